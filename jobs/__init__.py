@@ -1,0 +1,1 @@
+"""The only place with a main, arguments, environment, clock, session and signals."""

@@ -1,0 +1,1 @@
+"""The stateless query: source to bronze and quarantine."""

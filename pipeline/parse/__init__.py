@@ -1,0 +1,1 @@
+"""Bytes to lines, lines to columns or to a reason. No Spark."""

@@ -1,0 +1,1 @@
+"""The writers: Delta tables exactly once per micro-batch."""

@@ -1,0 +1,1 @@
+"""The readers: each turns one kind of source into a streaming frame of parsed rows."""

@@ -1,0 +1,1 @@
+"""Promises: named questions as SQL over the tables."""

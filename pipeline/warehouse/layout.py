@@ -1,0 +1,33 @@
+"""Where things are in a warehouse. WAREHOUSE may be any Hadoop-compatible URI: only strings are joined here."""
+
+from dataclasses import dataclass
+
+QUERIES = ("ingest", "lanes")
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """Root URI or absolute path of the warehouse, without a trailing slash."""
+
+    root: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "root", self.root.rstrip("/"))
+
+    def table(self, name: str) -> str:
+        """Folder of the Delta table `name`."""
+        return f"{self.root}/{name}"
+
+    def checkpoint(self, query: str) -> str:
+        """Spark's checkpoint folder of `query` (one of QUERIES)."""
+        return f"{self.root}/_checkpoints/{query}"
+
+    @property
+    def lock_file(self) -> str:
+        """Held by the one driver that may write."""
+        return f"{self.root}/_driver_lock"
+
+    @property
+    def stop_file(self) -> str:
+        """Whoever makes this file asks the running driver to stop after its running micro-batch."""
+        return f"{self.root}/_stop"

@@ -1,0 +1,61 @@
+"""The words in which every table is declared: a field has a type, a unit, a meaning, and what must hold of it."""
+
+from dataclasses import dataclass, field
+
+#: Every column type that a table of ours may have; the renderers map each of them, and nothing else.
+TYPES = ("string", "long", "int", "boolean", "double", "timestamp", "date", "map<string,string>", "array<bigint>")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One column.
+
+    `check` is a SQL expression over the row that becomes a CHECK constraint of the Delta table.
+    `pulsar` is the name under which Pulsar's metrics or admin stats show the same value, if they do.
+    """
+
+    name: str
+    type: str
+    meaning: str
+    unit: str = ""
+    nullable: bool = False
+    check: str = ""
+    pulsar: str = ""
+
+    def __post_init__(self) -> None:
+        if self.type not in TYPES:
+            raise ValueError(f"field {self.name}: unknown type {self.type}")
+
+
+@dataclass(frozen=True)
+class Table:
+    """One Delta table `WAREHOUSE/<name>`.
+
+    `grain` names the columns of which a combination occurs once. `partition_by` are Delta partition columns.
+    """
+
+    name: str
+    meaning: str
+    grain: tuple[str, ...]
+    fields: tuple[Field, ...]
+    partition_by: tuple[str, ...] = ()
+    properties: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = [f.name for f in self.fields]
+        repeated = {n for n in names if names.count(n) > 1}
+        unknown = (set(self.grain) | set(self.partition_by)) - set(names)
+        if repeated or unknown:
+            raise ValueError(f"table {self.name}: repeated {sorted(repeated)}, unknown in grain or partitioning {sorted(unknown)}")
+
+    def field(self, name: str) -> Field:
+        """The field called `name`; KeyError if there is none."""
+        for candidate in self.fields:
+            if candidate.name == name:
+                return candidate
+        raise KeyError(f"{self.name}.{name}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Column names in declared order."""
+        return tuple(f.name for f in self.fields)

@@ -1,0 +1,46 @@
+"""How an event travels to its lane: a few int64 columns without nulls, payload fields in shared slots.
+
+Every column across the shuffle and into Python costs, a nullable long would arrive as float64 and lose ids above 2^53,
+and no event type of the lanes uses more than ten payload fields. So slot k means something else for each type; an absent value
+is 0 and its bit in `mask` is not set (bit k for slot k). Flags and enumerations travel as numbers.
+"""
+
+from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, SUB_TYPES
+
+SLOTS = 10
+#: Columns of a lane row, in order. `lane` (hash of the broker) is the group key and travels beside them.
+LANE_COLUMNS = ("epoch", "seq", "ts", "ns", "type_code", "ingest_batch", "topic_id", "sub_id", "mask", *(f"s{k}" for k in range(SLOTS)))
+#: Position of each column in an array of lane rows.
+COLUMN = {name: position for position, name in enumerate(LANE_COLUMNS)}
+
+#: Event type → payload fields in slot order. A type that is not listed carries no payload: it keeps `seq` whole and moves time.
+SLOT_FIELDS: dict[str, tuple[str, ...]] = {
+    # The settings that a machine acts on, as 0 or 1 (see SETTING_FLAGS); absent settings have no bit in the mask.
+    "broker_start": ("settings.dispatchThrottlingOnBatchMessageEnabled",),
+    "setting": ("setting.dispatchThrottlingOnBatchMessageEnabled",),
+    "dispatch_rate": ("level", "msg_rate", "byte_rate", "period_s", "relative", "limiter"),
+    "ledger_open": ("ledger", "snapshot"),
+    "ledger_close": ("ledger", "entries", "bytes", "close_ts", "snapshot"),
+    "ledger_trim": ("ledger",),
+    "cursor_open": ("ledger", "entry", "entries", "durable", "snapshot"),
+    "dispatcher_open": ("sub_type",),
+    "publish": ("ledger", "entry", "msgs", "bytes", "publish_ts"),
+    "read": (
+        "want_left_msgs",  # want_msgs · 2^32 + (left_msgs + 1), both 32-bit; no left_msgs: + 0
+        "want_bytes",
+        "left_bytes",
+        "broker_msgs",
+        "broker_bytes",
+        "topic_msgs",
+        "topic_bytes",
+        "sub_msgs",
+        "sub_bytes",
+        "asked_ns",
+    ),
+    "dispatch": ("entries", "msgs", "bytes", "charged"),
+    "mark_delete": ("ledger", "entry", "persisted", "reset"),
+}
+#: Text with few values travels as its position in the declared tuple.
+ENUM_SLOTS = {"level": LIMITER_LEVELS, "limiter": LIMITER_KINDS, "sub_type": SUB_TYPES}
+#: Pulsar configuration keys that a machine acts on.
+SETTING_FLAGS = ("dispatchThrottlingOnBatchMessageEnabled",)

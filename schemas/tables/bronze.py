@@ -1,0 +1,76 @@
+"""What came in: the events that keep the contract, and the lines that do not."""
+
+from schemas.events import CONTRACT_VERSION, ENVELOPE, ENVELOPE_REQUIRED, PAYLOAD, EventField
+from schemas.field import Field, Table
+
+_SPARK_TYPES = {"long": "long", "string": "string", "boolean": "boolean", "map": "map<string,string>", "longs": "array<bigint>"}
+
+
+def _column(declared: EventField) -> Field:
+    nullable = declared.name not in ENVELOPE_REQUIRED
+    return Field(declared.name, _SPARK_TYPES[declared.kind], declared.meaning, declared.unit, nullable=nullable)
+
+
+#: Columns that the parser makes beside the contract's fields.
+_BESIDE = (
+    Field("type_code", "int", "number of the type in schemas/events.py, 0 = unknown to this version"),
+    Field("extra", "string", "fields that the contract does not know, as one JSON object", nullable=True),
+    Field("source_file", "string", "file the event came from; empty for tables", nullable=True),
+    Field("source_line", "long", "line in that file, from 1; 0 for tables"),
+)
+#: Columns that ingest computes in the JVM.
+_IDS = (
+    Field("event_date", "date", "UTC date of ts"),
+    Field("broker_id", "long", "hash of broker"),
+    Field("topic_id", "long", "hash of topic; 0 where the event has none"),
+    Field("sub_id", "long", "hash of topic and subscription; 0 where the event has none"),
+    Field("ingest_batch", "long", "micro-batch of the ingest query that wrote the row"),
+)
+
+#: What the parser returns for a good line, in order.
+PARSED_FIELDS: tuple[Field, ...] = (*(_column(f) for f in (*ENVELOPE, *PAYLOAD)), *_BESIDE)
+
+DISPATCH_EVENTS = Table(
+    "dispatch_events",
+    "Bronze: every event of the log that keeps the contract, as it came. Duplicates are kept; lanes recognise them.",
+    grain=("source_file", "source_line", "broker", "epoch", "seq"),
+    fields=(*PARSED_FIELDS, *_IDS),
+    partition_by=("event_date",),
+    properties={"delta.dataSkippingStatsColumns": "ingest_batch,ts,epoch,seq,broker_id"},
+)
+
+REASONS = {
+    "not_json": "the line is not JSON, or has more than one value, a repeated key, NaN or Infinity",
+    "not_an_object": "JSON, but not an object",
+    "missing_envelope_field": "one of v, broker, epoch, seq, ts, type is absent or null",
+    "unknown_version": f"v is not {CONTRACT_VERSION}",
+    "wrong_type": "a field of the contract has another JSON type (numbers as text, fractions, lists …)",
+    "out_of_range": "a number outside of its declared range (negative sizes, year 1970 or 9999, above 64 bits)",
+    "missing_field": "a field that its type requires is absent or null",
+    "bad_enum": "a text outside of its declared values",
+    "text_too_long": "the line, or one text in it, is longer than the limit; the raw text is kept cut",
+    "invalid_utf8": "bytes that are not UTF-8, or an escaped half of a surrogate pair",
+    "truncated_file": "the file ends inside its compressed stream; what could be read before was read",
+}
+
+QUARANTINE = Table(
+    "quarantine",
+    "Lines that are not events, each with the reason. in = dispatch_events + quarantine, for every batch.",
+    grain=("source_file", "source_line", "ingest_batch", "reason", "raw_sha256"),
+    fields=(
+        Field("reason", "string", "reason code", check="reason IN (" + ", ".join(f"'{r}'" for r in REASONS) + ")"),
+        Field("detail", "string", "what exactly: field, value met, what was expected"),
+        Field("raw", "string", "the line, cut at the limit; bytes that are not UTF-8 as U+FFFD"),
+        Field("raw_bytes", "long", "length of the whole line", "bytes", check="raw_bytes >= 0"),
+        Field("raw_sha256", "string", "SHA-256 of the whole line, hex"),
+        Field("broker", "string", "broker, where the envelope could be read", nullable=True),
+        Field("epoch", "long", "epoch, where the envelope could be read", nullable=True),
+        Field("seq", "long", "seq, where the envelope could be read", nullable=True),
+        Field("ts", "long", "ts, where the envelope could be read", "µs", nullable=True),
+        Field("ns", "long", "ns, where the envelope could be read", "ns", nullable=True),
+        Field("source_file", "string", "file of the line; empty for tables", nullable=True),
+        Field("source_line", "long", "line in that file, from 1; 0 for tables"),
+        Field("ingest_batch", "long", "micro-batch of the ingest query that wrote the row"),
+        Field("quarantined_at", "timestamp", "when, by the driver's clock"),
+    ),
+)
