@@ -9,7 +9,7 @@ from datetime import datetime
 class RunContext:
     """`now` is the only clock below `jobs/`, used for `written_at` columns alone, never for results.
 
-    `before_micro_batch` is called at the start of every micro-batch of every query: it parks when the job was asked to stop
+    `pause` waits that many seconds. `before_micro_batch` is called at the start of every micro-batch of every query: it parks when the job was asked to stop
     and raises BadWarehouse when another driver has taken the warehouse.
     """
 
@@ -17,3 +17,4 @@ class RunContext:
     code_version: str
     now: Callable[[], datetime]
     before_micro_batch: Callable[[], None]
+    pause: Callable[[float], None]

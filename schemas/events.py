@@ -12,6 +12,8 @@ CONTRACT_VERSION = 1
 #: Wall-clock times outside [2000-01-01, 2100-01-01) are a broken clock or a wrong unit, never a broker's event.
 YEAR_2000_MS = 946_684_800_000
 YEAR_2100_MS = 4_102_444_800_000
+#: 146 years of a monotonic clock: leaves room to add any period without leaving 64 bits.
+NS_MAX = 2**62
 
 LIMITER_LEVELS = ("broker", "topic", "subscription")
 LIMITER_KINDS = ("token_bucket", "classic")
@@ -74,7 +76,7 @@ ENVELOPE = (
     EventField("epoch", "long", "start of this broker process", "ms since 1970", YEAR_2000_MS, YEAR_2100_MS - 1),
     EventField("seq", "long", "1, 2, 3 … without gaps in one (broker, epoch)", minimum=1, maximum=LONG_MAX - 1),
     EventField("ts", "long", "broker wall clock", "µs since 1970, UTC", YEAR_2000_MS * 1000, YEAR_2100_MS * 1000 - 1),
-    EventField("ns", "long", "broker monotonic clock; absent: ts × 1000", "ns", minimum=0),
+    EventField("ns", "long", "broker monotonic clock; absent: ts × 1000", "ns", 0, NS_MAX),
     _text("type", "event type; an unknown one is kept"),
 )
 #: `ns` alone may be absent.
@@ -123,7 +125,7 @@ PAYLOAD = (
     _answer("sub_bytes", "subscription limiter's answer, −1 = unlimited"),
     EventField("left_msgs", "long", "what the walk left, −1 = blocked", "messages", -1, INT_MAX),
     _answer("left_bytes", "what the walk left, −1 = blocked"),
-    EventField("asked_ns", "long", "when the first limiter was asked", "ns", minimum=0),
+    EventField("asked_ns", "long", "when the first limiter was asked", "ns", 0, NS_MAX),
     _flag("charged", "false: no limiter was charged"),
     _text("ack_type", "how it was acknowledged", ("individual", "cumulative")),
     EventField("batch_index", "long", "−1: a part of a batch, its bits are in ack_set", minimum=-1, maximum=INT_MAX),
@@ -182,7 +184,6 @@ UNKNOWN_TYPE_CODE = 0
 TOMBSTONE_CODE = 100
 #: In a lane only: a control row.
 DRAIN_CODE = 101
-TICK_CODE = 102
 
 FIELDS = {f.name: f for f in (*ENVELOPE, *PAYLOAD)}
 TYPES_BY_NAME = {t.name: t for t in EVENT_TYPES}

@@ -26,7 +26,7 @@ SLOT_FIELDS: dict[str, tuple[str, ...]] = {
     "dispatcher_open": ("sub_type",),
     "publish": ("ledger", "entry", "msgs", "bytes", "publish_ts"),
     "read": (
-        "want_left_msgs",  # want_msgs · 2^32 + (left_msgs + 1), both 32-bit; no left_msgs: + 0
+        "want_left_msgs",  # want_msgs · 2^32 + (left_msgs + 2), both 32-bit; no left_msgs: + 0
         "want_bytes",
         "left_bytes",
         "broker_msgs",

@@ -35,8 +35,8 @@ LANE_CONTROL = Table(
     grain=("broker_id", "kind", "epoch", "seq", "issued_at"),
     fields=(
         Field("broker_id", "long", "lane"),
-        Field("kind", "string", "drain: the log is finite and ends here; tick: nothing new; tombstone: a rejected line's place",
-              check="kind IN ('drain', 'tick', 'tombstone')"),
+        Field("kind", "string", "drain: the log is finite and ends here; tombstone: a rejected line's place",
+              check="kind IN ('drain', 'tombstone')"),
         Field("epoch", "long", "tombstone: its epoch, else 0"),
         Field("seq", "long", "tombstone: its seq, else 0"),
         Field("ts", "long", "tombstone: its ts, else 0", "µs"),

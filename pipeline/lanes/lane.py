@@ -1,0 +1,125 @@
+"""A lane: all epochs of one broker, side by side. Takes rows in any order, gives outcomes; the same whatever way the rows were cut.
+
+`offer` as often as rows come, then `finish` once per micro-batch.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from pipeline.lanes.epoch import OPEN, Counts, Epoch
+from pipeline.lanes.outcomes import LANE_REPORT
+from pipeline.lanes.windows import EpochTime
+from pipeline.machines.machine import Machine, Rows
+from schemas.events import DRAIN_CODE, TOMBSTONE_CODE
+from schemas.lane_columns import COLUMN
+
+EPOCH, NS, TYPE, INGEST_BATCH = (COLUMN[c] for c in ("epoch", "ns", "type_code", "ingest_batch"))
+NS_PER_MS = 1_000_000
+
+
+@dataclass(frozen=True)
+class LaneSettings:
+    """What a lane must know. `machines()` makes the machines of a new epoch."""
+
+    lateness_ms: int
+    window_ms: int
+    clock_step_ms: int
+    machines: Callable[[], Sequence[Machine]]
+
+    @property
+    def lateness_ns(self) -> int:
+        """Lateness on the monotonic clock."""
+        return self.lateness_ms * NS_PER_MS
+
+
+class Lane:
+    """State of one broker between micro-batches; `epochs` by their number, `newest_batch` the newest ingest batch seen in bronze."""
+
+    def __init__(self, settings: LaneSettings) -> None:
+        self.settings = settings
+        self.epochs: dict[int, Epoch] = {}
+        self.newest_batch = -1
+        self._counts = Counts()
+        self._outcomes: list[Rows] = []
+        self._drain = False
+
+    def offer(self, rows: np.ndarray) -> None:
+        """Rows of this lane in any order: int64 [n, LANE_COLUMNS]; drain rows among them take effect in `finish`."""
+        is_drain = rows[:, TYPE] == DRAIN_CODE
+        if is_drain.any():
+            self._drain = True
+            rows = rows[~is_drain]
+        from_bronze = rows[rows[:, TYPE] != TOMBSTONE_CODE, INGEST_BATCH]
+        if len(from_bronze):
+            # Control rows may run ahead of bronze, so they never make an ingest batch look complete.
+            self.newest_batch = max(self.newest_batch, int(from_bronze.max()))
+        if len(rows) == 0:
+            return
+        epochs = rows[:, EPOCH]
+        if epochs[0] == epochs[-1] and bool((epochs == epochs[0]).all()):
+            self.epoch(int(epochs[0])).offer(rows)
+            return
+        for number in np.unique(epochs).tolist():
+            self.epoch(number).offer(rows[epochs == number])
+
+    def finish(self) -> list[Rows]:
+        """Settle what came, give up what is lost, end what is over; returns all outcomes and a report of what became of the rows."""
+        for number in sorted(self.epochs):
+            epoch = self.epochs[number]
+            epoch.settle()
+            epoch.give_up_holes(self._is_lost)
+            self._note_maturity(epoch)
+        self._end_superseded()
+        if self._drain:
+            for number in sorted(self.epochs):
+                self.epochs[number].drain()
+        self._drain = False
+        report: dict[str, np.ndarray | int] = {**asdict(self._counts), "state_bytes": 0}
+        outcomes = [*self._outcomes, Rows(LANE_REPORT, report, 1)]
+        self._outcomes = []
+        vars(self._counts).update(vars(Counts()))
+        return outcomes
+
+    def epoch(self, number: int) -> Epoch:
+        """The epoch's state, made if it is new."""
+        if number not in self.epochs:
+            self.epochs[number] = Epoch(number, self._counts, self._outcomes_append, self.new_time(number, self.settings.machines()))
+        return self.epochs[number]
+
+    def new_time(self, number: int, machines: Sequence[Machine]) -> EpochTime:
+        """Time of an epoch in which nothing has happened."""
+        settings = self.settings
+        return EpochTime(number, settings.window_ms * 1000, settings.clock_step_ms * NS_PER_MS, machines, self._outcomes_append)
+
+    def adopt(self, epoch: Epoch) -> None:
+        """Take an epoch that was decoded from a state blob."""
+        epoch.counts, epoch.emit = self._counts, self._outcomes_append
+        self.epochs[epoch.epoch] = epoch
+
+    def _outcomes_append(self, rows: Rows) -> None:
+        if rows.count:
+            self._outcomes.append(rows)
+
+    def _is_lost(self, held: np.ndarray) -> bool:
+        """Is the hole before `held` lost? docs/architecture.md, "Lanes": only complete ingest batches testify."""
+        complete = held[held[:, INGEST_BATCH] < self.newest_batch]
+        if len(complete) == 0 or self.newest_batch < int(held[:, INGEST_BATCH].min()) + 2:
+            return False
+        return int(complete[:, NS].max()) - int(held[0, NS]) >= self.settings.lateness_ns
+
+    def _note_maturity(self, epoch: Epoch) -> None:
+        """Remember which ingest batch made the epoch `lateness` old: older epochs are then over."""
+        if epoch.mature_batch < 0 and epoch.age_ns() >= self.settings.lateness_ns:
+            epoch.mature_batch = epoch.last_batch
+
+    def _end_superseded(self) -> None:
+        """End open epochs that a newer, mature epoch has replaced; unless drained, a complete later ingest batch must have been seen."""
+        newer_mature = -1
+        for number in sorted(self.epochs, reverse=True):
+            epoch = self.epochs[number]
+            if epoch.phase == OPEN and newer_mature >= 0 and (self._drain or self.newest_batch >= max(newer_mature, epoch.last_batch) + 2):
+                epoch.end()
+            if epoch.mature_batch >= 0:
+                newer_mature = epoch.mature_batch if newer_mature < 0 else min(newer_mature, epoch.mature_batch)

@@ -1,0 +1,62 @@
+"""The stateful operator: one group = one lane. Decodes the state blob, streams over the chunks, encodes the state, yields outcome rows.
+
+It knows nothing of throttling: machines come with the codec. Never `pd.concat`: a lane may have millions of rows in one micro-batch.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pyspark.sql.types import BinaryType, LongType, StructField, StructType
+
+from pipeline.faults import invariant
+from pipeline.lanes.codec import decode, encode
+from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.outcomes import KINDS, LANE_REPORT, OUTCOME_WIDTH, encode_rows
+from schemas.lane_columns import LANE_COLUMNS
+
+#: A lane's whole state is one opaque, versioned blob.
+STATE_TYPE = StructType([StructField("blob", BinaryType(), False)])
+OUTPUT_COLUMNS = ("kind", "broker_id", *(f"o{k}" for k in range(OUTCOME_WIDTH)))
+OUTPUT_TYPE = StructType([StructField(name, LongType(), False) for name in OUTPUT_COLUMNS])
+
+
+def rows_of(chunk: pd.DataFrame) -> np.ndarray:
+    """A chunk as int64 [n, LANE_COLUMNS]. Raises BrokenInvariant for any column that is not int64: a float has already lost ids above 2^53."""
+    rows = np.empty((len(chunk), len(LANE_COLUMNS)), dtype=np.int64)
+    for position, name in enumerate(LANE_COLUMNS):
+        column = chunk[name].to_numpy()
+        invariant(column.dtype == np.int64, f"lane column {name} came as {column.dtype}, not int64")
+        rows[:, position] = column
+    return rows
+
+
+def lane_operator(settings: LaneSettings) -> Callable[[tuple[Any, ...], Iterator[pd.DataFrame], Any], Iterator[pd.DataFrame]]:
+    """The function for `applyInPandasWithState`, grouped by LANE_KEY, NoTimeout."""
+
+    def operate(key: tuple[Any, ...], chunks: Iterator[pd.DataFrame], state: Any) -> Iterator[pd.DataFrame]:
+        lane = decode(bytes(state.get[0]), settings) if state.exists else Lane(settings)
+        for chunk in chunks:
+            if len(chunk):
+                lane.offer(rows_of(chunk))
+        outcomes = lane.finish()
+        blob = encode(lane)
+        state.update((blob,))  # before the first yield: a generator may never be resumed
+        outcomes[-1].columns["state_bytes"] = len(blob)
+        for rows in outcomes:
+            yield output_frame(int(key[0]), rows.table, encode_rows(rows))
+
+    return operate
+
+
+def output_frame(broker_id: int, table: str, rows: np.ndarray) -> pd.DataFrame:
+    """Outcome rows of one table at the common width."""
+    wide = np.zeros((len(rows), len(OUTPUT_COLUMNS)), dtype=np.int64)
+    wide[:, 0] = KINDS[table]
+    wide[:, 1] = broker_id
+    wide[:, 2 : 2 + rows.shape[1]] = rows
+    return pd.DataFrame(wide, columns=list(OUTPUT_COLUMNS), copy=False)
+
+
+REPORT_KIND = KINDS[LANE_REPORT]

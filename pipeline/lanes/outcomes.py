@@ -1,0 +1,69 @@
+"""How an outcome travels from a lane to its table: one int64 row, text left behind as ids, nulls as NULL.
+
+An outcome row of a table is `topic_id, sub_id`, then the table's columns in declared order without the text that ids stand for; `completeness` travels as the
+two counts it is the quotient of. Booleans are 0 and 1, enumerations positions in ENUMS, timestamps µs.
+"""
+
+import numpy as np
+
+from pipeline.machines.machine import NULL as NULL
+from pipeline.machines.machine import Rows
+from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, SUB_TYPES
+from schemas.tables.gaps import LATE_EVENTS, LOG_GAPS
+from schemas.tables.limiter_windows import LIMITER_WINDOWS
+from schemas.tables.subscription_throttle import SUBSCRIPTION_THROTTLE
+
+#: Columns whose text is joined back from `names` by id.
+TEXT_OF_IDS = ("broker", "topic", "subscription")
+SOURCES = ("observed", "modelled", "mixed", "none")
+ENUMS: dict[str, tuple[str, ...]] = {
+    "sub_type": SUB_TYPES,
+    "source": SOURCES,
+    "level": LIMITER_LEVELS,
+    "limiter": LIMITER_KINDS,
+    "dimension": ("msg", "bytes"),
+    "kind": ("lost", "clock_step"),
+    "reason": ("given_up", "quarantined", "epoch_over"),
+}
+#: What one lane reports of one micro-batch: sums of it go into batch_manifest.
+LANE_REPORT = "lane_report"
+LANE_REPORT_COLUMNS = ("rows_in", "quarantined", "applied", "duplicates", "late", "held", "lost", "state_bytes")
+
+_TABLES = (SUBSCRIPTION_THROTTLE, LIMITER_WINDOWS, LOG_GAPS, LATE_EVENTS)
+
+
+def _columns(names: tuple[str, ...]) -> tuple[str, ...]:
+    kept: list[str] = ["topic_id", "sub_id"]
+    for name in names:
+        if name == "completeness":
+            kept += ["window_applied", "window_missing"]
+        elif name not in TEXT_OF_IDS:
+            kept.append(name)
+    return tuple(kept)
+
+
+#: Columns of each kind of outcome row.
+OUTCOME_COLUMNS: dict[str, tuple[str, ...]] = {
+    **{table.name: _columns(table.names) for table in _TABLES},
+    LANE_REPORT: ("topic_id", "sub_id", *LANE_REPORT_COLUMNS),
+}
+#: Number by which a row says what it is; never reused.
+KINDS = {name: number for number, name in enumerate(OUTCOME_COLUMNS)}
+#: Values after `topic_id, sub_id` in the widest row: every row travels at this width.
+OUTCOME_WIDTH = max(len(columns) for columns in OUTCOME_COLUMNS.values())
+
+
+def encode_rows(rows: Rows) -> np.ndarray:
+    """int64 [rows.count, len(OUTCOME_COLUMNS[rows.table])]; ids that are not given are 0.
+
+    Raises KeyError for a column that is missing, or not of the table.
+    """
+    columns = OUTCOME_COLUMNS[rows.table]
+    unknown = set(rows.columns) - set(columns)
+    missing = set(columns) - set(rows.columns) - {"topic_id", "sub_id"}
+    if unknown or missing:
+        raise KeyError(f"outcome of {rows.table}: unknown {sorted(unknown)}, missing {sorted(missing)}")
+    encoded = np.zeros((rows.count, len(columns)), dtype=np.int64)
+    for name, value in rows.columns.items():
+        encoded[:, columns.index(name)] = value
+    return encoded

@@ -1,0 +1,73 @@
+"""Bronze and control rows to lane rows, in the JVM: int64 columns without nulls (schemas/lane_columns.py)."""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from schemas.events import CODES, DRAIN_CODE, TOMBSTONE_CODE
+from schemas.lane_columns import ENUM_SLOTS, LANE_COLUMNS, SLOT_FIELDS, SLOTS
+
+#: Group key of the lanes: the broker.
+LANE_KEY = "lane"
+_CONTROL_CODES = {"drain": DRAIN_CODE, "tombstone": TOMBSTONE_CODE}
+
+
+def slot_value(field: str) -> str:
+    """SQL of one payload field as a long; null where the event does not have it."""
+    if field == "want_left_msgs":
+        return f"want_msgs * {2**32}L + coalesce(left_msgs + 2L, 0L)"
+    if field.startswith("settings."):
+        return f"if(try_element_at(settings, '{field.split('.', 1)[1]}') = 'true', 1L, if(map_contains_key(settings, '{field.split('.', 1)[1]}'), 0L, null))"
+    if field.startswith("setting."):
+        return f"if(`key` = '{field.split('.', 1)[1]}', if(value = 'true', 1L, 0L), null)"
+    if field in ENUM_SLOTS:
+        branches = " ".join(f"WHEN '{text}' THEN {number}L" for number, text in enumerate(ENUM_SLOTS[field]))
+        return f"CASE {field} {branches} END"
+    return f"cast({field} AS bigint)"
+
+
+def _by_type(values: dict[str, str], otherwise: str) -> str:
+    """CASE over the type code; types with the same value share a branch."""
+    types_of: dict[str, list[int]] = {}
+    for event_type, value in values.items():
+        types_of.setdefault(value, []).append(CODES[event_type])
+    branches = " ".join(f"WHEN type_code IN ({', '.join(map(str, codes))}) THEN {value}" for value, codes in types_of.items())
+    return f"CASE {branches} ELSE {otherwise} END" if branches else otherwise
+
+
+def _slot(position: int) -> Column:
+    values = {event_type: slot_value(fields[position]) for event_type, fields in SLOT_FIELDS.items() if position < len(fields)}
+    return F.expr(f"coalesce({_by_type(values, 'null')}, 0L)").alias(f"s{position}")
+
+
+def _mask() -> Column:
+    values = {
+        event_type: " + ".join(f"if(({slot_value(field)}) IS NULL, 0L, {1 << slot}L)" for slot, field in enumerate(fields))
+        for event_type, fields in SLOT_FIELDS.items()
+    }
+    return F.expr(_by_type(values, "0L")).alias("mask")
+
+
+def bronze_lane_rows(bronze: DataFrame) -> DataFrame:
+    """`dispatch_events` rows to (lane, LANE_COLUMNS)."""
+    return bronze.select(
+        F.col("broker_id").alias(LANE_KEY),
+        "epoch",
+        "seq",
+        "ts",
+        F.expr("coalesce(ns, ts * 1000L)").alias("ns"),
+        F.col("type_code").cast("bigint").alias("type_code"),
+        "ingest_batch",
+        "topic_id",
+        "sub_id",
+        _mask(),
+        *(_slot(position) for position in range(SLOTS)),
+    )
+
+
+def control_lane_rows(control: DataFrame) -> DataFrame:
+    """`lane_control` rows to (lane, LANE_COLUMNS): drains and tombstones."""
+    code = F.expr("CASE kind " + " ".join(f"WHEN '{kind}' THEN {code}L" for kind, code in _CONTROL_CODES.items()) + " END")
+    zero = F.lit(0).cast("bigint")
+    given = {"epoch", "seq", "ts", "ns", "ingest_batch"}
+    columns = [F.col(c) if c in given else (F.coalesce(code, zero) if c == "type_code" else zero).alias(c) for c in LANE_COLUMNS]
+    return control.select(F.col("broker_id").alias(LANE_KEY), *columns)

@@ -1,0 +1,139 @@
+"""The lanes query: bronze and control in, outcome tables out, each exactly once per micro-batch."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.state import GroupStateTimeout
+
+from pipeline.faults import BadWarehouse
+from pipeline.lanes.codec import MACHINES
+from pipeline.lanes.lane import LaneSettings
+from pipeline.lanes.operator import OUTPUT_TYPE, REPORT_KIND, STATE_TYPE, lane_operator
+from pipeline.lanes.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS
+from pipeline.lanes.project import LANE_KEY, bronze_lane_rows, control_lane_rows
+from pipeline.machines.machine import Machine
+from pipeline.run_context import RunContext
+from pipeline.settings import Settings
+from pipeline.sinks.append import append_once
+from pipeline.sinks.manifest import read_offsets, table_versions, write_manifest
+from pipeline.sinks.outcomes import lacks_text, output_column, table_rows, with_text
+from pipeline.warehouse.layout import Warehouse
+from schemas.tables import TABLES_BY_NAME
+
+QUERY = "lanes"
+#: How long lanes wait for the names of a micro-batch that ingest is still finishing, in steps of NAMES_PAUSE_S.
+NAMES_WAIT_S, NAMES_PAUSE_S = 120, 0.5
+
+
+def new_machines() -> Sequence[Machine]:
+    """The machines of a new epoch, in the codec's order."""
+    return [machine() for _, machine in MACHINES.values()]
+
+
+def lane_settings(settings: Settings) -> LaneSettings:
+    """What lanes need of the settings."""
+    lanes = settings.lanes
+    return LaneSettings(lanes.lateness_ms, lanes.window_ms, lanes.clock_step_ms, new_machines)
+
+
+def lane_outcomes(spark: SparkSession, warehouse: Warehouse, settings: Settings) -> DataFrame:
+    """The streaming frame of the operator's output (OUTPUT_COLUMNS)."""
+    bronze = (
+        spark.readStream.format("delta")
+        .option("maxBytesPerTrigger", settings.lanes.max_bytes_per_batch)
+        .option("skipChangeCommits", "true")  # OPTIMIZE and backfills rewrite files; lanes read what is appended
+        .load(warehouse.table("dispatch_events"))
+    )
+    control = spark.readStream.format("delta").option("skipChangeCommits", "true").load(warehouse.table("lane_control"))
+    rows = bronze_lane_rows(bronze).unionByName(control_lane_rows(control))
+    return rows.groupBy(LANE_KEY).applyInPandasWithState(
+        lane_operator(lane_settings(settings)), OUTPUT_TYPE, STATE_TYPE, "update", GroupStateTimeout.NoTimeout
+    )
+
+
+def start_lanes(spark: SparkSession, warehouse: Warehouse, settings: Settings, run: RunContext, trigger: dict[str, Any]) -> StreamingQuery:
+    """Start the lanes query with `trigger` (keyword arguments of DataStreamWriter.trigger)."""
+    return (
+        lane_outcomes(spark, warehouse, settings)
+        .writeStream.queryName(QUERY)
+        .outputMode("update")
+        .option("checkpointLocation", warehouse.checkpoint(QUERY))
+        .foreachBatch(_writer(warehouse, run))
+        .trigger(**trigger)
+        .start()
+    )
+
+
+def _writer(warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int], None]:
+    def write(batch: DataFrame, batch_id: int) -> None:
+        run.before_micro_batch()
+        spark = batch.sparkSession
+        query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
+        batch.persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            report, rows_by_kind = _count(batch)
+            _write_tables(spark, batch, rows_by_kind, warehouse, run, query_id, batch_id)
+            write_manifest(
+                spark,
+                warehouse,
+                {
+                    "query": QUERY, "query_id": query_id, "batch_id": batch_id,
+                    "source_offsets": read_offsets(spark, warehouse, QUERY, batch_id), "bronze": 0, **report,
+                    "table_versions": table_versions(spark, warehouse), "run_id": run.run_id, "code_version": run.code_version,
+                    "written_at": run.now(),
+                },
+            )  # fmt: skip
+        finally:
+            batch.unpersist()
+
+    return write
+
+
+def _count(batch: DataFrame) -> tuple[dict[str, int], dict[int, int]]:
+    """One full action over the persisted batch: every lane runs and commits its state here, once. Returns the summed report and rows by kind."""
+    sums = [F.sum(output_column(LANE_REPORT, name)).alias(name) for name in LANE_REPORT_COLUMNS]
+    counted = batch.groupBy("kind").agg(F.count("*").alias("rows"), *sums).collect()
+    report = dict.fromkeys(LANE_REPORT_COLUMNS, 0)
+    for row in counted:
+        if row["kind"] == REPORT_KIND:
+            report = {name: row[name] for name in LANE_REPORT_COLUMNS}
+    return report, {row["kind"]: row["rows"] for row in counted}
+
+
+def _write_tables(
+    spark: SparkSession, batch: DataFrame, rows_by_kind: dict[int, int], warehouse: Warehouse, run: RunContext, query_id: str, batch_id: int
+) -> None:
+    tables = [TABLES_BY_NAME[name] for name, kind in KINDS.items() if kind != REPORT_KIND and rows_by_kind.get(kind)]
+    if not tables:
+        return
+    resolved = _resolved(spark, batch, warehouse, run)
+    try:
+        with ThreadPoolExecutor(len(tables)) as pool:
+            writes = [
+                pool.submit(append_once, table_rows(resolved, table), warehouse, table.name, f"{query_id}:{table.name}", batch_id)
+                for table in tables
+            ]
+            for write in writes:
+                write.result()
+    finally:
+        resolved.unpersist()
+
+
+def _resolved(spark: SparkSession, batch: DataFrame, warehouse: Warehouse, run: RunContext) -> DataFrame:
+    """Outcomes with their text. Ingest writes bronze before names, so a name may still be on its way."""
+    outcomes = batch.where(F.col("kind") != REPORT_KIND)
+    for _ in range(int(NAMES_WAIT_S / NAMES_PAUSE_S)):
+        names = spark.read.format("delta").load(warehouse.table("names"))
+        resolved = with_text(outcomes, names).persist(StorageLevel.MEMORY_AND_DISK)
+        if resolved.where(lacks_text()).count() == 0:
+            return resolved
+        resolved.unpersist()
+        run.pause(NAMES_PAUSE_S)
+    raise BadWarehouse(
+        f"names of ids in {warehouse.table('dispatch_events')} are missing: ingest did not finish its micro-batch; start `stream` again"
+    )

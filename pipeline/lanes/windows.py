@@ -1,0 +1,163 @@
+"""One epoch's time: which window is open, when it closes, what the wall clock did. Drives the machines.
+
+Laws. The lane's time is the greatest `ts` of the clock segment; a window closes when it passes. Durations are `ns`. Only events in `seq` order come here, so
+nothing depends on files, commits or micro-batches.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pipeline.lanes.outcomes import NULL
+from pipeline.machines.machine import Machine, Rows, Window
+from schemas.events import TOMBSTONE_CODE
+from schemas.lane_columns import COLUMN
+
+SEQ, TS, NS, TYPE = (COLUMN[c] for c in ("seq", "ts", "ns", "type_code"))
+LOST_RANGE, CLOCK_STEP = 0, 1
+#: Columns of `EpochTime.numbers`, which is what the state blob keeps of it.
+NUMBERS = (
+    "started",
+    "last_seq",
+    "last_ts",
+    "last_ns",
+    "first_ns",
+    "clock_segment",
+    "time_us",
+    "window",
+    "window_segment",
+    "applied",
+    "missing",
+    "carry",
+)
+
+
+@dataclass
+class EpochTime:
+    """Everything here is plain state; NULL where nothing has happened yet."""
+
+    epoch: int
+    window_us: int
+    clock_step_ns: int
+    machines: Sequence[Machine]
+    emit: Callable[[Rows], None]
+    started: int = 0
+    last_seq: int = 0
+    last_ts: int = NULL
+    last_ns: int = 0
+    first_ns: int = 0
+    clock_segment: int = 0
+    time_us: int = NULL
+    window: int = NULL  # start of the open window
+    window_segment: int = 0  # clock segment in which it was opened
+    applied: int = 0
+    missing: int = 0
+    carry: int = field(default=0)  # events lost just before the next one: they may belong to its window too
+
+    def apply(self, rows: np.ndarray) -> None:
+        """Apply rows (int64 [n, LANE_COLUMNS], contiguous in seq) after those applied before."""
+        if len(rows) == 0:
+            return
+        if not self.started:
+            self.started = 1
+            self.first_ns = int(rows[0, NS])
+            self.last_ts, self.last_ns = int(rows[0, TS]), self.first_ns
+        offsets = rows[:, TS] * 1000 - rows[:, NS]
+        jumps = np.diff(offsets, prepend=self.last_ts * 1000 - self.last_ns)
+        steps = set(np.flatnonzero(np.abs(jumps) > self.clock_step_ns).tolist())
+        starts = sorted({0} | steps)
+        for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
+            if start in steps:
+                self._step_clock(rows[start], int(jumps[start]))
+            self._apply_segment(rows[start:stop])
+
+    def lose(self, first_seq: int, last_seq: int, next_ts: int) -> None:
+        """Events [first_seq, last_seq] will not come; the next one applied has `next_ts`."""
+        lost = last_seq - first_seq + 1
+        ts_before = self.last_ts if self.started else NULL
+        self._emit_gap(LOST_RANGE, first_seq, last_seq, lost, ts_before, next_ts, 0)
+        if self.window != NULL:
+            self.missing += lost
+        self.carry = lost
+        for machine in self.machines:
+            machine.lose()
+
+    def close(self) -> None:
+        """Close the open window now, at the last event applied."""
+        if self.window != NULL:
+            self._close_window(self.last_ns)
+
+    def end(self) -> None:
+        """The process is over: everything alive ends at its last event."""
+        if self.started:
+            for machine in self.machines:
+                machine.end_epoch(self.last_ts, self.last_ns)
+        self.close()
+
+    def _apply_segment(self, rows: np.ndarray) -> None:
+        times = np.maximum.accumulate(np.maximum(rows[:, TS], self.time_us))
+        windows = times // self.window_us * self.window_us
+        borders = [0, *(np.flatnonzero(np.diff(windows)) + 1).tolist(), len(rows)]
+        for start, stop in zip(borders[:-1], borders[1:], strict=True):
+            run = rows[start:stop]
+            self._enter(int(windows[start]), int(run[0, NS]))
+            for machine in self.machines:
+                machine.fold(run)
+            tombstones = int(np.count_nonzero(run[:, TYPE] == TOMBSTONE_CODE))
+            self.applied += len(run) - tombstones
+            self.missing += tombstones
+            self.time_us = int(times[stop - 1])
+            self.last_seq, self.last_ts, self.last_ns = int(run[-1, SEQ]), int(run[-1, TS]), int(run[-1, NS])
+
+    def _enter(self, window: int, next_ns: int) -> None:
+        if window == self.window:
+            self.carry = 0
+            return
+        if self.window != NULL:
+            between = self.window + self.window_us
+            self._close_window(next_ns)
+            while between < window and any(machine.has_running_time(next_ns) for machine in self.machines):
+                self.window, self.window_segment, self.missing = between, self.clock_segment, self.carry
+                self._close_window(next_ns)
+                between += self.window_us
+        self.window, self.window_segment = window, self.clock_segment
+        self.missing += self.carry
+        self.carry = 0
+
+    def _close_window(self, border_ns: int) -> None:
+        closing = Window(
+            self.epoch, self.window, self.window + self.window_us, self.window_segment, border_ns, self.applied, self.missing
+        )  # fmt: skip
+        for machine in self.machines:
+            for rows in machine.close_window(closing):
+                self.emit(rows)
+        self.window, self.applied, self.missing = NULL, 0, 0
+
+    def _step_clock(self, event: np.ndarray, jump_ns: int) -> None:
+        seq, ts, ns = int(event[SEQ]), int(event[TS]), int(event[NS])
+        self._emit_gap(CLOCK_STEP, seq, seq, 0, self.last_ts, ts, jump_ns // 1000)
+        for machine in self.machines:
+            machine.step_clock(ts, ns)
+        self.clock_segment += 1
+        if jump_ns < 0:
+            if self.window != NULL:
+                self._close_window(ns)
+            self.time_us = NULL
+
+    def _emit_gap(self, kind: int, first_seq: int, last_seq: int, events: int, ts_before: int, ts_after: int, step_us: int) -> None:
+        columns: dict[str, np.ndarray | int] = {
+            "epoch": self.epoch, "kind": kind, "from_seq": first_seq, "to_seq": last_seq, "events": events,
+            "ts_before": ts_before, "ts_after": ts_after, "step_us": step_us,
+        }  # fmt: skip
+        self.emit(Rows("log_gaps", columns, 1))
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The scalar state, in the order of NUMBERS."""
+        return np.array([getattr(self, name) for name in NUMBERS], dtype=np.int64)
+
+    def restore(self, numbers: np.ndarray) -> None:
+        """Take back what `numbers` gave."""
+        for name, value in zip(NUMBERS, numbers.tolist(), strict=True):
+            setattr(self, name, value)

@@ -1,0 +1,53 @@
+"""Events as dicts to lane rows, written again in plain Python: what pipeline/lanes/project.py does in the JVM."""
+
+import hashlib
+
+import numpy as np
+
+from schemas.events import CODES, TOMBSTONE_CODE
+from schemas.lane_columns import COLUMN, ENUM_SLOTS, LANE_COLUMNS, SLOT_FIELDS
+
+
+def text_id(*parts: str) -> int:
+    """A 63-bit id of a text (the JVM uses another hash; nothing depends on which)."""
+    return int.from_bytes(hashlib.blake2b("\0".join(parts).encode(), digest_size=8).digest(), "big") >> 1
+
+
+def lane_rows(events: list[dict], ingest_batch: int = 0) -> np.ndarray:
+    """int64 [n, LANE_COLUMNS] of contract events; an event may carry its own `ingest_batch`, or `tombstone: true`."""
+    rows = np.zeros((len(events), len(LANE_COLUMNS)), dtype=np.int64)
+    for row, event in zip(rows, events, strict=True):
+        for name in ("epoch", "seq", "ts"):
+            row[COLUMN[name]] = event[name]
+        row[COLUMN["ns"]] = event["ns"] if event.get("ns") is not None else event["ts"] * 1000
+        row[COLUMN["ingest_batch"]] = event.get("ingest_batch", ingest_batch)
+        if event.get("tombstone"):
+            row[COLUMN["type_code"]] = TOMBSTONE_CODE
+            continue
+        row[COLUMN["type_code"]] = CODES.get(event["type"], 0)
+        topic, sub = event.get("topic"), event.get("sub")
+        row[COLUMN["topic_id"]] = text_id("t", topic) if topic else 0
+        row[COLUMN["sub_id"]] = text_id("s", topic, sub) if topic and sub else 0
+        mask = 0
+        for slot, field in enumerate(SLOT_FIELDS.get(event["type"], ())):
+            value = _slot_value(event, field)
+            if value is not None:
+                row[COLUMN[f"s{slot}"]] = value
+                mask |= 1 << slot
+        row[COLUMN["mask"]] = mask
+    return rows
+
+
+def _slot_value(event: dict, field: str) -> int | None:
+    if field == "want_left_msgs":
+        left = event.get("left_msgs")
+        return event["want_msgs"] * 2**32 + (0 if left is None else left + 2)
+    if field.startswith("settings."):
+        value = event["settings"].get(field.split(".", 1)[1])
+        return None if value is None else int(value == "true")
+    if field.startswith("setting."):
+        return int(event["value"] == "true") if event["key"] == field.split(".", 1)[1] else None
+    value = event.get(field)
+    if value is None:
+        return None
+    return ENUM_SLOTS[field].index(value) if field in ENUM_SLOTS else int(value)

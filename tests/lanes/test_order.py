@@ -1,0 +1,158 @@
+"""A lane gives the same tables however its log was cut, shuffled, repeated or restarted; and nothing vanishes."""
+
+import random
+
+import numpy as np
+import pytest
+from lane_rows import lane_rows
+from lane_tables import SETTINGS, as_tables, drain_row, run_lane, tables_of
+from log_builder import EPOCH, START_TS_US, SUB, TOPIC, Log
+
+from pipeline.lanes.lane import LaneSettings
+from pipeline.machines.throttle.machine import ThrottleMachine
+
+
+def busy_log(epoch: int = EPOCH, seconds: int = 150) -> list[dict]:
+    """Two and a half minutes with all three limiters, blocked reads, an unload and a reload."""
+    log = Log(epoch).start().rate("subscription", 20).rate("topic", 50, 10_000, limiter="classic")
+    for second in range(seconds):
+        log.at(second).publish(3, ledger=5 + second // 60).read(broker=(-1, -1), topic=(50, 9_000), sub=(0 if second % 3 else 20, -1))
+        log.at(second + 0.2).dispatch(7, 700).add("mark_delete", topic=TOPIC, sub=SUB, ledger=5, entry=2, persisted=False)
+        log.at(second + 0.5).add("heartbeat", dropped=0)
+        if second == 70:
+            log.add("topic_unload", topic=TOPIC).add("topic_load", topic=TOPIC).add("dispatcher_open", topic=TOPIC, sub=SUB, sub_type="Shared")
+    return log.events
+
+
+def cut(events: list[dict], rng: random.Random, batches: int) -> list[list[np.ndarray]]:
+    """Random micro-batches of random chunks, shuffled inside a micro-batch, with repeats; ingest batches of 2 follow the order within `lateness`."""
+    borders = sorted(rng.sample(range(1, len(events)), batches - 1))
+    parts = [events[a:b] for a, b in zip([0, *borders], [*borders, len(events)], strict=True)]
+    micro_batches = []
+    for number, part in enumerate(parts):
+        rows = lane_rows(part + rng.sample(part, len(part) // 10), ingest_batch=number // 2)
+        rng.shuffle(order := list(range(len(rows))))
+        micro_batches.append(np.array_split(rows[order], rng.randint(1, 4)))
+    for first in range(0, len(parts) - 1, 2):
+        if rng.random() < 0.5:  # one ingest commit's files in another order, over several micro-batches
+            micro_batches[first], micro_batches[first + 1] = micro_batches[first + 1], micro_batches[first]
+    return micro_batches
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_tables_do_not_depend_on_how_the_log_was_cut(seed: int) -> None:
+    rng = random.Random(seed)
+    events = busy_log()
+    outcomes, counts = run_lane([*cut(events, rng, rng.randint(2, 12)), [drain_row()]], restart=bool(seed % 2))
+    assert tables_of(events) == as_tables(outcomes, events), f"repeat: pytest {__file__} -k 'cut and {seed}'"
+    assert counts["applied"] == len(events)
+    assert balance(counts) == 0
+
+
+def balance(counts: dict[str, int]) -> int:
+    """in − (applied + duplicates + late + quarantined + held)."""
+    return counts["rows_in"] - sum(counts[name] for name in ("applied", "duplicates", "late", "quarantined", "held"))
+
+
+def test_epochs_may_come_in_any_order() -> None:
+    first, second = busy_log(EPOCH, 30), busy_log(EPOCH + 60_000, 30)
+    one_way, counts = run_lane([[lane_rows(first, 0)], [lane_rows(second, 1)], [lane_rows(second[:1], 9)], [drain_row()]])
+    other_way, _ = run_lane([[lane_rows(second, 0)], [lane_rows(first, 5)], [drain_row()]], restart=True)
+    tables = as_tables(one_way, first)
+    assert tables == as_tables(other_way, first)
+    last = max((row for row in tables["subscription_throttle"] if row["epoch"] == EPOCH), key=lambda row: row["window_start"])
+    assert last["closed_at"] == first[-1]["ts"], "a newer epoch that is old enough ends the older one"
+    assert balance(counts) == 0
+
+
+def without(events: list[dict], *seqs: int) -> list[dict]:
+    return [event for event in events if event["seq"] not in seqs]
+
+
+def test_a_hole_is_held_until_complete_later_ingest_batches_are_lateness_past_it() -> None:
+    events = busy_log(seconds=40)
+    early, late = without(events[:100], 50), events[100:]
+    _, counts = run_lane([[lane_rows(early, 0)], [lane_rows(late, 1)]])
+    assert (counts["applied"], counts["held"], counts["lost"]) == (49, len(events) - 50, 0), "batch 1 may not be complete"
+    _, counts = run_lane([[lane_rows(early, 0)], [lane_rows(late[:-1], 1)], [lane_rows(late[-1:], 2)]])
+    assert (counts["held"], counts["lost"], counts["applied"]) == (0, 1, len(events) - 1)
+    _, counts = run_lane([[lane_rows(early, 0)], [lane_rows(late[:-1], 1)], [lane_rows([events[49], late[-1]], 2)]])
+    assert (counts["lost"], counts["applied"]) == (0, len(events)), "it came with the batch that would have given it up"
+
+
+def test_lost_events_are_told_and_what_comes_for_them_is_late_once() -> None:
+    events = busy_log(seconds=90)
+    batches = [[lane_rows(without(events, 60, 61, 400), 0)], [drain_row()], [lane_rows([events[60], events[60], events[10]], 1)]]
+    outcomes, counts = run_lane(batches, restart=True)
+    tables = as_tables(outcomes, events)
+    assert [(60, 61, 2), (400, 400, 1)] == [(gap["from_seq"], gap["to_seq"], gap["events"]) for gap in tables["log_gaps"]]
+    assert [(61, "given_up")] == [(late["seq"], late["reason"]) for late in tables["late_events"]]
+    assert (counts["lost"], counts["late"], counts["duplicates"]) == (3, 1, 2)
+    assert balance(counts) == 0
+    assert all(row["completeness"] < 1 for row in tables["subscription_throttle"] if row["window_start"] == START_TS_US)
+
+
+def test_what_comes_for_a_drained_epoch_is_late() -> None:
+    events = busy_log(seconds=5)
+    outcomes, counts = run_lane([[lane_rows(events[:-3])], [drain_row()], [lane_rows(events[-4:], 1)]], restart=True)
+    late = as_tables(outcomes, events)["late_events"]
+    assert ["epoch_over"] * 3 == [row["reason"] for row in late]
+    assert (counts["late"], counts["duplicates"]) == (3, 1)
+
+
+def test_a_tombstone_keeps_its_place_and_makes_its_window_incomplete() -> None:
+    events = busy_log(seconds=20)
+    damaged = [{**e, "tombstone": True} if e["seq"] == 33 else e for e in events]
+    outcomes, counts = run_lane([[lane_rows(damaged)], [drain_row()], [lane_rows([events[32]], 1)]])
+    tables = as_tables(outcomes, events)
+    assert [] == tables["log_gaps"]
+    assert ["quarantined"] == [row["reason"] for row in tables["late_events"]]
+    assert (counts["quarantined"], counts["held"], counts["late"]) == (1, 0, 1)
+    assert {False} == {row["complete"] for row in tables["subscription_throttle"]}
+    assert {(len(events) - 1) / len(events)} == {row["completeness"] for row in tables["subscription_throttle"]}
+
+
+def test_of_a_damaged_and_a_sound_copy_the_sound_one_counts() -> None:
+    events = busy_log(seconds=5)
+    both = [*events, {**events[20], "tombstone": True}]
+    outcomes, counts = run_lane([[lane_rows(both)], [drain_row()]])
+    assert tables_of(events) == as_tables(outcomes, events)
+    assert (counts["quarantined"], counts["duplicates"]) == (0, 1)
+
+
+def test_a_clock_set_back_closes_the_window_and_loses_nothing() -> None:
+    events = busy_log(seconds=100)
+    for event in events[300:]:
+        event["ts"] -= 45_000_000
+    tables = tables_of(events)
+    (step,) = tables["log_gaps"]
+    assert ("clock_step", -45_000_000) == (step["kind"], step["step_us"])
+    reads = sum(row["reads"] for row in tables["subscription_throttle"])
+    assert reads == sum(1 for event in events if event["type"] == "read")
+    segments = {(row["window_start"], row["clock_segment"]) for row in tables["subscription_throttle"]}
+    assert len({start for start, _ in segments}) < len(segments)
+
+
+def test_an_epoch_met_in_mid_life_counts_its_beginning_as_lost() -> None:
+    tables = tables_of(busy_log(seconds=30)[50:])
+    assert [(1, 50)] == [(gap["from_seq"], gap["to_seq"]) for gap in tables["log_gaps"]]
+    assert tables["log_gaps"][0]["ts_before"] is None
+    assert {False} == {row["complete"] for row in tables["subscription_throttle"]}
+
+
+def test_nothing_follows_a_broker_stop() -> None:
+    log = Log().start().read(sub=(5, -1)).add("broker_stop").add("heartbeat", dropped=0)
+    outcomes, counts = run_lane([[lane_rows(log.events)]])
+    tables = as_tables(outcomes, log.events)
+    (row,) = tables["subscription_throttle"]
+    assert row["closed_at"] == log.events[-2]["ts"]
+    assert ["epoch_over"] == [late["reason"] for late in tables["late_events"]]
+
+
+def test_half_a_million_rows_backwards_are_sorted() -> None:
+    rows = lane_rows(busy_log(seconds=150))
+    many = np.concatenate([rows] * 200)
+    many[:, 1] = np.arange(1, len(many) + 1)
+    settings = LaneSettings(10_000, SETTINGS.window_ms, 10**9, lambda: [ThrottleMachine()])
+    _, counts = run_lane([np.array_split(many[::-1], 40)], settings=settings)
+    assert (counts["applied"], counts["held"]) == (len(many), 0)
