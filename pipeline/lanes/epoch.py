@@ -17,7 +17,7 @@ from schemas.lane_columns import COLUMN, LANE_COLUMNS
 SEQ, TS, NS, TYPE, INGEST_BATCH = (COLUMN[c] for c in ("seq", "ts", "ns", "type_code", "ingest_batch"))
 OPEN, ENDED, DRAINED = range(3)
 US_PER_DAY = 86_400_000_000
-#: Held rows are gathered and applied in slices of this many, so that a large backlog is never copied whole.
+#: Waiting rows are gathered and applied in slices of this many, so that a large backlog is never copied whole.
 SLICE_ROWS = 65_536
 
 
@@ -63,16 +63,21 @@ class Epoch:
             self._waiting.append(rows)
 
     def settle(self) -> None:
-        """Sort what waits, tell repeats and late events, apply what is contiguous, hold the rest."""
+        """Sort what waits, tell repeats and late events, apply what is contiguous, hold the rest. Rows are gathered slice by slice."""
         if not self._waiting:
             return
         held_before = len(self.held)
-        rows = _sorted_by_seq([self.held, *self._waiting])
-        self._waiting = []
-        is_first = np.concatenate(([True], np.diff(rows[:, SEQ]) != 0))
-        self.counts.duplicates += int(len(rows) - np.count_nonzero(is_first))
-        self.held = rows[is_first] if not is_first.all() else rows
-        self._release()
+        parts = [self.held, *self._waiting]
+        self._waiting, self.held = [], self.held[:0]
+        order, repeats = _order_by_seq(parts)
+        self.counts.duplicates += repeats
+        done = 0
+        while done < len(order) and len(self.held) == 0:
+            self.held = _gathered(parts, order[done : done + SLICE_ROWS])
+            done += len(self.held)
+            self._release()
+        if done < len(order):
+            self.held = np.concatenate((self.held, _gathered(parts, order[done:])))
         self.counts.held += len(self.held) - held_before
 
     def give_up_holes(self, is_lost: Callable[[np.ndarray], bool]) -> None:
@@ -170,8 +175,29 @@ class Epoch:
             self.emit(Rows("late_events", columns, 1))
 
 
-def _sorted_by_seq(parts: list[np.ndarray]) -> np.ndarray:
-    """All rows by seq; of repeats the real event comes before a tombstone, the earlier ingest batch before the later."""
-    rows = np.concatenate(parts) if len(parts) > 1 else parts[0]
-    order = np.lexsort((rows[:, INGEST_BATCH], rows[:, TYPE] == TOMBSTONE_CODE, rows[:, SEQ]))
-    return rows if bool(np.all(np.diff(order) == 1)) else rows[order]
+def _order_by_seq(parts: list[np.ndarray]) -> tuple[np.ndarray, int]:
+    """Positions (over all parts, one after the other) of the rows to take, by seq, and how many repeats are left out.
+
+    Of repeats the real event is taken before a tombstone, the earlier ingest batch before the later.
+    """
+    seq = np.concatenate([part[:, SEQ] for part in parts])
+    order = np.argsort(seq)
+    seq = seq[order]
+    if not bool(np.any(seq[1:] == seq[:-1])):
+        return order, 0
+    is_tombstone = np.concatenate([part[:, TYPE] == TOMBSTONE_CODE for part in parts])
+    batch = np.concatenate([part[:, INGEST_BATCH] for part in parts])
+    order = order[np.lexsort((batch[order], is_tombstone[order], seq))]
+    is_first = np.concatenate(([True], seq[1:] != seq[:-1]))
+    return order[is_first], int(len(order) - np.count_nonzero(is_first))
+
+
+def _gathered(parts: list[np.ndarray], positions: np.ndarray) -> np.ndarray:
+    """The rows at `positions`, in that order."""
+    ends = np.cumsum([len(part) for part in parts])
+    part_of = np.searchsorted(ends, positions, side="right")
+    rows = np.empty((len(positions), len(LANE_COLUMNS)), dtype=np.int64)
+    for number in np.unique(part_of):
+        chosen = part_of == number
+        rows[chosen] = parts[number][positions[chosen] - (ends[number] - len(parts[number]))]
+    return rows

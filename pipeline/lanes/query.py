@@ -19,8 +19,8 @@ from pipeline.lanes.project import LANE_KEY, bronze_lane_rows, control_lane_rows
 from pipeline.machines.machine import Machine
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
-from pipeline.sinks.append import append_once
-from pipeline.sinks.manifest import read_offsets, table_versions, write_manifest
+from pipeline.sinks.append import app_id_of, append
+from pipeline.sinks.manifest import write_manifest
 from pipeline.sinks.outcomes import lacks_text, output_column, table_rows, with_text
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES_BY_NAME
@@ -78,16 +78,7 @@ def _writer(warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int],
         try:
             report, rows_by_kind = _count(batch)
             _write_tables(spark, batch, rows_by_kind, warehouse, run, query_id, batch_id)
-            write_manifest(
-                spark,
-                warehouse,
-                {
-                    "query": QUERY, "query_id": query_id, "batch_id": batch_id,
-                    "source_offsets": read_offsets(spark, warehouse, QUERY, batch_id), "bronze": 0, **report,
-                    "table_versions": table_versions(spark, warehouse), "run_id": run.run_id, "code_version": run.code_version,
-                    "written_at": run.now(),
-                },
-            )  # fmt: skip
+            write_manifest(spark, warehouse, run, QUERY, query_id, batch_id, report)
         finally:
             batch.unpersist()
 
@@ -115,7 +106,7 @@ def _write_tables(
     try:
         with ThreadPoolExecutor(len(tables)) as pool:
             writes = [
-                pool.submit(append_once, table_rows(resolved, table), warehouse, table.name, f"{query_id}:{table.name}", batch_id)
+                pool.submit(append, table_rows(resolved, table), warehouse, table.name, app_id_of(query_id, table.name), batch_id)
                 for table in tables
             ]
             for write in writes:

@@ -1,0 +1,61 @@
+"""The rows that are measured: real captures multiplied, other broker and topic names and shifted times, so that shapes stay real. Not measured itself."""
+
+import gzip
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs.stream import run_stream
+from pipeline.ingest.ids import with_ids
+from pipeline.settings import load_settings
+from pipeline.warehouse.layout import Warehouse
+from schemas.tables.bronze import PARSED_FIELDS
+
+#: Copies lie this far apart in time, so that several dates and many windows are touched.
+SHIFT_MS = 3_600_000
+
+
+def ingested(captures: str, folder: Path) -> Warehouse:
+    """The captures (a glob of event files) through the real job, once."""
+    warehouse = Warehouse(str(folder / "once"))
+    run_stream(captures, warehouse.root, load_settings(None, [], {}), once=True, drain=False)
+    return warehouse
+
+
+def multiplied(spark: SparkSession, once: Warehouse, folder: Path, copies: int) -> tuple[Warehouse, int]:
+    """A warehouse with `copies` of every epoch of `once`, each under a broker and topics of its own; returns it and its number of events."""
+    warehouse = Warehouse(str(folder / "multiplied"))
+    bronze = spark.read.format("delta").load(once.table("dispatch_events")).select(*(f.name for f in PARSED_FIELDS))
+    copy = spark.range(copies).withColumnRenamed("id", "copy")
+    shifted = bronze.crossJoin(F.broadcast(copy)).withColumns(
+        {
+            "broker": F.expr("concat('broker-', epoch, '-', copy, ':8080')"),
+            "topic": F.expr("replace(topic, 'persistent://real/', concat('persistent://copy', copy, '/', epoch, '-'))"),
+            "epoch": F.expr(f"epoch + copy * {SHIFT_MS}"),
+            "ts": F.expr(f"ts + copy * {SHIFT_MS} * 1000L"),
+        }
+    )
+    ordered = with_ids(shifted.drop("copy"), 0).repartition(2 * copies, "broker").sortWithinPartitions("broker", "epoch", "seq")
+    ordered.write.format("delta").partitionBy("event_date").mode("overwrite").save(warehouse.table("dispatch_events"))
+    written = spark.read.format("delta").load(warehouse.table("dispatch_events"))
+    _names(written).write.format("delta").mode("overwrite").save(warehouse.table("names"))
+    spark.read.format("delta").load(once.table("lane_control")).limit(0).write.format("delta").mode("overwrite").save(warehouse.table("lane_control"))
+    return warehouse, written.count()
+
+
+def _names(bronze: DataFrame) -> DataFrame:
+    null = F.lit(None).cast("string")
+    brokers = bronze.select(F.col("broker_id").alias("id"), F.lit("broker").alias("level"), "broker", null.alias("topic"), null.alias("subscription"))
+    topics = bronze.where("topic_id <> 0").select("topic_id", F.lit("topic"), null, "topic", null)
+    subs = bronze.where("sub_id <> 0").select("sub_id", F.lit("subscription"), null, "topic", "sub")
+    return brokers.distinct().union(topics.distinct()).union(subs.distinct())
+
+
+def json_files(capture_file: Path, folder: Path, files: int) -> int:
+    """`files` plain .jsonl files, each the capture under another broker name; returns the number of lines in all."""
+    folder.mkdir(parents=True)
+    text = gzip.decompress(capture_file.read_bytes()).decode()
+    for number in range(files):
+        (folder / f"events-{number:03}.jsonl").write_text(text.replace("127.0.0.1:8080", f"broker-{number}:8080"))
+    return text.count("\n") * files

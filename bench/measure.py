@@ -1,0 +1,108 @@
+"""Rounds, ratios and memory: A and B in turn, because machines are noisy; the ratio of each pair is what counts."""
+
+import json
+import os
+import statistics
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+BASELINE = Path(__file__).parent / "baseline.json"
+
+
+@dataclass
+class Pair:
+    """Seconds of both sides per round; the first round warms up and is not counted."""
+
+    reference_s: list[float] = field(default_factory=list)
+    ours_s: list[float] = field(default_factory=list)
+
+    @property
+    def ratios(self) -> list[float]:
+        """Our throughput over the reference's, round by round."""
+        return [reference / ours for reference, ours in zip(self.reference_s, self.ours_s, strict=True)]
+
+
+def alternate(reference: Callable[[int], None], ours: Callable[[int], None], rounds: int) -> Pair:
+    """Run both `rounds` times in turn after one uncounted round, the order swapped every time. Each gets the round's number."""
+    pair = Pair()
+    for number in range(rounds + 1):
+        sides = [("reference", reference), ("ours", ours)]
+        for name, side in sides if number % 2 == 0 else reversed(sides):
+            began = time.perf_counter()
+            side(number)
+            seconds = time.perf_counter() - began
+            print(f"  round {number}{' (warm-up)' if number == 0 else ''}: {name} {seconds:.1f} s", flush=True)
+            if number:
+                (pair.reference_s if name == "reference" else pair.ours_s).append(seconds)
+    return pair
+
+
+def summary(pair: Pair, rows: int) -> dict[str, Any]:
+    """What is stored and printed: thousand rows/s of both sides (medians) and the ratio (median, least, most)."""
+    return {
+        "rows": rows,
+        "reference_krows_s": round(rows / statistics.median(pair.reference_s) / 1000, 1),
+        "ours_krows_s": round(rows / statistics.median(pair.ours_s) / 1000, 1),
+        "ratio": round(statistics.median(pair.ratios), 3),
+        "ratio_least": round(min(pair.ratios), 3),
+        "ratio_most": round(max(pair.ratios), 3),
+    }
+
+
+def against_baseline(name: str, found: dict[str, Any], *, store: bool) -> str:
+    """One line that compares the ratio with the stored one; with `store`, the new one is kept."""
+    kept = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+    before = kept.get(name, {}).get("ratio")
+    if store:
+        BASELINE.write_text(json.dumps({**kept, name: found}, indent=2, sort_keys=True) + "\n")
+    return f"{name}: ratio {found['ratio']}" + ("" if before is None else f" (baseline {before})")
+
+
+class PeakMemory:
+    """Largest resident memory of this process's Java and Python children while the block runs, in MB."""
+
+    def __init__(self) -> None:
+        self.java_mb = 0
+        self.python_worker_mb = 0
+        self._done = threading.Event()
+
+    def __enter__(self) -> "PeakMemory":
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.2):
+            for command, resident_mb in _descendants(os.getpid()):
+                if command == "java":
+                    self.java_mb = max(self.java_mb, resident_mb)
+                elif command.startswith("python"):
+                    self.python_worker_mb = max(self.python_worker_mb, resident_mb)
+
+
+def _descendants(root: int) -> list[tuple[str, int]]:
+    """(command, resident MB) of every process below `root`."""
+    parent_of: dict[int, int] = {}
+    facts: dict[int, tuple[str, int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            status = dict(line.split(":\t", 1) for line in (folder / "status").read_text().splitlines() if ":\t" in line)
+        except OSError:  # it ended while we looked
+            continue
+        pid = int(folder.name)
+        parent_of[pid] = int(status["PPid"])
+        facts[pid] = (status["Name"], int(status.get("VmRSS", "0 kB").split()[0]) // 1024)
+    below = {root}
+    while True:
+        more = {pid for pid, parent in parent_of.items() if parent in below} - below
+        if not more:
+            return [facts[pid] for pid in below - {root} if pid in facts]
+        below |= more

@@ -1,0 +1,137 @@
+"""Run the benchmarks: `python -m bench.run lanes|ingest --captures GLOB [--copies N] [--rounds N] [--store]`.
+
+lanes:  Delta bronze → Delta copy, and Delta bronze → lanes → tables, on the same rows.
+ingest: spark.read.json → Delta copy, and files → ingest → bronze, on the same files.
+"""
+
+import argparse
+import json
+import shutil
+import tempfile
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from bench.log import ingested, json_files, multiplied
+from bench.measure import PeakMemory, against_baseline, alternate, summary
+from jobs.session import build_session
+from pipeline.ingest.query import start_ingest
+from pipeline.lanes.query import start_lanes
+from pipeline.run_context import RunContext
+from pipeline.settings import Settings, load_settings
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.tables import create_missing_tables
+from schemas.render.spark import struct
+from schemas.tables.bronze import PARSED_FIELDS
+
+TO_END: dict[str, Any] = {"availableNow": True}
+SOURCES = ("dispatch_events", "names", "lane_control")
+
+
+@dataclass(frozen=True)
+class ReadsElsewhere(Warehouse):
+    """A fresh warehouse whose sources are another's."""
+
+    source: Warehouse = Warehouse("")
+
+    def table(self, name: str) -> str:
+        """Sources from the other warehouse, everything else here."""
+        return self.source.table(name) if name in SOURCES else super().table(name)
+
+
+def context() -> RunContext:
+    """A run that nobody stops."""
+    return RunContext(str(uuid.uuid4()), "bench", lambda: datetime.now(UTC), lambda: None, lambda _: None)
+
+
+def bench_lanes(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
+    """Lanes against the plain copy of bronze."""
+    bronze, rows = multiplied(spark, ingested(captures, folder), folder, copies)
+    print(f"{rows:,} events", flush=True)
+    batches: list[dict[str, int]] = []
+
+    def copy(number: int) -> None:
+        target = folder / f"copy-{number}"
+        source = spark.readStream.format("delta").option("maxBytesPerTrigger", settings.lanes.max_bytes_per_batch).load(bronze.table("dispatch_events"))
+        writer = source.writeStream.format("delta").partitionBy("event_date").option("checkpointLocation", f"{target}-checkpoint")
+        writer.trigger(**TO_END).start(str(target)).awaitTermination()
+
+    def lanes(number: int) -> None:
+        warehouse = ReadsElsewhere(str(folder / f"lanes-{number}"), bronze)
+        create_missing_tables(spark, warehouse)
+        query = start_lanes(spark, warehouse, settings, context(), TO_END)
+        query.awaitTermination()
+        batches[:] = [progress.durationMs for progress in query.recentProgress if progress.numInputRows]
+
+    with PeakMemory() as memory:
+        pair = alternate(copy, lanes, rounds)
+    found = summary(pair, rows) | {"java_peak_mb": memory.java_mb, "python_worker_peak_mb": memory.python_worker_mb}
+    found["batch_ms"] = [batch["triggerExecution"] for batch in batches]
+    return found | what_the_rules_met(spark, Warehouse(str(folder / f"lanes-{rounds}")))
+
+
+def what_the_rules_met(spark: SparkSession, warehouse: Warehouse) -> dict[str, Any]:
+    """That the rules had work: asks, shrinks, blocks, limiters, dispatchers; and the bytes of state."""
+    facts: dict[str, Any] = {}
+    for path, query in (
+        (warehouse.table("batch_manifest"), "SELECT sum(applied) events_applied, max(state_bytes) state_bytes FROM t WHERE query = 'lanes'"),
+        (
+            warehouse.table("subscription_throttle"),
+            "SELECT sum(reads) asks, sum(reads_shrunk) shrinks, sum(reads_blocked) blocks, count(DISTINCT broker, epoch, topic, subscription, opened_at) dispatchers FROM t",
+        ),
+        (warehouse.table("limiter_windows"), "SELECT count(DISTINCT broker, epoch, level, topic, subscription, created_at) limiters FROM t"),
+    ):
+        spark.read.format("delta").load(path).createOrReplaceTempView("t")
+        facts |= spark.sql(query).first().asDict()
+    return facts
+
+
+def bench_ingest(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
+    """Ingest against reading the same JSON with the same schema into Delta."""
+    capture = sorted(Path().glob(captures) if not captures.startswith("/") else Path("/").glob(captures.lstrip("/")), key=lambda p: p.stat().st_size)[-1]
+    rows = json_files(capture, folder / "json", copies)
+    print(f"{rows:,} lines", flush=True)
+
+    def copy(number: int) -> None:
+        frame = spark.read.schema(struct([f for f in PARSED_FIELDS if f.name not in ("type_code", "extra", "source_file", "source_line")]))
+        frame.json(str(folder / "json")).write.format("delta").save(str(folder / f"copy-{number}"))
+
+    def ingest(number: int) -> None:
+        warehouse = Warehouse(str(folder / f"ingest-{number}"))
+        create_missing_tables(spark, warehouse)
+        start_ingest(spark, warehouse, str(folder / "json"), settings, context(), TO_END).awaitTermination()
+
+    with PeakMemory() as memory:
+        pair = alternate(copy, ingest, rounds)
+    return summary(pair, rows) | {"java_peak_mb": memory.java_mb, "python_worker_peak_mb": memory.python_worker_mb}
+
+
+BENCHES = {"lanes": bench_lanes, "ingest": bench_ingest}
+
+
+def main() -> None:
+    """Read arguments, run, print, store."""
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("which", choices=BENCHES)
+    parser.add_argument("--captures", required=True, metavar="GLOB", help="event files of captures")
+    parser.add_argument("--copies", type=int, default=14)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--store", action="store_true", help="keep the result in bench/baseline.json")
+    args = parser.parse_args()
+    spark = build_session("bench", {"spark.master": args.master, "spark.driver.memory": "4g"})
+    folder = Path(tempfile.mkdtemp(prefix="dispatch-bench-"))
+    try:
+        found = BENCHES[args.which](spark, args.captures, folder, args.copies, args.rounds, load_settings(None, [], {}))
+    finally:
+        shutil.rmtree(folder)
+    print(json.dumps(found, indent=2))
+    print(against_baseline(args.which, found, store=args.store))
+
+
+if __name__ == "__main__":
+    main()

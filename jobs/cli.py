@@ -1,0 +1,92 @@
+"""Arguments of every command. An error of the operator is one line that says what to do and exit 2; a bug comes through with its trace."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import NoReturn
+
+from pipeline.faults import BadConfig, BadWarehouse
+
+#: Command → what it does. Its module jobs/<command>.py has add_arguments(parser) and run(args) -> exit code; imported when asked for.
+COMMANDS = {
+    "demo": "a real broker's log, bundled, through the job: what was found, beside the broker's own counters",
+    "stream": "read a dispatch-event log into Delta tables, live or once",
+    "sql": "run SQL over the tables and views of a warehouse",
+    "validate": "check log files against the contract, without Spark",
+    "rebuild": "forget what was computed, so that it is computed anew",
+}
+#: Those that start no Spark: neither Java nor jars are needed.
+WITHOUT_SPARK = ("validate",)
+_EXAMPLES = """examples:
+  ./spark-submit.sh demo
+  ./spark-submit.sh stream --events /var/log/pulsar-events --warehouse /data/warehouse
+  ./spark-submit.sh stream --once --drain --events 'captures/**/events.jsonl*' --warehouse ./warehouse/captures
+  ./spark-submit.sh sql "SELECT * FROM throttled_now" --warehouse ./warehouse/demo
+  ./spark-submit.sh set-up          only make the environment (.venv): Python packages and Delta's jars
+
+Spark's own options may stand anywhere before a lone --:
+  --master --deploy-mode --conf --packages --exclude-packages --repositories --jars --files --archives --py-files --driver-memory
+  --driver-cores --driver-java-options --driver-class-path --driver-library-path --executor-memory --executor-cores --num-executors
+  --total-executor-cores --name --queue --principal --keytab --proxy-user --properties-file (read after ours)
+Without them conf/spark-defaults.conf holds: local[*], and no web interface (--conf spark.ui.enabled=true for one).
+SPARK_HOME, PYSPARK_PYTHON, JAVA_HOME and PYTHON (which Python makes .venv) are honoured.
+
+exit: 0 done; 1 the job failed, or the demo found a difference; 2 an argument, setting or warehouse that cannot work
+"""
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """Says what is wrong in one line; the usage is a --help away."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit 2."""
+        print(f"error: {message}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def build_parser(command: str | None) -> argparse.ArgumentParser:
+    """The parser, with the arguments of `command` alone: the other commands' modules are not imported."""
+    parser = OneLineParser(
+        prog="spark-submit.sh",
+        description="Dispatch-event analytics for Apache Pulsar: which limiter held a subscription back, and how much.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, purpose in COMMANDS.items():
+        wanted = name == command
+        module = command_module(name) if wanted else None
+        sub = commands.add_parser(
+            name,
+            help=purpose,
+            description=(module.__doc__ or purpose) if module else purpose,
+            epilog=getattr(module, "EXAMPLES", None),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        if module:
+            module.add_arguments(sub)
+    return parser
+
+
+def command_module(name: str) -> ModuleType:
+    """The module of a command."""
+    return importlib.import_module(f"jobs.{name}")
+
+
+def command_of(arguments: Sequence[str]) -> str | None:
+    """The command of a command line: its first word, if it is one."""
+    return arguments[0] if arguments and arguments[0] in COMMANDS else None
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command; returns the exit code. Faults of the operator or the warehouse are one line on stderr; anything else propagates."""
+    args = build_parser(command_of(arguments)).parse_args(arguments)
+    try:
+        return int(command_module(args.command).run(args))
+    except (BadConfig, BadWarehouse) as fault:
+        print(f"error: {fault}", file=sys.stderr)
+        return 2

@@ -1,0 +1,179 @@
+"""A real broker's log through the real job, and what came out beside the broker's own counters.
+
+The log of 85 s of a busy shop in trouble lies in demo/y_incident: seven topics, limits on every level, 79,000 events.
+Exit 1 if any of the six throttle counters of any subscription differs from what the broker counted.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from jobs.broker_metrics import COUNTERS, SubscriptionName, throttle_counters
+from pipeline.faults import BadConfig
+from pipeline.settings import load_settings
+
+EXAMPLES = """examples:
+  ./spark-submit.sh demo
+  ./spark-submit.sh demo --warehouse /tmp/demo --master 'local[2]'
+"""
+CAPTURE = Path(__file__).parent.parent / "demo" / "y_incident"
+#: In a warehouse that the demo made, and may delete.
+MARKER = "_made_by_demo"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `demo`."""
+    parser.add_argument(
+        "--warehouse",
+        default="./warehouse/demo",
+        metavar="URI",
+        help="made anew each time; refused unless the demo made it (default: ./warehouse/demo)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the job over the bundled log, print what it found, compare. 0: everything equal."""
+    from jobs.driver import qualified_warehouse, say
+    from jobs.session import build_session
+    from jobs.stream import run_stream
+
+    say("a real Pulsar broker's log of 85 s of a busy shop in trouble (demo/y_incident), through the streaming job")
+    settings = load_settings(None, [], os.environ)
+    spark = build_session("dispatch-analytics demo")
+    warehouse = qualified_warehouse(spark, args.warehouse)
+    _make_room(spark, warehouse)
+    with tempfile.TemporaryDirectory(prefix="dispatch-demo-") as folder:
+        events = _stage(CAPTURE, Path(folder))
+        say(f"{events:,} events up to the moment at which the broker was asked for its counters")
+        code = run_stream(Path(folder).as_uri(), warehouse.root, settings, once=True, drain=True)
+    if code:
+        return code
+    return _report(spark, warehouse, args.warehouse)
+
+
+def _make_room(spark: Any, warehouse: Any) -> None:
+    """Delete the warehouse of an earlier demo; BadConfig if the folder is anybody else's."""
+    from jobs.rebuild import forget_cached_tables
+    from pipeline.warehouse.files import WarehouseFiles
+
+    files = WarehouseFiles(spark)
+    marker = f"{warehouse.root}/{MARKER}"
+    if files.names(warehouse.root) and not files.exists(marker):
+        raise BadConfig(f"--warehouse {warehouse.root}: holds what the demo did not make; choose another folder, or remove it yourself")
+    if files.exists(warehouse.lock_file):
+        raise BadConfig(f"--warehouse {warehouse.root}: a demo is running there ({warehouse.lock_file}); if it died, delete the folder")
+    files.delete(warehouse.root)
+    forget_cached_tables(spark)
+    files.create(marker, "made by ./spark-submit.sh demo, which deletes this folder when it runs again\n")
+
+
+def _stage(capture: Path, folder: Path) -> int:
+    """Write the capture's events that are in the broker's figures (`as_of_us`) into `folder`; returns how many."""
+    as_of_us = json.loads((capture / "manifest.json").read_text(encoding="utf-8"))["as_of_us"]
+    kept = 0
+    with gzip.open(capture / "events.jsonl.gz", "rb") as source, gzip.open(folder / "events.jsonl.gz", "wb", compresslevel=1) as target:
+        for line in source:
+            if json.loads(line)["ts"] <= as_of_us:
+                target.write(line)
+                kept += 1
+    return kept
+
+
+def _report(spark: Any, warehouse: Any, shown_warehouse: str) -> int:
+    from jobs.driver import say
+
+    table = spark.read.format("delta").load(warehouse.table("subscription_throttle"))
+    say("\nWhat the limiters did to each subscription (whole log)\n\n" + _found(table))
+    ours = our_counters(table)
+    theirs = throttle_counters((CAPTURE / "metrics.txt").read_text(encoding="utf-8"))
+    text, different = compared(ours, theirs)
+    say("\nThrottled reads since the dispatcher was opened: this job / the broker's own counter\n\n" + text)
+    say(_where(warehouse, shown_warehouse))
+    return 1 if different else 0
+
+
+def _found(table: Any) -> str:
+    """One line per subscription: sums over its windows."""
+    from pyspark.sql import functions as F
+
+    from jobs.sql import aligned
+
+    sums = {
+        "reads": "reads",
+        "shrunk": "reads_shrunk",
+        "blocked": "reads_blocked",
+        "by broker": "reads_blocked_by_broker_limit",
+        "by topic": "reads_blocked_by_topic_limit",
+        "by subscr.": "reads_blocked_by_subscription_limit",
+        "blocked ns": "blocked_ns",
+        "messages": "dispatched_msgs",
+    }
+    rows = table.groupBy("topic", "subscription").agg(*(F.sum(column).alias(name) for name, column in sums.items())).collect()
+    shown = [
+        (_short(row["topic"]), row["subscription"], *(row[n] for n in list(sums)[:6]), f"{row['blocked ns'] / 1e9:.1f} s", row["messages"])
+        for row in sorted(rows, key=lambda row: -row["blocked ns"])
+    ]
+    return aligned(
+        ["topic", "subscription", "reads asked", "shrunk", "blocked", "by broker", "by topic", "by subscr.", "time blocked", "messages"],
+        shown,
+    )
+
+
+def our_counters(table: Any) -> dict[SubscriptionName, dict[tuple[str, str], int]]:
+    """The six counters of every subscription with an open dispatcher, from the last row of its incarnation."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    incarnation = Window.partitionBy("broker", "epoch", "topic", "subscription", "opened_at")
+    last = table.withColumn("age", F.row_number().over(incarnation.orderBy(F.desc("clock_segment"), F.desc("window_start")))).where(
+        "age = 1"
+    )
+    return {
+        SubscriptionName(row["topic"], row["subscription"]): {
+            (dimension, level): row[f"dispatch_throttled_{dimension}_events_by_{level}_limit_since_open"] for dimension, level in COUNTERS
+        }
+        for row in last.where("closed_at IS NULL").orderBy("epoch", "opened_at").collect()
+    }
+
+
+def compared(
+    ours: dict[SubscriptionName, dict[tuple[str, str], int]], theirs: dict[SubscriptionName, dict[tuple[str, str], int]]
+) -> tuple[str, int]:
+    """Both sides, counter by counter, and how many differ. A subscription without a row has counted nothing."""
+    from jobs.sql import aligned
+
+    nothing = dict.fromkeys(COUNTERS, 0)
+    rows, different = [], 0
+    for name in sorted(ours.keys() | theirs.keys()):
+        mine, broker = ours.get(name, nothing), theirs.get(name, nothing)
+        wrong = sum(mine[counter] != broker[counter] for counter in COUNTERS)
+        different += wrong
+        rows.append(
+            (_short(name.topic), name.subscription, *(f"{mine[c]:,} / {broker[c]:,}" for c in COUNTERS), "DIFFERENT" if wrong else "equal")
+        )
+    head = ["topic", "subscription", *(f"{level} {dimension}" for dimension, level in COUNTERS), ""]
+    verdict = (
+        f"{different} of {len(rows) * len(COUNTERS)} counters DIFFERENT" if different else f"all {len(rows) * len(COUNTERS)} counters equal"
+    )
+    return f"{aligned(head, rows)}\n\n{verdict}", different
+
+
+def _short(topic: str) -> str:
+    return topic.removeprefix("persistent://")
+
+
+def _where(warehouse: Any, shown: str) -> str:
+    """Where the tables are, and what to ask them; each line is run by a test."""
+    queries = (
+        "SELECT topic, subscription, state, held_by, limit_rate, blocked_s, waiting_entries FROM throttled_now",
+        "SELECT topic, subscription, level, sum(blocked_s) AS blocked_s, sum(msg_events) AS reads FROM throttle_by_limiter"
+        " GROUP BY ALL ORDER BY blocked_s DESC",
+        "SELECT level, topic, dimension, window_start, rate, used, asks_blocked, exact, different FROM limiter_windows"
+        " ORDER BY window_start",
+    )
+    lines = "\n".join(f'  ./spark-submit.sh sql "{query}" --warehouse {shown}' for query in queries)
+    return f"\ntables: {warehouse.root}\ntry:\n{lines}"

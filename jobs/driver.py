@@ -1,0 +1,136 @@
+"""A driver's life around its queries: warehouse opened for writing, lock and gate wired to clock and process, stop by signal or file."""
+
+import os
+import signal
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+
+from pyspark.sql import SparkSession
+
+from jobs import VERSION
+from pipeline.run_context import RunContext
+from pipeline.warehouse.files import WarehouseFiles
+from pipeline.warehouse.guard import check_checkpoint
+from pipeline.warehouse.layout import QUERIES, Warehouse
+from pipeline.warehouse.lock import Driver, DriverLock
+from pipeline.warehouse.stop import MicroBatchGate, StopFile, park_until_interrupted
+
+
+def utc_now() -> datetime:
+    """The clock of every job."""
+    return datetime.now(UTC)
+
+
+def say(line: str) -> None:
+    """A progress line for the person who waits."""
+    print(line, flush=True)
+
+
+@dataclass(frozen=True)
+class OpenWarehouse:
+    """A warehouse that this driver, and no other, may write to."""
+
+    spark: SparkSession
+    warehouse: Warehouse
+    run: RunContext
+    gate: MicroBatchGate
+    stop: "StopRequest"
+
+
+class StopRequest:
+    """Whether somebody asked to stop: SIGTERM, SIGINT, or the warehouse's stop file."""
+
+    def __init__(self, file: StopFile) -> None:
+        self._file = file
+        self._signalled = threading.Event()
+
+    def on_signal(self, number: int, _frame: FrameType | None) -> None:
+        """Signal handler."""
+        say(f"{signal.Signals(number).name}: stopping after the running micro-batch")
+        self._signalled.set()
+
+    def is_made(self) -> bool:
+        """Looks at the file, too."""
+        if not self._signalled.is_set() and self._file.is_there():
+            say("stop file found: stopping after the running micro-batch")
+            self._signalled.set()
+        return self._signalled.is_set()
+
+    def wait(self, seconds: float) -> None:
+        """Sleep, but not longer than until a signal."""
+        self._signalled.wait(seconds)
+
+
+def qualified_warehouse(spark: SparkSession, uri: str) -> Warehouse:
+    """The warehouse with scheme and absolute path, as it must stand in checkpoints and messages."""
+    return Warehouse(WarehouseFiles(spark).absolute(uri))
+
+
+@contextmanager
+def locked(spark: SparkSession, warehouse: Warehouse, run_id: str) -> Iterator[DriverLock]:
+    """Hold the warehouse's lock; BadWarehouse if another driver has it."""
+    driver = Driver(run_id, socket.gethostname(), os.getpid(), process_start(os.getpid()))
+    lock = DriverLock(spark, warehouse, driver, utc_now, is_alive, say)
+    lock.acquire()
+    try:
+        yield lock
+    finally:
+        lock.release()
+
+
+@contextmanager
+def open_for_writing(spark: SparkSession, warehouse: Warehouse) -> Iterator[OpenWarehouse]:
+    """Lock the warehouse, refuse what must not be continued, make missing tables, listen for requests to stop. Main thread only."""
+    from pipeline.warehouse.tables import create_missing_tables
+
+    run_id = str(uuid.uuid4())
+    stop_file = StopFile(spark, warehouse)
+    stop = StopRequest(stop_file)
+    with _signals_heard(stop), locked(spark, warehouse, run_id) as lock:
+        stop_file.clear()
+        for query in QUERIES:
+            check_checkpoint(spark, warehouse, query)
+        create_missing_tables(spark, warehouse)
+        gate = MicroBatchGate(lock.verify, park_until_interrupted(spark))
+        run = RunContext(run_id, VERSION, utc_now, gate.enter, time.sleep)
+        yield OpenWarehouse(spark, warehouse, run, gate, stop)
+
+
+@contextmanager
+def _signals_heard(stop: StopRequest) -> Iterator[None]:
+    """SIGTERM and SIGINT are requests to stop, from before the lock is taken: a driver that is told to go removes it."""
+    before = {number: signal.signal(number, stop.on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def is_alive(driver: Driver) -> bool:
+    """Whether a driver of this host still runs: its process exists and is the same one (a pid is used again)."""
+    try:
+        os.kill(driver.pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # it exists and is somebody else's
+    return process_start(driver.pid) == driver.process
+
+
+def process_start(pid: int) -> str:
+    """When the process was started: the boot's id and the kernel's ticks since; empty where there is no /proc, or no such process."""
+    try:
+        # The second field is the command in parentheses, which may contain anything; start time is the 22nd.
+        ticks = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
+        return f"{Path('/proc/sys/kernel/random/boot_id').read_text(encoding='utf-8').strip()}:{ticks}"
+    except OSError:
+        return ""

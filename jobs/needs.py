@@ -1,0 +1,17 @@
+"""Tells spark-submit.sh, before anything is set up, whether a command line is right and what it needs: prints `spark` or `python`.
+
+Standard library only: it runs before the environment exists.
+"""
+
+import sys
+
+from jobs.cli import WITHOUT_SPARK, build_parser, command_of
+
+if __name__ == "__main__":
+    # A command without Spark may import what is not installed yet for its arguments; it checks them itself, soon enough.
+    command = command_of(sys.argv[1:])
+    if command in WITHOUT_SPARK:
+        print("python")
+    else:
+        build_parser(command).parse_args(sys.argv[1:])
+        print("spark")

@@ -1,0 +1,101 @@
+"""Forget what was computed, so that it is computed anew.
+
+lanes: the tables that lanes wrote, their checkpoint and their rows in batch_manifest; dispatch_events and quarantine stay, and the next
+`stream --once` computes from them. all: every table and every checkpoint; the next `stream --once` reads the log again.
+"""
+
+import argparse
+import sys
+import uuid
+from typing import Any
+
+from pipeline.faults import BadConfig, BadWarehouse
+
+EXAMPLES = """examples:
+  ./spark-submit.sh rebuild lanes --warehouse ./warehouse/demo
+  ./spark-submit.sh rebuild all --warehouse ./warehouse/demo --events /var/log/pulsar-events --yes
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `rebuild`."""
+    parser.add_argument("what", choices=("lanes", "all"), help="lanes: keep the events read; all: read the log again")
+    parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
+    parser.add_argument("--events", metavar="URI", help="of the log; with `all`, for the command that is named at the end")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Delete; BadConfig unless confirmed, BadWarehouse where no warehouse is or a driver writes."""
+    from jobs.driver import locked, qualified_warehouse, say
+    from jobs.session import build_session
+    from pipeline.warehouse.files import WarehouseFiles
+
+    if not args.yes and not sys.stdin.isatty():
+        raise BadConfig("rebuild deletes tables: say --yes where nobody can be asked")
+    spark = build_session("dispatch-analytics rebuild")
+    warehouse = qualified_warehouse(spark, args.warehouse)
+    files = WarehouseFiles(spark)
+    if not files.exists(f"{warehouse.table('batch_manifest')}/_delta_log"):
+        raise BadWarehouse(f"there is no warehouse at {warehouse.root}: nothing to rebuild")
+    if not args.yes and input(f"delete {_words(args.what)} in {warehouse.root}? [y/N] ").strip().lower() not in ("y", "yes"):
+        raise BadConfig("nothing was deleted")
+    with locked(spark, warehouse, str(uuid.uuid4())):
+        if args.what == "lanes":
+            forget_lanes(spark, warehouse, say)
+        else:
+            forget_all(spark, warehouse, say)
+    events = args.events or "URI"
+    say(f"now run: ./spark-submit.sh stream --once --events {events} --warehouse {args.warehouse}   (--drain for a log that ends; or live)")
+    return 0
+
+
+def _words(what: str) -> str:
+    return "what lanes computed" if what == "lanes" else "every table and checkpoint"
+
+
+def forget_lanes(spark: Any, warehouse: Any, say: Any) -> None:
+    """Delete what lanes wrote. An interruption at any point leaves a warehouse that is refused with the advice to run this again.
+
+    Hence the order: the checkpoint first, the rows of batch_manifest that the guard compares it with last.
+    """
+    from delta.tables import DeltaTable
+
+    from pipeline.warehouse.files import WarehouseFiles
+    from pipeline.warehouse.guard import WRITTEN_BY
+
+    files = WarehouseFiles(spark)
+    _delete(files, warehouse.checkpoint("lanes"), say)
+    for table in WRITTEN_BY["lanes"]:
+        _delete(files, warehouse.table(table), say)
+    forget_cached_tables(spark)
+    # Tombstones tell of rejected lines and stay true; a drain or tick would end the new run where the old one ended.
+    if DeltaTable.isDeltaTable(spark, warehouse.table("lane_control")):
+        DeltaTable.forPath(spark, warehouse.table("lane_control")).delete("kind <> 'tombstone'")
+        say("lane_control: drains and ticks deleted")
+    DeltaTable.forPath(spark, warehouse.table("batch_manifest")).delete("query = 'lanes'")
+    say("batch_manifest: rows of lanes deleted")
+
+
+def forget_all(spark: Any, warehouse: Any, say: Any) -> None:
+    """Delete every table and checkpoint; batch_manifest last, for the same reason."""
+    from pipeline.warehouse.files import WarehouseFiles
+    from pipeline.warehouse.layout import QUERIES
+    from schemas.tables import TABLES
+
+    files = WarehouseFiles(spark)
+    for query in QUERIES:
+        _delete(files, warehouse.checkpoint(query), say)
+    for name in [table.name for table in TABLES if table.name != "batch_manifest"] + ["batch_manifest"]:
+        _delete(files, warehouse.table(name), say)
+    forget_cached_tables(spark)
+
+
+def forget_cached_tables(spark: Any) -> None:
+    """Delta remembers tables by path; in a process that goes on, the deleted ones must not come back."""
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+
+def _delete(files: Any, uri: str, say: Any) -> None:
+    if files.delete(uri):
+        say(f"deleted {uri}")

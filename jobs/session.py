@@ -1,0 +1,80 @@
+"""The Spark session: from what spark-submit.sh prepared, or, under plain Python (tests, bench), from the same files."""
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark.errors import PySparkRuntimeError
+from pyspark.sql import SparkSession
+
+from pipeline.faults import BadConfig
+
+ROOT = Path(__file__).parent.parent
+#: Delta's jars, put beside the interpreter by ./spark-submit.sh set-up.
+JARS = Path(sys.prefix) / "jars"
+
+
+def build_session(app_name: str, extra_conf: Mapping[str, str] | None = None) -> SparkSession:
+    """A session with conf/spark-defaults.conf, Delta, and `extra_conf` on top.
+
+    Raises BadConfig in one line if Spark cannot start (no jars, no Java, port in use, no memory).
+    """
+    builder = SparkSession.builder.appName(app_name)
+    if not os.environ.get("PYSPARK_SUBMIT_ARGS") and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        builder = builder.config("spark.jars", _jars())
+        _environment_of_plain_python()
+    for key, value in (extra_conf or {}).items():
+        builder = builder.config(key, value)
+    try:
+        return _start_shielded(builder)
+    except PySparkRuntimeError as fault:
+        raise BadConfig("Spark's Java process did not start; the lines above say why (Java 17 or newer? memory? options?)") from fault
+    except Exception as fault:
+        raise BadConfig(_start_fault(str(fault))) from fault
+
+
+def _start_shielded(builder: SparkSession.Builder) -> SparkSession:
+    """Start the JVM deaf to SIGTERM: whoever signals the whole process group (timeout, a terminal) must not end it amid a micro-batch.
+
+    An ignored signal stays ignored in a child, Java respects that; the JVM ends when our process does.
+    """
+    try:
+        earlier = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    except ValueError:  # not in the main thread: signals are somebody else's then
+        return builder.getOrCreate()
+    try:
+        return builder.getOrCreate()
+    finally:
+        signal.signal(signal.SIGTERM, earlier)
+
+
+def _jars() -> str:
+    jars = sorted(str(jar) for jar in JARS.glob("*.jar"))
+    if not jars:
+        raise BadConfig(f"no jars in {JARS}: run ./spark-submit.sh set-up once")
+    return ",".join(jars)
+
+
+def _environment_of_plain_python() -> None:
+    """What spark-submit.sh exports, for processes that were started without it."""
+    os.environ.setdefault("SPARK_CONF_DIR", str(ROOT / "conf"))
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(sys.prefix) / "numba-cache"))
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if str(ROOT) not in paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, paths)])
+
+
+def _start_fault(message: str) -> str:
+    """The cause of a failed start, out of a Java stack trace."""
+    if re.search(r"BindException|Address already in use|Cannot assign requested address", message):
+        found = re.search(r"Service '(\w+)' failed", message)
+        service = f"Spark's {found.group(1)}" if found else "Spark"
+        advice = "leave spark.driver.port and spark.ui.port out, or choose others"
+        return f"{service} cannot bind its port, it is in use or not of this machine: {advice}"
+    causes = re.findall(r"(?:^|: |Caused by: )[\w.$]*(?:Exception|Error): ([^\n]+)", message)
+    return f"Spark did not start: {causes[-1] if causes else message.strip().splitlines()[0]}"

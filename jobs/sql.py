@@ -1,0 +1,93 @@
+"""Run SQL over the tables and views of a warehouse, each under its plain name."""
+
+import argparse
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from pipeline.faults import BadConfig, BadWarehouse
+
+EXAMPLES = """examples:
+  ./spark-submit.sh sql "SHOW VIEWS" --warehouse ./warehouse/demo
+  ./spark-submit.sh sql "SELECT * FROM throttled_now" --warehouse ./warehouse/demo
+  ./spark-submit.sh sql "SELECT topic, sum(dispatched_msgs) AS msgs FROM subscription_throttle GROUP BY topic" --warehouse W --format csv
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `sql`."""
+    parser.add_argument("query", metavar="SQL", help="one statement")
+    parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
+    parser.add_argument("--format", choices=("table", "csv", "json"), default="table", help="json: one object per line (default: table)")
+    parser.add_argument("--max-rows", type=int, default=1000, metavar="N", help="print at most N rows (default: 1000)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the rows; BadConfig for bad SQL, BadWarehouse where no warehouse is."""
+    if args.max_rows < 1:
+        raise BadConfig(f"--max-rows {args.max_rows}: must be 1 or more")
+    from pyspark.errors import PySparkException
+
+    from jobs.driver import qualified_warehouse
+    from jobs.session import build_session
+    from pipeline.views.catalog import register
+    from pipeline.warehouse.files import WarehouseFiles
+
+    spark = build_session("dispatch-analytics sql")
+    warehouse = qualified_warehouse(spark, args.warehouse)
+    if not WarehouseFiles(spark).exists(f"{warehouse.table('batch_manifest')}/_delta_log"):
+        raise BadWarehouse(
+            f"there is no warehouse at {warehouse.root}; make one: ./spark-submit.sh stream --once --events URI --warehouse URI"
+        )
+    register(spark, warehouse)
+    try:
+        frame = spark.sql(args.query)
+        rows = frame.limit(args.max_rows + 1).collect() if frame.columns else []
+    except PySparkException as refused:
+        raise BadConfig(f"SQL: {first_line(str(refused))}") from refused
+    write_rows(frame.columns, [tuple(row) for row in rows[: args.max_rows]], args.format)
+    if len(rows) > args.max_rows:
+        print(f"… more rows follow; --max-rows {args.max_rows} cut them", file=sys.stderr)
+    return 0
+
+
+def first_line(message: str) -> str:
+    """The first line of a Spark error, without its plan and stack trace."""
+    return message.strip().splitlines()[0]
+
+
+def write_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: str) -> None:
+    """Print to stdout as an aligned table, CSV with a head, or JSON lines (times as ISO 8601)."""
+    if form == "json":
+        for row in rows:
+            print(json.dumps(dict(zip(columns, row, strict=True)), default=str, ensure_ascii=False))
+    elif form == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+    else:
+        print(aligned(columns, rows))
+
+
+def aligned(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table for people: columns as wide as their content, numbers to the right."""
+    numeric = [bool(rows) and all(isinstance(row[k], int | float) or row[k] is None for row in rows) for k in range(len(columns))]
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max(len(line[k]) for line in [list(columns), *cells]) for k in range(len(columns))]
+
+    def line(values: Sequence[str]) -> str:
+        return "  ".join(v.rjust(w) if n else v.ljust(w) for v, w, n in zip(values, widths, numeric, strict=True)).rstrip()
+
+    return "\n".join([line(columns), line(["-" * width for width in widths]), *(line(row) for row in cells)])
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.3f}" if isinstance(value, float) else str(value)

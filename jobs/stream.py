@@ -1,0 +1,173 @@
+"""Read a dispatch-event log into the Delta tables of a warehouse.
+
+Live by default: both queries run in one driver until SIGTERM, Ctrl-C or the file WAREHOUSE/_stop; running micro-batches finish first.
+With --once: what is there now is read to its end, then the job ends.
+"""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from pipeline.faults import BadConfig
+from pipeline.settings import Settings, describe, load_settings
+
+EXAMPLES = """examples:
+  ./spark-submit.sh stream --events /var/log/pulsar-events --warehouse /data/warehouse
+  ./spark-submit.sh stream --once --drain --events 'captures/**/events.jsonl*' --warehouse ./warehouse/captures
+  ./spark-submit.sh stream --events s3a://logs/pulsar --warehouse s3a://lake/dispatch --set lanes.lateness_ms=30000 --master yarn
+  touch /data/warehouse/_stop        ends a live job after its running micro-batches
+"""
+#: Looking for grown files lists every file that was read.
+GROWN_FILES_EVERY_SECONDS = 300.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `stream`."""
+    parser.add_argument(
+        "--events", required=True, metavar="URI", help="folder (with subfolders) or glob of the log's files, or a Delta table"
+    )
+    parser.add_argument(
+        "--warehouse", required=True, metavar="URI", help="folder of the Delta tables; any URI that Hadoop knows; made if missing"
+    )
+    parser.add_argument("--once", action="store_true", help="read what is there and end: ingest to its end, then lanes")
+    parser.add_argument(
+        "--drain", action="store_true", help="with --once: the log is finite; close open windows and give up on holes at its end"
+    )
+    add_settings_arguments(parser)
+
+
+def add_settings_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare --settings and --set."""
+    parser.add_argument("--settings", type=Path, metavar="FILE", help="TOML with any part of conf/settings.toml, in place of its values")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="overrides",
+        help="one setting, as lanes.lateness_ms=5000; repeatable",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the job; exit code 0 when it came to its end or was stopped on request (1 if --once was stopped before its end)."""
+    if args.drain and not args.once:
+        raise BadConfig("--drain closes what is open at the end of a finite log: it needs --once")
+    settings = load_settings(args.settings, args.overrides, os.environ)
+    return run_stream(args.events, args.warehouse, settings, once=args.once, drain=args.drain)
+
+
+def run_stream(events: str, warehouse_uri: str, settings: Settings, *, once: bool, drain: bool) -> int:
+    """`stream` with its arguments read; the demo runs it, too."""
+    from jobs.driver import open_for_writing, qualified_warehouse, say
+    from jobs.session import build_session
+    from jobs.watch import QueryFailed
+
+    say(f"settings:\n{describe(settings)}\nstarting Spark …")
+    spark = build_session("dispatch-analytics stream")
+    warehouse = qualified_warehouse(spark, warehouse_uri)
+    say(f"events    {events}\nwarehouse {warehouse.root}")
+    try:
+        with open_for_writing(spark, warehouse) as opened:
+            if once:
+                return _once(opened, events, settings, drain)
+            return _live(opened, events, settings)
+    except QueryFailed as failed:
+        print(f"error: {failed}", file=sys.stderr)
+        return 1
+
+
+def _once(opened: Any, events: str, settings: Settings, drain: bool) -> int:
+    """Ingest to its end, then lanes, then (with `drain`) one control row per lane and lanes again."""
+    from pipeline.ingest.files import report_grown_files
+    from pipeline.ingest.query import start_ingest
+
+    from jobs.driver import say
+    from jobs.watch import run_to_end
+    from pipeline.lanes.control import issue_drain
+    from pipeline.lanes.query import start_lanes
+
+    to_end: dict[str, Any] = {"availableNow": True}
+    context = (opened.spark, opened.warehouse)
+    steps: list[tuple[str, Any]] = [
+        ("ingest", lambda: start_ingest(*context, events, settings, opened.run, to_end)),
+        ("lanes", lambda: start_lanes(*context, settings, opened.run, to_end)),
+    ]
+    if drain:
+
+        def drained_lanes() -> Any:
+            lanes = issue_drain(*context, opened.run)
+            say(f"drain: {lanes} lanes are told that the log ends here")
+            return start_lanes(*context, settings, opened.run, to_end)
+
+        steps.append(("lanes", drained_lanes))
+    for name, start in steps:
+        if not run_to_end(opened, name, start()):
+            say("stopped before the end; the same command goes on from here")
+            return 1
+    _say_grown(report_grown_files(*context, events, settings, opened.run))
+    _say_books(opened)
+    return 0
+
+
+def _live(opened: Any, events: str, settings: Settings) -> int:
+    """Both queries until a request to stop, or until one of them ends by itself (an error: the other is stopped, too)."""
+    from pipeline.ingest.files import report_grown_files
+    from pipeline.ingest.query import start_ingest
+
+    from jobs.driver import say
+    from jobs.watch import POLL_SECONDS, ProgressLines, raise_failure, stop_between_batches
+    from pipeline.lanes.query import start_lanes
+
+    trigger = {"processingTime": f"{settings.stream.trigger_interval_ms} milliseconds"}
+    queries = {"ingest": start_ingest(opened.spark, opened.warehouse, events, settings, opened.run, trigger)}
+    try:
+        queries["lanes"] = start_lanes(opened.spark, opened.warehouse, settings, opened.run, trigger)
+        say(f"live; stop with Ctrl-C, SIGTERM or the file {opened.warehouse.stop_file.removeprefix('file:')}")
+        lines = ProgressLines(queries)
+        looked = time.monotonic()
+        while not opened.stop.is_made() and all(query.isActive for query in queries.values()):
+            lines.speak()
+            if time.monotonic() - looked > GROWN_FILES_EVERY_SECONDS:
+                looked = time.monotonic()
+                _say_grown(report_grown_files(opened.spark, opened.warehouse, events, settings, opened.run))
+            opened.stop.wait(POLL_SECONDS)
+    finally:
+        stop_between_batches(opened, list(queries.values()))
+    lines.speak()
+    raise_failure(queries)
+    say("stopped")
+    return 0
+
+
+def _say_grown(files: int) -> None:
+    from jobs.driver import say
+
+    if files:
+        say(f"WARNING: {files} files grew after they were read; their new lines are in no table: see ingest_files, fault = 'grew'")
+
+
+def _say_books(opened: Any) -> None:
+    """What this run did, from batch_manifest: everything that went in came out somewhere."""
+    from pyspark.sql import functions as F
+
+    from jobs.driver import say
+
+    manifest = opened.spark.read.format("delta").load(opened.warehouse.table("batch_manifest"))
+    columns = ("rows_in", "bronze", "quarantined", "applied", "duplicates", "late", "held", "lost")
+    sums = [F.coalesce(F.sum(column), F.lit(0)).alias(column) for column in columns]
+    books = {row["query"]: row for row in manifest.where(F.col("run_id") == opened.run.run_id).groupBy("query").agg(*sums).collect()}
+    if "ingest" in books:
+        row = books["ingest"]
+        say(f"ingest: {row.rows_in:,} lines = {row.bronze:,} events + {row.quarantined:,} quarantined")
+    if "lanes" in books:
+        row = books["lanes"]
+        say(
+            f"lanes:  {row.rows_in:,} in = {row.applied:,} applied + {row.duplicates:,} duplicate + {row.late:,} late"
+            f" + {row.quarantined:,} quarantined + {row.held:,} held; {row.lost:,} lost"
+        )
+    if not books:
+        say("nothing new to read")

@@ -1,0 +1,170 @@
+"""One micro-batch of ingest: bronze, then what was rejected, then the books, and the manifest last.
+
+The ordinary micro-batch, without a rejected line, is parsed once. Only where lines were rejected their files are parsed a second time
+for quarantine and tombstones: keeping parsed rows for a second use would cost every micro-batch more than that costs a damaged one.
+So bronze becomes visible a moment before the tombstones of the same micro-batch. Lanes do not mistake their places for lost events in
+that moment: a hole is given up only when a complete later ingest batch was seen, and the next one is not begun before this one is whole.
+A crash in between is repaired when Spark runs the same micro-batch again: every write carries its transaction id, files give the same rows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, Observation, Row, SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.faults import invariant
+from pipeline.ingest.ids import broker_id, with_ids
+from pipeline.ingest.names import write_names
+from pipeline.run_context import RunContext
+from pipeline.sinks.append import app_id_of, append, append_once, is_appended
+from pipeline.sinks.manifest import read_offsets, table_versions, write_manifest
+from pipeline.sources.rows import EVENT, REJECT, SUMMARY
+from pipeline.sources.source import RowReader
+from pipeline.warehouse.layout import Warehouse
+from schemas.field import Table
+from schemas.render.spark import struct
+from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL
+from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS, QUARANTINE
+
+#: Writers that a task keeps open, one per date; with none Spark would sort every row by date before it is written.
+_OPEN_DATES = "16"
+
+
+@dataclass(frozen=True)
+class MicroBatch:
+    """What every write of a micro-batch needs to know."""
+
+    spark: SparkSession
+    warehouse: Warehouse
+    run: RunContext
+    query: str
+    query_id: str
+    batch_id: int
+
+    def app_id(self, table: Table) -> str:
+        """Delta's transaction id for the table."""
+        return app_id_of(self.query_id, table.name)
+
+    def written(self, table: Table) -> DataFrame:
+        """The rows of this micro-batch in a table with ingest_batch, read back (Delta skips the files of other micro-batches)."""
+        rows = self.spark.read.format("delta").load(self.warehouse.table(table.name))
+        return rows.where(F.col("ingest_batch") == self.batch_id)
+
+
+@dataclass
+class FileCounts:
+    """What the parser counted in one file, or in all of a table's rows."""
+
+    bytes: int
+    lines: int = 0
+    rejects: int = 0
+    truncated: bool = False
+
+
+def ingest_micro_batch(micro: MicroBatch, read: RowReader) -> None:
+    """Write the rows of `read` to every table of ingest, once, however often the micro-batch is run.
+
+    Raises BrokenInvariant if lines in ≠ bronze + quarantine, by what the parser counted and what the tables hold.
+    """
+    files = _add_up(_write_bronze(micro, read))
+    if not files:
+        return
+    lines = sum(counts.lines for counts in files.values())
+    quarantined = 0
+    if any(counts.rejects for counts in files.values()):
+        _write_quarantine(micro, read, [file for file, counts in files.items() if counts.rejects and file is not None])
+        quarantined = micro.written(QUARANTINE).count()
+        _write_tombstones(micro)
+    bronze = write_names(micro.written(DISPATCH_EVENTS), micro.warehouse, micro.query_id, micro.batch_id)
+    invariant(
+        lines == bronze + quarantined,
+        f"ingest batch {micro.batch_id}: {lines} lines came in, but {bronze} are in dispatch_events and {quarantined} in quarantine; "
+        "did one of its files change while it was read? Files must be written elsewhere and renamed in",
+    )
+    _write_files(micro, files)
+    write_manifest(
+        micro.spark,
+        micro.warehouse,
+        {
+            "query": micro.query,
+            "query_id": micro.query_id,
+            "batch_id": micro.batch_id,
+            "source_offsets": read_offsets(micro.spark, micro.warehouse, micro.query, micro.batch_id),
+            "rows_in": lines,
+            "bronze": bronze,
+            "quarantined": quarantined,
+            "table_versions": table_versions(micro.spark, micro.warehouse),
+            "run_id": micro.run.run_id,
+            "code_version": micro.run.code_version,
+            "written_at": micro.run.now(),
+        },
+    )
+
+
+def _write_bronze(micro: MicroBatch, read: RowReader) -> Sequence[Row]:
+    """Write the events and return the summaries, in one pass; if the events are written already, only read the summaries."""
+    app_id = micro.app_id(DISPATCH_EVENTS)
+    rows = read(None)
+    if is_appended(micro.spark, micro.warehouse, DISPATCH_EVENTS.name, app_id, micro.batch_id):
+        return rows.where(F.col("row_kind") == SUMMARY).select("summary.*").collect()
+    seen = Observation()
+    observed = rows.observe(seen, F.collect_list("summary").alias("summaries"))
+    events = observed.where(F.col("row_kind") == EVENT).select(*(f.name for f in PARSED_FIELDS))
+    micro.spark.conf.set("spark.sql.maxConcurrentOutputFileWriters", _OPEN_DATES)
+    append(with_ids(events, micro.batch_id), micro.warehouse, DISPATCH_EVENTS.name, app_id, micro.batch_id)
+    return seen.get["summaries"]
+
+
+def _add_up(summaries: Sequence[Row]) -> dict[str | None, FileCounts]:
+    """Counts by file, in the order of their names; a large Parquet file has a summary per part of it, and a table has no file."""
+    files: dict[str | None, FileCounts] = {}
+    for summary in sorted(summaries, key=lambda s: s.file or ""):
+        counts = files.setdefault(summary.file, FileCounts(summary.bytes))
+        counts.lines += summary.lines
+        counts.rejects += summary.rejects
+        counts.truncated = counts.truncated or summary.truncated
+    return files
+
+
+def _write_quarantine(micro: MicroBatch, read: RowReader, files: Sequence[str]) -> None:
+    app_id = micro.app_id(QUARANTINE)
+    rejects = read(files or None).where(F.col("row_kind") == REJECT)
+    beside = {"ingest_batch": F.lit(micro.batch_id).cast("long"), "quarantined_at": F.lit(micro.run.now())}
+    rows = rejects.withColumns(beside).select(*QUARANTINE.names)
+    append(rows, micro.warehouse, QUARANTINE.name, app_id, micro.batch_id)
+
+
+def _write_tombstones(micro: MicroBatch) -> None:
+    """One tombstone per place in a log, of the rejected lines whose envelope could be read."""
+    place = ("broker", "epoch", "seq")
+    readable = micro.written(QUARANTINE).dropna(subset=[*place, "ts", "ns"])
+    # Of several rejected lines for one place one is taken, always the same.
+    clocks = F.min(F.struct("ts", "ns"))
+    tombstones = (
+        readable.groupBy(*place)
+        .agg(clocks.alias("clocks"))
+        .select(
+            broker_id().alias("broker_id"),
+            F.lit("tombstone").alias("kind"),
+            "epoch",
+            "seq",
+            "clocks.ts",
+            "clocks.ns",
+            F.lit(micro.batch_id).cast("long").alias("ingest_batch"),
+            F.lit(micro.run.now()).alias("issued_at"),
+        )
+        .coalesce(1)
+    )
+    append_once(tombstones, micro.warehouse, LANE_CONTROL.name, micro.app_id(LANE_CONTROL), micro.batch_id)
+
+
+def _write_files(micro: MicroBatch, files: Mapping[str | None, FileCounts]) -> None:
+    rows = [
+        (file, counts.bytes, counts.lines, "truncated" if counts.truncated else "none", micro.batch_id)
+        for file, counts in files.items()
+        if file is not None
+    ]
+    if rows:
+        frame = micro.spark.createDataFrame(rows, struct(INGEST_FILES.fields)).coalesce(1)
+        append(frame, micro.warehouse, INGEST_FILES.name, micro.app_id(INGEST_FILES), micro.batch_id)

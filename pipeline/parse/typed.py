@@ -1,0 +1,159 @@
+"""The log as a table (Parquet, Delta): the same columns, the same checks, the same reasons as for lines.
+
+A null is an absent field. A row that is not provably good is written as the JSON line that it stands for and goes to parse_line,
+so its reason and its raw text are those of a file. Columns that the contract does not know end in `extra`.
+"""
+
+import datetime
+import decimal
+import json
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.parse.line import ParseLimits
+from pipeline.parse.outcome import ParsedBlock, assemble, parse_singly
+from pipeline.parse.shape import SHAPES, TypeShape, faulty_rows
+
+Ints = npt.NDArray[np.int64]
+
+#: No row of a table has a file or a line.
+_NO_FILE = ""
+#: JSON's escapes make a byte six at worst; keys, numbers and punctuation of a whole row stay below this.
+_BYTES_PER_BYTE = 6
+_BYTES_BESIDE_TEXT = 8_192
+
+
+def parse_typed(batch: pa.RecordBatch, limits: ParseLimits) -> ParsedBlock:
+    """Events and rejects of a table's rows, in their order; every row counts as one line. source_file is '' and source_line 0.
+
+    `batch` may lack columns, have others beside, and have narrower integers or large or dictionary strings.
+    """
+    rows = batch.num_rows
+    columns = {name: _readable(batch.column(place)) for place, name in enumerate(batch.schema.names)}
+    keys = np.zeros(rows, dtype=np.int64)
+    for column in columns.values():
+        keys += column.is_valid().to_numpy(zero_copy_only=False)
+    quick = []
+    done = np.zeros(rows, dtype=np.bool_)
+    if "type" in columns and columns["type"].type == pa.string():
+        short = _short_rows(columns, rows, limits)
+        for name in pc.unique(columns["type"]).to_pylist():
+            at = np.flatnonzero(pc.fill_null(pc.equal(columns["type"], name), False).to_numpy(zero_copy_only=False) & short)
+            if name not in SHAPES or not len(at) or not _has_columns(SHAPES[name], columns):
+                continue
+            table, good = _good_rows(SHAPES[name], columns, at, keys[at])
+            quick.append((table, at[good]))
+            done[at[good]] = True
+    singly = np.flatnonzero(~done)
+    records = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns)).take(pa.array(singly))
+    raws = [json_line(record) for record in _records(records)]
+    numbers = np.zeros(rows, dtype=np.int64)
+    slow = parse_singly(raws, singly.tolist(), [0] * len(raws), _NO_FILE, limits)
+    return assemble(quick, slow, numbers, _NO_FILE, rows)
+
+
+def json_line(record: dict[str, Any]) -> bytes:
+    """The line of the log that `record` stands for, fields that are None left out; text that is not UTF-8 (as bytes) as it came."""
+    members = [_json_text(name) + b":" + _json_value(value) for name, value in record.items() if value is not None]
+    return b"{" + b",".join(members) + b"}"
+
+
+def _readable(column: pa.Array) -> pa.Array:
+    """The column as int64, string or boolean where nothing is lost by it; else as it is: parse_line will say what is wrong with it.
+
+    Text that is not UTF-8 becomes binary.
+    """
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_signed_integer(column.type) or column.type in (pa.uint8(), pa.uint16(), pa.uint32()):
+        return column.cast(pa.int64())
+    if pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type):
+        column = column.cast(pa.string())
+    if column.type == pa.string():
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            return column.cast(pa.binary())
+    return column
+
+
+def _has_columns(shape: TypeShape, columns: dict[str, pa.Array]) -> bool:
+    """Whether the table can hold the shape: each of its columns has the contract's type, or is missing without being required."""
+    for field in shape.schema:
+        if field.name not in columns:
+            if field.name in shape.required:
+                return False
+        elif columns[field.name].type not in (field.type, pa.null()):
+            return False
+    return True
+
+
+def _short_rows(columns: dict[str, pa.Array], rows: int, limits: ParseLimits) -> npt.NDArray[np.bool_]:
+    """Rows whose texts are surely within every limit, also when the row is written as a line."""
+    together = np.zeros(rows, dtype=np.int64)
+    for column in columns.values():
+        if column.type == pa.string():
+            together += pc.fill_null(pc.binary_length(column), 0).to_numpy(zero_copy_only=False)
+    short: npt.NDArray[np.bool_] = together * _BYTES_PER_BYTE + _BYTES_BESIDE_TEXT <= limits.max_line_bytes
+    return short & (together <= limits.max_text_bytes)
+
+
+def _good_rows(shape: TypeShape, columns: dict[str, pa.Array], at: Ints, keys: Ints) -> tuple[pa.Table, npt.NDArray[np.bool_]]:
+    """The provably good ones among the rows `at`, as a table with the shape's columns, and which of `at` they are."""
+    place = pa.array(at)
+    arrays = [
+        columns[field.name].take(place).cast(field.type) if field.name in columns else pa.nulls(len(at), field.type)
+        for field in shape.schema
+    ]
+    table = pa.table(arrays, schema=shape.schema)
+    good = ~faulty_rows(shape, table, keys)
+    table = table.filter(pa.array(good))
+    code = pa.repeat(pa.scalar(shape.code, pa.int32()), table.num_rows)
+    return table.append_column("type_code", code), good
+
+
+def _records(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """Rows as dicts; a repeated column name cannot be, and map columns come as dicts."""
+    values = {}
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        items = column.to_pylist()
+        values[name] = [_Pairs(item) if item is not None else None for item in items] if pa.types.is_map(column.type) else items
+    return [{name: items[row] for name, items in values.items()} for row in range(batch.num_rows)]
+
+
+class _Pairs(list[tuple[Any, Any]]):
+    """Entries of a map, which may repeat a key."""
+
+
+def _json_value(value: Any) -> bytes:
+    if isinstance(value, _Pairs):
+        return b"{" + b",".join(_json_text(key) + b":" + _json_value(item) for key, item in value) + b"}"
+    if isinstance(value, dict):
+        return json_line(value)
+    if isinstance(value, list):
+        return b"[" + b",".join(map(_json_value, value)) + b"]"
+    if isinstance(value, (str, bytes)):
+        return _json_text(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        # NaN has no JSON; as text it is a wrong type in a field of the contract, and legible in an unknown one.
+        return _json_text(str(value))
+    if isinstance(value, decimal.Decimal):
+        return str(value).encode()
+    if isinstance(value, (datetime.date, datetime.datetime, datetime.time, datetime.timedelta)):
+        return _json_text(str(value))
+    return json.dumps(value).encode()
+
+
+def _json_text(text: str | bytes) -> bytes:
+    if isinstance(text, str):
+        return json.dumps(text, ensure_ascii=False).encode()
+    try:
+        return json.dumps(text.decode("utf-8"), ensure_ascii=False).encode()
+    except UnicodeDecodeError:
+        # The line is rejected for these bytes, so they need not be escaped.
+        return b'"' + text + b'"'

@@ -1,0 +1,45 @@
+"""What a micro-batch wrote, written last: the row that makes it visible as done, for both queries."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import LongType
+
+from pipeline.faults import BrokenInvariant, invariant
+from pipeline.sinks.append import app_id_of, append
+from pipeline.warehouse import delta_log
+from pipeline.warehouse.files import WarehouseFiles
+from pipeline.warehouse.layout import Warehouse
+from schemas.render.spark import struct
+from schemas.tables import TABLES
+from schemas.tables.bookkeeping import BATCH_MANIFEST
+
+_SCHEMA = struct(BATCH_MANIFEST.fields)
+_COUNTS = tuple(f.name for f in _SCHEMA.fields if isinstance(f.dataType, LongType) and f.name != "batch_id")
+
+
+def write_manifest(spark: SparkSession, warehouse: Warehouse, row: Mapping[str, Any]) -> None:
+    """Append the row of a micro-batch to batch_manifest, once. Call it after all tables of the micro-batch are written.
+
+    `row` holds columns of BATCH_MANIFEST; counts that a query does not have may be left out and become 0. Versions may be integers.
+    Raises BrokenInvariant for a column that the table does not have.
+    """
+    invariant(set(row) <= set(_SCHEMA.names), f"batch_manifest has no columns {sorted(set(row) - set(_SCHEMA.names))}")
+    values = {**dict.fromkeys(_COUNTS, 0), **row}
+    values["table_versions"] = {name: str(version) for name, version in values["table_versions"].items()}
+    rows = spark.createDataFrame([tuple(values[name] for name in _SCHEMA.names)], _SCHEMA)
+    append(rows, warehouse, BATCH_MANIFEST.name, app_id_of(values["query_id"], BATCH_MANIFEST.name), values["batch_id"])
+
+
+def table_versions(spark: SparkSession, warehouse: Warehouse) -> dict[str, int]:
+    """Version of every declared table now (of batch_manifest: before the row that will tell of it)."""
+    return {table.name: delta_log.version(spark, warehouse.table(table.name)) for table in TABLES}
+
+
+def read_offsets(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int) -> str:
+    """The checkpoint's offset log entry of the micro-batch, whole; Spark writes it before the micro-batch begins."""
+    text = WarehouseFiles(spark).read(f"{warehouse.checkpoint(query)}/offsets/{batch_id}")
+    if text is None:
+        raise BrokenInvariant(f"{query}: the checkpoint has no offsets of the running micro-batch {batch_id}")
+    return text

@@ -1,0 +1,40 @@
+"""A Delta table of events: Spark follows its commits; the contract is checked as for lines."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import partial
+
+from pyspark.sql import DataFrame, SparkSession
+
+from pipeline.parse.line import ParseLimits
+from pipeline.sources.source import RowReader
+from pipeline.sources.typed_rows import typed_rows
+
+
+@dataclass(frozen=True)
+class DeltaTableSource:
+    """The Delta table in the folder `path`, at most `max_files` of its files in a micro-batch.
+
+    Only what is appended is read: commits that rewrite or delete (OPTIMIZE, a repair by the owner) bring no event.
+    """
+
+    path: str
+    max_files: int
+    limits: ParseLimits
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """Records."""
+        options = {"maxFilesPerTrigger": self.max_files, "skipChangeCommits": "true"}
+        return spark.readStream.format("delta").options(**options).load(self.path)
+
+    def reader(self, batch: DataFrame) -> RowReader | None:
+        """Rows of the micro-batch's records."""
+        return partial(_rows, batch, self.limits)
+
+    def listing(self, spark: SparkSession) -> DataFrame | None:
+        """None: a table's files never change."""
+        return None
+
+
+def _rows(batch: DataFrame, limits: ParseLimits, _only: Collection[str] | None) -> DataFrame:
+    return typed_rows(batch, limits)

@@ -1,0 +1,57 @@
+"""Which kind of source `--events` is."""
+
+from typing import Protocol
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.faults import BadConfig
+from pipeline.parse.line import ParseLimits
+from pipeline.sources import jsonl_files, parquet_files
+from pipeline.sources.delta_table import DeltaTableSource
+from pipeline.sources.jsonl_files import JsonlFiles
+from pipeline.sources.parquet_files import ParquetFiles
+from pipeline.sources.place import Place, find_place
+from pipeline.sources.source import Source
+from pipeline.warehouse.files import WarehouseFiles
+
+
+class IngestLimits(Protocol):
+    """The settings `ingest.*` that a source obeys (pipeline/settings.py)."""
+
+    @property
+    def max_files_per_batch(self) -> int: ...
+    @property
+    def max_line_bytes(self) -> int: ...
+    @property
+    def max_text_bytes(self) -> int: ...
+    @property
+    def quarantine_raw_bytes(self) -> int: ...
+    @property
+    def source_format(self) -> str: ...
+
+
+def open_source(spark: SparkSession, events: str, ingest: IngestLimits) -> Source:
+    """The source that `events` (--events) names, of the kind that `ingest.source_format` says; `auto` looks at what lies there.
+
+    A folder with `_delta_log` is a Delta table, one with a *.parquet file anywhere below is Parquet, everything else is JSON lines.
+    Raises BadConfig if there is no such folder, or no Delta table where one is asked for.
+    """
+    limits = ParseLimits(ingest.max_line_bytes, ingest.max_text_bytes, ingest.quarantine_raw_bytes)
+    kind = ingest.source_format
+    if kind == "delta" or (kind == "auto" and _is_delta(spark, events)):
+        if not _is_delta(spark, events):
+            raise BadConfig(f"--events {events}: there is no Delta table (ingest.source_format is delta); name the table's folder, not a glob")
+        return DeltaTableSource(events, ingest.max_files_per_batch, limits)
+    parquet = find_place(spark, events, parquet_files.SUFFIXES)
+    if kind == "parquet" or (kind == "auto" and _has_parquet(parquet, spark)):
+        return ParquetFiles(parquet, ingest.max_files_per_batch, limits)
+    return JsonlFiles(find_place(spark, events, jsonl_files.SUFFIXES), ingest.max_files_per_batch, limits)
+
+
+def _is_delta(spark: SparkSession, events: str) -> bool:
+    return WarehouseFiles(spark).exists(f"{events.rstrip('/')}/_delta_log")
+
+
+def _has_parquet(place: Place, spark: SparkSession) -> bool:
+    return not place.listing(spark).where(F.lower("file").endswith(parquet_files.SUFFIXES[0])).isEmpty()

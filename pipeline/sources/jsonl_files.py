@@ -1,0 +1,157 @@
+"""JSON lines in files: Spark lists and remembers the files, Python workers open and parse them.
+
+Spark reads no byte of a local file: it would read it line by line in the JVM, lose where a line stood, and fail on a truncated gzip.
+"""
+
+import heapq
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from typing import BinaryIO, cast
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.parse.file import ParseLimits, parse_stream
+from pipeline.sources.place import LISTED, Place
+from pipeline.sources.rows import SPARK_SCHEMA, Counted, block_rows, summary_row
+from pipeline.sources.source import RowReader
+
+SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+#: Spark's file source ignores files that are older than this against the newest one seen; an archive's files are months apart.
+NEVER_TOO_OLD = "36500d"
+#: Compressed logs grow about so many times: only to share work evenly.
+_GROWTH = 12
+#: A task below this is not worth a file of its own in the table; one above is split off if there are files enough.
+_SMALL_TASK_BYTES = 8 << 20
+_LARGE_TASK_BYTES = 256 << 20
+
+Batches = Iterator[pa.RecordBatch]
+
+
+@dataclass(frozen=True)
+class ListedFile:
+    """A file as it was listed: `path` as Spark writes it (`file:/a b/c`, not percent-encoded), `length` in bytes."""
+
+    path: str
+    length: int
+
+
+@dataclass(frozen=True)
+class JsonlFiles:
+    """Files of JSON lines at `place`, at most `max_files` in a micro-batch.
+
+    Where the files are not local, Spark reads each as a whole and hands its bytes over: a file must fit into memory some times, and
+    must be below 2 GiB.
+    """
+
+    place: Place
+    max_files: int
+    limits: ParseLimits
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """One row per file: path, length, and content where the files are not local."""
+        files = (
+            spark.readStream.format("binaryFile")
+            .schema(LISTED)
+            .option("recursiveFileLookup", "true")
+            .option("maxFilesPerTrigger", self.max_files)
+            .option("maxFileAge", NEVER_TOO_OLD)
+            .load(self.place.load)
+        )
+        columns = ("path", "length") if self.place.local else ("path", "length", "content")
+        return files.where(F.col("path").rlike(self.place.wanted)).select(*columns)
+
+    def reader(self, batch: DataFrame) -> RowReader | None:
+        """Rows of the micro-batch's files."""
+        if not self.place.local:
+            return partial(_handed_over, batch, self.limits)
+        files = [ListedFile(row.path, row.length) for row in batch.collect()]
+        return partial(_opened, batch.sparkSession, files, self.limits) if files else None
+
+    def listing(self, spark: SparkSession) -> DataFrame | None:
+        """The wanted files that lie there now."""
+        return self.place.listing(spark)
+
+
+def share_out(files: Sequence[ListedFile], cores: int) -> list[list[ListedFile]]:
+    """Files to tasks of about equal work: as many as cores if that is worth it, more if they would be large. Any order in gives the same out."""
+    work = {file: file.length * (1 if file.path.endswith(".jsonl") else _GROWTH) for file in files}
+    total = sum(work.values())
+    tasks = max(1, min(cores, -(-total // _SMALL_TASK_BYTES)), min(len(files), -(-total // _LARGE_TASK_BYTES)))
+    shares: list[list[ListedFile]] = [[] for _ in range(min(tasks, len(files)))]
+    loads = [(0, position) for position in range(len(shares))]
+    for file in sorted(files, key=lambda f: (-work[f], f.path)):
+        load, position = heapq.heappop(loads)
+        shares[position].append(file)
+        heapq.heappush(loads, (load + work[file], position))
+    return [sorted(share, key=lambda f: f.path) for share in shares]
+
+
+def _opened(spark: SparkSession, files: Sequence[ListedFile], limits: ParseLimits, only: Collection[str] | None) -> DataFrame:
+    """Rows of the files, which each task opens by itself; task k reads the k-th share."""
+    shares = share_out([file for file in files if only is None or file.path in only], spark.sparkContext.defaultParallelism)
+    tasks = spark.range(0, len(shares), 1, len(shares))
+    return tasks.mapInArrow(_in_task(partial(_read_shares, shares, limits)), SPARK_SCHEMA)
+
+
+def _handed_over(batch: DataFrame, limits: ParseLimits, only: Collection[str] | None) -> DataFrame:
+    """Rows of files whose content Spark has read."""
+    wanted = batch if only is None else batch.where(F.col("path").isin(list(only)))
+    return wanted.mapInArrow(_in_task(partial(_read_contents, limits)), SPARK_SCHEMA)
+
+
+def _in_task(function: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
+    """`partial` objects lack what Spark asks a function for."""
+
+    def read(batches: Batches) -> Batches:
+        return function(batches)
+
+    return read
+
+
+def _read_shares(shares: Sequence[Sequence[ListedFile]], limits: ParseLimits, batches: Batches) -> Batches:
+    for batch in batches:
+        for task in batch.column("id").to_pylist():
+            for file in shares[task]:
+                with open(local_path(file.path), "rb") as stream:
+                    # What is appended meanwhile is not read: two passes over a growing file must agree.
+                    yield from file_rows(cast(BinaryIO, Prefix(stream, file.length)), file, limits)
+
+
+def _read_contents(limits: ParseLimits, batches: Batches) -> Batches:
+    for batch in batches:
+        for row in range(batch.num_rows):
+            file = ListedFile(batch.column("path")[row].as_py(), batch.column("length")[row].as_py())
+            yield from file_rows(BytesIO(batch.column("content")[row].as_buffer()), file, limits)
+
+
+def file_rows(stream: BinaryIO, file: ListedFile, limits: ParseLimits) -> Batches:
+    """Rows (ROW_SCHEMA) of one file's bytes, its summary last."""
+    counted = Counted(file.path, file.length)
+    for block in parse_stream(stream, file.path, limits):
+        counted.add(block)
+        yield from block_rows(block)
+    yield summary_row(counted)
+
+
+def local_path(uri: str) -> str:
+    """`file:/a b/c%20` as a path of the local file system: Spark's paths are not percent-encoded, so nothing is decoded."""
+    path = uri.removeprefix("file:")
+    return "/" + path.lstrip("/") if path.startswith("/") else path
+
+
+class Prefix:
+    """The first `length` bytes of a stream."""
+
+    def __init__(self, stream: BinaryIO, length: int) -> None:
+        self._stream = stream
+        self._left = length
+
+    def read(self, size: int = -1) -> bytes:
+        """At most `size` bytes (all that are left if negative)."""
+        piece = self._stream.read(self._left if size < 0 else min(size, self._left))
+        self._left -= len(piece)
+        return piece

@@ -1,0 +1,115 @@
+"""`--events` to what Spark lists and which of the listed files are meant: a folder, a file, or a glob, also with `**`."""
+
+import re
+from dataclasses import dataclass
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.faults import BadConfig
+from pipeline.warehouse.files import WarehouseFiles
+
+_GLOB = "*?[]{}"
+_MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+#: What is in brackets is one token; everything that has no meaning is a token of one character.
+_TOKENS = re.compile(r"\*\*/|\*\*|\[[!^]?[^\]]+\]|.", re.DOTALL)
+#: `binaryFile` lists files in any folder below, with their length; `content` is read only if a query asks for it.
+LISTED = "path string, modificationTime timestamp, length bigint, content binary"
+
+
+@dataclass(frozen=True)
+class Place:
+    """`load`: path or Hadoop glob for Spark, read recursively. `wanted`: regular expression over a file's whole path (`file:/a b/c`).
+
+    `local`: the files can be opened by their path on every machine that runs tasks.
+    """
+
+    load: str
+    wanted: str
+    local: bool
+
+    def listing(self, spark: SparkSession) -> DataFrame:
+        """(file string, bytes long) of the wanted files that lie there now, empty files left out; a glob may match none."""
+        try:
+            files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(self.load)
+        except AnalysisException as refused:
+            if refused.getCondition() != "PATH_NOT_FOUND":
+                raise
+            return spark.createDataFrame([], "file string, bytes long")
+        return files.where(F.col("path").rlike(self.wanted)).select(F.col("path").alias("file"), F.col("length").alias("bytes"))
+
+
+def find_place(spark: SparkSession, events: str, suffixes: tuple[str, ...]) -> Place:
+    """The place that `events` names. In a folder, files with one of `suffixes` are wanted; a file, or what a glob matches, is wanted as it is.
+
+    Raises BadConfig if the folder does not exist, or the folder before the first `**` of a glob.
+    """
+    ending = "(?:" + "|".join(_quoted(suffix) for suffix in suffixes) + ")"
+    files = WarehouseFiles(spark)
+    # Looked for first: a folder whose name has a bracket in it is a folder.
+    if files.exists(events):
+        whole = files.absolute(events)
+        below = f"/.*{ending}" if _is_folder(spark, events) else ""
+        return Place(_escaped(events), f"^{_quoted(whole.rstrip('/'))}{below}$", _is_local(whole))
+    if not is_glob(events):
+        raise BadConfig(f"--events {events}: there is no such file or folder; name an existing one, or a glob such as '{events}/**/*.jsonl'")
+    folder, glob = _split(events)
+    whole = files.absolute(folder)
+    wanted = f"^{_quoted(whole.rstrip('/'))}/{_translated(glob)}(?:/.*{ending})?$"
+    if "**" not in glob:
+        return Place(events, wanted, _is_local(whole))
+    if not files.exists(folder):
+        raise BadConfig(f"--events {events}: the folder {folder} before the first wildcard does not exist")
+    return Place(_escaped(folder), wanted, _is_local(whole))
+
+
+def _is_local(whole: str) -> bool:
+    return whole.startswith("file:")
+
+
+def _is_folder(spark: SparkSession, path: str) -> bool:
+    place = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]
+    return bool(place.getFileSystem(spark._jsc.hadoopConfiguration()).getFileStatus(place).isDirectory())  # type: ignore[attr-defined]
+
+
+def is_glob(events: str) -> bool:
+    """Whether the path has wildcards in it."""
+    return any(character in _GLOB for character in events)
+
+
+def _split(glob: str) -> tuple[str, str]:
+    """The folder before the first wildcard, and the rest: `s3a://b/a/x*/c` → `s3a://b/a/`, `x*/c`."""
+    first = min(glob.index(character) for character in _GLOB if character in glob)
+    cut = glob.rfind("/", 0, first) + 1
+    return glob[:cut] or ".", glob[cut:]
+
+
+def _escaped(path: str) -> str:
+    """`path` so that Hadoop's glob takes it literally."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", path)
+
+
+def _quoted(text: str) -> str:
+    """`text` literally, in a regular expression of Java."""
+    return re.sub(r"([^\w\s/:%-])", r"\\\1", text)
+
+
+def _translated(glob: str) -> str:
+    """A glob without leading slash as a regular expression of Java; `**/` also stands for no folder at all."""
+    pattern, open_braces = "", 0
+    for token in _TOKENS.findall(glob):
+        if token in _MEANINGS:
+            pattern += _MEANINGS[token]
+        elif token == "{":
+            pattern, open_braces = f"{pattern}(?:", open_braces + 1
+        elif token == "}" and open_braces:
+            pattern, open_braces = f"{pattern})", open_braces - 1
+        elif token == "," and open_braces:
+            pattern += "|"
+        elif len(token) > 1:
+            inside = token[1:-1].replace("\\", "\\\\")
+            pattern += f"[{'^' + inside[1:] if inside[0] in '!^' else inside}]"
+        else:
+            pattern += _quoted(token)
+    return pattern

@@ -1,0 +1,42 @@
+"""Every table and view of a warehouse under its plain name, for one Spark session."""
+
+from importlib.resources import files
+
+from delta.tables import DeltaTable
+from pyspark.sql import SparkSession
+
+from pipeline.faults import BadWarehouse
+from pipeline.warehouse.layout import Warehouse
+from schemas.render.ddl import delta_path
+from schemas.tables import TABLES
+
+#: In the order in which they are registered: a view may use tables and views before it. One `<view>.sql` beside this file each.
+VIEWS = ("subscription_totals", "throttled_now", "throttle_by_limiter", "limiter_use", "noisy_neighbours", "log_balance", "log_health")
+
+
+def sql_of(view: str) -> str:
+    """The view's query, with the comment block that says what it answers. Read as a resource: the code may be in a zip."""
+    return files("pipeline.views").joinpath(f"{view}.sql").read_text(encoding="utf-8")
+
+
+def question(view: str) -> str:
+    """The question that the view answers: the first line of its comment block."""
+    return sql_of(view).partition("\n")[0].removeprefix("-- ")
+
+
+def register(spark: SparkSession, warehouse: Warehouse) -> list[str]:
+    """Make every table and view of the warehouse a temporary view of this session; returns their names, tables first.
+
+    They stay fresh: each query reads the newest version of the tables. Raises BadWarehouse if a table is missing.
+    """
+    for table in TABLES:
+        path = warehouse.table(table.name)
+        if not DeltaTable.isDeltaTable(spark, path):
+            raise BadWarehouse(
+                f"no table {table.name} in {warehouse.root}. Is it the right --warehouse? "
+                f"One is made by: ./spark-submit.sh stream --events DIR --warehouse {warehouse.root}"
+            )
+        spark.sql(f"CREATE OR REPLACE TEMP VIEW {table.name} AS SELECT * FROM {delta_path(path)}")
+    for view in VIEWS:
+        spark.sql(f"CREATE OR REPLACE TEMP VIEW {view} AS\n{sql_of(view)}")
+    return [*(table.name for table in TABLES), *VIEWS]

@@ -1,0 +1,34 @@
+-- How much of what it allows does each limiter give out, and can its figures be trusted?
+-- One row per limiter, dimension and window, as limiter_windows.
+--   active_s               seconds of the window in which the limiter existed
+--   allowed                rate × active_s / period (a token bucket may give its burst on top); null without a period
+--   used, used_share       permits consumed, and their share of allowed: near 1 = full, above 1 = over-delivered or a fresh bucket
+--   over_delivered_share   of used, what went out beyond the balance at that moment
+--   debt, debt_s           how far below zero it ended, and how long its rate needs to pay that back
+--   asks_shrunk, _blocked  reads it lowered, to something or to nothing; asks_binding: of both, while more was waiting than granted
+--   agreement              share of compared asks that the model answered as the broker did or within one clock step; null: none compared
+WITH lived AS (
+  SELECT *,
+    greatest(0, unix_micros(least(window_end, coalesce(closed_at, window_end))) - unix_micros(greatest(window_start, created_at))) / 1e6
+      AS active_s,
+    -- A rate can be 2^63 − 1: every product in doubles.
+    CASE WHEN period_ms > 0 THEN CAST(rate AS DOUBLE) * 1e3 / period_ms END AS per_second
+  FROM limiter_windows
+)
+SELECT
+  broker, epoch, level, topic, subscription, dimension, created_at, window_start, window_end, clock_segment, closed_at,
+  limiter, rate, period_ms / 1e3 AS period_s, relative, applied,
+  active_s,
+  per_second * active_s AS allowed,
+  used,
+  try_divide(used, per_second * active_s) AS used_share,
+  over_delivered,
+  try_divide(over_delivered, used) AS over_delivered_share,
+  permits_start, permits_end,
+  debt,
+  debt / per_second AS debt_s,
+  asks, asks_shrunk, asks_blocked, asks_binding,
+  compared, exact, within_clock_step, different, largest_difference,
+  try_divide(exact + within_clock_step, compared) AS agreement,
+  source, complete, completeness
+FROM lived

@@ -1,0 +1,103 @@
+"""Small text files in a warehouse (lock, stop file, checkpoints), through Hadoop's file systems: WAREHOUSE may be any URI they know."""
+
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+
+class WarehouseFiles:
+    """Reads and writes whole small files by URI or absolute path. Faults of the file system come through as Py4JJavaError."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+
+    @property
+    def _jvm(self) -> Any:
+        return self._spark._jvm
+
+    @property
+    def _gateway(self) -> Any:
+        return self._spark._sc._gateway
+
+    def _open(self, uri: str) -> tuple[Any, Any]:
+        """(file system, path). Of the local one the raw form: its checksum files would contradict files that others write."""
+        path = self._jvm.org.apache.hadoop.fs.Path(uri)
+        system = path.getFileSystem(self._spark._jsc.hadoopConfiguration())
+        if system.getUri().getScheme() == "file":
+            system = system.getRawFileSystem() if hasattr(system, "getRawFileSystem") else system
+        return system, path
+
+    def exists(self, uri: str) -> bool:
+        """Whether a file or folder is there."""
+        system, path = self._open(uri)
+        return bool(system.exists(path))
+
+    def names(self, folder: str) -> list[str]:
+        """Names of what lies in `folder`, sorted; empty if it does not exist."""
+        system, path = self._open(folder)
+        return sorted(status.getPath().getName() for status in system.listStatus(path)) if system.exists(path) else []
+
+    def read(self, uri: str) -> str | None:
+        """Content as UTF-8 text; None if there is no such file (or it vanishes while it is read)."""
+        system, path = self._open(uri)
+        try:
+            stream = system.open(path)
+        except Py4JJavaError as fault:
+            if _is(fault, "FileNotFoundException", "NoSuchFileException"):
+                return None
+            raise
+        try:
+            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+        finally:
+            stream.close()
+
+    def write(self, uri: str, text: str) -> None:
+        """Make or replace the file."""
+        system, path = self._open(uri)
+        _fill(system.create(path, True), text)
+
+    def create(self, uri: str, text: str) -> bool:
+        """Make the file unless it is there; False if it is. One of several callers wins, as far as the file system can promise it."""
+        system, path = self._open(uri)
+        system.mkdirs(path.getParent())
+        try:
+            if system.getUri().getScheme() == "file":
+                # Hadoop's local file system looks and then creates, which two callers can do at once; the system can do it in one step.
+                nio = self._jvm.java.nio.file
+                nio.Files.createFile(nio.Paths.get(path.toUri().getPath(), self._no_strings()), self._no_attributes())
+                self.write(uri, text)
+            else:
+                _fill(system.create(path, False), text)
+        except Py4JJavaError as fault:
+            if _is(fault, "FileAlreadyExistsException", "AlreadyBeingCreatedException"):
+                return False
+            raise
+        return True
+
+    def delete(self, uri: str) -> bool:
+        """Remove a file, or a folder with all in it; False if there was none."""
+        system, path = self._open(uri)
+        return bool(system.delete(path, True))
+
+    def absolute(self, uri: str) -> str:
+        """`uri` with its scheme, and with the working directory before a relative path."""
+        system, path = self._open(uri)
+        return str(system.makeQualified(path).toString())
+
+    def _no_strings(self) -> Any:
+        return self._gateway.new_array(self._jvm.java.lang.String, 0)
+
+    def _no_attributes(self) -> Any:
+        return self._gateway.new_array(self._jvm.java.nio.file.attribute.FileAttribute, 0)
+
+
+def _fill(stream: Any, text: str) -> None:
+    try:
+        stream.write(bytearray(text.encode("utf-8")))
+    finally:
+        stream.close()
+
+
+def _is(fault: Py4JJavaError, *names: str) -> bool:
+    return str(fault.java_exception.getClass().getSimpleName()) in names

@@ -1,0 +1,126 @@
+"""Refuses to continue from a checkpoint that is not the one that wrote the tables: rows would be ignored or doubled in silence.
+
+What the warehouse says of itself is its `batch_manifest` (written after each micro-batch); what Spark continues from is the checkpoint.
+"""
+
+import json
+from dataclasses import dataclass
+
+from pyspark.sql import Row, SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.faults import BadWarehouse
+from pipeline.warehouse.files import WarehouseFiles
+from pipeline.warehouse.layout import Warehouse
+
+#: Tables that a query alone writes rows of its own into. `lane_control` has two writers and is told by neither.
+WRITTEN_BY = {
+    "ingest": ("dispatch_events", "quarantine", "names", "ingest_files"),
+    "lanes": ("subscription_throttle", "limiter_windows", "log_gaps", "late_events"),
+}
+#: As many micro-batches as Spark keeps the offsets of (spark.sql.streaming.minBatchesToRetain); more would find no file.
+_COMPARED_BATCHES = 20
+
+
+@dataclass(frozen=True)
+class _Checkpoint:
+    """What lies in a checkpoint folder: the query's id (None: no metadata) and the micro-batches planned and committed."""
+
+    query_id: str | None
+    offsets: tuple[int, ...]
+    commits: tuple[int, ...]
+
+
+def check_checkpoint(spark: SparkSession, warehouse: Warehouse, query: str) -> None:
+    """Raise BadWarehouse with the command that repairs it if `query` (ingest or lanes) must not continue from its checkpoint.
+
+    Reads only; the tables need not exist yet. Call before they are made.
+    """
+    checkpoint = _read_checkpoint(spark, warehouse, query)
+    manifest = _newest_batches(spark, warehouse, query)
+    if manifest:
+        _compare(spark, warehouse, query, checkpoint, manifest)
+        _check_versions(spark, warehouse, query, manifest[0])
+        return
+    if checkpoint.commits:
+        _refuse(warehouse, query, f"the checkpoint has finished micro-batch {checkpoint.commits[-1]}, but batch_manifest knows of none")
+    if checkpoint.query_id is None:
+        for table in WRITTEN_BY[query]:
+            if _version(spark, warehouse, table) is not None and spark.read.format("delta").load(warehouse.table(table)).limit(1).count():
+                _refuse(warehouse, query, f"table {table} has rows, but there is neither a checkpoint nor a row in batch_manifest")
+
+
+def _compare(spark: SparkSession, warehouse: Warehouse, query: str, checkpoint: _Checkpoint, manifest: list[Row]) -> None:
+    newest = manifest[0]
+    if checkpoint.query_id is None:
+        _refuse(warehouse, query, f"micro-batch {newest.batch_id} is in the tables, but the checkpoint is gone")
+    if checkpoint.query_id != newest.query_id:
+        _refuse(warehouse, query, f"the checkpoint is of query {checkpoint.query_id}, the tables are of query {newest.query_id}")
+    if newest.batch_id not in checkpoint.offsets:
+        last = checkpoint.offsets[-1] if checkpoint.offsets else "none"
+        _refuse(warehouse, query, f"micro-batch {newest.batch_id} is in the tables, but the checkpoint is older: its last is {last}")
+    files = WarehouseFiles(spark)
+    for row in manifest:
+        written = files.read(f"{warehouse.checkpoint(query)}/offsets/{row.batch_id}")
+        if written is not None and written.strip() != row.source_offsets.strip():
+            _refuse(warehouse, query, f"the checkpoint read other input in micro-batch {row.batch_id} than what is in the tables")
+
+
+def _check_versions(spark: SparkSession, warehouse: Warehouse, query: str, newest: Row) -> None:
+    """A table that was deleted, or restored from an older copy, would miss what the checkpoint holds for done."""
+    for table in WRITTEN_BY[query]:
+        written = newest.table_versions.get(table)
+        if written is None:
+            continue
+        found = _version(spark, warehouse, table)
+        if found is None or int(written) > found:
+            state = "is gone" if found is None else f"stands at version {found}"
+            _refuse(warehouse, query, f"table {table} {state}, micro-batch {newest.batch_id} left it at version {written}")
+
+
+def _refuse(warehouse: Warehouse, query: str, reason: str) -> None:
+    command = "rebuild lanes" if query == "lanes" else "rebuild all"
+    events = "" if query == "lanes" else " --events URI"
+    raise BadWarehouse(
+        f"{query}: {reason}. Going on would ignore or double rows. Put the right one back, or compute anew: "
+        f"./spark-submit.sh {command} --warehouse {warehouse.root}{events}"
+    )
+
+
+def _read_checkpoint(spark: SparkSession, warehouse: Warehouse, query: str) -> _Checkpoint:
+    files, folder = WarehouseFiles(spark), warehouse.checkpoint(query)
+    metadata = files.read(f"{folder}/metadata")
+    query_id = None
+    if metadata is not None:
+        try:
+            query_id = str(json.loads(metadata)["id"])
+        except (ValueError, KeyError, TypeError):
+            _refuse(warehouse, query, f"{folder}/metadata is damaged")
+    return _Checkpoint(query_id, _batches(files.names(f"{folder}/offsets")), _batches(files.names(f"{folder}/commits")))
+
+
+def _batches(names: list[str]) -> tuple[int, ...]:
+    """Numbers of micro-batches, ascending; other files (checksums, temporary ones) are none."""
+    return tuple(sorted(int(name) for name in names if name.isdigit()))
+
+
+def _newest_batches(spark: SparkSession, warehouse: Warehouse, query: str) -> list[Row]:
+    """Rows of batch_manifest of the query that wrote last, newest first."""
+    if _version(spark, warehouse, "batch_manifest") is None:
+        return []
+    manifest = spark.read.format("delta").load(warehouse.table("batch_manifest")).where(F.col("query") == query)
+    rows = manifest.orderBy(F.desc("written_at"), F.desc("batch_id")).limit(_COMPARED_BATCHES).collect()
+    return [row for row in rows if row.query_id == rows[0].query_id]
+
+
+def _version(spark: SparkSession, warehouse: Warehouse, table: str) -> int | None:
+    """Newest version of the Delta table; None if there is none."""
+    log = spark._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, warehouse.table(table))  # type: ignore[union-attr]
+    version = int(log.update(False, *_update_defaults(spark)).version())
+    return version if version >= 0 else None
+
+
+def _update_defaults(spark: SparkSession) -> tuple[object, ...]:
+    """Scala's default arguments of DeltaLog.update, which py4j cannot leave out: no freshness bound, no catalog table."""
+    none = spark._jvm.scala.Option.empty()  # type: ignore[union-attr]
+    return none, none

@@ -1,0 +1,158 @@
+"""One driver writes a warehouse at a time: a lock file with a heartbeat, taken over when its holder is gone."""
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+
+from pyspark.sql import SparkSession
+
+from pipeline.faults import BadWarehouse
+from pipeline.warehouse.files import WarehouseFiles
+from pipeline.warehouse.layout import Warehouse
+
+#: Six heartbeats missed: longer than a long collection of a JVM's heap, short enough to wait for by hand.
+STALE_AFTER = timedelta(seconds=60)
+HEARTBEAT_SECONDS = 10.0
+#: A file that is being rewritten may be empty for a moment.
+_READ_ATTEMPTS = 5
+_READ_PAUSE_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A process that writes, or wrote. `process` tells two processes with one `pid` apart (their start time); empty where nobody knows."""
+
+    run_id: str
+    host: str
+    pid: int
+    process: str
+
+
+@dataclass(frozen=True)
+class LockEntry:
+    """What the lock file says."""
+
+    driver: Driver
+    started_at: datetime
+    heartbeat_at: datetime
+
+    def to_json(self) -> str:
+        """One JSON object; times are ISO 8601 with their zone."""
+        return json.dumps({**asdict(self.driver), "started_at": self.started_at.isoformat(), "heartbeat_at": self.heartbeat_at.isoformat()})
+
+    @staticmethod
+    def from_json(text: str) -> "LockEntry | None":
+        """None if the text is not a lock entry (half-written, or somebody else's file)."""
+        try:
+            entry = json.loads(text)
+            driver = Driver(str(entry["run_id"]), str(entry["host"]), int(entry["pid"]), str(entry["process"]))
+            return LockEntry(driver, datetime.fromisoformat(entry["started_at"]), datetime.fromisoformat(entry["heartbeat_at"]))
+        except (ValueError, KeyError, TypeError):
+            return None
+
+
+class DriverLock:
+    """Held from `acquire` to `release`; a thread renews it. Times (`now`) need a zone.
+
+    `is_alive` says of a driver on this host whether its process runs; `notice` receives lines for the operator.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        warehouse: Warehouse,
+        driver: Driver,
+        now: Callable[[], datetime],
+        is_alive: Callable[[Driver], bool],
+        notice: Callable[[str], None],
+        heartbeat_seconds: float = HEARTBEAT_SECONDS,
+    ) -> None:
+        self._files = WarehouseFiles(spark)
+        self._warehouse = warehouse
+        self._driver = driver
+        self._now = now
+        self._is_alive = is_alive
+        self._notice = notice
+        self._heartbeat_seconds = heartbeat_seconds
+        self._started_at = now()
+        self._released = threading.Event()
+        self._fault: BaseException | None = None
+        self._heartbeat = threading.Thread(target=self._renew_until_released, name="driver-lock", daemon=True)
+
+    def acquire(self) -> None:
+        """Take the lock, or raise BadWarehouse that says who holds it. A stale lock is taken over with a notice."""
+        file = self._warehouse.lock_file
+        if not self._files.create(file, self._entry()):
+            holder = self._read()
+            if holder is not None and not self._is_gone(holder):
+                raise BadWarehouse(self._refusal(holder))
+            self._notice(f"taking over the lock of a driver that is gone: {_words(holder)}")
+            self._files.delete(file)
+            if not self._files.create(file, self._entry()):
+                raise BadWarehouse(self._refusal(self._read()))
+        self._heartbeat.start()
+
+    def verify(self) -> None:
+        """Raise BadWarehouse if the lock is no longer ours, or what ended its heartbeat."""
+        if self._fault is not None:
+            raise BadWarehouse(f"the lock {self._warehouse.lock_file} could not be renewed: {self._fault}") from self._fault
+        holder = self._read()
+        if holder is None or holder.driver != self._driver:
+            raise BadWarehouse(
+                f"this driver lost the warehouse {self._warehouse.root} to {_words(holder)}; it stops before it writes: "
+                "see which of the two should run, and start that one again"
+            )
+
+    def release(self) -> None:
+        """End the heartbeat and remove the file, if it is still ours."""
+        self._released.set()
+        if self._heartbeat.is_alive():
+            self._heartbeat.join()
+        holder = self._read()
+        if holder is not None and holder.driver == self._driver:
+            self._files.delete(self._warehouse.lock_file)
+
+    def _entry(self) -> str:
+        return LockEntry(self._driver, self._started_at, self._now()).to_json()
+
+    def _read(self) -> LockEntry | None:
+        for attempt in range(_READ_ATTEMPTS):
+            text = self._files.read(self._warehouse.lock_file)
+            entry = None if text is None else LockEntry.from_json(text)
+            if entry is not None:
+                return entry
+            if attempt < _READ_ATTEMPTS - 1:
+                self._pause()
+        return None
+
+    def _pause(self) -> None:
+        threading.Event().wait(_READ_PAUSE_SECONDS)
+
+    def _is_gone(self, holder: LockEntry) -> bool:
+        here = holder.driver.host == self._driver.host
+        return self._now() - holder.heartbeat_at > STALE_AFTER or (here and not self._is_alive(holder.driver))
+
+    def _refusal(self, holder: LockEntry | None) -> str:
+        return (
+            f"another driver ({_words(holder)}) is writing {self._warehouse.root}; stop it first: "
+            f"make the file {self._warehouse.stop_file.removeprefix('file:')}, or send it SIGTERM. A driver that died is forgotten after {STALE_AFTER.seconds} s"
+        )
+
+    def _renew_until_released(self) -> None:
+        while not self._released.wait(self._heartbeat_seconds):
+            try:
+                holder = self._read()
+                if holder is None or holder.driver != self._driver:
+                    return  # verify() says so before the next micro-batch
+                self._files.write(self._warehouse.lock_file, self._entry())
+            except BaseException as fault:  # noqa: BLE001 - kept for verify(), which raises it where the job can end
+                self._fault = fault
+                return
+
+
+def _words(holder: LockEntry | None) -> str:
+    if holder is None:
+        return "unknown, its lock file cannot be read"
+    return f"host {holder.driver.host}, pid {holder.driver.pid}, since {holder.started_at.isoformat(timespec='seconds')}"

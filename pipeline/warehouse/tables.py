@@ -1,0 +1,69 @@
+"""The tables of a warehouse: made where they are missing, refused where they are not what is declared."""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from delta.tables import DeltaTable
+from pyspark.sql import SparkSession
+
+from pipeline.faults import BadWarehouse
+from pipeline.warehouse.guard import WRITTEN_BY
+from pipeline.warehouse.layout import Warehouse
+from schemas.field import Table
+from schemas.render.ddl import constraints, create_table, delta_path
+from schemas.render.spark import SPARK_TYPES
+from schemas.tables import TABLES
+
+#: Creating a table is one small commit that mostly waits for the file system.
+CREATED_AT_ONCE = 4
+CHECK_PREFIX = "delta.constraints."
+#: Spark shows this instead of any setting with "token" in it, so also instead of a check that allows 'token_bucket'.
+REDACTED = "*********(redacted)"
+
+
+def create_missing_tables(spark: SparkSession, warehouse: Warehouse) -> None:
+    """Create every declared table that the warehouse lacks, empty, several at once; check those that it has.
+
+    Raises BadWarehouse if a table is not what is declared.
+    """
+    with ThreadPoolExecutor(CREATED_AT_ONCE) as threads:
+        for waiting in [threads.submit(_create_or_check, spark, warehouse, table) for table in TABLES]:
+            waiting.result()
+
+
+def check_table(spark: SparkSession, warehouse: Warehouse, table: Table) -> None:
+    """Raise BadWarehouse unless the existing table has exactly the declared columns, types and CHECK constraints.
+
+    The order of columns does not matter: everything is written and read by name. The message names the table, every difference and
+    the command that makes the table anew.
+    """
+    path = warehouse.table(table.name)
+    columns = {f.name: f.dataType.simpleString() for f in DeltaTable.forPath(spark, path).toDF().schema.fields}
+    # Not DESCRIBE DETAIL: it counts the table's files, ten times as slow, and this runs at every start.
+    settings = {row["key"]: row["value"] for row in spark.sql(f"SHOW TBLPROPERTIES {delta_path(path)}").collect()}
+    checks = {key.removeprefix(CHECK_PREFIX): value for key, value in settings.items() if key.startswith(CHECK_PREFIX)}
+    checks |= {name: expression for name, expression in constraints(table).items() if checks.get(name) == REDACTED}
+    differences = _differences("column", {f.name: SPARK_TYPES[f.type].simpleString() for f in table.fields}, columns)
+    differences += _differences("check", constraints(table), checks)
+    if differences:
+        rebuild, events = ("rebuild lanes", "") if table.name in WRITTEN_BY["lanes"] else ("rebuild all", " --events URI")
+        raise BadWarehouse(
+            f"table {table.name} in {warehouse.root} is not what this version declares: {'; '.join(differences)}. "
+            f"Compute anew: ./spark-submit.sh {rebuild} --warehouse {warehouse.root}{events}"
+        )
+
+
+def _differences(kind: str, declared: Mapping[str, str], found: Mapping[str, str]) -> list[str]:
+    """What is missing, unknown or different, one phrase each."""
+    missing = [f"{kind} {name} ({declared[name]}) is missing" for name in declared if name not in found]
+    unknown = [f"{kind} {name} ({found[name]}) is not declared" for name in found if name not in declared]
+    changed = [f"{kind} {n} is {found[n]}, declared {declared[n]}" for n in declared if n in found and found[n] != declared[n]]
+    return missing + unknown + changed
+
+
+def _create_or_check(spark: SparkSession, warehouse: Warehouse, table: Table) -> None:
+    path = warehouse.table(table.name)
+    if DeltaTable.isDeltaTable(spark, path):
+        check_table(spark, warehouse, table)
+    else:
+        spark.sql(create_table(table, path))

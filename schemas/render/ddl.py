@@ -1,0 +1,71 @@
+"""A declared table as the Delta DDL that creates it."""
+
+from schemas.field import Field, Table
+
+#: Every declared type as SQL's.
+SQL_TYPES = {
+    "string": "STRING",
+    "long": "BIGINT",
+    "int": "INT",
+    "boolean": "BOOLEAN",
+    "double": "DOUBLE",
+    "timestamp": "TIMESTAMP",
+    "date": "DATE",
+    "map<string,string>": "MAP<STRING, STRING>",
+    "array<bigint>": "ARRAY<BIGINT>",
+}
+#: A commit per micro-batch: with Delta's default of 10 every tenth batch would pay for a checkpoint of the log.
+CHECKPOINT_INTERVAL = "50"
+
+
+def comment(field: Field) -> str:
+    """What the column says about itself: its meaning, its unit in brackets, and Pulsar's own name for it."""
+    unit = f" [{field.unit}]" if field.unit else ""
+    pulsar = f"; Pulsar: {field.pulsar}" if field.pulsar else ""
+    return f"{field.meaning}{unit}{pulsar}"
+
+
+def constraints(table: Table) -> dict[str, str]:
+    """CHECK constraints by name (a constraint is named after its column): SQL expressions that must be true, not null, of every row."""
+    return {f.name: f.check for f in table.fields if f.check}
+
+
+def properties(table: Table) -> dict[str, str]:
+    """Delta's table properties: checks, log checkpoints, file statistics, then what the table itself declares.
+
+    Statistics cost time on every file written, so only the columns that tell rows apart have them. `delta.appendOnly` stays off: a
+    backfill may replace facts. CHECKs set here are enforced like those of ALTER TABLE ADD CONSTRAINT, which would cost a commit each.
+    """
+    indexed = [name for name in table.grain if name not in table.partition_by]
+    return {
+        "delta.checkpointInterval": CHECKPOINT_INTERVAL,
+        "delta.dataSkippingStatsColumns": ",".join(indexed),
+        **{f"delta.constraints.{name}": expression for name, expression in constraints(table).items()},
+        **table.properties,
+    }
+
+
+def quoted(text: str) -> str:
+    """`text` as a SQL string literal."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def delta_path(path: str) -> str:
+    """The Delta table in the folder `path`, as a SQL identifier."""
+    return "delta.`" + path.replace("`", "``") + "`"
+
+
+def _column(field: Field) -> str:
+    not_null = "" if field.nullable else " NOT NULL"
+    return f"  `{field.name}` {SQL_TYPES[field.type]}{not_null} COMMENT {quoted(comment(field))}"
+
+
+def create_table(table: Table, path: str) -> str:
+    """CREATE TABLE IF NOT EXISTS for the table in the folder `path` (any Hadoop-compatible URI), with comments, checks and properties."""
+    columns = ",\n".join(_column(f) for f in table.fields)
+    partitioned = f"PARTITIONED BY ({', '.join(table.partition_by)})\n" if table.partition_by else ""
+    settings = ",\n".join(f"  {quoted(key)} = {quoted(value)}" for key, value in properties(table).items())
+    return (
+        f"CREATE TABLE IF NOT EXISTS {delta_path(path)} (\n{columns}\n)\nUSING DELTA\n{partitioned}"
+        f"COMMENT {quoted(table.meaning)}\nTBLPROPERTIES (\n{settings}\n)"
+    )

@@ -1,0 +1,274 @@
+#!/usr/bin/env bash
+# The one command of the project: makes its environment when it is missing, then runs a command of jobs/ on Spark. ./spark-submit.sh --help
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+venv=$root/.venv
+delta=io.delta:delta-spark_4.2_2.13:4.4.0
+spark_version=4.2.0
+
+fail() {
+  echo "error: $*" >&2
+  exit 2
+}
+say() { echo "$*" >&2; }
+
+# ---- Python: a 3.11 or newer that can make environments --------------------------------------------------------------------------------
+is_good_python() {
+  "$1" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' >/dev/null 2>&1
+}
+find_python() {
+  if [[ -n ${PYTHON:-} ]]; then
+    is_good_python "$PYTHON" || fail "PYTHON=$PYTHON is not a Python 3.11 to 3.14 with the venv module"
+    python=$PYTHON
+    return
+  fi
+  for python in python3.11 python3.12 python3.13 python3.14 python3 python; do
+    if is_good_python "$python"; then return; fi
+  done
+  fail "no Python 3.11 to 3.14 with the venv module found (found: $(python3 --version 2>&1 | head -n 1)): install one, or name it: PYTHON=/path/to/python3.11"
+}
+
+# ---- Java: 17 or newer, the one that Spark will take ------------------------------------------------------------------------------------
+check_java() {
+  local java=java version major
+  if [[ -n ${JAVA_HOME:-} ]]; then
+    java=$JAVA_HOME/bin/java
+    [[ -x $java ]] || fail "JAVA_HOME=$JAVA_HOME has no bin/java: set it to a Java 17 or newer, or unset it"
+  elif ! command -v java >/dev/null 2>&1; then
+    fail "no Java found: install Java 17 or newer (Debian, Ubuntu: apt install openjdk-17-jre-headless), or set JAVA_HOME"
+  fi
+  version=$("$java" -version 2>&1 | sed -n 's/.*version "\([^"]*\)".*/\1/p' | head -n 1) || version=
+  major=${version%%[.-]*}
+  [[ $major == 1 ]] && major=$(cut -d. -f2 <<<"$version")
+  [[ $major =~ ^[0-9]+$ ]] || fail "$java -version does not say its version: install Java 17 or newer, or set JAVA_HOME"
+  ((major >= 17)) || fail "Java $version is too old ($java): Spark needs Java 17 or newer; set JAVA_HOME"
+}
+
+# ---- The environment: made once, again when the lock changes; one process at a time ------------------------------------------------------
+set_up_lock=$root/.venv.lock
+take_set_up_lock() {
+  local waited=
+  until mkdir "$set_up_lock" 2>/dev/null; do
+    local holder
+    holder=$(cat "$set_up_lock/pid" 2>/dev/null || true)
+    # A holder that died left its folder behind; one without a pid has just been made.
+    if [[ -n $holder ]] && ! kill -0 "$holder" 2>/dev/null; then
+      rm -rf "$set_up_lock"
+      continue
+    fi
+    [[ -n $waited ]] || say "waiting for another set-up (process ${holder:-?}, $set_up_lock)"
+    waited=yes
+    sleep 1
+  done
+  echo $$ >"$set_up_lock/pid"
+  trap 'rm -rf "$set_up_lock"' EXIT
+}
+drop_set_up_lock() {
+  rm -rf "$set_up_lock"
+  trap - EXIT
+}
+stamp_is() { [[ -f $1 && $(cat "$1") == "$2" ]]; }
+
+packages_stamp() { cksum <"$root/requirements.lock"; }
+set_up_packages() {
+  stamp_is "$venv/packages.stamp" "$(packages_stamp)" && return
+  take_set_up_lock
+  if ! stamp_is "$venv/packages.stamp" "$(packages_stamp)"; then
+    find_python
+    say "making the Python environment in $venv with $("$python" --version 2>&1) (once; some minutes, about 1 GB)"
+    if ! is_good_python "$venv/bin/python"; then
+      "$python" -m venv --clear "$venv" >/dev/null 2>&1 || fail "cannot make a Python environment in $venv (disk full, or no permission?)"
+    fi
+    local log=$venv/set-up.log
+    if ! PIP_RETRIES=${PIP_RETRIES:-2} PIP_DISABLE_PIP_VERSION_CHECK=1 "$venv/bin/python" -m pip install -r "$root/requirements.lock" 2>&1 |
+      tee "$log" | { grep --line-buffered -E '^(Collecting|Building|Installing|Successfully)' || true; } | cut -c 1-120 >&2; then
+      fail "cannot install the Python packages (no network?): $(grep -E '^ERROR' "$log" | head -n 1 | cut -c 1-300); all of it: $log"
+    fi
+    packages_stamp >"$venv/packages.stamp"
+  fi
+  drop_set_up_lock
+}
+
+set_up_jars() {
+  stamp_is "$venv/jars.stamp" "$delta" && return
+  take_set_up_lock
+  if ! stamp_is "$venv/jars.stamp" "$delta"; then
+    say "getting the jars of $delta (once)"
+    local work=$venv/jars.work log=$venv/set-up-jars.log jar artifact name
+    rm -rf "$work" && mkdir -p "$work/home" "$work/jars"
+    echo 'print("resolved")' >"$work/nothing.py"
+    # Its own home: a local Maven repository with poms but without jars would stop Ivy.
+    if ! env -u SPARK_HOME -u PYSPARK_SUBMIT_ARGS SPARK_CONF_DIR="$work/home" SPARK_LOCAL_IP=127.0.0.1 PYSPARK_PYTHON="$venv/bin/python" \
+      "$venv/bin/spark-submit" --driver-java-options "-Duser.home=$work/home" --conf "spark.jars.ivy=$work/ivy" \
+      --packages "$delta" "$work/nothing.py" >"$log" 2>&1; then
+      fail "cannot get the jars of $delta (no network?): $(grep -m 1 -E 'not found|unresolved dependency|Exception' "$log" | cut -c 1-300); all of it: $log"
+    fi
+    # What Spark brings itself stays out: another version of it must not come before Spark's.
+    local own
+    own=$(cd "$("$venv/bin/python" -P -c 'import pyspark, pathlib; print(pathlib.Path(pyspark.__file__).parent / "jars")')" && ls | sed -E 's/-[0-9][^-]*(-[0-9]+)?\.jar$//')
+    for jar in "$work"/ivy/jars/*.jar; do
+      name=$(basename "$jar")
+      artifact=$(sed -E 's/^[^_]*_//; s/-[0-9][^-]*(-[0-9]+)?\.jar$//' <<<"$name")
+      grep -qxF -- "$artifact" <<<"$own" || mv "$jar" "$work/jars/$name"
+    done
+    rm -rf "$venv/jars" && mv "$work/jars" "$venv/jars" && rm -rf "$work"
+    echo "$delta" >"$venv/jars.stamp"
+  fi
+  drop_set_up_lock
+}
+
+# Compiled rules are kept by numba; compiling them while a first batch waits would look like a hang.
+warm_up_rules() {
+  [[ -f $root/pipeline/machines/warm_up.py ]] || return 0
+  local stamp
+  stamp=$(cd "$root" && find pipeline/machines pipeline/lanes -name '*.py' -exec cksum {} + | sort | cksum)
+  stamp_is "$venv/rules.stamp" "$stamp" && return
+  say "compiling the rules (once)"
+  "$venv/bin/python" -P -m pipeline.machines.warm_up >&2 || fail "the rules do not compile; details above"
+  echo "$stamp" >"$venv/rules.stamp"
+}
+
+# ---- Arguments: Spark's options to Spark, the rest to our command -------------------------------------------------------------------------
+ours=()
+spark_options=()
+jars=
+master=
+deploy_mode=client
+properties=
+py_files=
+set_option() { # name value
+  case $1 in
+  --jars) jars=$jars,$2 ;;
+  --py-files) py_files=,$2 ;;
+  --properties-file)
+    [[ -r $2 ]] || fail "--properties-file $2: cannot be read"
+    properties=$2
+    ;;
+  --conf)
+    [[ $2 == *=* ]] || fail "--conf $2: expected key=value"
+    case $2 in
+    spark.jars=*) jars=$jars,${2#*=} ;;
+    spark.master=*) master=${2#*=} ;;
+    spark.submit.deployMode=*) deploy_mode=${2#*=} ;;
+    *) spark_options+=(--conf "$2") ;;
+    esac
+    ;;
+  --master) master=$2 ;;
+  --deploy-mode) deploy_mode=$2 ;;
+  *) spark_options+=("$1" "$2") ;;
+  esac
+}
+while (($#)); do
+  case $1 in
+  --)
+    shift
+    ours+=("$@")
+    break
+    ;;
+  --master | --deploy-mode | --conf | --packages | --exclude-packages | --repositories | --jars | --files | --archives | --py-files | --name | --queue | \
+    --driver-memory | --driver-cores | --driver-java-options | --driver-class-path | --driver-library-path | --executor-memory | --executor-cores | \
+    --num-executors | --total-executor-cores | --properties-file | --principal | --keytab | --proxy-user)
+    (($# > 1)) || fail "$1 needs a value"
+    set_option "$1" "$2"
+    shift 2
+    ;;
+  --master=* | --deploy-mode=* | --conf=* | --packages=* | --exclude-packages=* | --repositories=* | --jars=* | --files=* | --archives=* | --py-files=* | --name=* | \
+    --queue=* | --driver-memory=* | --driver-cores=* | --driver-java-options=* | --driver-class-path=* | --driver-library-path=* | --executor-memory=* | \
+    --executor-cores=* | --num-executors=* | --total-executor-cores=* | --properties-file=* | --principal=* | --keytab=* | --proxy-user=*)
+    set_option "${1%%=*}" "${1#*=}"
+    shift
+    ;;
+  *)
+    ours+=("$1")
+    shift
+    ;;
+  esac
+done
+
+# The project's code, wherever we are called from; -P below: a folder `jobs` of the caller's must not come before ours.
+export PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH}
+export NUMBA_CACHE_DIR=${NUMBA_CACHE_DIR:-$venv/numba-cache}
+export PYTHONUNBUFFERED=1
+
+if ((${#ours[@]} == 0)); then ours=(--help); fi
+if [[ ${ours[0]} == set-up ]]; then
+  check_java
+  set_up_packages
+  set_up_jars
+  warm_up_rules
+  say "ready: $venv"
+  exit 0
+fi
+
+# Wrong arguments and --help come before anything is installed.
+python=$venv/bin/python
+[[ -x $python ]] || find_python
+for word in "${ours[@]}"; do
+  if [[ $word == -h || $word == --help ]]; then
+    [[ ${ours[0]} == validate ]] && set_up_packages && python=$venv/bin/python
+    exec "$python" -P -m jobs "${ours[@]}"
+  fi
+done
+needs=$("$python" -P -m jobs.needs "${ours[@]}") || exit $?
+if [[ $needs == python ]]; then
+  set_up_packages
+  exec "$venv/bin/python" -P -m jobs "${ours[@]}"
+fi
+
+check_java
+if [[ -n ${SPARK_HOME:-} ]]; then
+  [[ -x $SPARK_HOME/bin/spark-submit ]] || fail "SPARK_HOME=$SPARK_HOME has no bin/spark-submit: correct it, or unset it to use the project's own Spark"
+  compgen -G "$SPARK_HOME/jars/spark-core_*-$spark_version.jar" >/dev/null ||
+    fail "SPARK_HOME=$SPARK_HOME is not Spark $spark_version, which Delta's jars need: use that version, or unset it to use the project's own Spark"
+fi
+set_up_packages
+set_up_jars
+warm_up_rules
+
+# ---- Start -------------------------------------------------------------------------------------------------------------------------------
+export PYSPARK_PYTHON=${PYSPARK_PYTHON:-$venv/bin/python}
+export PYSPARK_DRIVER_PYTHON=${PYSPARK_DRIVER_PYTHON:-$PYSPARK_PYTHON}
+defaults=$root/conf/spark-defaults.conf
+if [[ -n $properties ]]; then
+  # Spark reads one file: the given one after ours, the later line of a key wins.
+  mkdir -p "$venv/properties"
+  merged=$venv/properties/$(cat "$defaults" "$properties" | cksum | tr ' ' '-').conf
+  cat "$defaults" "$properties" >"$merged.$$" && mv "$merged.$$" "$merged"
+  defaults=$merged
+fi
+if [[ -n ${SPARK_HOME:-} ]]; then
+  spark_options+=(--load-spark-defaults) # the cluster's own settings, where ours say nothing
+else
+  export SPARK_CONF_DIR=${SPARK_CONF_DIR:-$root/conf}
+fi
+effective_master=$master
+[[ -n $effective_master ]] || effective_master=$(sed -n -E 's/^spark\.master[[:space:]=]+//p' "$defaults" | tail -n 1)
+case $effective_master in
+local | 'local['* | 'local-cluster['* | yarn | spark://* | k8s://*) ;;
+*) fail "--master $effective_master: expected local, local[N], local[*], yarn, spark://HOST:PORT or k8s://URL" ;;
+esac
+[[ -z $master ]] || spark_options+=(--master "$master")
+delta_jars=$(printf '%s,' "$venv"/jars/*.jar)
+spark_options+=(--properties-file "$defaults" --deploy-mode "$deploy_mode" --jars "${delta_jars%,}$jars")
+if [[ $effective_master == local || $effective_master == 'local['* ]]; then
+  # Workers of this machine import the project's folder (PYTHONPATH), where numba finds what it compiled.
+  export SPARK_LOCAL_IP=${SPARK_LOCAL_IP:-127.0.0.1}
+  [[ -z $py_files ]] || spark_options+=(--py-files "${py_files#,}")
+else
+  mkdir -p "$venv/code"
+  "$venv/bin/python" -P -m jobs.code_zip "$venv/code/dispatch_analytics.zip"
+  spark_options+=(--py-files "$venv/code/dispatch_analytics.zip$py_files")
+fi
+
+if [[ $deploy_mode == cluster ]]; then
+  submit=$venv/bin/spark-submit
+  [[ -z ${SPARK_HOME:-} ]] || submit=$SPARK_HOME/bin/spark-submit
+  exec "$submit" "${spark_options[@]}" "$root/jobs/__main__.py" "${ours[@]}"
+fi
+# As a client, Python comes first and starts Spark's spark-submit itself, with these options: so a SIGTERM reaches the job, which lets its micro-batch finish.
+# Started the other way round, Java would get it and end amid the batch.
+quoted=
+for option in "${spark_options[@]}"; do quoted+="'${option//\'/\'\\\'\'}' "; done
+export PYSPARK_SUBMIT_ARGS="${quoted}pyspark-shell"
+exec "$venv/bin/python" -P -m jobs "${ours[@]}"

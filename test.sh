@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Every check of the project, with its own set-up.
+#   ./test.sh                  lint, format, types, walls, tests (not those marked slow)
+#   ./test.sh fast             the same without Spark: seconds
+#   ./test.sh all              with the slow tests, too
+#   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given)
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+cd "$root"
+which=most
+case ${1:-} in fast | all)
+  which=$1
+  shift
+  ;;
+esac
+case $which in
+fast) marked='not slow and not spark' ;;
+all) marked='' ;;
+*) marked='not slow' ;;
+esac
+
+./spark-submit.sh set-up
+venv=$root/.venv
+export PYTHONPATH=$root NUMBA_CACHE_DIR=${NUMBA_CACHE_DIR:-$venv/numba-cache} HYPOTHESIS_STORAGE_DIRECTORY=$root/.hypothesis
+unset SPARK_HOME PYSPARK_SUBMIT_ARGS
+
+failed=()
+check() { # name command…
+  local name=$1
+  shift
+  echo "== $name: $*"
+  "$@" || failed+=("$name")
+}
+bin=$venv/bin
+check lint "$bin/ruff" check .
+check format "$bin/ruff" format --check .
+check types "$bin/mypy"
+check walls "$bin/lint-imports"
+# pytest ends with 5 when it found no test: that is a failure, too.
+check tests "$bin/python" -m pytest ${marked:+-m "$marked"} "$@"
+
+if ((${#failed[@]})); then
+  echo "FAILED: ${failed[*]}   (again: ./test.sh${which:+ ${which/most/}}; one test: ./test.sh -k NAME)" >&2
+  exit 1
+fi
+echo "all checks passed ($which)"

@@ -1,0 +1,91 @@
+"""The real job over every real broker's log: the Delta tables say what the broker's own counters say, and what the pure lane says."""
+
+from pathlib import Path
+
+import pytest
+from bookkeeper.broker_figures import throttle_counters_from_metrics, throttle_counters_from_stats
+from job_run import capture_events, run_job, tables_in, write_events
+from lane_tables import Table, tables_of
+from pyspark.sql import SparkSession
+
+from pipeline.warehouse.layout import Warehouse
+
+pytestmark = [pytest.mark.spark, pytest.mark.captures]
+CAPTURES = (
+    "a_sub_msg_limit", "c_broker_limit", "e_slow_consumer", "f_limit_above_need", "h_size_quota_eviction", "i_age_quota_precise",
+    "l_holes_redelivery_seek", "m_unload", "o_unwritable", "p1_batches", "r_classic_limiter", "s_producers_cut_off", "t_restart", "y_incident",
+)  # fmt: skip
+COUNTERS = [f"dispatch_throttled_{d}_events_by_{level}_limit" for d in ("msg", "bytes") for level in ("broker", "topic", "subscription")]
+
+
+def counters_now(rows: Table) -> dict[tuple[str, str], dict[str, int]]:
+    """Per subscription the six counters of the last row of its open incarnation."""
+    last: dict[tuple[str, str, int, int], dict] = {}
+    for row in sorted(rows, key=lambda row: (row["window_start"], row["clock_segment"])):
+        last[row["topic"], row["subscription"], row["epoch"], row["opened_at"]] = row
+    return {
+        (row["topic"], row["subscription"]): {name: row[f"{name}_since_open"] for name in COUNTERS}
+        for row in last.values()
+        if row["closed_at"] is None
+    }
+
+
+def differences(mine: dict[tuple[str, str], dict[str, int]], brokers: dict[tuple[str, str], dict[str, int]]) -> list[str]:
+    """Every counter that differs; no row of ours is 0."""
+    zeros = dict.fromkeys(COUNTERS, 0)
+    return [
+        f"{subscription} {name}: broker {figures[name]}, ours {mine.get(subscription, zeros)[name]}"
+        for subscription, figures in brokers.items()
+        for name in COUNTERS
+        if figures[name] != mine.get(subscription, zeros)[name]
+    ]
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_counters_equal_the_brokers(spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse, name: str) -> None:
+    capture = captures / name
+    events = capture_events(capture)
+    write_events(events, tmp_path / "events" / "events.jsonl.gz")
+    run_job(tmp_path / "events", warehouse)
+    tables = tables_in(spark, warehouse)
+    mine = counters_now(tables["subscription_throttle"])
+    from_metrics = throttle_counters_from_metrics(capture / "metrics.txt")
+    assert from_metrics
+    assert [] == differences(mine, from_metrics)
+    assert [] == differences(mine, throttle_counters_from_stats(capture / "stats.json"))
+    assert tables_of(events) == tables
+    assert [] == tables["log_gaps"]
+    assert sum(row["left_mismatches"] for row in tables["subscription_throttle"]) == 0
+
+
+def test_every_capture_is_tried(captures: Path) -> None:
+    assert sorted(CAPTURES) == sorted(path.name for path in captures.iterdir() if path.is_dir())
+
+
+#: (capture, level, dimension) of a counted read that is altered so that it no longer counts.
+ALTERED = [
+    ("c_broker_limit", "broker", "msgs"), ("c_broker_limit", "broker", "bytes"), ("r_classic_limiter", "topic", "msgs"),
+    ("y_incident", "topic", "bytes"), ("a_sub_msg_limit", "sub", "msgs"), ("p1_batches", "sub", "msgs"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "level", "dimension"), ALTERED)
+def test_an_altered_read_is_noticed(captures: Path, name: str, level: str, dimension: str) -> None:
+    events = capture_events(captures / name)
+    field = f"{level}_{dimension}"
+    counted = next(e for e in reversed(events) if e["type"] == "read" and 0 <= e.get(field, -1) < e[f"want_{dimension}"])
+    counted[field] = -1
+    mine = counters_now(tables_of(events)["subscription_throttle"])
+    assert differences(mine, throttle_counters_from_metrics(captures / name / "metrics.txt"))
+
+
+def test_a_deleted_read_is_noticed_and_told(spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse) -> None:
+    events = capture_events(captures / "a_sub_msg_limit")
+    counted = [e for e in events if e["type"] == "read" and e.get("sub_msgs", -1) == 0][-1]
+    write_events([e for e in events if e is not counted], tmp_path / "events" / "events.jsonl")
+    run_job(tmp_path / "events", warehouse)
+    tables = tables_in(spark, warehouse)
+    mine = counters_now(tables["subscription_throttle"])
+    assert differences(mine, throttle_counters_from_metrics(captures / "a_sub_msg_limit" / "metrics.txt"))
+    assert [(counted["seq"], counted["seq"])] == [(gap["from_seq"], gap["to_seq"]) for gap in tables["log_gaps"]]
+    assert min(row["completeness"] for row in tables["subscription_throttle"]) < 1

@@ -1,0 +1,123 @@
+"""The same log through the real job in many ways: cut into files, commits, micro-batches and runs; the tables stay the same, row for row."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from delta.tables import DeltaTable
+from job_run import capture_events, run_job, tables_in, write_events
+from lane_tables import tables_of
+from pyspark.sql import SparkSession
+
+from jobs.cli import main
+from pipeline.warehouse.layout import Warehouse
+
+pytestmark = [pytest.mark.spark, pytest.mark.captures]
+Events = list[dict[str, Any]]
+#: Longer than any of these logs: files may then come in any order.
+PATIENT = {"lanes__lateness_ms": "600000"}
+
+
+def pieces(events: Events, count: int) -> list[Events]:
+    size = -(-len(events) // count)
+    return [events[start : start + size] for start in range(0, len(events), size)]
+
+
+def one_run_per_file(events: Events, folder: Path, warehouse: Warehouse) -> None:
+    for number, piece in enumerate(pieces(events, 3)):
+        write_events(piece, folder / f"part-{number}.jsonl.gz")
+        run_job(folder, warehouse, drain=number == 2)
+
+
+def one_commit_in_many_micro_batches(events: Events, folder: Path, warehouse: Warehouse) -> None:
+    for number, piece in enumerate(pieces(events, 6)):
+        write_events(piece, folder / f"{number % 2}" / f"part-{number}.jsonl")
+    run_job(folder, warehouse, lanes__max_bytes_per_batch="1b")
+
+
+def one_file_per_ingest_batch_in_any_order(events: Events, folder: Path, warehouse: Warehouse) -> None:
+    parts = list(enumerate(pieces(events, 5)))
+    random.Random(7).shuffle(parts)
+    for arrival, (number, piece) in enumerate(parts):
+        write_events(piece, folder / f"{arrival}-{number}.jsonl")
+    run_job(folder, warehouse, ingest__max_files_per_batch="1", **PATIENT)
+
+
+def repeated_and_shuffled(events: Events, folder: Path, warehouse: Warehouse) -> None:
+    rng = random.Random(11)
+    twice = events + rng.sample(events, len(events) // 5)
+    rng.shuffle(twice)
+    for number, piece in enumerate(pieces(twice, 3)):
+        write_events(piece, folder / f"part-{number}.jsonl.gz")
+    run_job(folder, warehouse, ingest__max_files_per_batch="1", lanes__max_bytes_per_batch="1b", **PATIENT)
+
+
+def stopped_in_the_middle(events: Events, folder: Path, warehouse: Warehouse) -> None:
+    half = len(events) // 2
+    write_events(events[:half:2], folder / "even.jsonl")
+    run_job(folder, warehouse, drain=False)
+    write_events(events[1:half:2] + events[half:], folder / "rest.jsonl")
+    run_job(folder, warehouse, drain=False)
+    run_job(folder, warehouse)
+
+
+def optimized_and_rebuilt(events: Events, folder: Path, warehouse: Warehouse) -> None:
+    for number, piece in enumerate(pieces(events, 4)):
+        write_events(piece, folder / f"part-{number}.jsonl")
+    run_job(folder, warehouse, ingest__max_files_per_batch="1")
+    spark = SparkSession.getActiveSession()
+    assert spark is not None
+    DeltaTable.forPath(spark, warehouse.table("dispatch_events")).optimize().executeCompaction()
+    assert main(["rebuild", "lanes", "--warehouse", warehouse.root, "--yes"]) == 0
+    run_job(folder, warehouse)
+
+
+WAYS: list[Callable[[Events, Path, Warehouse], None]] = [
+    one_run_per_file,
+    one_commit_in_many_micro_batches,
+    one_file_per_ingest_batch_in_any_order,
+    repeated_and_shuffled,
+    stopped_in_the_middle,
+    optimized_and_rebuilt,
+]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_tables_do_not_depend_on_how_the_log_came(
+    spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse, way: Callable[[Events, Path, Warehouse], None]
+) -> None:
+    events = capture_events(captures / "t_restart", until_as_of=False)
+    way(events, tmp_path / "events", warehouse)
+    assert tables_of(events) == tables_in(spark, warehouse)
+    assert_balance(spark, warehouse, len(events))
+
+
+def assert_balance(spark: SparkSession, warehouse: Warehouse, distinct_events: int) -> None:
+    """in = bronze + quarantine, and bronze = applied + duplicates + late + held; nothing vanishes."""
+    manifest = spark.read.format("delta").load(warehouse.table("batch_manifest")).collect()
+    total = {
+        query: {name: sum(row[name] for row in manifest if row["query"] == query) for name in ("rows_in", "bronze", "quarantined", "applied", "duplicates", "late", "held")}
+        for query in ("ingest", "lanes")
+    }  # fmt: skip
+    ingest, lanes = total["ingest"], total["lanes"]
+    assert ingest["rows_in"] == ingest["bronze"] + ingest["quarantined"]
+    assert lanes["rows_in"] == ingest["bronze"]
+    assert lanes["rows_in"] == lanes["applied"] + lanes["duplicates"] + lanes["late"] + lanes["quarantined"] + lanes["held"]
+    assert lanes["applied"] == distinct_events
+
+
+def test_several_captures_in_one_warehouse_in_any_order(spark: SparkSession, captures: Path, tmp_path: Path) -> None:
+    """All captures are of one broker id: their epochs lie side by side in one lane."""
+    names = ("f_limit_above_need", "p1_batches", "t_restart", "l_holes_redelivery_seek")
+    logs = {name: capture_events(captures / name) for name in names}
+    together = []
+    for order, direction in (("forwards", 1), ("backwards", -1)):
+        warehouse = Warehouse(str(tmp_path / order))
+        for number, name in enumerate(sorted(names, key=lambda name: direction * logs[name][0]["epoch"])):
+            write_events(logs[name], tmp_path / f"events-{order}" / f"{number}" / "events.jsonl.gz")
+            run_job(tmp_path / f"events-{order}", warehouse, drain=number == len(names) - 1)
+        together.append(tables_in(spark, warehouse))
+    assert together[0] == together[1]
+    assert tables_of([event for name in names for event in logs[name]]) == together[0]

@@ -1,0 +1,77 @@
+"""The state blob is a published format: a blob of the released version opens and goes on; any other is refused with the command that rebuilds."""
+
+from pathlib import Path
+
+import pytest
+from lane_rows import lane_rows
+from lane_tables import SETTINGS, as_tables, drain_row, tables_of
+from test_order import busy_log, without
+
+from pipeline.faults import BadWarehouse
+from pipeline.lanes.codec import VERSION, decode, encode
+from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.outcomes import LANE_REPORT
+
+GOLDEN = Path(__file__).parents[1] / "fixtures" / f"lane_state_v{VERSION}.blob"
+HALF = 400
+
+
+def half_way() -> Lane:
+    """A lane in the middle of the busy log: blocked reads, both limiter models, a late event's range, held rows, an epoch that is over."""
+    lane = Lane(SETTINGS)
+    events = busy_log()
+    lane.offer(lane_rows(busy_log(epoch=events[0]["epoch"] - 100_000, seconds=2)))
+    lane.offer(lane_rows(without(events[:HALF], 380)))
+    lane.finish()
+    return lane
+
+
+def rest_of_the_log(lane: Lane) -> dict:
+    events = busy_log()
+    lane.offer(lane_rows([events[379], *events[HALF:]], 1))
+    outcomes = lane.finish()
+    lane.offer(drain_row())
+    return as_tables([rows for rows in [*outcomes, *lane.finish()] if rows.table != LANE_REPORT], events)
+
+
+def test_a_blob_holds_the_whole_state() -> None:
+    lane = half_way()
+    again = decode(encode(lane), SETTINGS)
+    assert encode(lane) == encode(again)
+    assert rest_of_the_log(lane) == rest_of_the_log(again)
+
+
+def test_the_golden_blob_opens_and_goes_on() -> None:
+    """If this fails the format has changed: raise VERSION, keep the old blob, and migrate or refuse it."""
+    tables = rest_of_the_log(decode(GOLDEN.read_bytes(), SETTINGS))
+    whole = tables_of(busy_log())
+    last = max(row["window_start"] for row in whole["subscription_throttle"])
+    mine = [row for row in tables["subscription_throttle"] if row["window_start"] == last]
+    assert [row for row in whole["subscription_throttle"] if row["window_start"] == last] == mine
+
+
+@pytest.mark.parametrize("blob", [b"", b"DLAN", b"\x80\x04pickle", b"DLAN\x63\x00\x00\x00" + bytes(8)])
+def test_any_other_blob_is_refused_with_the_command_that_rebuilds(blob: bytes) -> None:
+    with pytest.raises(BadWarehouse, match=r"spark-submit.sh rebuild lanes"):
+        decode(blob, SETTINGS)
+
+
+def test_another_window_length_is_refused() -> None:
+    with pytest.raises(BadWarehouse, match="window_ms"):
+        decode(encode(half_way()), LaneSettings(10_000, 30_000, 1_000, SETTINGS.machines))
+
+
+def test_state_of_unloaded_topics_does_not_pile_up() -> None:
+    lane = Lane(SETTINGS)
+    lane.offer(lane_rows(busy_log(seconds=3)))
+    lane.finish()
+    small = len(encode(lane))
+    churn = busy_log(seconds=3)
+    for number in range(300):
+        topic = f"persistent://shop/eu/gone-{number}"
+        for event_type, fields in (("topic_load", {}), ("dispatcher_open", {"sub": "s", "sub_type": "Shared"}), ("topic_unload", {})):
+            churn.append({**churn[-1], "seq": len(churn) + 1, "type": event_type, "topic": topic, **fields})
+    churn.append({**churn[-1], "seq": len(churn) + 1, "type": "heartbeat", "dropped": 0, "ts": churn[-1]["ts"] + 120_000_000})
+    lane.offer(lane_rows(churn))
+    lane.finish()
+    assert len(encode(lane)) < small + 200

@@ -1,0 +1,48 @@
+"""A lane with two million rows in one micro-batch stays under 600 MB of its worker, in order or backwards."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LIMIT_MB = 600
+WORKER = """
+import resource, sys
+sys.path[:0] = ["tests"]
+import numpy as np, pandas as pd
+from lane_rows import lane_rows
+from test_order import busy_log
+from pipeline.lanes.operator import lane_operator
+from lane_tables import SETTINGS
+from schemas.lane_columns import LANE_COLUMNS
+
+ROWS, CHUNK = 2_000_000, 50_000
+pattern = lane_rows(busy_log(seconds=60))
+
+def chunks():
+    numbers = range(0, ROWS, CHUNK)
+    for first in reversed(numbers) if sys.argv[1] == "backwards" else numbers:
+        rows = pattern[np.arange(first, first + CHUNK) % len(pattern)]
+        rows[:, 1] = np.arange(first + 1, first + CHUNK + 1)
+        yield pd.DataFrame(rows, columns=list(LANE_COLUMNS))
+
+class State:
+    exists = False
+    def update(self, value):
+        self.blob = value[0]
+
+outcomes = list(lane_operator(SETTINGS)((7,), chunks(), State()))
+report = outcomes[-1].iloc[0]
+print(int(report["o4"]), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+@pytest.mark.parametrize("order", ["in_order", "backwards"])
+def test_two_million_rows_of_one_lane_fit(order: str) -> None:
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, 'tests/lanes')\n{WORKER}", order]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    applied, peak_mb = map(int, result.stdout.split())
+    assert applied == 2_000_000
+    assert peak_mb < LIMIT_MB, f"{peak_mb} MB; repeat: pytest {__file__} -k {order}"

@@ -1,0 +1,126 @@
+"""`validate` names each kind of fault with its lines, and says by its exit status whether there was any."""
+
+import argparse
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.seq_ranges import SeqRanges
+from jobs.validate import add_arguments, run
+from pipeline.parse.block import parse_text
+from pipeline.parse.line import ParseLimits
+from pipeline.parse.lines import TextBlock
+
+
+def validate(*words: str) -> int:
+    parser = argparse.ArgumentParser("validate")
+    add_arguments(parser)
+    return run(parser.parse_args(list(words)))
+
+
+def facts(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    validate("--json", *words)
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_a_clean_capture_is_clean(tmp_path: Path, capture_lines: list[bytes], capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "deep" / "er" / "events.jsonl.gz").write_bytes(gzip.compress(b"\n".join(capture_lines)))
+    for named in (str(tmp_path), f"{tmp_path}/**/events.jsonl*"):
+        assert validate(named) == 0
+        assert f"total: {len(capture_lines)} lines = {len(capture_lines)} events + 0 rejected" in capsys.readouterr().out
+
+
+def test_faults_are_counted_with_their_first_lines(tmp_path: Path, capture_lines: list[bytes], capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "a.jsonl"
+    log.write_bytes(b"\n".join([*capture_lines[:3], *[b"bad"] * 12, b"[]", *capture_lines[3:5]]))
+    assert validate(str(log)) == 1
+    out = capsys.readouterr().out
+    assert "not_json: 12 (line 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, …), e.g. Expecting value" in out
+    assert "not_an_object: 1 (line 16)" in out
+    assert facts(capsys, str(log))["totals"] == {
+        "lines": 18,
+        "events": 5,
+        "rejected": 13,
+        "by_reason": {"not_an_object": 1, "not_json": 12},
+    }
+
+
+def test_missing_seq_are_faults_and_duplicates_are_not(
+    tmp_path: Path, capture_lines: list[bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The captures are two epochs; the first begins with seq 1, 2, 3 …
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join([*capture_lines[:10], *capture_lines[4:6]]))
+    (tmp_path / "b.jsonl").write_bytes(b"\n".join(capture_lines[13:20]))
+    assert validate(str(tmp_path / "a.jsonl")) == 0
+    assert validate(str(tmp_path)) == 1
+    assert "missing seq 11 … 13" in capsys.readouterr().out
+    (epoch,) = facts(capsys, str(tmp_path))["epochs"]
+    assert {name: epoch[name] for name in ("first", "last", "missing", "duplicates")} == {
+        "first": 1,
+        "last": 20,
+        "missing": 3,
+        "duplicates": 2,
+    }
+
+
+def test_a_rejected_line_with_an_envelope_is_not_missing(
+    tmp_path: Path, capture_lines: list[bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = json.loads(capture_lines[1])
+    bad = json.dumps({**record, "level": "galaxy"}).encode()
+    assert bad != capture_lines[1]
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join([capture_lines[0], bad, capture_lines[2]]))
+    assert facts(capsys, str(tmp_path))["epochs"][0]["missing"] == 0
+
+
+def test_unknown_types_and_fields_are_counted_and_allowed(
+    tmp_path: Path, capture_lines: list[bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = json.loads(capture_lines[0])
+    (tmp_path / "a.jsonl").write_text(json.dumps({**record, "type": "hello", "colour": 1}))
+    assert validate(str(tmp_path)) == 0
+    capsys.readouterr()
+    found = facts(capsys, str(tmp_path))
+    assert (found["unknown_types"], found["unknown_fields"]) == ({"hello": 1}, {"colour": 1})
+
+
+def test_parquet_is_validated_too(tmp_path: Path, capture_lines: list[bytes], capsys: pytest.CaptureFixture[str]) -> None:
+    events = parse_text(TextBlock(b"\n".join(capture_lines[:50]), 1), "f", ParseLimits()).events
+    table = pa.Table.from_batches([events]).drop_columns(["type_code", "extra", "source_file", "source_line"])
+    pq.write_table(table, tmp_path / "a.parquet")
+    assert validate(str(tmp_path)) == 0
+    assert "50 lines, 0 rejected" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("content", [None, b"no parquet"])
+def test_bad_arguments_are_one_clear_line(tmp_path: Path, content: bytes | None, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.parquet"
+    if content:
+        path.write_bytes(content)
+    assert validate(str(path)) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@given(st.lists(st.lists(st.integers(1, 60), max_size=20), max_size=6))
+def test_ranges_know_what_a_set_knows(batches: list[list[int]]) -> None:
+    ranges, seen, repeats = SeqRanges(), set[int](), 0
+    for batch in batches:
+        ranges.add(np.array(batch, dtype=np.int64))
+        for seq in batch:
+            repeats += seq in seen
+            seen.add(seq)
+    assert ranges.duplicates == repeats
+    assert ranges.missing() == (max(seen) - min(seen) + 1 - len(seen) if seen else 0)
+    assert [seq for start, end in ranges.gaps() for seq in range(start, end + 1)] == [
+        s for s in range(min(seen, default=0), max(seen, default=0)) if s not in seen
+    ]

@@ -1,0 +1,183 @@
+"""A small warehouse, written by hand: one busy broker, one whose clock was set back, a log with every kind of trouble."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pipeline.views.catalog import register
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.tables import create_missing_tables
+from schemas.render.spark import struct
+from schemas.tables import TABLES_BY_NAME
+
+EPOCH = 1_767_570_000_000
+THREE = datetime(2026, 1, 5, 3, tzinfo=UTC)
+ORDERS = "persistent://shop/eu/orders"
+AUDIT = "persistent://finance/eu/audit"
+S = 10**9
+Row = Mapping[str, Any]
+#: What a column holds where a row does not say: nothing happened.
+NOTHING = {"string": "", "long": 0, "int": 0, "boolean": False, "double": 1.0, "timestamp": THREE, "date": date(2026, 1, 5)}
+USUAL = {"broker": "b1:8080", "epoch": EPOCH, "source": "observed", "complete": True, "v": 1, "dimension": "msg", "limiter": "token_bucket"}
+
+
+def minute(m: int) -> datetime:
+    """03:00 UTC plus m minutes."""
+    return THREE + timedelta(minutes=m)
+
+
+def window(m: int, segment: int = 0) -> Row:
+    """The window columns of the minute from 03:00 + m."""
+    return {"window_start": minute(m), "window_end": minute(m + 1), "clock_segment": segment}
+
+
+def held(m: int, blocked_s: int, **more: Any) -> Row:
+    """A minute of `billing`, blocked by the topic's message limiter while entries waited."""
+    return {
+        "topic": ORDERS, "subscription": "billing", "opened_at": minute(-1), "sub_type": "Shared", **window(m),
+        "reads": 60, "reads_shrunk": 10, "reads_blocked": 45, "reads_blocked_by_topic_limit": 45, "reads_binding": 55,
+        "dispatch_throttled_msg_events_by_topic_limit": 55, "decisive_msg_by_topic_limit": 55,
+        "blocked_ns": blocked_s * S, "blocked_ns_by_topic_limit": blocked_s * S,
+        "dispatches": 10, "dispatched_entries": 100, "dispatched_msgs": 100, "dispatched_bytes": 1000, "waiting_entries": 400 * (m + 1),
+        "dispatch_throttled_msg_events_by_topic_limit_since_open": 55 * (m + 1), **more,
+    }  # fmt: skip
+
+
+def throttle_rows() -> list[Row]:
+    """subscription_throttle: a victim, its noisy neighbour, a nominal one, one idle, one closed, one on a clock that was set back."""
+    billing = {"topic": ORDERS, "subscription": "billing", "opened_at": minute(-1)}
+    export = {"topic": ORDERS, "subscription": "export", "opened_at": minute(-1), "reads": 50, "dispatched_msgs": 950, "uncharged_msgs": 50}
+    report = {"topic": ORDERS, "subscription": "report", "opened_at": minute(0)}
+    lowered = {"reads": 20, "reads_shrunk": 20, "reads_nominal": 20, "decisive_bytes_by_subscription_limit": 20,
+               "dispatch_throttled_bytes_events_by_subscription_limit": 20}  # fmt: skip
+    gone = {"topic": AUDIT, "subscription": "gone", "opened_at": minute(0), "reads": 5}
+    stepped = {"broker": "b2:8080", "topic": AUDIT, "subscription": "stepped", "opened_at": minute(60), "reads": 1}
+    counter = "dispatch_throttled_msg_events_by_broker_limit_since_open"
+    return [
+        {**billing, **window(-1), "reads": 5, "dispatched_msgs": 50},
+        held(0, 40),
+        held(1, 45),
+        held(2, 50, completeness=0.5),
+        *({**export, **window(m)} for m in (0, 1, 2)),
+        *({**report, **window(m), **lowered} for m in (0, 2)),
+        {"topic": AUDIT, "subscription": "idle", "opened_at": minute(0), "reads": 1, **window(0)},
+        {**gone, **window(0), "blocked_ns": 2 * S, "reads_blocked": 2},
+        {**gone, **window(1), "closed_at": minute(1) + timedelta(seconds=30)},
+        {**stepped, **window(60), counter: 1},
+        {**stepped, **window(0, segment=1), counter: 7},
+    ]
+
+
+def limiter_rows() -> list[Row]:
+    """limiter_windows: the topic limiter that binds, one with the largest rate there is, one that ended in its minute."""
+    topic = {"level": "topic", "topic": ORDERS, "created_at": minute(-10), "rate": 10, "period_ms": 1000, "asks": 110}
+    mine = {"level": "subscription", "topic": ORDERS, "subscription": "report", "dimension": "bytes", "created_at": minute(0)}
+    busy = {"used": 1000, "over_delivered": 250, "debt": 30, "permits_end": -30, "asks_shrunk": 10, "asks_blocked": 45, "asks_binding": 55}
+    compared = {"compared": 110, "exact": 100, "within_clock_step": 8, "different": 2, "largest_difference": 4}
+    endless = {"level": "broker", "dimension": "bytes", "created_at": minute(-10), "rate": 2**63 - 1, "period_ms": 3_600_000}
+    ended = {"level": "topic", "topic": AUDIT, "created_at": minute(0), "closed_at": minute(1) + timedelta(seconds=30)}
+    return [
+        *({**topic, **window(m), **busy, **compared} for m in (0, 1, 2)),
+        {**mine, **window(2), "rate": 4096, "period_ms": 1000, "used": 4096, "asks": 20, "asks_shrunk": 20},
+        {**endless, **window(2), "used": 2**62, "permits_end": 2**62},
+        {**ended, **window(1), "limiter": "classic", "rate": 5, "period_ms": 2000, "used": 75},
+    ]
+
+
+def event(broker: str, seq: int, **more: Any) -> Row:
+    """A bronze row; one event a second from 03:00 on."""
+    return {"broker": broker, "seq": seq, "ts": int((THREE + timedelta(seconds=seq)).timestamp()) * 10**6, "type": "heartbeat", **more}
+
+
+def other_tables() -> dict[str, list[Row]]:
+    """b1's log: 2 came twice, 6 and 7 were given up, then 7 came, 8 was rejected, 10 is awaited, so 11 is held. b2's log is whole."""
+    rate = {"type": "dispatch_rate", "level": "topic", "topic": ORDERS, "msg_rate": 10, "byte_rate": 0, "period_s": 1}
+    bronze = [event("b1:8080", seq) for seq in (1, 2, 2, 3, 4, 9, 7, 11)]
+    bronze += [event("b1:8080", 5, **rate), event("b2:8080", 1), event("b2:8080", 2)]
+    rejected = {"broker": "b1:8080", "epoch": EPOCH, "seq": 8, "ts": EPOCH * 1000, "reason": "out_of_range", "detail": "bytes is -1"}
+    ingest = {"query": "ingest", "rows_in": 13, "bronze": 11, "quarantined": 2}
+    lanes = {"query": "lanes", "rows_in": 12, "applied": 8, "duplicates": 1, "late": 1, "quarantined": 1, "held": 1, "lost": 2}
+    return {
+        "dispatch_events": bronze,
+        "quarantine": [
+            rejected,
+            {"reason": "not_json", "detail": "Expecting value", "broker": None, "epoch": None, "source_file": "a.jsonl", "source_line": 7},
+        ],
+        "lane_control": [{"kind": "tombstone", "epoch": EPOCH, "seq": 8}],
+        "log_gaps": [
+            {"kind": "lost", "from_seq": 6, "to_seq": 7, "events": 2, "ts_before": minute(0), "ts_after": minute(1)},
+            {"broker": "b2:8080", "kind": "clock_step", "from_seq": 2, "to_seq": 2, "step_us": -3_600_000_000},
+        ],
+        "late_events": [{"seq": 7, "reason": "given_up"}],
+        "batch_manifest": [
+            {**ingest, "table_versions": {"dispatch_events": "1"}, "written_at": minute(3)},
+            {**lanes, "table_versions": {"dispatch_events": "1", "subscription_throttle": "1"}, "written_at": minute(4)},
+        ],
+    }
+
+
+def write(spark: SparkSession, warehouse: Warehouse, table: str, rows: list[Row]) -> None:
+    """Append the rows; a column that a row does not name is null, or what NOTHING and USUAL say if it may not be null."""
+    declared = TABLES_BY_NAME[table]
+    known = {f.name: None if f.nullable else USUAL.get(f.name, NOTHING.get(f.type)) for f in declared.fields}
+    assert not {name for row in rows for name in row} - set(known)
+    frame = spark.createDataFrame([tuple({**known, **row}.values()) for row in rows], struct(declared.fields))
+    frame.write.format("delta").mode("append").save(warehouse.table(table))
+
+
+@pytest.fixture(scope="session")
+def empty_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """All tables, no rows."""
+    warehouse = Warehouse(str(tmp_path_factory.mktemp("empty") / "warehouse"))
+    create_missing_tables(spark, warehouse)
+    return warehouse
+
+
+@pytest.fixture(scope="session")
+def filled_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """The tables with the rows above."""
+    filled = Warehouse(str(tmp_path_factory.mktemp("filled") / "warehouse"))
+    create_missing_tables(spark, filled)
+    for table, rows in {"subscription_throttle": throttle_rows(), "limiter_windows": limiter_rows(), **other_tables()}.items():
+        write(spark, filled, table, rows)
+    return filled
+
+
+@pytest.fixture(scope="session")
+def views(spark: SparkSession, filled_warehouse: Warehouse) -> list[str]:
+    """The filled warehouse registered in the session; the registered names."""
+    return register(spark, filled_warehouse)
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of the repository."""
+    return Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def in_python(tmp_path: Path) -> Callable[..., str]:
+    """Run code in a new Python process with `code_at` (a folder or zip) as its only project code; returns what it printed."""
+
+    def run(code: str, code_at: Path | None = None, *arguments: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": str(code_at or "")}
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run

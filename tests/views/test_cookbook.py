@@ -1,0 +1,73 @@
+"""Every query and script in docs/cookbook.md runs, and says something about the small warehouse."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pipeline.views.catalog import VIEWS, question
+from pipeline.warehouse.layout import Warehouse
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs/cookbook.md").read_text(encoding="utf-8")
+QUERIES = {
+    int(number): (sql, reading.strip())
+    for number, sql, reading in re.findall(r"^## (\d+)\. [^\n]*\n\n```sql\n(.*?)```\n\n([^\n]*)", PAGE, re.DOTALL | re.MULTILINE)
+}
+#: First row of each answer: the columns that carry it.
+FIRST: dict[int, dict[str, Any]] = {
+    1: {"subscription": "billing", "held_by": "topic", "throttled_s": 180.0},
+    2: {"subscription": "billing", "level": "topic", "blocked_s": 95.0},
+    3: {"subscription": "billing", "binding": 165, "nominal": 0, "most_waiting": 1200},
+    4: {"reads": 5, "blocked_s": 0.0},
+    5: {"subscription": "billing", "level": "topic", "by_messages": 165, "by_bytes": 0},
+    7: {"level": "topic", "asks_binding": 55},
+    8: {"level": "topic", "debt_s": 3.0},
+    9: {"level": "topic", "compared": 330, "different": 6, "largest_difference": 4},
+    10: {"subscription": "export", "rank": 1, "used_share": 0.9},
+    11: {"tenant": "shop", "used": 3000, "blocked_s": 135.0},
+    12: {"level": "topic", "msg_rate": 10, "sub": None},
+    13: {"broker": "b1:8080", "lost_events": 2, "warehouse_balanced": True},
+    14: {"ingest_balanced": True, "lanes_balanced": True, "rows_in": 12},
+    16: {"kind": "lost", "from_seq": 6, "to_seq": 7},
+    17: {"reason": "given_up", "events": 1},
+    18: {"query": "lanes", "table_versions": {"dispatch_events": "1", "subscription_throttle": "1"}},
+}
+
+
+def test_the_page_has_at_least_ten_queries_and_no_sql_outside_of_them() -> None:
+    assert len(QUERIES) >= 10
+    assert PAGE.count("```sql") == len(QUERIES)
+    assert list(QUERIES) == list(range(1, len(QUERIES) + 1))
+
+
+def test_the_page_lists_every_view_with_its_question() -> None:
+    for view in VIEWS:
+        assert f"| `{view}` | {question(view).removesuffix(' Read this first.')} |" in PAGE
+
+
+@pytest.mark.usefixtures("views")
+@pytest.mark.parametrize("number", QUERIES)
+def test_query_answers_and_is_explained(spark: SparkSession, number: int) -> None:
+    sql, reading = QUERIES[number]
+    rows = [row.asDict() for row in spark.sql(sql).collect()]
+    assert rows
+    expected = FIRST.get(number, {})
+    assert {name: rows[0][name] for name in expected} == expected
+    assert reading.endswith(".")
+
+
+def test_the_tables_are_read_without_spark(filled_warehouse: Warehouse, in_python: Any) -> None:
+    (script,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    said = in_python(script, None, filled_warehouse.root)
+    assert re.search(r"billing.*2026-01-05 03:00:00\+00.*135\.0", said)
+
+
+def test_every_table_is_read_without_spark_though_it_has_checks(filled_warehouse: Warehouse, in_python: Any) -> None:
+    code = (
+        "import sys; from deltalake import DeltaTable\n"
+        "for name in sys.argv[2:]: print(name, DeltaTable(f'{sys.argv[1]}/{name}').to_pyarrow_dataset().to_table().num_rows)"
+    )
+    said = in_python(code, None, filled_warehouse.root, "subscription_throttle", "limiter_windows", "dispatch_events", "names")
+    assert said.split("\n")[:4] == ["subscription_throttle 14", "limiter_windows 6", "dispatch_events 11", "names 0"]
