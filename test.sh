@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every check of the project, with its own set-up.
 #   ./test.sh                  lint, format, types, walls, tests (not those marked slow)
-#   ./test.sh fast             the same without Spark: seconds
+#   ./test.sh fast             the same without tests that start Spark
 #   ./test.sh all              with the slow tests, too
 #   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given)
 set -euo pipefail

@@ -1,43 +1,65 @@
 """Files that changed after they were read: Spark never looks at a file twice, so somebody must say so."""
 
+import json
 import logging
 
-from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.ingest.query import QUERY
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
+from pipeline.sinks.manifest import read_offsets
 from pipeline.sources.detect import open_source
+from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
+from schemas.render.spark import struct
 from schemas.tables.bookkeeping import INGEST_FILES
 
 _LOG = logging.getLogger(__name__)
-#: Of a file that was empty when it was listed ingest has no row: no micro-batch holds it.
+#: Of a file that was empty when it was listed there is no row: no micro-batch read it.
 _NO_BATCH = -1
 
 
 def report_grown_files(spark: SparkSession, warehouse: Warehouse, events: str, settings: Settings, run: RunContext) -> int:
     """Report each file at `events` that is longer than when it was read, once: a WARN line and a row of ingest_files with fault 'grew'.
 
-    Its `bytes` are the length now, its `lines` 0; what was appended is in no table. Returns how many files were reported now.
+    Its `bytes` are the length now, its `lines` 0; what was appended is in no table. May run beside the ingest query. Returns how many
+    files were reported now.
     """
     listing = open_source(spark, events, settings.ingest).listing(spark)
     if listing is None:
         return 0
-    books = spark.read.format("delta").load(warehouse.table(INGEST_FILES.name))
-    reported = books.where("fault = 'grew'").select("file_of_books" if False else F.col("source_file").alias("file"))
-    read = books.where("fault <> 'grew'").groupBy(F.col("source_file").alias("file"))
-    read = read.agg(F.max("bytes").alias("bytes_read"), F.max("ingest_batch").alias("ingest_batch"))
-    now = listing.where("bytes > 0").join(reported, "file", "left_anti").join(read, "file", "left")
+    # Before the books: what was committed before they are read is in them.
+    seen = _seen_files(spark, warehouse)
+    books = spark.read.format("delta").load(warehouse.table(INGEST_FILES.name)).withColumnRenamed("source_file", "file")
+    read = books.where("fault <> 'grew'").groupBy("file").agg(F.max("bytes").alias("bytes_read"), F.max("ingest_batch").alias("ingest_batch"))
+    now = listing.where("bytes > 0").join(books.where("fault = 'grew'"), "file", "left_anti").join(read, "file", "left")
     grown = now.where("bytes > bytes_read").collect()
     unread = now.where("bytes_read IS NULL")
-    if not unread.isEmpty():
-        grown += _of_those_seen_empty(spark, warehouse, unread).collect()
+    if seen is not None and not unread.isEmpty():
+        grown += unread.join(seen, "file", "left_semi").collect()
     for file in grown:
         _LOG.warning("%s grew after it was read: %d bytes then, %d now; what was appended is not read", file.file, file.bytes_read or 0, file.bytes)
     if grown:
         rows = [(f.file, f.bytes, 0, "grew", _NO_BATCH if f.ingest_batch is None else f.ingest_batch) for f in grown]
-        spark.createDataFrame(rows, books.schema).coalesce(1).write.format("delta").mode("append").save(warehouse.table(INGEST_FILES.name))
+        frame = spark.createDataFrame(rows, struct(INGEST_FILES.fields)).coalesce(1)
+        frame.write.format("delta").mode("append").save(warehouse.table(INGEST_FILES.name))
     return len(grown)
+
+
+def _seen_files(spark: SparkSession, warehouse: Warehouse) -> DataFrame | None:
+    """(file) that Spark will not take again, of finished micro-batches, from the checkpoint's log of the file source; None if there is none.
+
+    Spark lists an empty file and remembers it, but hands it to no query: only this log knows that it was seen.
+    """
+    checkpoint = warehouse.checkpoint(QUERY)
+    finished = [int(name) for name in WarehouseFiles(spark).names(f"{checkpoint}/commits") if name.isdecimal()]
+    if not finished:
+        return None
+    newest = json.loads(read_offsets(spark, warehouse, QUERY, max(finished)).splitlines()[-1])["logOffset"]
+    lines = spark.read.text(f"{checkpoint}/sources/0").where("value LIKE '{%'")
+    entries = lines.select(F.from_json("value", "path string, batchId bigint").alias("entry")).select("entry.*")
+    # The log has percent-encoded URIs (a plus is a plus), listings have plain paths.
+    path = F.url_decode(F.replace("path", F.lit("+"), F.lit("%2B")))
+    return entries.where(F.col("batchId") <= newest).select(F.regexp_replace(path, "^file:/+", "file:/").alias("file"))

@@ -253,6 +253,8 @@ def note_asks(  # type: ignore[no-untyped-def]
             continue
         for dimension in range(2):
             base = dimension_base(dimension)
+            if limiters[r, base + L_RATE] <= 0:
+                continue
             limiters[r, base + L_ASKS] += 1
             limiters[r, base + L_ASKS_MODELLED] += 0 if observed else 1
             if lowered[level, dimension] == 0:

@@ -267,8 +267,8 @@ def apply_to_limiter(event, scalars, limiters, r, level, complete):  # type: ign
         base = dimension_base(dimension)
         rate = event[S0 + 1 + dimension]
         apply_rate(limiters, r, base, kind, is_new, rate, event[S0 + 3], event[NS])
-        limiters[r, base + L_APPLIED] += 1
         if rate > 0:
+            limiters[r, base + L_APPLIED] += 1
             if limiters[r, base + L_SHOWN_RATE] == 0:
                 limiters[r, base + L_PERMITS_START] = balance(limiters, r, base)
             limiters[r, base + L_SHOWN_RATE] = limiters[r, base + L_RATE]
