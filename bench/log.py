@@ -16,10 +16,10 @@ from schemas.tables.bronze import PARSED_FIELDS
 SHIFT_MS = 3_600_000
 
 
-def ingested(captures: str, folder: Path) -> Warehouse:
+def ingested(spark: SparkSession, captures: str, folder: Path) -> Warehouse:
     """The captures (a glob of event files) through the real job, once."""
     warehouse = Warehouse(str(folder / "once"))
-    run_stream(captures, warehouse.root, load_settings(None, [], {}), once=True, drain=False)
+    run_stream(spark, captures, warehouse.root, load_settings(None, [], {}), once=True, drain=False)
     return warehouse
 
 

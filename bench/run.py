@@ -50,7 +50,7 @@ def context() -> RunContext:
 
 def bench_lanes(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
     """Lanes against the plain copy of bronze."""
-    bronze, rows = multiplied(spark, ingested(captures, folder), folder, copies)
+    bronze, rows = multiplied(spark, ingested(spark, captures, folder), folder, copies)
     print(f"{rows:,} events", flush=True)
     batches: list[dict[str, int]] = []
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from jobs.broker_metrics import COUNTERS, SubscriptionName, throttle_counters
 from pipeline.faults import BadConfig
-from pipeline.settings import load_settings
+from pipeline.settings import describe, load_settings
 
 EXAMPLES = """examples:
   ./spark-submit.sh demo
@@ -43,13 +43,14 @@ def run(args: argparse.Namespace) -> int:
 
     say("a real Pulsar broker's log of 85 s of a busy shop in trouble (demo/y_incident), through the streaming job")
     settings = load_settings(None, [], os.environ)
+    say(f"settings:\n{describe(settings)}\nstarting Spark …")
     spark = build_session("dispatch-analytics demo")
     warehouse = qualified_warehouse(spark, args.warehouse)
     _make_room(spark, warehouse)
     with tempfile.TemporaryDirectory(prefix="dispatch-demo-") as folder:
         events = _stage(CAPTURE, Path(folder))
         say(f"{events:,} events up to the moment at which the broker was asked for its counters")
-        code = run_stream(Path(folder).as_uri(), warehouse.root, settings, once=True, drain=True)
+        code = run_stream(spark, Path(folder).as_uri(), warehouse.root, settings, once=True, drain=True)
     if code:
         return code
     return _report(spark, warehouse, args.warehouse)

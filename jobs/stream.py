@@ -57,17 +57,18 @@ def run(args: argparse.Namespace) -> int:
     if args.drain and not args.once:
         raise BadConfig("--drain closes what is open at the end of a finite log: it needs --once")
     settings = load_settings(args.settings, args.overrides, os.environ)
-    return run_stream(args.events, args.warehouse, settings, once=args.once, drain=args.drain)
-
-
-def run_stream(events: str, warehouse_uri: str, settings: Settings, *, once: bool, drain: bool) -> int:
-    """`stream` with its arguments read; the demo runs it, too."""
-    from jobs.driver import open_for_writing, qualified_warehouse, say
     from jobs.session import build_session
+
+    print(f"settings:\n{describe(settings)}\nstarting Spark …", flush=True)
+    spark = build_session("dispatch-analytics stream")
+    return run_stream(spark, args.events, args.warehouse, settings, once=args.once, drain=args.drain)
+
+
+def run_stream(spark: Any, events: str, warehouse_uri: str, settings: Settings, *, once: bool, drain: bool) -> int:
+    """`stream` on a session; the demo runs it, too."""
+    from jobs.driver import open_for_writing, qualified_warehouse, say
     from jobs.watch import QueryFailed
 
-    say(f"settings:\n{describe(settings)}\nstarting Spark …")
-    spark = build_session("dispatch-analytics stream")
     warehouse = qualified_warehouse(spark, warehouse_uri)
     say(f"events    {events}\nwarehouse {warehouse.root}")
     try:
@@ -82,11 +83,10 @@ def run_stream(events: str, warehouse_uri: str, settings: Settings, *, once: boo
 
 def _once(opened: Any, events: str, settings: Settings, drain: bool) -> int:
     """Ingest to its end, then lanes, then (with `drain`) one control row per lane and lanes again."""
-    from pipeline.ingest.files import report_grown_files
-    from pipeline.ingest.query import start_ingest
-
     from jobs.driver import say
     from jobs.watch import run_to_end
+    from pipeline.ingest.files import report_grown_files
+    from pipeline.ingest.query import start_ingest
     from pipeline.lanes.control import issue_drain
     from pipeline.lanes.query import start_lanes
 
@@ -115,11 +115,10 @@ def _once(opened: Any, events: str, settings: Settings, drain: bool) -> int:
 
 def _live(opened: Any, events: str, settings: Settings) -> int:
     """Both queries until a request to stop, or until one of them ends by itself (an error: the other is stopped, too)."""
-    from pipeline.ingest.files import report_grown_files
-    from pipeline.ingest.query import start_ingest
-
     from jobs.driver import say
     from jobs.watch import POLL_SECONDS, ProgressLines, raise_failure, stop_between_batches
+    from pipeline.ingest.files import report_grown_files
+    from pipeline.ingest.query import start_ingest
     from pipeline.lanes.query import start_lanes
 
     trigger = {"processingTime": f"{settings.stream.trigger_interval_ms} milliseconds"}
@@ -127,7 +126,7 @@ def _live(opened: Any, events: str, settings: Settings) -> int:
     try:
         queries["lanes"] = start_lanes(opened.spark, opened.warehouse, settings, opened.run, trigger)
         say(f"live; stop with Ctrl-C, SIGTERM or the file {opened.warehouse.stop_file.removeprefix('file:')}")
-        lines = ProgressLines(queries)
+        lines = ProgressLines(opened, queries)
         looked = time.monotonic()
         while not opened.stop.is_made() and all(query.isActive for query in queries.values()):
             lines.speak()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
 from jobs.driver import OpenWarehouse, say
@@ -25,7 +26,8 @@ class QueryFailed(Exception):
 class ProgressLines:
     """Says a line per finished micro-batch of each query, and a sign of life while one takes long."""
 
-    def __init__(self, names: dict[str, StreamingQuery]) -> None:
+    def __init__(self, opened: OpenWarehouse, names: dict[str, StreamingQuery]) -> None:
+        self._opened = opened
         self._names = names
         self._said: dict[str, int] = dict.fromkeys(names, -1)
         self._quiet_since = time.monotonic()
@@ -38,8 +40,14 @@ class ProgressLines:
                 if batch > self._said[name] and progress["durationMs"].get("addBatch") is not None:
                     self._said[name] = batch
                     self._quiet_since = time.monotonic()
-                    say(_line(name, progress))
+                    say(_line(name, progress, self._rows_in(name, batch)))
         self._sign_of_life()
+
+    def _rows_in(self, name: str, batch: int) -> int | None:
+        """Events that went into the micro-batch, from its row of batch_manifest: Spark's own count is of files where ingest reads files."""
+        manifest = self._opened.spark.read.format("delta").load(self._opened.warehouse.table("batch_manifest"))
+        rows = manifest.where((F.col("batch_id") == batch) & (F.col("query") == name)).select("rows_in").limit(1).collect()
+        return int(rows[0].rows_in) if rows else None
 
     def _sign_of_life(self) -> None:
         if time.monotonic() - self._quiet_since < SILENCE_SECONDS:
@@ -50,17 +58,18 @@ class ProgressLines:
                 say(f"{name:<6} micro-batch {self._said[name] + 1} still runs: {query.status['message']}")
 
 
-def _line(name: str, progress: Any) -> str:
-    rows, seconds = int(progress["numInputRows"]), progress["durationMs"].get("triggerExecution", 0) / 1000
-    rate = f" ({rows / seconds:,.0f}/s)" if seconds else ""
+def _line(name: str, progress: Any, rows: int | None) -> str:
+    seconds = progress["durationMs"].get("triggerExecution", 0) / 1000
+    amount = "nothing new" if rows is None else f"{rows:,} events"
+    rate = f" ({rows / seconds:,.0f}/s)" if rows and seconds else ""
     behind = sum(int((source["metrics"] or {}).get("numFilesOutstanding") or 0) for source in progress["sources"])
     lag = f", {behind:,} files behind" if behind else ""
-    return f"{name:<6} micro-batch {progress['batchId']}: {rows:,} rows in {seconds:.1f} s{rate}{lag}"
+    return f"{name:<6} micro-batch {progress['batchId']}: {amount} in {seconds:.1f} s{rate}{lag}"
 
 
 def run_to_end(opened: OpenWarehouse, name: str, query: StreamingQuery) -> bool:
     """Watch an availableNow query to its end; False if it was stopped on request before. Raises QueryFailed or BadWarehouse."""
-    lines = ProgressLines({name: query})
+    lines = ProgressLines(opened, {name: query})
     while query.isActive:
         if opened.stop.is_made():
             stop_between_batches(opened, [query])
@@ -104,14 +113,13 @@ def raise_failure(queries: dict[str, StreamingQuery]) -> None:
 
 
 def one_line_cause(details: str) -> str:
-    """The innermost Python error in the text of a StreamingQueryException; without one, the last Java cause, else the first line."""
-    ours = re.findall(r"pipeline\.faults\.(\w+: [^\n]+)", details)
-    if ours:
-        return str(ours[-1])
-    python = re.findall(
-        r"^(?!py4j\.|org\.|java\.|pyspark\.errors)([A-Za-z_][\w.]*(?:Error|Exception|Interrupt): [^\n]+)", details, flags=re.MULTILINE
-    )
-    if python:
-        return str(python[-1])
-    java = re.findall(r"Caused by: ([^\n]+)", details)
-    return str(java[-1]) if java else details.strip().splitlines()[0]
+    """The last Python error in the text of a StreamingQueryException, ours before others; else the last Java cause, else its first line."""
+    for pattern in (
+        r"pipeline\.faults\.(\w+: [^\n]+)",
+        r"^(?:pyspark\.errors\.[\w.]*\.)?((?!py4j\.|org\.|java\.|pyspark\.)[A-Za-z_][\w.]*(?:Error|Exception|Interrupt): [^\n]+)",
+        r"Caused by: ([^\n]+)",
+    ):
+        found = re.findall(pattern, details, flags=re.MULTILINE)
+        if found:
+            return str(found[-1])
+    return details.strip().splitlines()[0]

@@ -44,9 +44,9 @@ def _slot_value(event: dict, field: str) -> int | None:
         return event["want_msgs"] * 2**32 + (0 if left is None else left + 2)
     if field.startswith("settings."):
         value = event["settings"].get(field.split(".", 1)[1])
-        return None if value is None else int(value == "true")
+        return None if value is None else int(value.lower() == "true")
     if field.startswith("setting."):
-        return int(event["value"] == "true") if event["key"] == field.split(".", 1)[1] else None
+        return int(event["value"].lower() == "true") if event["key"] == field.split(".", 1)[1] else None
     value = event.get(field)
     if value is None:
         return None

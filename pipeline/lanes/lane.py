@@ -69,7 +69,7 @@ class Lane:
         for number in sorted(self.epochs):
             epoch = self.epochs[number]
             epoch.settle()
-            epoch.give_up_holes(self._is_lost)
+            epoch.give_up_holes(self._is_lost if not self._drain else lambda held: True)
             self._note_maturity(epoch)
         self._end_superseded()
         if self._drain:
@@ -91,7 +91,7 @@ class Lane:
     def new_time(self, number: int, machines: Sequence[Machine]) -> EpochTime:
         """Time of an epoch in which nothing has happened."""
         settings = self.settings
-        return EpochTime(number, settings.window_ms * 1000, settings.clock_step_ms * NS_PER_MS, machines, self._outcomes_append)
+        return EpochTime(number, settings.window_ms * 1000, settings.clock_step_ms * 1000, machines, self._outcomes_append)
 
     def adopt(self, epoch: Epoch) -> None:
         """Take an epoch that was decoded from a state blob."""

@@ -16,13 +16,18 @@ def slot_value(field: str) -> str:
     if field == "want_left_msgs":
         return f"want_msgs * {2**32}L + coalesce(left_msgs + 2L, 0L)"
     if field.startswith("settings."):
-        return f"if(try_element_at(settings, '{field.split('.', 1)[1]}') = 'true', 1L, if(map_contains_key(settings, '{field.split('.', 1)[1]}'), 0L, null))"
+        return _flag(f"try_element_at(settings, '{field.split('.', 1)[1]}')")
     if field.startswith("setting."):
-        return f"if(`key` = '{field.split('.', 1)[1]}', if(value = 'true', 1L, 0L), null)"
+        return f"if(`key` = '{field.split('.', 1)[1]}', {_flag('value')}, null)"
     if field in ENUM_SLOTS:
         branches = " ".join(f"WHEN '{text}' THEN {number}L" for number, text in enumerate(ENUM_SLOTS[field]))
         return f"CASE {field} {branches} END"
     return f"cast({field} AS bigint)"
+
+
+def _flag(text: str) -> str:
+    """A configuration value as Java reads a boolean: true in any case of letters."""
+    return f"if({text} IS NULL, null, if(lower({text}) = 'true', 1L, 0L))"
 
 
 def _by_type(values: dict[str, str], otherwise: str) -> str:

@@ -39,7 +39,7 @@ class EpochTime:
 
     epoch: int
     window_us: int
-    clock_step_ns: int
+    clock_step_us: int
     machines: Sequence[Machine]
     emit: Callable[[Rows], None]
     started: int = 0
@@ -63,13 +63,12 @@ class EpochTime:
             self.started = 1
             self.first_ns = int(rows[0, NS])
             self.last_ts, self.last_ns = int(rows[0, TS]), self.first_ns
-        offsets = rows[:, TS] * 1000 - rows[:, NS]
-        jumps = np.diff(offsets, prepend=self.last_ts * 1000 - self.last_ns)
-        steps = set(np.flatnonzero(np.abs(jumps) > self.clock_step_ns).tolist())
+        jumps_us = np.diff(rows[:, TS], prepend=self.last_ts) - np.diff(rows[:, NS], prepend=self.last_ns) // 1000
+        steps = set(np.flatnonzero(np.abs(jumps_us) > self.clock_step_us).tolist())
         starts = sorted({0} | steps)
         for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
             if start in steps:
-                self._step_clock(rows[start], int(jumps[start]))
+                self._step_clock(rows[start], int(jumps_us[start]))
             self._apply_segment(rows[start:stop])
 
     def lose(self, first_seq: int, last_seq: int, next_ts: int) -> None:
@@ -84,8 +83,9 @@ class EpochTime:
             machine.lose()
 
     def close(self) -> None:
-        """Close the open window now, at the last event applied."""
+        """Close the open window now, at the last event applied: what lasts is charged until then."""
         if self.window != NULL:
+            self._charge_until(self.last_ts, self.last_ns)
             self._close_window(self.last_ns)
 
     def end(self) -> None:
@@ -134,16 +134,20 @@ class EpochTime:
                 self.emit(rows)
         self.window, self.applied, self.missing = NULL, 0, 0
 
-    def _step_clock(self, event: np.ndarray, jump_ns: int) -> None:
+    def _step_clock(self, event: np.ndarray, jump_us: int) -> None:
         seq, ts, ns = int(event[SEQ]), int(event[TS]), int(event[NS])
-        self._emit_gap(CLOCK_STEP, seq, seq, 0, self.last_ts, ts, jump_ns // 1000)
-        for machine in self.machines:
-            machine.step_clock(ts, ns)
+        self._emit_gap(CLOCK_STEP, seq, seq, 0, self.last_ts, ts, jump_us)
+        self._charge_until(ts, ns)
         self.clock_segment += 1
-        if jump_ns < 0:
+        if jump_us < 0:
             if self.window != NULL:
                 self._close_window(ns)
+                self._charge_until(ts, ns)  # what lasts goes on from the new time, not from the border of a window that was cut short
             self.time_us = NULL
+
+    def _charge_until(self, ts: int, ns: int) -> None:
+        for machine in self.machines:
+            machine.step_clock(ts, ns)
 
     def _emit_gap(self, kind: int, first_seq: int, last_seq: int, events: int, ts_before: int, ts_after: int, step_us: int) -> None:
         columns: dict[str, np.ndarray | int] = {

@@ -7,7 +7,8 @@ plain Python form are the same function.
 from pipeline.machines.compiled import compiled
 
 INT64_MAX = 2**63 - 1
-INT64_MIN = -(2**63)
+#: The lower bound of sums; −2^63 itself stands for null in outcome rows.
+INT64_MIN = -(2**63 - 1)
 INT32_MODULUS = 2**32
 INT32_MAX = 2**31 - 1
 

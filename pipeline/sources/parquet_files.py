@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 
-from pyspark.errors import AnalysisException, SparkException
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegralType, LongType, StructField, StructType
@@ -61,7 +61,7 @@ class ParquetFiles:
         """Columns of the contract and of the files that lie there now, with the files' types: a wrong one is quarantined, not read as null."""
         try:
             found = spark.read.option("mergeSchema", "true").option("recursiveFileLookup", "true").parquet(self.place.load).schema.fields
-        except (AnalysisException, SparkException) as refused:
+        except PySparkException as refused:
             if (refused.getCondition() or "").partition(".")[0] not in _NO_COMMON_SCHEMA:
                 raise
             found = []

@@ -137,7 +137,8 @@ class DriverLock:
     def _refusal(self, holder: LockEntry | None) -> str:
         return (
             f"another driver ({_words(holder)}) is writing {self._warehouse.root}; stop it first: "
-            f"make the file {self._warehouse.stop_file.removeprefix('file:')}, or send it SIGTERM. A driver that died is forgotten after {STALE_AFTER.seconds} s"
+            f"make the file {self._warehouse.stop_file.removeprefix('file:')}, or send it SIGTERM. "
+            f"A driver that died is forgotten after {STALE_AFTER.seconds} s"
         )
 
     def _renew_until_released(self) -> None:

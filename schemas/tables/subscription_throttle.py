@@ -20,7 +20,7 @@ SUBSCRIPTION_THROTTLE = Table(
         Field("opened_at", "timestamp", "ts of its dispatcher_open; without one, of its first event"),
         *WINDOW,
         Field("closed_at", "timestamp", "when the dispatcher ended in this window (closed, topic unloaded, epoch over); null while it is open", nullable=True),
-        Field("sub_type", "string", "subscription type; null if no event said so", nullable=True,
+        Field("sub_type", "string", "subscription type; null if its dispatcher_open was not in the log", nullable=True,
               check="sub_type IS NULL OR sub_type IN ('Exclusive', 'Shared', 'Failover', 'Key_Shared')"),
         Field("complete", "boolean", "false: its beginning was not in the log, or events of the broker were lost or quarantined since"),
         COMPLETENESS,

@@ -80,9 +80,9 @@ def keep_books(
 
 
 def one_life(events: list[Event], books: Books) -> list[Event]:
-    """The events of one epoch in seq order, the first of each seq, up to its `broker_stop`."""
+    """The events of one epoch in seq order, one of each seq (a sound copy before a tombstone), up to its `broker_stop`."""
     life: list[Event] = []
-    for event in sorted(events, key=lambda e: e["seq"]):
+    for event in sorted(events, key=lambda e: (e["seq"], bool(e.get("tombstone")))):
         if life and event["seq"] == life[-1]["seq"]:
             continue
         if life and life[-1].get("type") == "broker_stop":

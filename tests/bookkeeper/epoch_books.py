@@ -56,6 +56,7 @@ class EpochBooks:
         self.dispatchers: dict[tuple[str, str], Dispatcher] = {}
         self.limiters: dict[tuple[str, str | None, str | None], Limiter] = {}
         self.batch_mode = False
+        self.started = False
 
     # ---- what is missing -------------------------------------------------------------------------------------------------------
 
@@ -102,15 +103,18 @@ class EpochBooks:
         stepped = abs(step_us) > self.clock_step_us
         if stepped:
             self._gap("clock_step", seq, seq, 0, ts, step_us)
-        if stepped and step_us < 0:
             for dispatcher in self.dispatchers.values():
                 dispatcher.split_at_step(ts, ns)
+        if stepped and step_us < 0:
             self._close_window(ns)
             self.segment += 1
             self._open_window(ts)
         else:
-            self._pass_borders(ts, ns, self.segment + stepped)
-            self.segment += stepped
+            segment_at_ts = self.segment + stepped
+            self._pass_borders(ts, ns, segment_at_ts)
+            self.segment = segment_at_ts
+            for dispatcher in self.dispatchers.values() if stepped else ():
+                dispatcher.split_at_step(ts, ns)
 
     def _pass_borders(self, ts: int, ns: int, segment_at_ts: int) -> None:
         """Close the windows that end at or before `ts`. Between two events only blocked dispatchers can have rows."""
@@ -189,7 +193,6 @@ class EpochBooks:
         begun = begun and topic in self.loaded
         dispatcher = Dispatcher(topic, sub, ts, begun, self.batch_mode, sub_type)
         self.dispatchers[topic, sub] = dispatcher
-        self._backlog(topic).met(sub)
         return dispatcher
 
     def _dispatcher(self, event: Event, ts: int) -> Dispatcher:
@@ -200,6 +203,7 @@ class EpochBooks:
         return dispatcher
 
     def _on_broker_start(self, event: Event, ts: int, ns: int) -> None:
+        self.started = True
         if BATCH_MODE in event["settings"]:
             self.batch_mode = event["settings"][BATCH_MODE].lower() == "true"
 
@@ -217,6 +221,7 @@ class EpochBooks:
 
     def _on_dispatcher_open(self, event: Event, ts: int, ns: int) -> None:
         topic, sub = event["topic"], event["sub"]
+        self._backlog(topic).meet(sub)
         self._end_dispatcher(topic, sub, ts, ns)
         self._begin_dispatcher(topic, sub, ts, begun=True, sub_type=event["sub_type"]).touched = True
 
@@ -227,7 +232,7 @@ class EpochBooks:
         level = event["level"]
         topic = None if level == "broker" else event["topic"]
         sub = event["sub"] if level == "subscription" else None
-        complete = topic is None or topic in self.loaded
+        complete = self.started if topic is None else topic in self.loaded
         if sub is not None:
             complete = self._dispatcher(event, ts).begun
         key = (level, topic, sub)
@@ -241,8 +246,14 @@ class EpochBooks:
         if event.get("snapshot"):
             self._backlog(event["topic"]).snapshot_ledger(event["ledger"], event["entries"], event["bytes"])
 
+    def _on_ledger_open(self, event: Event, ts: int, ns: int) -> None:
+        self._backlog(event["topic"]).open_ledger(event["ledger"])
+
+    def _on_ledger_trim(self, event: Event, ts: int, ns: int) -> None:
+        self._backlog(event["topic"]).trim(event["ledger"])
+
     def _on_publish(self, event: Event, ts: int, ns: int) -> None:
-        self._backlog(event["topic"]).publish(event["ledger"], event["bytes"])
+        self._backlog(event["topic"]).append(event["ledger"], 1, event["bytes"])
 
     def _on_cursor_open(self, event: Event, ts: int, ns: int) -> None:
         self._backlog(event["topic"]).open_cursor(event["sub"], event["ledger"], event["entry"], event.get("entries") or 0)
@@ -268,6 +279,7 @@ class EpochBooks:
         return {level: self.limiters[key] for level, key in keys.items() if key in self.limiters}
 
     def _on_read(self, event: Event, ts: int, ns: int) -> None:
+        self._backlog(event["topic"]).meet(event["sub"])
         dispatcher = self._dispatcher(event, ts)
         dispatcher.unblock(ns)
         limiters = self._limiters_of(event["topic"], event["sub"])
@@ -282,16 +294,20 @@ class EpochBooks:
         waiting = dict(zip(DIMENSIONS, self._backlog(event["topic"]).waiting(event["sub"]), strict=True))
         binding = {d: counting.decisive(d) is not None and waiting[d] > counting.granted(d) for d in DIMENSIONS}
         for level, answers in asked.items():
-            limiters[level].note_ask(counting, binding, observed.get(level), answers)
+            limiters[level].note_answer(observed.get(level), answers)
+            if counting.reached(level):
+                limiters[level].note_ask(counting, binding, level in observed)
         dispatcher.count_walk(counting, binding)
         dispatcher.count_throttled(modelled, "modelled_")
         dispatcher.count("reads_modelled", not observed)
-        dispatcher.count("left_mismatches", left_differs(event, over_log))
-        dispatcher.left = counting.left
+        dispatcher.count("left_mismatches", bool(observed) and left_differs(event, over_log))
         if counting.blocked_by:
             dispatcher.block(counting.blocked_by, ts, ns)
+        else:
+            dispatcher.left = counting.left
 
     def _on_dispatch(self, event: Event, ts: int, ns: int) -> None:
+        self._backlog(event["topic"]).meet(event["sub"])
         dispatcher = self._dispatcher(event, ts)
         entries, msgs, size = event["entries"], event["msgs"], event["bytes"]
         dispatcher.count("dispatches")
@@ -299,7 +315,7 @@ class EpochBooks:
         dispatcher.count("dispatched_msgs", msgs)
         dispatcher.count("dispatched_bytes", size)
         left = dispatcher.left
-        dispatcher.count("oversized_dispatches", left is not None and (entries > max(0, left[0]) or size > max(0, left[1])))
+        dispatcher.count("oversized_dispatches", left is not None and (entries > left[0] or size > left[1]))
         if event.get("charged") is False:
             dispatcher.count("uncharged_msgs", msgs)
         else:

@@ -12,9 +12,10 @@ Row = dict[str, Any]
 
 @dataclass
 class Figures:
-    """What happened to one dimension of a limiter in the open window. `dropped` is its row as it was when its rate went away."""
+    """What happened to one dimension of a limiter in the open window. `rate` is the last one it had."""
 
     permits_start: int
+    rate: int = 0
     applied: int = 0
     used: int = 0
     over_delivered: int = 0
@@ -28,7 +29,6 @@ class Figures:
     different: int = 0
     largest_difference: int = 0
     asks_observed: int = 0
-    dropped: Row | None = None
 
     @property
     def busy(self) -> bool:
@@ -77,18 +77,12 @@ class Limiter:
         rates = {"msg": event["msg_rate"], "bytes": event["byte_rate"]}
         for dimension in DIMENSIONS:
             if rates[dimension] <= 0:
-                self._drop(dimension, ns)
+                self.models[dimension] = None
         afresh = self.kind != event["limiter"]
         self.kind, self.period_s, self.relative = event["limiter"], event["period_s"], event["relative"]
         for dimension in DIMENSIONS:
             if rates[dimension] > 0:
                 self._apply_rate(dimension, rates[dimension], ns, afresh)
-
-    def _drop(self, dimension: str, ns: int) -> None:
-        figures = self.figures[dimension]
-        if self.models[dimension] is not None and figures is not None:
-            figures.dropped = self._row(dimension, figures, ns)
-        self.models[dimension] = None
 
     def _apply_rate(self, dimension: str, rate: int, ns: int, afresh: bool) -> None:
         model = self.models[dimension]
@@ -100,7 +94,7 @@ class Limiter:
             model = ClassicWindow.made(rate, self.period_s)
         self.models[dimension] = model
         figures = self.figures[dimension] or Figures(permits_start=model.balance(ns))
-        figures.dropped = None
+        figures.rate = rate
         figures.applied += 1
         self.figures[dimension] = figures
 
@@ -125,20 +119,25 @@ class Limiter:
         msg, size = (model.look(now) if model else -1 for model in (self.models["msg"], self.models["bytes"]))
         return msg, size
 
-    def note_ask(self, read: Walk, binding: dict[str, bool], observed: tuple[int, int] | None, modelled: tuple[int, int]) -> None:
-        """A read of the counting walk asked this limiter; `observed` is the log's answer (−1 where absent), None without one."""
+    def note_answer(self, observed: tuple[int, int] | None, modelled: tuple[int, int]) -> None:
+        """A read asked this limiter; `observed` is the log's answer (−1 where absent), None without one."""
         for index, dimension in enumerate(DIMENSIONS):
+            model, figures = self.models[dimension], self.figures[dimension]
+            if model is not None and figures is not None and observed is not None and observed[index] >= 0 and not self.relative:
+                figures.compare(observed[index], modelled[index], clock_step_tolerance(model))
+
+    def note_ask(self, read: Walk, binding: dict[str, bool], is_observed: bool) -> None:
+        """This limiter took part in the counting walk of a read."""
+        for dimension in DIMENSIONS:
             model, figures = self.models[dimension], self.figures[dimension]
             if model is None or figures is None:
                 continue
             figures.asks += 1
-            figures.asks_observed += observed is not None
+            figures.asks_observed += is_observed
             lowered_to = read.lowered_to(self.level, dimension)
             figures.asks_blocked += lowered_to == 0
             figures.asks_shrunk += lowered_to is not None and lowered_to > 0
             figures.asks_binding += lowered_to is not None and binding[dimension]
-            if observed is not None and observed[index] >= 0 and not self.relative:
-                figures.compare(observed[index], modelled[index], clock_step_tolerance(model))
 
     def close_window(self, ns: int, closed_at: int | None = None) -> list[Row]:
         """The rows of the window that ends (or of the limiter's end, with `closed_at`), and fresh figures for the next one."""
@@ -147,21 +146,15 @@ class Limiter:
             model, figures = self.models[dimension], self.figures[dimension]
             if figures is None:
                 continue
-            if model is None:
-                if figures.dropped is not None:
-                    rows.append(figures.dropped)
-                self.figures[dimension] = None
-                continue
             if figures.busy or closed_at is not None:
                 rows.append({**self._row(dimension, figures, ns), "closed_at": closed_at})
-            self.figures[dimension] = Figures(permits_start=model.balance(ns))
+            self.figures[dimension] = None if model is None else Figures(model.balance(ns), model.rate)
         return rows
 
     def _row(self, dimension: str, figures: Figures, ns: int) -> Row:
         model = self.models[dimension]
-        assert model is not None, "a dimension without a rate has no row"
-        permits_end = model.balance(ns)
-        period_s = max(self.period_s, 1) if self.kind == "token_bucket" else self.period_s
+        permits_end = 0 if model is None else model.balance(ns)
+        period_s = max(self.period_s, 1 if self.kind == "token_bucket" else 0)
         counted = ("applied", "used", "over_delivered", "asks", "asks_shrunk", "asks_blocked", "asks_binding")
         compared = ("compared", "exact", "within_clock_step", "different", "largest_difference")
         return {
@@ -172,7 +165,7 @@ class Limiter:
             "created_at": self.created_at,
             "closed_at": None,
             "limiter": self.kind,
-            "rate": model.rate,
+            "rate": figures.rate,
             "period_ms": saturated(period_s * 1000),
             "relative": self.relative,
             "permits_start": figures.permits_start,

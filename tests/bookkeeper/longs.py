@@ -1,7 +1,8 @@
 """Whole numbers as the tables and Pulsar hold them: 64-bit that saturate, 32-bit that wrap where Pulsar's do."""
 
 LONG_MAX = 2**63 - 1
-LONG_MIN = -(2**63)
+#: The lower bound of sums: −2^63 itself is null in outcome rows.
+LONG_MIN = -(2**63 - 1)
 
 LEVELS = ("broker", "topic", "subscription")
 DIMENSIONS = ("msg", "bytes")

@@ -29,6 +29,10 @@ class Walk:
             return 0
         return self.msgs if dimension == "msg" else self.bytes
 
+    def reached(self, level: str) -> bool:
+        """Whether the walk came as far as this level."""
+        return self.blocked_by is None or LEVELS.index(level) <= LEVELS.index(self.blocked_by)
+
     def decisive(self, dimension: str) -> str | None:
         """The last level that lowered a dimension."""
         levels = [level for level, lowered, _ in self.lowered if lowered == dimension]

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 from bookkeeper.broker_figures import throttle_counters_from_metrics, throttle_counters_from_stats
-from job_run import capture_events, run_job, tables_in, write_events
+from job_run import run_job, tables_in
+from capture_events import capture_events, write_events
 from lane_tables import Table, tables_of
 from pyspark.sql import SparkSession
 

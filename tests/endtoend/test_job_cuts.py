@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from delta.tables import DeltaTable
-from job_run import capture_events, run_job, tables_in, write_events
+from job_run import run_job, tables_in
+from capture_events import capture_events, write_events
 from lane_tables import tables_of
 from pyspark.sql import SparkSession
 

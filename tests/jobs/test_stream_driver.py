@@ -91,10 +91,9 @@ def rooms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rooms:
 
 
 @pytest.fixture
-def run_job(spark: SparkSession, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+def run_job(spark: SparkSession, warehouse: Warehouse) -> Callable[..., int]:
     """Runs `stream` on the tests' session."""
-    monkeypatch.setattr("jobs.session.build_session", lambda *_: spark)
-    return lambda once=False, drain=False: stream.run_stream("unused", warehouse.root, SETTINGS, once=once, drain=drain)
+    return lambda once=False, drain=False: stream.run_stream(spark, "unused", warehouse.root, SETTINGS, once=once, drain=drain)
 
 
 def when(condition: Callable[[], bool], then: Callable[[], None]) -> threading.Thread:
@@ -189,6 +188,7 @@ def test_a_process_is_told_from_another_with_its_number() -> None:
     [
         ("x\npipeline.faults.BadWarehouse: lost it\n\tat org.x", "BadWarehouse: lost it"),
         ("Traceback\n  File y\nZeroDivisionError: division by zero\n\nCaused by: org.x.Y: z", "ZeroDivisionError: division by zero"),
+        ("Proxy\npyspark.errors.exceptions.captured.ArithmeticException: [OVERFLOW] x\n\n===", "ArithmeticException: [OVERFLOW] x"),
         ("org.x.A: top\nCaused by: java.io.IOException: disk full\n\tat x", "java.io.IOException: disk full"),
         ("only this\nand more", "only this"),
     ],

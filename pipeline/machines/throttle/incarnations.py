@@ -164,7 +164,11 @@ def charge_blocked_time(dispatchers, d, until_ns):  # type: ignore[no-untyped-de
 
 @compiled
 def note_waiting(topics, t, dispatchers, d):  # type: ignore[no-untyped-def]
-    """Fill in what waits beyond the read position now."""
+    """Fill in what waits beyond the read position now: nothing, if the cursor was closed."""
+    if dispatchers[d, D_CURSOR_KNOWN] == 0:
+        dispatchers[d, D_WAITING_ENTRIES] = 0
+        dispatchers[d, D_WAITING_BYTES] = 0
+        return
     dispatchers[d, D_WAITING_ENTRIES] = max(0, topics[t, T_PUBLISHED_ENTRIES] - dispatchers[d, D_READ_ENTRIES])
     dispatchers[d, D_WAITING_BYTES] = max(0, topics[t, T_PUBLISHED_BYTES] - dispatchers[d, D_READ_BYTES])
 
@@ -239,8 +243,7 @@ def set_rate(event, scalars, broker_limiter, topics, topic_limiters, dispatchers
         return
     d = dispatcher_row(topics, t, dispatchers, dispatcher_limiters, dispatcher_index, scalars, event[SUB_ID])
     ensure_open(scalars, dispatchers, d, event[TS])
-    complete = dispatchers[d, D_BEGAN_COMPLETE] & (1 if dispatchers[d, D_LOSSES_AT_OPEN] == scalars[S_LOSSES] else 0)
-    apply_to_limiter(event, scalars, dispatcher_limiters, d, SUBSCRIPTION, complete)
+    apply_to_limiter(event, scalars, dispatcher_limiters, d, SUBSCRIPTION, dispatchers[d, D_BEGAN_COMPLETE])
 
 
 @compiled

@@ -40,7 +40,7 @@ def refilled(
     duration = add(now_ns - last_ns, remainder)
     new_tokens, _ = multiply_divide(duration, rate, period_ns)
     paid_for, _ = multiply_divide(new_tokens, period_ns, rate)
-    return min(subtract(add(tokens, new_tokens), pending), capacity), max(duration - paid_for, 0)
+    return min(add(subtract(tokens, pending), new_tokens), capacity), max(duration - paid_for, 0)
 
 
 @compiled

@@ -183,7 +183,7 @@ class ThrottleMachine:
             part[:, L_BEGAN_COMPLETE] &= part[:, L_LOSSES_AT_CREATION] == self._scalars[S_LOSSES]
             parts.append(part)
             ends.append(end[alive])
-            restart_limiters(limiters, count)
+            restart_limiters(limiters, count, end)
         together, permits_end = np.concatenate(parts), np.concatenate(ends)
         for dimension in range(2):
             yield limiter_rows(together, permits_end[:, dimension], dimension, window)

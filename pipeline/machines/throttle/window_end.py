@@ -51,26 +51,27 @@ def pass_border(dispatchers, count, topics, topic_index, border_us, border_ns): 
 
 @compiled
 def balances(limiters: np.ndarray, count: int, border_ns: int) -> np.ndarray:
-    """Balance of both dimensions of each limiter at the border: int64 [count, 2]. Classic limiters tick up to it."""
+    """Balance of both dimensions of each limiter at the border: int64 [count, 2]. Looking changes nothing, also where classic ticks are due."""
     result = np.zeros((count, 2), dtype=np.int64)
     for r in range(count):
         if limiters[r, L_EXISTS] == 1:
-            settle(limiters, r, border_ns)
+            seen = limiters[r : r + 1].copy()
+            settle(seen, 0, border_ns)
             for dimension in range(2):
-                result[r, dimension] = balance(limiters, r, dimension_base(dimension))
+                result[r, dimension] = balance(seen, 0, dimension_base(dimension))
     return result
 
 
 @compiled
-def restart_limiters(limiters: np.ndarray, count: int) -> None:
-    """A new window: counters at 0, the balance carried over."""
+def restart_limiters(limiters: np.ndarray, count: int, permits: np.ndarray) -> None:
+    """A new window: counters at 0, the balances at the border (`permits`) carried over."""
     for r in range(count):
         if limiters[r, L_EXISTS] == 1:
             for dimension in range(2):
                 base = dimension_base(dimension)
                 limiters[r, base + FIRST_WINDOW_COUNTER : base + LAST_WINDOW_COUNTER + 1] = 0
                 limiters[r, base + L_SHOWN_RATE] = limiters[r, base + L_RATE]
-                limiters[r, base + L_PERMITS_START] = balance(limiters, r, base)
+                limiters[r, base + L_PERMITS_START] = permits[r, dimension]
 
 
 @compiled
