@@ -3,7 +3,7 @@
 `look` and `balance` never change anything; `ask` may refill a token bucket.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from bookkeeper.longs import LONG_MAX, saturated
@@ -53,8 +53,8 @@ class TokenBucket:
         return saturated(self.tokens - self.pending)
 
     def look(self, now: int) -> int:
-        """As `balance`, debt shown as 0."""
-        return max(0, self.balance(now))
+        """What `ask` would answer, asked of a copy."""
+        return replace(self).ask(now)
 
     def ask(self, now: int) -> int:
         """Refill if more than a period passed since the last refill, then answer."""
@@ -65,7 +65,7 @@ class TokenBucket:
             self.remainder = duration - new * self.period_ns // self.rate
             self.tokens = min(saturated(self.tokens + new - self.pending), self.rate)
             self.pending = 0
-        return self.look(now)
+        return max(0, self.balance(now))
 
     def consume(self, n: int, now: int) -> None:
         """Note `n` as consumed; it is netted at the next refill."""

@@ -32,8 +32,8 @@ class Figures:
 
     @property
     def busy(self) -> bool:
-        """Applied, asked or used in the window."""
-        return self.applied > 0 or self.asks > 0 or self.used > 0
+        """Applied, asked (in the walk, or by a log that goes on after it stopped) or used in the window."""
+        return self.applied > 0 or self.asks > 0 or self.compared > 0 or self.used > 0
 
     def compare(self, observed: int, answer: int, tolerance: int) -> None:
         """Put the broker's answer beside the model's."""

@@ -20,6 +20,7 @@ from pipeline.machines.throttle.layout import (
     L_ASKS_MODELLED,
     L_BEGAN_COMPLETE,
     L_CLOSED_AT,
+    L_COMPARED,
     L_CREATED_AT,
     L_KIND,
     L_LEVEL,
@@ -80,6 +81,7 @@ def limiter_rows(limiters: np.ndarray, permits_end: np.ndarray, dimension: int, 
     worth = (limiters[:, base + L_SHOWN_RATE] > 0) & (
         (limiters[:, base + L_APPLIED] > 0)
         | (limiters[:, base + L_ASKS] > 0)
+        | (limiters[:, base + L_COMPARED] > 0)
         | (limiters[:, base + L_USED] > 0)
         | (limiters[:, L_CLOSED_AT] != NONE)
     )
