@@ -40,13 +40,17 @@ def multiplied(spark: SparkSession, once: Warehouse, folder: Path, copies: int) 
     ordered.write.format("delta").partitionBy("event_date").mode("overwrite").save(warehouse.table("dispatch_events"))
     written = spark.read.format("delta").load(warehouse.table("dispatch_events"))
     _names(written).write.format("delta").mode("overwrite").save(warehouse.table("names"))
-    spark.read.format("delta").load(once.table("lane_control")).limit(0).write.format("delta").mode("overwrite").save(warehouse.table("lane_control"))
+    spark.read.format("delta").load(once.table("lane_control")).limit(0).write.format("delta").mode("overwrite").save(
+        warehouse.table("lane_control")
+    )
     return warehouse, written.count()
 
 
 def _names(bronze: DataFrame) -> DataFrame:
     null = F.lit(None).cast("string")
-    brokers = bronze.select(F.col("broker_id").alias("id"), F.lit("broker").alias("level"), "broker", null.alias("topic"), null.alias("subscription"))
+    brokers = bronze.select(
+        F.col("broker_id").alias("id"), F.lit("broker").alias("level"), "broker", null.alias("topic"), null.alias("subscription")
+    )
     topics = bronze.where("topic_id <> 0").select("topic_id", F.lit("topic"), null, "topic", null)
     subs = bronze.where("sub_id <> 0").select("sub_id", F.lit("subscription"), null, "topic", "sub")
     return brokers.distinct().union(topics.distinct()).union(subs.distinct())

@@ -56,7 +56,11 @@ def bench_lanes(spark: SparkSession, captures: str, folder: Path, copies: int, r
 
     def copy(number: int) -> None:
         target = folder / f"copy-{number}"
-        source = spark.readStream.format("delta").option("maxBytesPerTrigger", settings.lanes.max_bytes_per_batch).load(bronze.table("dispatch_events"))
+        source = (
+            spark.readStream.format("delta")
+            .option("maxBytesPerTrigger", settings.lanes.max_bytes_per_batch)
+            .load(bronze.table("dispatch_events"))
+        )
         writer = source.writeStream.format("delta").partitionBy("event_date").option("checkpointLocation", f"{target}-checkpoint")
         writer.trigger(**TO_END).start(str(target)).awaitTermination()
 
@@ -78,12 +82,18 @@ def what_the_rules_met(spark: SparkSession, warehouse: Warehouse) -> dict[str, A
     """That the rules had work: asks, shrinks, blocks, limiters, dispatchers; and the bytes of state."""
     facts: dict[str, Any] = {}
     for path, query in (
-        (warehouse.table("batch_manifest"), "SELECT sum(applied) events_applied, max(state_bytes) state_bytes FROM t WHERE query = 'lanes'"),
+        (
+            warehouse.table("batch_manifest"),
+            "SELECT sum(applied) events_applied, max(state_bytes) state_bytes FROM t WHERE query = 'lanes'",
+        ),
         (
             warehouse.table("subscription_throttle"),
             "SELECT sum(reads) asks, sum(reads_shrunk) shrinks, sum(reads_blocked) blocks, count(DISTINCT broker, epoch, topic, subscription, opened_at) dispatchers FROM t",
         ),
-        (warehouse.table("limiter_windows"), "SELECT count(DISTINCT broker, epoch, level, topic, subscription, created_at) limiters FROM t"),
+        (
+            warehouse.table("limiter_windows"),
+            "SELECT count(DISTINCT broker, epoch, level, topic, subscription, created_at) limiters FROM t",
+        ),
     ):
         spark.read.format("delta").load(path).createOrReplaceTempView("t")
         facts |= spark.sql(query).first().asDict()
@@ -92,7 +102,9 @@ def what_the_rules_met(spark: SparkSession, warehouse: Warehouse) -> dict[str, A
 
 def bench_ingest(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
     """Ingest against reading the same JSON with the same schema into Delta."""
-    capture = sorted(Path().glob(captures) if not captures.startswith("/") else Path("/").glob(captures.lstrip("/")), key=lambda p: p.stat().st_size)[-1]
+    capture = sorted(
+        Path().glob(captures) if not captures.startswith("/") else Path("/").glob(captures.lstrip("/")), key=lambda p: p.stat().st_size
+    )[-1]
     rows = json_files(capture, folder / "json", copies)
     print(f"{rows:,} lines", flush=True)
 
