@@ -1,4 +1,7 @@
-"""The rows that are measured: real captures multiplied, other broker and topic names and shifted times, so that shapes stay real. Not measured itself."""
+"""The rows that are measured: real captures multiplied, other broker and topic names and shifted times, so that shapes stay real.
+
+Not measured itself.
+"""
 
 import gzip
 from pathlib import Path
@@ -24,7 +27,7 @@ def ingested(spark: SparkSession, captures: str, folder: Path) -> Warehouse:
 
 
 def multiplied(spark: SparkSession, once: Warehouse, folder: Path, copies: int) -> tuple[Warehouse, int]:
-    """A warehouse with `copies` of every epoch of `once`, each under a broker and topics of its own; returns it and its number of events."""
+    """A warehouse with `copies` of every epoch of `once`, each under a broker and topics of its own; and its number of events."""
     warehouse = Warehouse(str(folder / "multiplied"))
     bronze = spark.read.format("delta").load(once.table("dispatch_events")).select(*(f.name for f in PARSED_FIELDS))
     copy = spark.range(copies).withColumnRenamed("id", "copy")

@@ -9,7 +9,7 @@ import json
 import shutil
 import tempfile
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ SOURCES = ("dispatch_events", "names", "lane_control")
 class ReadsElsewhere(Warehouse):
     """A fresh warehouse whose sources are another's."""
 
-    source: Warehouse = Warehouse("")
+    source: Warehouse = field(default_factory=lambda: Warehouse(""))
 
     def table(self, name: str) -> str:
         """Sources from the other warehouse, everything else here."""
@@ -88,7 +88,8 @@ def what_the_rules_met(spark: SparkSession, warehouse: Warehouse) -> dict[str, A
         ),
         (
             warehouse.table("subscription_throttle"),
-            "SELECT sum(reads) asks, sum(reads_shrunk) shrinks, sum(reads_blocked) blocks, count(DISTINCT broker, epoch, topic, subscription, opened_at) dispatchers FROM t",
+            "SELECT sum(reads) asks, sum(reads_shrunk) shrinks, sum(reads_blocked) blocks, "
+            "count(DISTINCT broker, epoch, topic, subscription, opened_at) dispatchers FROM t",
         ),
         (
             warehouse.table("limiter_windows"),

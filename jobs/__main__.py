@@ -5,9 +5,20 @@ import sys
 
 from jobs.cli import main
 
+
+def stop_spark() -> None:
+    """End a session that a command started, so that its Java process and workers end before us and in silence."""
+    sql = sys.modules.get("pyspark.sql")
+    session = sql.SparkSession.getActiveSession() if sql else None
+    if session is not None:
+        session.stop()
+
+
 if __name__ == "__main__":
     try:
-        sys.exit(main(sys.argv[1:]))
+        code = main(sys.argv[1:])
+        stop_spark()
+        sys.exit(code)
     except BrokenPipeError:
         # Whoever read our output (head, less) has seen enough; the interpreter must not complain when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -28,12 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Delete; BadConfig unless confirmed, BadWarehouse where no warehouse is or a driver writes."""
     from jobs.driver import locked, qualified_warehouse, say
-    from jobs.session import build_session
+    from jobs.session import SHORT_JOB, build_session
     from pipeline.warehouse.files import WarehouseFiles
 
     if not args.yes and not sys.stdin.isatty():
         raise BadConfig("rebuild deletes tables: say --yes where nobody can be asked")
-    spark = build_session("dispatch-analytics rebuild")
+    spark = build_session("dispatch-analytics rebuild", SHORT_JOB)
     warehouse = qualified_warehouse(spark, args.warehouse)
     files = WarehouseFiles(spark)
     if not files.exists(f"{warehouse.table('batch_manifest')}/_delta_log"):
@@ -65,14 +65,15 @@ def forget_lanes(spark: Any, warehouse: Any, say: Any) -> None:
     from pipeline.warehouse.guard import WRITTEN_BY
 
     files = WarehouseFiles(spark)
+    files.write(warehouse.rebuild_marker, "lanes")
     _delete(files, warehouse.checkpoint("lanes"), say)
     for table in WRITTEN_BY["lanes"]:
         _delete(files, warehouse.table(table), say)
     forget_cached_tables(spark)
-    # Tombstones tell of rejected lines and stay true; a drain or tick would end the new run where the old one ended.
+    # Tombstones tell of rejected lines and stay true; a drain would end the new run where the old one ended.
     if DeltaTable.isDeltaTable(spark, warehouse.table("lane_control")):
         DeltaTable.forPath(spark, warehouse.table("lane_control")).delete("kind <> 'tombstone'")
-        say("lane_control: drains and ticks deleted")
+        say("lane_control: drains deleted")
     DeltaTable.forPath(spark, warehouse.table("batch_manifest")).delete("query = 'lanes'")
     say("batch_manifest: rows of lanes deleted")
 

@@ -17,6 +17,10 @@ ROOT = Path(__file__).parent.parent
 JARS = Path(sys.prefix) / "jars"
 
 
+#: For jobs that live for a minute: on few cores the optimizing compiler costs them more than it gains.
+SHORT_JOB = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"}
+
+
 def build_session(app_name: str, extra_conf: Mapping[str, str] | None = None) -> SparkSession:
     """A session with conf/spark-defaults.conf, Delta, and `extra_conf` on top.
 

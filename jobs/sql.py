@@ -31,11 +31,11 @@ def run(args: argparse.Namespace) -> int:
     from pyspark.errors import PySparkException
 
     from jobs.driver import qualified_warehouse
-    from jobs.session import build_session
+    from jobs.session import SHORT_JOB, build_session
     from pipeline.views.catalog import register
     from pipeline.warehouse.files import WarehouseFiles
 
-    spark = build_session("dispatch-analytics sql")
+    spark = build_session("dispatch-analytics sql", SHORT_JOB)
     warehouse = qualified_warehouse(spark, args.warehouse)
     if not WarehouseFiles(spark).exists(f"{warehouse.table('batch_manifest')}/_delta_log"):
         raise BadWarehouse(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.session import build_session
+from jobs.session import SHORT_JOB, build_session
 from pipeline.warehouse.layout import Warehouse
 
 ROOT = Path(__file__).parent.parent
@@ -17,7 +17,9 @@ CAPTURES = ROOT.parent / "shared" / "captures"
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One session of two cores for all tests, with the production's settings."""
-    session = build_session("tests", {"spark.master": "local[2]", "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "2"})
+    session = build_session(
+        "tests", {**SHORT_JOB, "spark.master": "local[2]", "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "2"}
+    )
     yield session
     session.stop()
 

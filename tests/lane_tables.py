@@ -9,8 +9,8 @@ from lane_rows import lane_rows, text_id
 
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
-from pipeline.lanes.outcomes import ENUMS, LANE_REPORT, NULL
-from pipeline.machines.machine import Rows
+from pipeline.lanes.outcomes import ENUMS, LANE_REPORT
+from pipeline.machines.machine import NULL, Rows
 from pipeline.machines.throttle.machine import ThrottleMachine
 from schemas.events import DRAIN_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
@@ -31,7 +31,10 @@ def drain_row() -> np.ndarray:
 def run_lane(
     micro_batches: Iterable[Sequence[np.ndarray]], *, settings: LaneSettings = SETTINGS, restart: bool = False
 ) -> tuple[list[Rows], dict[str, int]]:
-    """Each micro-batch is a sequence of chunks; with `restart` the state goes through its blob after each one. Returns outcomes and summed counts."""
+    """Each micro-batch is a sequence of chunks; with `restart` the state goes through its blob after each one.
+
+    Returns outcomes and summed counts.
+    """
     lane = Lane(settings)
     outcomes: list[Rows] = []
     counts: dict[str, int] = {}
@@ -71,7 +74,9 @@ def as_tables(outcomes: list[Rows], events: list[dict[str, Any]]) -> dict[str, T
             values = {name: int(v if np.isscalar(v) else v[position]) for name, v in rows.columns.items()}
             tables[rows.table].append(_row(rows.table, values, broker, text))
     for table in tables.values():
-        table.sort(key=lambda row: [(value is None, str(type(value)), value) if value is not None else (True, "", 0) for value in row.values()])
+        table.sort(
+            key=lambda row: [(value is None, str(type(value)), value) if value is not None else (True, "", 0) for value in row.values()]
+        )
     return tables
 
 

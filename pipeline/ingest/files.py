@@ -33,14 +33,18 @@ def report_grown_files(spark: SparkSession, warehouse: Warehouse, events: str, s
     # Before the books: what was committed before they are read is in them.
     seen = _seen_files(spark, warehouse)
     books = spark.read.format("delta").load(warehouse.table(INGEST_FILES.name)).withColumnRenamed("source_file", "file")
-    read = books.where("fault <> 'grew'").groupBy("file").agg(F.max("bytes").alias("bytes_read"), F.max("ingest_batch").alias("ingest_batch"))
+    read = (
+        books.where("fault <> 'grew'").groupBy("file").agg(F.max("bytes").alias("bytes_read"), F.max("ingest_batch").alias("ingest_batch"))
+    )
     now = listing.where("bytes > 0").join(books.where("fault = 'grew'"), "file", "left_anti").join(read, "file", "left")
     grown = now.where("bytes > bytes_read").collect()
     unread = now.where("bytes_read IS NULL")
     if seen is not None and not unread.isEmpty():
         grown += unread.join(seen, "file", "left_semi").collect()
     for file in grown:
-        _LOG.warning("%s grew after it was read: %d bytes then, %d now; what was appended is not read", file.file, file.bytes_read or 0, file.bytes)
+        _LOG.warning(
+            "%s grew after it was read: %d bytes then, %d now; what was appended is not read", file.file, file.bytes_read or 0, file.bytes
+        )
     if grown:
         rows = [(f.file, f.bytes, 0, "grew", _NO_BATCH if f.ingest_batch is None else f.ingest_batch) for f in grown]
         frame = spark.createDataFrame(rows, struct(INGEST_FILES.fields)).coalesce(1)
@@ -49,7 +53,7 @@ def report_grown_files(spark: SparkSession, warehouse: Warehouse, events: str, s
 
 
 def _seen_files(spark: SparkSession, warehouse: Warehouse) -> DataFrame | None:
-    """(file) that Spark will not take again, of finished micro-batches, from the checkpoint's log of the file source; None if there is none.
+    """(file) of finished micro-batches, which Spark will not take again: the checkpoint's log of the file source. None if there is none.
 
     Spark lists an empty file and remembers it, but hands it to no query: only this log knows that it was seen.
     """

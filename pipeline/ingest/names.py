@@ -45,7 +45,9 @@ def _named(used: DataFrame) -> DataFrame:
     entries = [
         F.when(
             there,
-            F.struct(number.alias("id"), F.lit(level).alias("level"), broker.alias("broker"), topic.alias("topic"), sub.alias("subscription")),
+            F.struct(
+                number.alias("id"), F.lit(level).alias("level"), broker.alias("broker"), topic.alias("topic"), sub.alias("subscription")
+            ),
         )
         for number, level, broker, topic, sub, there in levels
     ]

@@ -5,6 +5,7 @@ No pickles: whoever can read numpy arrays can read a blob. A blob of another ver
 
 import json
 import struct
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -90,7 +91,7 @@ def _packed(header: dict[str, object], arrays: list[np.ndarray]) -> bytes:
     return _PREFIX.pack(MAGIC, VERSION, len(payload)) + pa.compress(payload, codec="zstd", asbytes=True)
 
 
-def _unpacked(blob: bytes) -> tuple[dict[str, object], dict[str, np.ndarray]]:
+def _unpacked(blob: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     magic, version, length = _PREFIX.unpack_from(blob) if len(blob) >= _PREFIX.size else (b"", 0, 0)
     if magic != MAGIC or version != VERSION:
         raise BadWarehouse(

@@ -1,6 +1,6 @@
 """One epoch of one broker: events in `seq` order, holes held, repeats recognised, what is lost or late said so.
 
-Laws. A contiguous event is applied at once. Every event that comes is applied, held, a duplicate, late, or a tombstone: exactly one of them.
+Laws. A contiguous event is applied at once. Every event that comes is exactly one of applied, held, a duplicate, late, or a tombstone.
 """
 
 from collections.abc import Callable

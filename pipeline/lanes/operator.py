@@ -23,7 +23,10 @@ OUTPUT_TYPE = StructType([StructField(name, LongType(), False) for name in OUTPU
 
 
 def rows_of(chunk: pd.DataFrame) -> np.ndarray:
-    """A chunk as int64 [n, LANE_COLUMNS]. Raises BrokenInvariant for any column that is not int64: a float has already lost ids above 2^53."""
+    """A chunk as int64 [n, LANE_COLUMNS].
+
+    Raises BrokenInvariant for any column that is not int64: a float has already lost ids above 2^53.
+    """
     rows = np.empty((len(chunk), len(LANE_COLUMNS)), dtype=np.int64)
     for position, name in enumerate(LANE_COLUMNS):
         column = chunk[name].to_numpy()

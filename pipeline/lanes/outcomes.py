@@ -1,12 +1,12 @@
 """How an outcome travels from a lane to its table: one int64 row, text left behind as ids, nulls as NULL.
 
-An outcome row of a table is `topic_id, sub_id`, then the table's columns in declared order without the text that ids stand for; `completeness` travels as the
-two counts it is the quotient of. Booleans are 0 and 1, enumerations positions in ENUMS, timestamps µs.
+An outcome row of a table is `topic_id, sub_id`, then the table's columns in declared order without the text that ids stand for;
+`completeness` travels as the two counts it is the quotient of. Booleans are 0 and 1, enumerations positions in ENUMS, timestamps µs.
 """
 
 import numpy as np
 
-from pipeline.machines.machine import NULL as NULL
+from pipeline.machines.machine import NULL as NULL  # pipeline/sinks/outcomes.py still takes it from here
 from pipeline.machines.machine import Rows
 from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, SUB_TYPES
 from schemas.tables.gaps import LATE_EVENTS, LOG_GAPS

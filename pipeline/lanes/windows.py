@@ -1,16 +1,16 @@
 """One epoch's time: which window is open, when it closes, what the wall clock did. Drives the machines.
 
-Laws. The lane's time is the greatest `ts` of the clock segment; a window closes when it passes. Durations are `ns`. Only events in `seq` order come here, so
-nothing depends on files, commits or micro-batches.
+Laws. The lane's time is the greatest `ts` of the clock segment; a window closes when it passes. Durations are `ns`. Only events in `seq`
+order come here, so nothing depends on files, commits or micro-batches.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from pipeline.lanes.outcomes import NULL
-from pipeline.machines.machine import Machine, Rows, Window
+from pipeline.machines.machine import NULL, Machine, Rows, Window
 from schemas.events import TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN
 
@@ -53,7 +53,7 @@ class EpochTime:
     window_segment: int = 0  # clock segment in which it was opened
     applied: int = 0
     missing: int = 0
-    carry: int = field(default=0)  # events lost just before the next one: they may belong to its window too
+    carry: int = 0  # events lost just before the next one: they may belong to its window too
 
     def apply(self, rows: np.ndarray) -> None:
         """Apply rows (int64 [n, LANE_COLUMNS], contiguous in seq) after those applied before."""
@@ -99,7 +99,7 @@ class EpochTime:
         times = np.maximum.accumulate(np.maximum(rows[:, TS], self.time_us))
         windows = times // self.window_us * self.window_us
         borders = [0, *(np.flatnonzero(np.diff(windows)) + 1).tolist(), len(rows)]
-        for start, stop in zip(borders[:-1], borders[1:], strict=True):
+        for start, stop in pairwise(borders):
             run = rows[start:stop]
             self._enter(int(windows[start]), int(run[0, NS]))
             for machine in self.machines:

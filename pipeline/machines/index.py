@@ -5,12 +5,13 @@ The index holds no data of its own: it is rebuilt from its rows whenever they ar
 
 import numpy as np
 
+from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
 
 EMPTY = -1
 
 
-def new_index(capacity: int) -> np.ndarray:
+def new_index(capacity: int) -> Array:
     """An empty index for at most `capacity` rows: a power of two of slots, at most half full."""
     slots = 16
     while slots < 2 * capacity:
@@ -19,7 +20,7 @@ def new_index(capacity: int) -> np.ndarray:
 
 
 @compiled
-def _start(index: np.ndarray, first: int, second: int) -> int:
+def _start(index: Array, first: int, second: int) -> int:
     # Ids are hashes already, ledger ids are not: fold both, then take the upper bits' mixture.
     mixed = first ^ (second << 17) ^ (second >> 9)
     mixed ^= mixed >> 31
@@ -27,7 +28,7 @@ def _start(index: np.ndarray, first: int, second: int) -> int:
 
 
 @compiled
-def find(index: np.ndarray, rows: np.ndarray, first_column: int, second_column: int, first: int, second: int) -> int:
+def find(index: Array, rows: Array, first_column: int, second_column: int, first: int, second: int) -> int:
     """Row of `rows` whose two id columns are (`first`, `second`), or EMPTY."""
     mask = index.size - 1
     slot = _start(index, first, second)
@@ -40,7 +41,7 @@ def find(index: np.ndarray, rows: np.ndarray, first_column: int, second_column: 
 
 
 @compiled
-def insert(index: np.ndarray, first: int, second: int, row: int) -> None:
+def insert(index: Array, first: int, second: int, row: int) -> None:
     """Enter `row` under (`first`, `second`), which must not be there yet."""
     mask = index.size - 1
     slot = _start(index, first, second)
@@ -50,7 +51,7 @@ def insert(index: np.ndarray, first: int, second: int, row: int) -> None:
 
 
 @compiled
-def fill(index: np.ndarray, rows: np.ndarray, count: int, first_column: int, second_column: int) -> None:
+def fill(index: Array, rows: Array, count: int, first_column: int, second_column: int) -> None:
     """Enter the first `count` of `rows`."""
     for row in range(count):
         insert(index, rows[row, first_column], rows[row, second_column], row)

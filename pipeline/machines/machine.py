@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
+from pipeline.machines.array import Array
 
 #: Stands for null in an outcome row: no value of ours is the smallest int64.
 NULL = -(2**63)
@@ -16,9 +16,10 @@ NULL = -(2**63)
 
 @dataclass(frozen=True)
 class Window:
-    """A window that closes. Times in µs; `border_ns` is the broker's monotonic clock at the next event applied (or at the last one if none follows).
+    """A window that closes. Times in µs.
 
-    `applied` and `missing` are events of the broker seen and not seen (lost, quarantined) in it.
+    `border_ns` is the broker's monotonic clock at the next event applied, or at the last one if none follows. `applied` and `missing` are
+    events of the broker seen and not seen (lost, quarantined) in it.
     """
 
     epoch: int
@@ -35,14 +36,14 @@ class Rows:
     """Rows for one table, as named int64 columns (or scalars) of `count` rows; see pipeline/lanes/outcomes.py for their encoding."""
 
     table: str
-    columns: dict[str, np.ndarray | int]
+    columns: dict[str, Array | int]
     count: int
 
 
 class Machine(Protocol):
     """One machine's state for one epoch, and its rules."""
 
-    def fold(self, events: np.ndarray) -> None:
+    def fold(self, events: Array) -> None:
         """Apply events: int64 [n, LANE_COLUMNS], in order, all in the open window."""
 
     def lose(self) -> None:
@@ -60,5 +61,5 @@ class Machine(Protocol):
     def end_epoch(self, ts_us: int, ns: int) -> None:
         """The broker process is gone: everything that lives ends at (ts_us, ns). The open window is closed afterwards."""
 
-    def arrays(self) -> dict[str, np.ndarray]:
+    def arrays(self) -> dict[str, Array]:
         """The whole state as named arrays, compacted: what `restore` of the same version takes."""

@@ -24,8 +24,8 @@ class DeltaTableSource:
 
     def stream(self, spark: SparkSession) -> DataFrame:
         """Records."""
-        options = {"maxFilesPerTrigger": self.max_files, "skipChangeCommits": "true"}
-        return spark.readStream.format("delta").options(**options).load(self.path)
+        reader = spark.readStream.format("delta").option("maxFilesPerTrigger", self.max_files).option("skipChangeCommits", "true")
+        return reader.load(self.path)
 
     def reader(self, batch: DataFrame) -> RowReader | None:
         """Rows of the micro-batch's records."""

@@ -41,7 +41,9 @@ def open_source(spark: SparkSession, events: str, ingest: IngestLimits) -> Sourc
     kind = ingest.source_format
     if kind == "delta" or (kind == "auto" and _is_delta(spark, events)):
         if not _is_delta(spark, events):
-            raise BadConfig(f"--events {events}: there is no Delta table (ingest.source_format is delta); name the table's folder, not a glob")
+            raise BadConfig(
+                f"--events {events}: there is no Delta table (ingest.source_format is delta); name the table's folder, not a glob"
+            )
         return DeltaTableSource(events, ingest.max_files_per_batch, limits)
     parquet = find_place(spark, events, parquet_files.SUFFIXES)
     if kind == "parquet" or (kind == "auto" and _has_parquet(parquet, spark)):

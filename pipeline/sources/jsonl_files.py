@@ -31,7 +31,7 @@ _LARGE_TASK_BYTES = 256 << 20
 Batches = Iterator[pa.RecordBatch]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class ListedFile:
     """A file as it was listed: `path` as Spark writes it (`file:/a b/c`, not percent-encoded), `length` in bytes."""
 
@@ -77,7 +77,10 @@ class JsonlFiles:
 
 
 def share_out(files: Sequence[ListedFile], cores: int) -> list[list[ListedFile]]:
-    """Files to tasks of about equal work: as many as cores if that is worth it, more if they would be large. Any order in gives the same out."""
+    """Files to tasks of about equal work: as many as cores if that is worth it, more if they would be large.
+
+    The same files give the same tasks, in whatever order they come.
+    """
     work = {file: file.length * (1 if file.path.endswith(".jsonl") else _GROWTH) for file in files}
     total = sum(work.values())
     tasks = max(1, min(cores, -(-total // _SMALL_TASK_BYTES)), min(len(files), -(-total // _LARGE_TASK_BYTES)))

@@ -58,7 +58,7 @@ class ParquetFiles:
         return self.place.listing(spark)
 
     def _schema(self, spark: SparkSession) -> StructType:
-        """Columns of the contract and of the files that lie there now, with the files' types: a wrong one is quarantined, not read as null."""
+        """Columns of the contract and of the files that lie there now, with the files' types: a wrong one is to be quarantined."""
         try:
             found = spark.read.option("mergeSchema", "true").option("recursiveFileLookup", "true").parquet(self.place.load).schema.fields
         except PySparkException as refused:

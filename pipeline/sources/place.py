@@ -41,7 +41,7 @@ class Place:
 
 
 def find_place(spark: SparkSession, events: str, suffixes: tuple[str, ...]) -> Place:
-    """The place that `events` names. In a folder, files with one of `suffixes` are wanted; a file, or what a glob matches, is wanted as it is.
+    """The place that `events` names. In a folder, files with one of `suffixes` are wanted; a file, or what a glob matches, is wanted as is.
 
     Raises BadConfig if the folder does not exist, or the folder before the first `**` of a glob.
     """
@@ -53,7 +53,9 @@ def find_place(spark: SparkSession, events: str, suffixes: tuple[str, ...]) -> P
         below = f"/.*{ending}" if _is_folder(spark, events) else ""
         return Place(_escaped(events), f"^{_quoted(whole.rstrip('/'))}{below}$", _is_local(whole))
     if not is_glob(events):
-        raise BadConfig(f"--events {events}: there is no such file or folder; name an existing one, or a glob such as '{events}/**/*.jsonl'")
+        raise BadConfig(
+            f"--events {events}: there is no such file or folder; name an existing one, or a glob such as '{events}/**/*.jsonl'"
+        )
     folder, glob = _split(events)
     whole = files.absolute(folder)
     wanted = f"^{_quoted(whole.rstrip('/'))}/{_translated(glob)}(?:/.*{ending})?$"
@@ -70,7 +72,7 @@ def _is_local(whole: str) -> bool:
 
 def _is_folder(spark: SparkSession, path: str) -> bool:
     place = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]
-    return bool(place.getFileSystem(spark._jsc.hadoopConfiguration()).getFileStatus(place).isDirectory())  # type: ignore[attr-defined]
+    return bool(place.getFileSystem(spark._jsc.hadoopConfiguration()).getFileStatus(place).isDirectory())
 
 
 def is_glob(events: str) -> bool:

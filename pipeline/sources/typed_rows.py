@@ -19,7 +19,7 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def typed_rows(records: DataFrame, limits: ParseLimits) -> DataFrame:
-    """Rows (ROW_SCHEMA) of records; with FILE_COLUMN and FILE_BYTES_COLUMN in them they carry their file's name, and every file has summaries."""
+    """Rows (ROW_SCHEMA) of records; with FILE_COLUMN and FILE_BYTES_COLUMN in them rows and summaries carry the name of their file."""
     return records.mapInArrow(_reader(limits), SPARK_SCHEMA)
 
 

@@ -31,3 +31,8 @@ class Warehouse:
     def stop_file(self) -> str:
         """Whoever makes this file asks the running driver to stop after its running micro-batch."""
         return f"{self.root}/_stop"
+
+    @property
+    def rebuild_marker(self) -> str:
+        """Left by `rebuild lanes`: the next lanes query begins over events that lie there in no order."""
+        return f"{self.root}/_checkpoints/_lanes_rebuilt"

@@ -29,7 +29,9 @@ def tables_in(spark: SparkSession, warehouse: Warehouse) -> dict[str, Table]:
     for name in OUTCOME_TABLES:
         rows = [row.asDict() for row in spark.read.format("delta").load(warehouse.table(name)).collect()]
         table = [{column: _plain(value) for column, value in row.items()} for row in rows]
-        table.sort(key=lambda row: [(value is None, str(type(value)), value) if value is not None else (True, "", 0) for value in row.values()])
+        table.sort(
+            key=lambda row: [(value is None, str(type(value)), value) if value is not None else (True, "", 0) for value in row.values()]
+        )
         tables[name] = table
     return tables
 

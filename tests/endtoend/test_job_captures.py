@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from bookkeeper.broker_figures import throttle_counters_from_metrics, throttle_counters_from_stats
-from job_run import run_job, tables_in
 from capture_events import capture_events, write_events
+from job_run import run_job, tables_in
 from lane_tables import Table, tables_of
 from pyspark.sql import SparkSession
 
@@ -14,7 +14,8 @@ from pipeline.warehouse.layout import Warehouse
 pytestmark = [pytest.mark.spark, pytest.mark.captures]
 CAPTURES = (
     "a_sub_msg_limit", "c_broker_limit", "e_slow_consumer", "f_limit_above_need", "h_size_quota_eviction", "i_age_quota_precise",
-    "l_holes_redelivery_seek", "m_unload", "o_unwritable", "p1_batches", "r_classic_limiter", "s_producers_cut_off", "t_restart", "y_incident",
+    "l_holes_redelivery_seek", "m_unload", "o_unwritable", "p1_batches", "r_classic_limiter", "s_producers_cut_off", "t_restart",
+    "y_incident",
 )  # fmt: skip
 COUNTERS = [f"dispatch_throttled_{d}_events_by_{level}_limit" for d in ("msg", "bytes") for level in ("broker", "topic", "subscription")]
 
@@ -52,10 +53,10 @@ def test_counters_equal_the_brokers(spark: SparkSession, captures: Path, tmp_pat
     mine = counters_now(tables["subscription_throttle"])
     from_metrics = throttle_counters_from_metrics(capture / "metrics.txt")
     assert from_metrics
-    assert [] == differences(mine, from_metrics)
-    assert [] == differences(mine, throttle_counters_from_stats(capture / "stats.json"))
+    assert differences(mine, from_metrics) == []
+    assert differences(mine, throttle_counters_from_stats(capture / "stats.json")) == []
     assert tables_of(events) == tables
-    assert [] == tables["log_gaps"]
+    assert tables["log_gaps"] == []
     assert sum(row["left_mismatches"] for row in tables["subscription_throttle"]) == 0
 
 

@@ -1,4 +1,4 @@
-"""The same log through the real job in many ways: cut into files, commits, micro-batches and runs; the tables stay the same, row for row."""
+"""The same log through the real job, cut into files, commits, micro-batches and runs: the tables stay the same, row for row."""
 
 import random
 from collections.abc import Callable
@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from capture_events import capture_events, write_events
 from delta.tables import DeltaTable
 from job_run import run_job, tables_in
-from capture_events import capture_events, write_events
 from lane_tables import tables_of
 from pyspark.sql import SparkSession
 
@@ -35,7 +35,7 @@ def one_run_per_file(events: Events, folder: Path, warehouse: Warehouse) -> None
 def one_commit_in_many_micro_batches(events: Events, folder: Path, warehouse: Warehouse) -> None:
     for number, piece in enumerate(pieces(events, 6)):
         write_events(piece, folder / f"{number % 2}" / f"part-{number}.jsonl")
-    run_job(folder, warehouse, lanes__max_bytes_per_batch="1b")
+    run_job(folder, warehouse, lanes__max_bytes_per_batch="1k")
 
 
 def one_file_per_ingest_batch_in_any_order(events: Events, folder: Path, warehouse: Warehouse) -> None:
@@ -52,7 +52,7 @@ def repeated_and_shuffled(events: Events, folder: Path, warehouse: Warehouse) ->
     rng.shuffle(twice)
     for number, piece in enumerate(pieces(twice, 3)):
         write_events(piece, folder / f"part-{number}.jsonl.gz")
-    run_job(folder, warehouse, ingest__max_files_per_batch="1", lanes__max_bytes_per_batch="1b", **PATIENT)
+    run_job(folder, warehouse, ingest__max_files_per_batch="1", lanes__max_bytes_per_batch="1k", **PATIENT)
 
 
 def stopped_in_the_middle(events: Events, folder: Path, warehouse: Warehouse) -> None:
@@ -98,10 +98,8 @@ def test_tables_do_not_depend_on_how_the_log_came(
 def assert_balance(spark: SparkSession, warehouse: Warehouse, distinct_events: int) -> None:
     """in = bronze + quarantine, and bronze = applied + duplicates + late + held; nothing vanishes."""
     manifest = spark.read.format("delta").load(warehouse.table("batch_manifest")).collect()
-    total = {
-        query: {name: sum(row[name] for row in manifest if row["query"] == query) for name in ("rows_in", "bronze", "quarantined", "applied", "duplicates", "late", "held")}
-        for query in ("ingest", "lanes")
-    }  # fmt: skip
+    counts = ("rows_in", "bronze", "quarantined", "applied", "duplicates", "late", "held")
+    total = {query: {name: sum(row[name] for row in manifest if row["query"] == query) for name in counts} for query in ("ingest", "lanes")}
     ingest, lanes = total["ingest"], total["lanes"]
     assert ingest["rows_in"] == ingest["bronze"] + ingest["quarantined"]
     assert lanes["rows_in"] == ingest["bronze"]

@@ -1,4 +1,4 @@
-"""The state blob is a published format: a blob of the released version opens and goes on; any other is refused with the command that rebuilds."""
+"""The state blob is a published format: one of the released version opens and goes on; any other is refused with the way out."""
 
 from pathlib import Path
 

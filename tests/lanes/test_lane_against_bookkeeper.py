@@ -6,13 +6,25 @@ from typing import Any
 import pytest
 from bookkeeper.books import keep_books
 from bookkeeper.random_log import broken, logs
-from hypothesis import HealthCheck, given, settings
 from capture_events import capture_events
+from hypothesis import HealthCheck, given, settings
 from lane_tables import tables_of
 
 Events = list[dict[str, Any]]
 TABLES = ("subscription_throttle", "limiter_windows", "log_gaps")
-GRAIN = ("epoch", "level", "topic", "subscription", "dimension", "opened_at", "created_at", "window_start", "clock_segment", "from_seq", "kind")
+GRAIN = (
+    "epoch",
+    "level",
+    "topic",
+    "subscription",
+    "dimension",
+    "opened_at",
+    "created_at",
+    "window_start",
+    "clock_segment",
+    "from_seq",
+    "kind",
+)
 
 
 def disagreements(events: Events) -> list[str]:
@@ -35,13 +47,13 @@ def disagreements(events: Events) -> list[str]:
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(logs())
 def test_random_logs(events: Events) -> None:
-    assert [] == disagreements(events)
+    assert disagreements(events) == []
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(broken(logs()))
 def test_random_logs_with_damage(events: Events) -> None:
-    assert [] == disagreements(events) if events else True
+    assert disagreements(events) == [] if events else True
 
 
 @pytest.mark.captures
@@ -49,19 +61,21 @@ def test_random_logs_with_damage(events: Events) -> None:
 def test_real_logs(captures: Path, modulus: int) -> None:
     for capture in sorted(path for path in captures.iterdir() if path.is_dir()):
         events = [e for e in capture_events(capture, until_as_of=False) if not modulus or e["seq"] % modulus or e["seq"] < 5]
-        assert [] == disagreements(events), capture.name
+        assert disagreements(events) == [], capture.name
 
 
 @pytest.mark.captures
 def test_real_logs_without_answers_or_left(captures: Path) -> None:
-    """`left_*` is never copied: without it nothing changes but the mismatch column's chance; without answers the model's counters appear."""
+    """`left_*` is never copied: without it nothing changes; without answers the model's counters appear."""
     for name in ("c_broker_limit", "r_classic_limiter", "m_unload"):
         events = capture_events(captures / name)
         bare = [{k: v for k, v in e.items() if not k.startswith("left_")} for e in events]
         assert tables_of(events) == tables_of(bare)
         answers = [f"{level}_{dimension}" for level in ("broker", "topic", "sub") for dimension in ("msgs", "bytes")]
         silent = [{k: v for k, v in e.items() if k not in answers} for e in bare]
-        assert [] == disagreements(silent)
+        assert disagreements(silent) == []
         modelled = tables_of(silent)["subscription_throttle"]
         assert {"modelled"} == {row["source"] for row in modelled if row["reads"]}
-        assert sum(row["dispatch_throttled_msg_events_by_broker_limit"] + row["reads_shrunk"] + row["reads_blocked"] for row in modelled) > 0
+        assert (
+            sum(row["dispatch_throttled_msg_events_by_broker_limit"] + row["reads_shrunk"] + row["reads_blocked"] for row in modelled) > 0
+        )

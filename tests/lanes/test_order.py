@@ -20,12 +20,14 @@ def busy_log(epoch: int = EPOCH, seconds: int = 150) -> list[dict]:
         log.at(second + 0.2).dispatch(7, 700).add("mark_delete", topic=TOPIC, sub=SUB, ledger=5, entry=2, persisted=False)
         log.at(second + 0.5).add("heartbeat", dropped=0)
         if second == 70:
-            log.add("topic_unload", topic=TOPIC).add("topic_load", topic=TOPIC).add("dispatcher_open", topic=TOPIC, sub=SUB, sub_type="Shared")
+            log.add("topic_unload", topic=TOPIC).add("topic_load", topic=TOPIC).add(
+                "dispatcher_open", topic=TOPIC, sub=SUB, sub_type="Shared"
+            )
     return log.events
 
 
 def cut(events: list[dict], rng: random.Random, batches: int) -> list[list[np.ndarray]]:
-    """Random micro-batches of random chunks, shuffled inside a micro-batch, with repeats; ingest batches of 2 follow the order within `lateness`."""
+    """Random micro-batches of random chunks, shuffled inside, with repeats; two micro-batches make one ingest batch."""
     borders = sorted(rng.sample(range(1, len(events)), batches - 1))
     parts = [events[a:b] for a, b in zip([0, *borders], [*borders, len(events)], strict=True)]
     micro_batches = []
@@ -85,8 +87,8 @@ def test_lost_events_are_told_and_what_comes_for_them_is_late_once() -> None:
     batches = [[lane_rows(without(events, 60, 61, 400), 0)], [drain_row()], [lane_rows([events[60], events[60], events[10]], 1)]]
     outcomes, counts = run_lane(batches, restart=True)
     tables = as_tables(outcomes, events)
-    assert [(60, 61, 2), (400, 400, 1)] == [(gap["from_seq"], gap["to_seq"], gap["events"]) for gap in tables["log_gaps"]]
-    assert [(61, "given_up")] == [(late["seq"], late["reason"]) for late in tables["late_events"]]
+    assert [(gap["from_seq"], gap["to_seq"], gap["events"]) for gap in tables["log_gaps"]] == [(60, 61, 2), (400, 400, 1)]
+    assert [(late["seq"], late["reason"]) for late in tables["late_events"]] == [(61, "given_up")]
     assert (counts["lost"], counts["late"], counts["duplicates"]) == (3, 1, 2)
     assert balance(counts) == 0
     assert all(row["completeness"] < 1 for row in tables["subscription_throttle"] if row["window_start"] == START_TS_US)
@@ -96,7 +98,7 @@ def test_what_comes_for_a_drained_epoch_is_late() -> None:
     events = busy_log(seconds=5)
     outcomes, counts = run_lane([[lane_rows(events[:-3])], [drain_row()], [lane_rows(events[-4:], 1)]], restart=True)
     late = as_tables(outcomes, events)["late_events"]
-    assert ["epoch_over"] * 3 == [row["reason"] for row in late]
+    assert [row["reason"] for row in late] == ["epoch_over"] * 3
     assert (counts["late"], counts["duplicates"]) == (3, 1)
 
 
@@ -105,8 +107,8 @@ def test_a_tombstone_keeps_its_place_and_makes_its_window_incomplete() -> None:
     damaged = [{**e, "tombstone": True} if e["seq"] == 33 else e for e in events]
     outcomes, counts = run_lane([[lane_rows(damaged)], [drain_row()], [lane_rows([events[32]], 1)]])
     tables = as_tables(outcomes, events)
-    assert [] == tables["log_gaps"]
-    assert ["quarantined"] == [row["reason"] for row in tables["late_events"]]
+    assert tables["log_gaps"] == []
+    assert [row["reason"] for row in tables["late_events"]] == ["quarantined"]
     assert (counts["quarantined"], counts["held"], counts["late"]) == (1, 0, 1)
     assert {False} == {row["complete"] for row in tables["subscription_throttle"]}
     assert {(len(events) - 1) / len(events)} == {row["completeness"] for row in tables["subscription_throttle"]}
@@ -126,7 +128,7 @@ def test_a_clock_set_back_closes_the_window_and_loses_nothing() -> None:
         event["ts"] -= 45_000_000
     tables = tables_of(events)
     (step,) = tables["log_gaps"]
-    assert ("clock_step", -45_000_000) == (step["kind"], step["step_us"])
+    assert (step["kind"], step["step_us"]) == ("clock_step", -45_000_000)
     reads = sum(row["reads"] for row in tables["subscription_throttle"])
     assert reads == sum(1 for event in events if event["type"] == "read")
     segments = {(row["window_start"], row["clock_segment"]) for row in tables["subscription_throttle"]}
@@ -135,18 +137,18 @@ def test_a_clock_set_back_closes_the_window_and_loses_nothing() -> None:
 
 def test_an_epoch_met_in_mid_life_counts_its_beginning_as_lost() -> None:
     tables = tables_of(busy_log(seconds=30)[50:])
-    assert [(1, 50)] == [(gap["from_seq"], gap["to_seq"]) for gap in tables["log_gaps"]]
+    assert [(gap["from_seq"], gap["to_seq"]) for gap in tables["log_gaps"]] == [(1, 50)]
     assert tables["log_gaps"][0]["ts_before"] is None
     assert {False} == {row["complete"] for row in tables["subscription_throttle"]}
 
 
 def test_nothing_follows_a_broker_stop() -> None:
     log = Log().start().read(sub=(5, -1)).add("broker_stop").add("heartbeat", dropped=0)
-    outcomes, counts = run_lane([[lane_rows(log.events)]])
+    outcomes, _ = run_lane([[lane_rows(log.events)]])
     tables = as_tables(outcomes, log.events)
     (row,) = tables["subscription_throttle"]
     assert row["closed_at"] == log.events[-2]["ts"]
-    assert ["epoch_over"] == [late["reason"] for late in tables["late_events"]]
+    assert [late["reason"] for late in tables["late_events"]] == ["epoch_over"]
 
 
 def test_half_a_million_rows_backwards_are_sorted() -> None:

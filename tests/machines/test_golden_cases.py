@@ -1,6 +1,7 @@
 """Cases A1–A37 of the semantics reference, each by its id, as event sequences through the production fold.
 
-What a limiter has to answer is written into the log as the broker's answer: the fold compares it with its model, and every comparison must be exact.
+What a limiter has to answer is written into the log as the broker's answer: the fold compares it with its model, and every comparison
+must be exact.
 """
 
 from typing import Any
@@ -47,19 +48,31 @@ def limiter_log(kind: str, steps: list[tuple[Any, ...]], period_s: int = 1) -> l
 
 
 LIMITER_CASES: dict[str, tuple[str, int, list[tuple[Any, ...]]]] = {
-    "A2": ("classic", 1, [(0, "rate", 100), *[(0, "use", 100)] * 3, (0.5, "avail", 0), (1, "avail", 0), (2, "avail", 0), (3, "avail", 100)]),
-    "A3": ("classic", 1, [(0, "rate", 10), (0, "use", 30), (0, "avail", 0), (1, "avail", 0), (2, "avail", 0), (3, "avail", 10), (3.1, "use", 11), (4, "avail", 9)]),
+    "A2": ("classic", 1, [
+        (0, "rate", 100), *[(0, "use", 100)] * 3, (0.5, "avail", 0), (1, "avail", 0), (2, "avail", 0), (3, "avail", 100),
+    ]),
+    "A3": ("classic", 1, [
+        (0, "rate", 10), (0, "use", 30), (0, "avail", 0), (1, "avail", 0), (2, "avail", 0), (3, "avail", 10), (3.1, "use", 11),
+        (4, "avail", 9),
+    ]),
     "A5": ("classic", 1, [(0, "rate", 10), (0, "use", 7), (0.1, "rate", 20), (0.1, "avail", 13)]),
-    "A5 lowered": ("classic", 1, [(0, "rate", 10), (0, "use", 7), (0.1, "rate", 5), (0.1, "avail", 0), ((1.1, -1), "avail", 0), (1.1, "avail", 3)]),
+    "A5 lowered": ("classic", 1, [
+        (0, "rate", 10), (0, "use", 7), (0.1, "rate", 5), (0.1, "avail", 0), ((1.1, -1), "avail", 0), (1.1, "avail", 3),
+    ]),
     "A7": ("token_bucket", 1, [(0, "rate", 10), (0, "use", 11), (0, "avail", 0), (1, "avail", 0), ((1, 1), "avail", 9)]),
-    "A8": ("token_bucket", 1, [(0, "rate", 10), (0, "use", 30), *[(t, "avail", 0) for t in (0.5, 1.0, 1.001, 1.5, 2.0, 2.001, 2.002, 3.001, 3.002)], (3.003, "avail", 10)]),
+    "A8": ("token_bucket", 1, [
+        (0, "rate", 10), (0, "use", 30), *[(t, "avail", 0) for t in (0.5, 1.0, 1.001, 1.5, 2.0, 2.001, 2.002, 3.001, 3.002)],
+        (3.003, "avail", 10),
+    ]),
     "A9": ("token_bucket", 1, [(0, "rate", 10), (0, "use", 30), (2.5, "avail", 5), (3.5, "avail", 5), (3.501, "avail", 10)]),
     "A10 consumed first": ("token_bucket", 1, [(0, "rate", 10), (5, "use", 10), (5, "avail", 10)]),
     "A10 asked first": ("token_bucket", 1, [(0, "rate", 10), (5, "avail", 10), (5, "use", 10), (5, "avail", 0)]),
     "A11": ("token_bucket", 360, [(0, "rate", 100), (0, "use", 100), (359, "avail", 0), (360, "avail", 0), ((360, 1), "avail", 100)]),
     "A11 five": ("token_bucket", 360, [(0, "rate", 5), (0, "use", 7), (361, "avail", 3), (721, "avail", 3), (722, "avail", 5)]),
     "A37 token bucket": ("token_bucket", 1, [(0, "rate", 10), (0, "use", 30), (0.1, "rate", 10), (0.1, "avail", 10)]),
-    "A37 classic": ("classic", 1, [(0, "rate", 10), (0, "use", 30), (0.5, "rate", 10), (0.5, "avail", 0), (1.4, "avail", 0), (1.5, "avail", 0), (3.5, "avail", 10)]),
+    "A37 classic": ("classic", 1, [
+        (0, "rate", 10), (0, "use", 30), (0.5, "rate", 10), (0.5, "avail", 0), (1.4, "avail", 0), (1.5, "avail", 0), (3.5, "avail", 10),
+    ]),
 }  # fmt: skip
 
 
@@ -121,7 +134,7 @@ def test_a21_limiter_stays_when_one_dimension_replaces_the_other() -> None:
     log = Log().start().rate("topic", 100, -1).at(1).rate("topic", -1, 500).read(topic=(-1, 500))
     rows = [w for w in tables_of(log.events)["limiter_windows"] if w["level"] == "topic"]
     assert {("msg", 0), ("bytes", 500)} == {(w["dimension"], w["permits_end"]) for w in rows}
-    assert 1 == len({w["created_at"] for w in rows})
+    assert len({w["created_at"] for w in rows}) == 1
 
 
 def test_a22_closed_topic_has_no_limiter() -> None:
@@ -151,7 +164,7 @@ def test_a30_blocked_for_a_whole_period_counts_once_a_second() -> None:
     assert sum(r["reads_blocked"] for r in rows) == 360
     assert sum(r["blocked_ns"] for r in rows) == 360 * SECOND
     assert sum(r["blocked_ns_by_subscription_limit"] for r in rows) == 360 * SECOND
-    assert 7 == len(rows)
+    assert len(rows) == 7
 
 
 def test_a31_debt_of_a_batch_is_paid_in_whole_windows() -> None:
@@ -200,16 +213,16 @@ STEP_16_MS = 16_000_000
 
 def test_a13_tokens_grow_with_time_up_to_the_capacity() -> None:
     steps = [(5 * SECOND, 0), (6 * SECOND, 0), (10 * SECOND, 0), (15 * SECOND, 0), (15 * SECOND, 100), (16 * SECOND, 0)]
-    assert [50, 60, 100, 100, 0, 10] == bucket(10, SECOND, 100, STEP_16_MS, 0, steps)
+    assert bucket(10, SECOND, 100, STEP_16_MS, 0, steps) == [50, 60, 100, 100, 0, 10]
 
 
 def test_a14_consumption_may_go_below_zero() -> None:
-    assert [-50, 0, 1] == bucket(10, SECOND, 100, STEP_16_MS, 0, [(5 * SECOND, 100), (10 * SECOND, 0), (10_100_000_000, 0)])
+    assert bucket(10, SECOND, 100, STEP_16_MS, 0, [(5 * SECOND, 100), (10 * SECOND, 0), (10_100_000_000, 0)]) == [-50, 0, 1]
 
 
 def test_a15_time_that_bought_no_token_is_kept() -> None:
     ms = 1_000_000
-    assert [0, 0, 0, 1, 2] == bucket(1, SECOND, 10, 0, 0, [(150 * ms, 0), (300 * ms, 0), (999 * ms, 0), (1000 * ms, 0), (2000 * ms, 0)])
+    assert bucket(1, SECOND, 10, 0, 0, [(150 * ms, 0), (300 * ms, 0), (999 * ms, 0), (1000 * ms, 0), (2000 * ms, 0)]) == [0, 0, 0, 1, 2]
 
 
 @pytest.mark.parametrize("rate", [1, 7, 10**6, 2**31, 2**53 + 1, INT64_MAX])

@@ -31,7 +31,7 @@ def test_narrowing_is_twos_complement(value: int) -> None:
     assert int.from_bytes((value & (2**32 - 1)).to_bytes(4, "big"), "big", signed=True) == narrow_to_int32(value)
 
 
-@pytest.mark.parametrize("a,b,c", [(INT64_MAX, INT64_MAX, INT64_MAX), (3_600 * 10**9, INT64_MAX, 10**9), (2**62, 3, 7)])
+@pytest.mark.parametrize(("a", "b", "c"), [(INT64_MAX, INT64_MAX, INT64_MAX), (3_600 * 10**9, INT64_MAX, 10**9), (2**62, 3, 7)])
 def test_compiled_and_plain_forms_are_one_function(a: int, b: int, c: int) -> None:
     plain = getattr(integers.multiply_divide, "py_func", integers.multiply_divide)
     assert plain(a, b, c) == multiply_divide(a, b, c)

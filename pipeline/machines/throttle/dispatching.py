@@ -1,7 +1,11 @@
 """What a read asks and what a delivery costs: the walk's outcome charged to counters, limiters and blocked time (§1.2, §1.3)."""
 
+from typing import NamedTuple
+
+from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
 from pipeline.machines.integers import add, narrow_to_int32
+from pipeline.machines.throttle import fields
 from pipeline.machines.throttle.incarnations import charge_blocked_time
 from pipeline.machines.throttle.layout import (
     BROKER,
@@ -56,79 +60,113 @@ from pipeline.machines.throttle.layout import (
 )
 from pipeline.machines.throttle.limiter import UNLIMITED, ask, clock_step_tolerance, consume, dimension_base, look
 from pipeline.machines.throttle.positions import read_up_to
+from pipeline.machines.throttle.state import Limiters, Scratch, State
 from pipeline.machines.throttle.walk import LEVEL_COUNT, decisive_level, walk
-from schemas.lane_columns import COLUMN, SLOT_FIELDS
 
-TS, NS, MASK, S0 = (COLUMN[c] for c in ("ts", "ns", "mask", "s0"))
-_READ = SLOT_FIELDS["read"]
-WANT_BYTES, LEFT_BYTES, FIRST_ANSWER, ASKED_NS = (_READ.index(n) for n in ("want_bytes", "left_bytes", "broker_msgs", "asked_ns"))
-_ENTRIES, _MSGS, _BYTES, _CHARGED = range(4)
-LOW_32 = 2**32 - 1
-#: Rows of the scratch arrays `answers` and `present`: the log's, the model's, and the walk's own.
+#: Rows of the scratch arrays `answers` and `present`: the log's, and the model's.
 OBSERVED, MODELLED = 0, 1
 
 
+class Outcome(NamedTuple):
+    """What one read came to, by the walk over the answers that count."""
+
+    is_observed: bool  # the log's answers count; else the model's
+    entries: int  # left to read; 0 or more also if blocked
+    size: int
+    blocked_level: int  # or NONE
+    binds_entries: bool  # more was waiting than could be read
+    binds_bytes: bool
+
+
 @compiled
-def limiter_of(level, broker_limiter, topic_limiters, t, dispatcher_limiters, d):  # type: ignore[no-untyped-def]
+def limiter_of(by_level: Limiters, t: int, d: int, level: int) -> tuple[Array, int]:
     """(array, row) of the limiter of a level."""
     if level == BROKER:
-        return broker_limiter, 0
+        return by_level.broker, 0
     if level == TOPIC:
-        return topic_limiters, t
-    return dispatcher_limiters, d
+        return by_level.topics, t
+    return by_level.dispatchers, d
 
 
 @compiled
-def take_observed(event, answers, present):  # type: ignore[no-untyped-def]
+def evaluate_read(state: State, t: int, d: int, event: Array) -> None:
+    """One evaluation of the read limits: both walks, counters, comparison, blocked time, binding or nominal."""
+    dispatchers, scratch = state.dispatchers, state.scratch
+    answers, present, lowered = scratch.answers, scratch.present, scratch.lowered
+    by_level = Limiters(state.broker_limiter, state.topic_limiters, state.dispatcher_limiters)
+    want_entries = event[fields.WANT_LEFT] >> fields.WANT_SHIFT
+    want_bytes = event[fields.WANT_BYTES]
+    is_observed = take_observed(answers, present, event)
+    ask_model(by_level, t, d, scratch, event, is_observed)
+    if is_observed:
+        compare_answers(by_level, t, d, scratch)
+    walk(answers[MODELLED], present[MODELLED], want_entries, want_bytes, lowered)
+    add_throttled(dispatchers, d, lowered, D_MODELLED, D_MODELLED_SINCE_OPEN)
+    truth = OBSERVED if is_observed else MODELLED
+    entries, size, blocked_level = walk(answers[truth], present[truth], want_entries, want_bytes, lowered)
+    add_throttled(dispatchers, d, lowered, D_THROTTLED, D_THROTTLED_SINCE_OPEN)
+    waiting_entries = state.topics[t, T_PUBLISHED_ENTRIES] - dispatchers[d, D_READ_ENTRIES]
+    waiting_bytes = state.topics[t, T_PUBLISHED_BYTES] - dispatchers[d, D_READ_BYTES]
+    binds_entries = waiting_entries > (entries if blocked_level == NONE else 0)
+    binds_bytes = waiting_bytes > (size if blocked_level == NONE else 0)
+    outcome = Outcome(is_observed, entries, size, blocked_level, binds_entries, binds_bytes)
+    note_asks(by_level, t, d, scratch, outcome)
+    note_outcome(dispatchers, d, event, lowered, outcome)
+    block_or_grant(dispatchers, d, event, outcome)
+
+
+@compiled
+def take_observed(answers: Array, present: Array, event: Array) -> bool:
     """The log's answers into `answers[OBSERVED]`; a level is present if either dimension is. Returns whether any level is."""
-    any_present = 0
+    any_present = False
     for level in range(LEVEL_COUNT):
         present[OBSERVED, level] = 0
         for dimension in range(2):
-            slot = FIRST_ANSWER + 2 * level + dimension
-            if (event[MASK] >> slot) & 1:
-                answers[OBSERVED, level, dimension] = event[S0 + slot]
+            column = fields.FIRST_ANSWER + 2 * level + dimension
+            if fields.has(event, column):
+                answers[OBSERVED, level, dimension] = event[column]
                 present[OBSERVED, level] = 1
-                any_present = 1
+                any_present = True
             else:
                 answers[OBSERVED, level, dimension] = UNLIMITED
-    return any_present == 1
+    return any_present
 
 
 @compiled
-def ask_model(
-    event, observed, now_ns, broker_limiter, topic_limiters, t, dispatcher_limiters, d, answers, present, want_entries, want_bytes
-):  # type: ignore[no-untyped-def]
+def ask_model(by_level: Limiters, t: int, d: int, scratch: Scratch, event: Array, is_observed: bool) -> None:
     """The model's answers into `answers[MODELLED]`.
 
     With observed answers exactly the levels the broker asked are asked, the others only looked at. Without, levels are asked one after
     the other until one would block the walk, as the broker does.
     """
-    blocked = False
+    answers, present = scratch.answers, scratch.present
+    now_ns = event[fields.ASKED_NS] if fields.has(event, fields.ASKED_NS) else event[fields.NS]
+    wants_nothing = event[fields.WANT_LEFT] >> fields.WANT_SHIFT == 0 or event[fields.WANT_BYTES] == 0
+    is_blocked = False
     for level in range(LEVEL_COUNT):
-        limiters, r = limiter_of(level, broker_limiter, topic_limiters, t, dispatcher_limiters, d)
-        present[MODELLED, level] = 1 if limiters[r, L_EXISTS] == 1 and not blocked else 0
+        limiters, r = limiter_of(by_level, t, d, level)
+        present[MODELLED, level] = 1 if limiters[r, L_EXISTS] == 1 and not is_blocked else 0
         if present[MODELLED, level] == 0:
             continue
-        is_asked = present[OBSERVED, level] == 1 if observed else True
+        is_asked = not is_observed or present[OBSERVED, level] == 1
         for dimension in range(2):
             base = dimension_base(dimension)
             if is_asked:
                 answers[MODELLED, level, dimension] = ask(limiters, r, base, now_ns)
             else:
                 answers[MODELLED, level, dimension] = look(limiters, r, base, now_ns)
-        if not observed:
-            no_entries = want_entries == 0 or narrow_to_int32(answers[MODELLED, level, MSG]) == 0
-            blocked = no_entries or want_bytes == 0 or answers[MODELLED, level, BYTES] == 0
+        if not is_observed:
+            is_blocked = wants_nothing or narrow_to_int32(answers[MODELLED, level, MSG]) == 0 or answers[MODELLED, level, BYTES] == 0
 
 
 @compiled
-def compare_answers(event, broker_limiter, topic_limiters, t, dispatcher_limiters, d, answers, present):  # type: ignore[no-untyped-def]
+def compare_answers(by_level: Limiters, t: int, d: int, scratch: Scratch) -> None:
     """Per level and dimension: is the broker's answer the model's? Unlimited, relative and unknown limiters are not compared."""
+    answers, present = scratch.answers, scratch.present
     for level in range(LEVEL_COUNT):
         if present[OBSERVED, level] == 0 or present[MODELLED, level] == 0:
             continue
-        limiters, r = limiter_of(level, broker_limiter, topic_limiters, t, dispatcher_limiters, d)
+        limiters, r = limiter_of(by_level, t, d, level)
         for dimension in range(2):
             base = dimension_base(dimension)
             observed = answers[OBSERVED, level, dimension]
@@ -146,59 +184,7 @@ def compare_answers(event, broker_limiter, topic_limiters, t, dispatcher_limiter
 
 
 @compiled
-def evaluate_read(event, broker_limiter, topics, topic_limiters, t, dispatchers, dispatcher_limiters, d, answers, present, lowered):  # type: ignore[no-untyped-def]
-    """One evaluation of the read limits: both walks, counters, comparison, blocked time, binding or nominal."""
-    want_entries = event[S0] >> 32
-    want_bytes = event[S0 + WANT_BYTES]
-    now_ns = event[S0 + ASKED_NS] if (event[MASK] >> ASKED_NS) & 1 else event[NS]
-    observed = take_observed(event, answers, present)
-    ask_model(
-        event, observed, now_ns, broker_limiter, topic_limiters, t, dispatcher_limiters, d, answers, present, want_entries, want_bytes
-    )
-    if observed:
-        compare_answers(event, broker_limiter, topic_limiters, t, dispatcher_limiters, d, answers, present)
-    walk(answers[MODELLED], present[MODELLED], want_entries, want_bytes, lowered)
-    add_throttled(dispatchers, d, lowered, D_MODELLED, D_MODELLED_SINCE_OPEN)
-    truth = OBSERVED if observed else MODELLED
-    entries, size, blocked_level = walk(answers[truth], present[truth], want_entries, want_bytes, lowered)
-    add_throttled(dispatchers, d, lowered, D_THROTTLED, D_THROTTLED_SINCE_OPEN)
-    dispatchers[d, D_READS] += 1
-    dispatchers[d, D_READS_MODELLED] += 0 if observed else 1
-    if observed and left_differs(event, entries, size, blocked_level):
-        dispatchers[d, D_LEFT_MISMATCHES] += 1
-    waiting_entries = topics[t, T_PUBLISHED_ENTRIES] - dispatchers[d, D_READ_ENTRIES]
-    waiting_bytes = topics[t, T_PUBLISHED_BYTES] - dispatchers[d, D_READ_BYTES]
-    is_blocked = blocked_level != NONE
-    binds_entries = waiting_entries > (0 if is_blocked else entries)
-    binds_bytes = waiting_bytes > (0 if is_blocked else size)
-    note_asks(
-        broker_limiter,
-        topic_limiters,
-        t,
-        dispatcher_limiters,
-        d,
-        present[truth],
-        lowered,
-        blocked_level,
-        entries,
-        size,
-        binds_entries,
-        binds_bytes,
-        observed,
-    )
-    note_outcome(dispatchers, d, lowered, blocked_level, binds_entries, binds_bytes)
-    charge_blocked_time(dispatchers, d, event[NS])
-    dispatchers[d, D_BLOCKED_LEVEL] = blocked_level
-    if is_blocked:
-        dispatchers[d, D_BLOCKED_AT_NS] = event[NS]
-        dispatchers[d, D_BLOCKED_AT_TS] = event[TS]
-    else:
-        dispatchers[d, D_GRANTED_ENTRIES] = entries
-        dispatchers[d, D_GRANTED_BYTES] = size
-
-
-@compiled
-def add_throttled(dispatchers, d, lowered, window, since_open):  # type: ignore[no-untyped-def]
+def add_throttled(dispatchers: Array, d: int, lowered: Array, window: int, since_open: int) -> None:
     """The six counters: each at most +1 per read."""
     for level in range(LEVEL_COUNT):
         for dimension in range(2):
@@ -207,48 +193,16 @@ def add_throttled(dispatchers, d, lowered, window, since_open):  # type: ignore[
 
 
 @compiled
-def left_differs(event, entries, size, blocked_level):  # type: ignore[no-untyped-def]
-    """Whether the logged `left_*` contradict the walk over the logged answers (never used for counting)."""
-    left = event[S0] & LOW_32
-    has_bytes = (event[MASK] >> LEFT_BYTES) & 1
-    expected_entries = -1 if blocked_level != NONE else entries
-    expected_bytes = -1 if blocked_level != NONE else size
-    if left != 0 and left - 2 != expected_entries:
-        return True
-    return has_bytes == 1 and event[S0 + LEFT_BYTES] != expected_bytes
+def note_asks(by_level: Limiters, t: int, d: int, scratch: Scratch, outcome: Outcome) -> None:
+    """Per limiter and dimension: asked, shrunk to more than nothing, blocked, bound.
 
-
-@compiled
-def note_outcome(dispatchers, d, lowered, blocked_level, binds_entries, binds_bytes):  # type: ignore[no-untyped-def]
-    """Shrunk or blocked, by whom, who was decisive, and whether anybody needed the rest."""
-    msg_level = decisive_level(lowered, MSG)
-    bytes_level = decisive_level(lowered, BYTES)
-    if msg_level != NONE:
-        dispatchers[d, D_DECISIVE + msg_level] += 1
-    if bytes_level != NONE:
-        dispatchers[d, D_DECISIVE + 3 + bytes_level] += 1
-    if blocked_level != NONE:
-        dispatchers[d, D_READS_BLOCKED] += 1
-        dispatchers[d, D_READS_BLOCKED_BY + blocked_level] += 1
-    elif msg_level != NONE or bytes_level != NONE:
-        dispatchers[d, D_READS_SHRUNK] += 1
-    else:
-        return
-    if (msg_level != NONE and binds_entries) or (bytes_level != NONE and binds_bytes):
-        dispatchers[d, D_READS_BINDING] += 1
-    else:
-        dispatchers[d, D_READS_NOMINAL] += 1
-
-
-@compiled
-def note_asks(  # type: ignore[no-untyped-def]
-    broker_limiter, topic_limiters, t, dispatcher_limiters, d, took_part, lowered, blocked_level, entries, size, binds_entries, binds_bytes, observed,
-):  # fmt: skip
-    """Per limiter and dimension: asked, shrunk to more than nothing, blocked, and bound. Levels beyond the one that blocked were not asked."""
+    Levels beyond the one that blocked were not asked.
+    """
+    took_part = scratch.present[OBSERVED if outcome.is_observed else MODELLED]
     for level in range(LEVEL_COUNT):
-        if took_part[level] == 0 or (blocked_level != NONE and level > blocked_level):
+        if took_part[level] == 0 or (outcome.blocked_level != NONE and level > outcome.blocked_level):
             continue
-        limiters, r = limiter_of(level, broker_limiter, topic_limiters, t, dispatcher_limiters, d)
+        limiters, r = limiter_of(by_level, t, d, level)
         if limiters[r, L_EXISTS] == 0:
             continue
         for dimension in range(2):
@@ -256,24 +210,75 @@ def note_asks(  # type: ignore[no-untyped-def]
             if limiters[r, base + L_RATE] <= 0:
                 continue
             limiters[r, base + L_ASKS] += 1
-            limiters[r, base + L_ASKS_MODELLED] += 0 if observed else 1
-            if lowered[level, dimension] == 0:
+            limiters[r, base + L_ASKS_MODELLED] += 0 if outcome.is_observed else 1
+            if scratch.lowered[level, dimension] == 0:
                 continue
-            left = entries if dimension == MSG else size
-            if level == blocked_level and left == 0:
+            left = outcome.entries if dimension == MSG else outcome.size
+            if level == outcome.blocked_level and left == 0:
                 limiters[r, base + L_ASKS_BLOCKED] += 1
             else:
                 limiters[r, base + L_ASKS_SHRUNK] += 1
-            if binds_entries if dimension == MSG else binds_bytes:
+            if outcome.binds_entries if dimension == MSG else outcome.binds_bytes:
                 limiters[r, base + L_ASKS_BINDING] += 1
 
 
 @compiled
-def charge(event, broker_limiter, topics, topic_limiters, t, dispatchers, dispatcher_limiters, d):  # type: ignore[no-untyped-def]
+def note_outcome(dispatchers: Array, d: int, event: Array, lowered: Array, outcome: Outcome) -> None:
+    """Shrunk or blocked, by whom, who was decisive, and whether anybody needed the rest."""
+    dispatchers[d, D_READS] += 1
+    dispatchers[d, D_READS_MODELLED] += 0 if outcome.is_observed else 1
+    if outcome.is_observed and left_differs(event, outcome):
+        dispatchers[d, D_LEFT_MISMATCHES] += 1
+    msg_level = decisive_level(lowered, MSG)
+    bytes_level = decisive_level(lowered, BYTES)
+    if msg_level != NONE:
+        dispatchers[d, D_DECISIVE + msg_level] += 1
+    if bytes_level != NONE:
+        dispatchers[d, D_DECISIVE + 3 + bytes_level] += 1
+    if outcome.blocked_level != NONE:
+        dispatchers[d, D_READS_BLOCKED] += 1
+        dispatchers[d, D_READS_BLOCKED_BY + outcome.blocked_level] += 1
+    elif msg_level != NONE or bytes_level != NONE:
+        dispatchers[d, D_READS_SHRUNK] += 1
+    else:
+        return
+    if (msg_level != NONE and outcome.binds_entries) or (bytes_level != NONE and outcome.binds_bytes):
+        dispatchers[d, D_READS_BINDING] += 1
+    else:
+        dispatchers[d, D_READS_NOMINAL] += 1
+
+
+@compiled
+def left_differs(event: Array, outcome: Outcome) -> bool:
+    """Whether the logged `left_*` contradict the walk over the logged answers (never used for counting)."""
+    is_blocked = outcome.blocked_level != NONE
+    left = event[fields.WANT_LEFT] & fields.LEFT_MASK
+    if left != 0 and left - fields.LEFT_OFFSET != (-1 if is_blocked else outcome.entries):
+        return True
+    return fields.has(event, fields.LEFT_BYTES) and event[fields.LEFT_BYTES] != (-1 if is_blocked else outcome.size)
+
+
+@compiled
+def block_or_grant(dispatchers: Array, d: int, event: Array, outcome: Outcome) -> None:
+    """A blocked stretch ends with every read, and begins with one that is blocked; any other grants what may be delivered."""
+    charge_blocked_time(dispatchers, d, event[fields.NS])
+    dispatchers[d, D_BLOCKED_LEVEL] = outcome.blocked_level
+    if outcome.blocked_level != NONE:
+        dispatchers[d, D_BLOCKED_AT_NS] = event[fields.NS]
+        dispatchers[d, D_BLOCKED_AT_TS] = event[fields.TS]
+    else:
+        dispatchers[d, D_GRANTED_ENTRIES] = outcome.entries
+        dispatchers[d, D_GRANTED_BYTES] = outcome.size
+
+
+@compiled
+def charge(state: State, t: int, d: int, event: Array) -> None:
     """A delivery: counted, its read position moved, and charged alike to every limiter that exists (unless `charged=false`)."""
-    entries = event[S0 + _ENTRIES]
-    msgs = event[S0 + _MSGS]
-    size = event[S0 + _BYTES]
+    by_level = Limiters(state.broker_limiter, state.topic_limiters, state.dispatcher_limiters)
+    dispatchers = state.dispatchers
+    entries = event[fields.ENTRIES]
+    msgs = event[fields.MSGS]
+    size = event[fields.SIZE]
     dispatchers[d, D_DISPATCHES] += 1
     dispatchers[d, D_DISPATCHED_ENTRIES] = add(dispatchers[d, D_DISPATCHED_ENTRIES], entries)
     dispatchers[d, D_DISPATCHED_MSGS] = add(dispatchers[d, D_DISPATCHED_MSGS], msgs)
@@ -281,19 +286,19 @@ def charge(event, broker_limiter, topics, topic_limiters, t, dispatchers, dispat
     granted_entries = dispatchers[d, D_GRANTED_ENTRIES]
     if granted_entries != NONE and (entries > granted_entries or size > dispatchers[d, D_GRANTED_BYTES]):
         dispatchers[d, D_OVERSIZED] += 1
-    read_up_to(dispatchers, d, topics, t, add(dispatchers[d, D_READ_ENTRIES], entries), add(dispatchers[d, D_READ_BYTES], size))
-    if (event[MASK] >> _CHARGED) & 1 and event[S0 + _CHARGED] == 0:
+    read_up_to(dispatchers, d, state.topics, t, add(dispatchers[d, D_READ_ENTRIES], entries), add(dispatchers[d, D_READ_BYTES], size))
+    if fields.has(event, fields.CHARGED) and event[fields.CHARGED] == 0:
         dispatchers[d, D_UNCHARGED_MSGS] = add(dispatchers[d, D_UNCHARGED_MSGS], msgs)
         return
     permits = entries if dispatchers[d, D_BATCH_MODE] == 1 else msgs
     for level in range(LEVEL_COUNT):
-        limiters, r = limiter_of(level, broker_limiter, topic_limiters, t, dispatcher_limiters, d)
+        limiters, r = limiter_of(by_level, t, d, level)
         if limiters[r, L_EXISTS] == 0:
             continue
         for dimension in range(2):
             base = dimension_base(dimension)
             used = permits if dimension == MSG else size
-            beyond = consume(limiters, r, base, used, event[NS])
+            beyond = consume(limiters, r, base, used, event[fields.NS])
             limiters[r, base + L_OVER_DELIVERED] = add(limiters[r, base + L_OVER_DELIVERED], beyond)
             if limiters[r, base + L_RATE] > 0:
                 limiters[r, base + L_USED] = add(limiters[r, base + L_USED], used)

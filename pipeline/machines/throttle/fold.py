@@ -1,23 +1,32 @@
-"""The compiled fold: events of one broker in `seq` order, applied to the arrays of layout.py, one small rule per event type.
+"""The compiled fold: events of one broker in `seq` order, applied to the State, one small rule per event type.
 
-Law: an event either is applied whole or not at all. Before each event the fold checks that the arrays have room for whatever it could add; if not it
-stops there, and its caller makes room and goes on from the same event.
+Law: an event either is applied whole or not at all. Before each event the fold checks that the arrays have room for whatever it could
+add; if not it stops there, and its caller makes room and goes on from the same event.
 """
 
+from typing import NamedTuple
+
+from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
+from pipeline.machines.index import EMPTY, find
+from pipeline.machines.throttle import fields
 from pipeline.machines.throttle.dispatching import charge, evaluate_read
 from pipeline.machines.throttle.incarnations import (
+    apply_to_limiter,
     close_dispatcher,
     close_topic,
     count_dispatchers,
-    dispatcher_row,
     ensure_open,
+    new_dispatcher,
+    new_topic,
     open_dispatcher,
-    set_rate,
-    topic_row,
+    set_subscription_rate,
 )
 from pipeline.machines.throttle.layout import (
+    BROKER,
     D_CURSOR_KNOWN,
+    D_ID,
+    D_TOPIC,
     NONE,
     S_BATCH_MODE,
     S_CLOSED_DISPATCHERS,
@@ -27,144 +36,180 @@ from pipeline.machines.throttle.layout import (
     S_LOSSES,
     S_STARTED,
     S_TOPICS,
+    SUBSCRIPTION,
+    T_ID,
     T_LOADED,
+    T_ZERO,
+    TOPIC,
 )
 from pipeline.machines.throttle.positions import (
     count_consumer,
+    forget_ledger,
     known_ledger,
     mark_delete,
     meet_cursor,
     open_cursor,
     open_ledger,
     publish,
-    trim_ledger,
 )
+from pipeline.machines.throttle.state import State
 from schemas.events import CODES, TOMBSTONE_CODE
-from schemas.lane_columns import COLUMN
 
 BROKER_START, SETTING, DISPATCH_RATE = CODES["broker_start"], CODES["setting"], CODES["dispatch_rate"]
 TOPIC_LOAD, TOPIC_UNLOAD = CODES["topic_load"], CODES["topic_unload"]
-LEDGER_OPEN, LEDGER_CLOSE, LEDGER_TRIM = CODES["ledger_open"], CODES["ledger_close"], CODES["ledger_trim"]
+LEDGER_CLOSE, LEDGER_TRIM = CODES["ledger_close"], CODES["ledger_trim"]
 CURSOR_OPEN, CURSOR_CLOSE = CODES["cursor_open"], CODES["cursor_close"]
 DISPATCHER_OPEN, DISPATCHER_CLOSE = CODES["dispatcher_open"], CODES["dispatcher_close"]
 CONSUMER_OPEN, CONSUMER_CLOSE = CODES["consumer_open"], CODES["consumer_close"]
 PUBLISH, READ, DISPATCH, MARK_DELETE = CODES["publish"], CODES["read"], CODES["dispatch"], CODES["mark_delete"]
-TS, NS, TYPE, TOPIC_ID, SUB_ID, MASK, S0 = (COLUMN[c] for c in ("ts", "ns", "type_code", "topic_id", "sub_id", "mask", "s0"))
+
+
+class Capacity(NamedTuple):
+    """Rows that fit into each array that an event may add to."""
+
+    topics: int
+    dispatchers: int
+    ledgers: int
+    closed_dispatchers: int
+    closed_limiters: int
 
 
 @compiled
-def has_room(scalars, topics, dispatchers, ledgers, closed_dispatchers, closed_limiters, topic_index, dispatcher_index, event):  # type: ignore[no-untyped-def]
-    """Whether one more event can be applied without growing any array."""
-    if scalars[S_TOPICS] >= topics.shape[0] or scalars[S_DISPATCHERS] >= dispatchers.shape[0] or scalars[S_LEDGERS] >= ledgers.shape[0]:
-        return False
-    ending = 1
-    if event[TYPE] == TOPIC_UNLOAD or event[TYPE] == TOPIC_LOAD:
-        ending = 1 + count_dispatchers(topics, dispatchers, topic_index, event[TOPIC_ID])
-    room_for_dispatchers = scalars[S_CLOSED_DISPATCHERS] + ending <= closed_dispatchers.shape[0]
-    return room_for_dispatchers and scalars[S_CLOSED_LIMITERS] + ending <= closed_limiters.shape[0]
+def fold(state: State, events: Array, start: int) -> int:
+    """Apply `events[start:]` (int64 [n, LANE_COLUMNS], in order).
 
-
-@compiled
-def fold(  # type: ignore[no-untyped-def]
-    events, start, scalars, broker_limiter, topics, topic_limiters, dispatchers, dispatcher_limiters, ledgers,
-    closed_dispatchers, closed_limiters, topic_index, dispatcher_index, ledger_index, answers, present, lowered,
-):  # fmt: skip
-    """Apply `events[start:]` (int64 [n, LANE_COLUMNS], in order). Returns the position of the first event that was not applied: n, or where room ran out."""
-    for i in range(start, events.shape[0]):
-        event = events[i]
-        code = event[TYPE]
+    Returns the position of the first event that was not applied: n, or where room ran out.
+    """
+    capacity = capacity_of(state)
+    for position in range(start, events.shape[0]):
+        event = events[position]
+        code = event[fields.TYPE]
         if code == TOMBSTONE_CODE:
-            scalars[S_LOSSES] += 1
+            state.scalars[S_LOSSES] += 1
             continue
-        if code == BROKER_START or code == SETTING:
-            if code == BROKER_START:
-                scalars[S_STARTED] = 1
-            if event[MASK] & 1:
-                scalars[S_BATCH_MODE] = event[S0]
-            continue
-        if not is_ours(code):
-            continue
-        if not has_room(scalars, topics, dispatchers, ledgers, closed_dispatchers, closed_limiters, topic_index, dispatcher_index, event):
-            return i
-        if code == DISPATCH_RATE:
-            set_rate(
-                event, scalars, broker_limiter, topics, topic_limiters, dispatchers, dispatcher_limiters, topic_index, dispatcher_index
-            )
-            continue
-        t = topic_row(topics, topic_limiters, topic_index, scalars, event[TOPIC_ID])
-        if code == TOPIC_LOAD or code == TOPIC_UNLOAD:
-            close_topic(
-                scalars,
-                topics,
-                topic_limiters,
-                t,
-                dispatchers,
-                dispatcher_limiters,
-                closed_dispatchers,
-                closed_limiters,
-                event[TS],
-                event[NS],
-            )
-            topics[t, T_LOADED] = 1 if code == TOPIC_LOAD else 0
-        elif code == PUBLISH:
-            publish(ledgers, open_ledger(ledgers, ledger_index, scalars, topics, t, event[S0]), topics, t, 1, event[S0 + 3])
-        elif code == LEDGER_OPEN:
-            open_ledger(ledgers, ledger_index, scalars, topics, t, event[S0])
-        elif code == LEDGER_CLOSE:
-            if event[S0 + 4] == 1 and known_ledger(ledgers, ledger_index, topics, t, event[S0]) == NONE:
-                publish(ledgers, open_ledger(ledgers, ledger_index, scalars, topics, t, event[S0]), topics, t, event[S0 + 1], event[S0 + 2])
-        elif code == LEDGER_TRIM:
-            trim_ledger(ledgers, ledger_index, topics, t, event[S0])
-        else:
-            d = dispatcher_row(topics, t, dispatchers, dispatcher_limiters, dispatcher_index, scalars, event[SUB_ID])
-            apply_to_subscription(
-                event, scalars, broker_limiter, topics, topic_limiters, t, dispatchers, dispatcher_limiters, d, ledgers, ledger_index,
-                closed_dispatchers, closed_limiters, answers, present, lowered,
-            )  # fmt: skip
+        owner = owner_of(code, event[fields.LEVEL])
+        if owner == BROKER:
+            apply_to_broker(state.scalars, state.broker_limiter, event, code)
+        elif owner != NONE:
+            ending = 1 if code not in (TOPIC_LOAD, TOPIC_UNLOAD) else 1 + count_dispatchers(state, event[fields.TOPIC_ID])
+            if not has_room(state.scalars, capacity, ending):
+                return position
+            t = find(state.topic_index, state.topics, T_ID, T_ZERO, event[fields.TOPIC_ID], 0)
+            if t == EMPTY:
+                t = new_topic(state, event[fields.TOPIC_ID])
+            if owner == TOPIC:
+                apply_to_topic(state, t, event, code)
+                continue
+            d = find(state.dispatcher_index, state.dispatchers, D_ID, D_TOPIC, event[fields.SUB_ID], event[fields.TOPIC_ID])
+            if d == EMPTY:
+                d = new_dispatcher(state, t, event[fields.SUB_ID])
+            apply_to_subscription(state, t, d, event, code)
     return events.shape[0]
 
 
 @compiled
-def is_ours(code):  # type: ignore[no-untyped-def]
-    """Whether the throttle machine has a rule for the event type."""
-    return (
-        code == DISPATCH_RATE
-        or (TOPIC_LOAD <= code <= CONSUMER_CLOSE)
-        or (PUBLISH <= code <= DISPATCH)
-        or code == MARK_DELETE
-    )  # fmt: skip
+def owner_of(code: int, level: int) -> int:
+    """Whose state an event changes: BROKER, TOPIC or SUBSCRIPTION (a `dispatch_rate` says it), or NONE if there is no rule for its type."""
+    if code == DISPATCH_RATE:
+        return level
+    if code in (BROKER_START, SETTING):
+        return BROKER
+    if TOPIC_LOAD <= code <= LEDGER_TRIM or code == PUBLISH:
+        return TOPIC
+    if CURSOR_OPEN <= code <= CONSUMER_CLOSE or READ <= code <= DISPATCH or code == MARK_DELETE:
+        return SUBSCRIPTION
+    return NONE
 
 
 @compiled
-def apply_to_subscription(  # type: ignore[no-untyped-def]
-    event, scalars, broker_limiter, topics, topic_limiters, t, dispatchers, dispatcher_limiters, d, ledgers, ledger_index,
-    closed_dispatchers, closed_limiters, answers, present, lowered,
-):  # fmt: skip
+def capacity_of(state: State) -> Capacity:
+    """How much fits into the arrays as they are."""
+    return Capacity(
+        len(state.topics), len(state.dispatchers), len(state.ledgers), len(state.closed_dispatchers), len(state.closed_limiters)
+    )
+
+
+@compiled
+def has_room(used: Array, capacity: Capacity, ending: int) -> bool:
+    """Whether one more event can be applied that may end `ending` dispatchers and as many limiters."""
+    if used[S_TOPICS] >= capacity.topics or used[S_DISPATCHERS] >= capacity.dispatchers or used[S_LEDGERS] >= capacity.ledgers:
+        return False
+    dispatchers_fit = used[S_CLOSED_DISPATCHERS] + ending <= capacity.closed_dispatchers
+    return dispatchers_fit and used[S_CLOSED_LIMITERS] + ending <= capacity.closed_limiters
+
+
+@compiled
+def apply_to_broker(scalars: Array, broker_limiter: Array, event: Array, code: int) -> None:
+    """The process starts, or its limiter or a setting changes."""
+    if code == DISPATCH_RATE:
+        apply_to_limiter(broker_limiter, 0, event, scalars[S_STARTED], scalars[S_LOSSES])
+        return
+    column = fields.BATCH_MODE
+    if code == BROKER_START:
+        scalars[S_STARTED] = 1
+        column = fields.START_BATCH_MODE
+    if fields.has(event, column):
+        scalars[S_BATCH_MODE] = event[column]
+
+
+@compiled
+def apply_to_topic(state: State, t: int, event: Array, code: int) -> None:
+    """Events of one topic: its load and unload, its limiter, its ledgers, what is published."""
+    topics, ledgers = state.topics, state.ledgers
+    if code in (TOPIC_LOAD, TOPIC_UNLOAD):
+        close_topic(state, t, event[fields.TS], event[fields.NS])
+        topics[t, T_LOADED] = 1 if code == TOPIC_LOAD else 0
+        return
+    if code == DISPATCH_RATE:
+        apply_to_limiter(state.topic_limiters, t, event, topics[t, T_LOADED], state.scalars[S_LOSSES])
+        return
+    ledger = event[fields.LEDGER]
+    g = known_ledger(ledgers, state.ledger_index, topics, t, ledger)
+    if code == LEDGER_TRIM:
+        if g != EMPTY:
+            forget_ledger(ledgers, g)
+        return
+    is_new = g == EMPTY
+    if code == LEDGER_CLOSE and not (is_new and event[fields.CLOSED_SNAPSHOT] == 1):
+        return  # what was published in it was seen; only a snapshot tells of a ledger that is older than the log
+    if is_new:
+        g = open_ledger(state, t, ledger)  # all that `ledger_open` asks for
+    if code == PUBLISH:
+        publish(ledgers, g, topics, t, 1, event[fields.PUBLISHED_BYTES])
+    elif code == LEDGER_CLOSE:
+        publish(ledgers, g, topics, t, event[fields.CLOSED_ENTRIES], event[fields.CLOSED_BYTES])
+
+
+@compiled
+def apply_to_subscription(state: State, t: int, d: int, event: Array, code: int) -> None:
     """Events of one subscription: its cursor, its dispatcher, its consumers."""
-    code = event[TYPE]
+    scalars, topics, dispatchers = state.scalars, state.topics, state.dispatchers
+    if code == DISPATCH_RATE:
+        set_subscription_rate(state, d, event)
+        return
     if code == CURSOR_CLOSE:
         dispatchers[d, D_CURSOR_KNOWN] = 0
         return
     if code == DISPATCHER_CLOSE:
-        close_dispatcher(scalars, topics, t, dispatchers, dispatcher_limiters, d, closed_dispatchers, closed_limiters, event[TS], event[NS])
+        close_dispatcher(state, t, d, event[fields.TS], event[fields.NS])
         return
     if code == CURSOR_OPEN:
-        g = known_ledger(ledgers, ledger_index, topics, t, event[S0])
-        open_cursor(dispatchers, d, ledgers, g, topics, t, event[S0 + 1], event[S0 + 2])
+        g = known_ledger(state.ledgers, state.ledger_index, topics, t, event[fields.LEDGER])
+        open_cursor(state, t, d, g, event[fields.CURSOR_ENTRY], event[fields.CURSOR_ENTRIES])
         return
     meet_cursor(dispatchers, d, topics, t)
     if code == DISPATCHER_OPEN:
-        close_dispatcher(scalars, topics, t, dispatchers, dispatcher_limiters, d, closed_dispatchers, closed_limiters, event[TS], event[NS])
-        open_dispatcher(scalars, dispatchers, d, event[TS], event[S0], topics[t, T_LOADED])
+        close_dispatcher(state, t, d, event[fields.TS], event[fields.NS])
+        open_dispatcher(scalars, dispatchers, d, event[fields.TS], event[fields.SUB_TYPE], topics[t, T_LOADED])
     elif code == READ:
-        ensure_open(scalars, dispatchers, d, event[TS])
-        evaluate_read(event, broker_limiter, topics, topic_limiters, t, dispatchers, dispatcher_limiters, d, answers, present, lowered)
+        ensure_open(scalars, dispatchers, d, event[fields.TS])
+        evaluate_read(state, t, d, event)
     elif code == DISPATCH:
-        ensure_open(scalars, dispatchers, d, event[TS])
-        charge(event, broker_limiter, topics, topic_limiters, t, dispatchers, dispatcher_limiters, d)
+        ensure_open(scalars, dispatchers, d, event[fields.TS])
+        charge(state, t, d, event)
     elif code == MARK_DELETE:
-        g = known_ledger(ledgers, ledger_index, topics, t, event[S0])
-        if g != NONE and event[S0 + 2] == 0:
-            mark_delete(dispatchers, d, ledgers, g, topics, t, event[S0 + 1], event[S0 + 3] == 1)
+        g = known_ledger(state.ledgers, state.ledger_index, topics, t, event[fields.LEDGER])
+        if g != EMPTY and event[fields.MARK_PERSISTED] == 0:
+            mark_delete(state, t, d, g, event[fields.MARK_ENTRY], event[fields.MARK_RESET] == 1)
     else:
         count_consumer(dispatchers, d, topics, t, code == CONSUMER_OPEN)

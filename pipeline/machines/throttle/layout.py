@@ -1,7 +1,7 @@
 """Where each number lives in the state of the throttle machine: columns of flat int64 arrays.
 
-Five arrays: topics, dispatchers (with their subscription's cursor), ledgers, and one limiter array beside each of broker, topics and dispatchers
-(row k of a limiter array belongs to row k of its owner). Counters that become table columns have the column's name.
+Topics, dispatchers (with their subscription's cursor), ledgers, and limiters; state.py has the arrays themselves. Counters that become
+table columns have the column's name.
 """
 
 from schemas.tables.limiter_windows import LIMITER_WINDOWS
@@ -75,6 +75,8 @@ D_DELETED_ENTRIES = _OWN.index("deleted_entries")  # mark-delete position on the
 D_DELETED_BYTES = _OWN.index("deleted_bytes")
 D_CONSUMERS = _OWN.index("consumers")
 FIRST_INCARNATION_COLUMN, LAST_INCARNATION_COLUMN = D_OPEN, D_GRANTED_BYTES
+FIRST_CURSOR_COLUMN, LAST_CURSOR_COLUMN = D_CURSOR_KNOWN, D_CONSUMERS
+FIRST_COUNTER = len(_OWN)
 
 
 def _counter(name: str) -> int:

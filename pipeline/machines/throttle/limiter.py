@@ -4,8 +4,7 @@ Laws. Time is an argument, in ns. A limiter is row `r` of a limiter array; a dim
 Nothing here knows who asks. Sources: §1.4 of the semantics reference ([ATB], [DRT], [RL], [DRC]).
 """
 
-import numpy as np
-
+from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
 from pipeline.machines.integers import add, multiply_divide, subtract
 from pipeline.machines.throttle.layout import (
@@ -50,7 +49,7 @@ def is_refill_due(last_ns: int, resolution_ns: int, now_ns: int) -> bool:
 
 
 @compiled
-def tick(limiters: np.ndarray, r: int, base: int, now_ns: int) -> None:
+def tick(limiters: Array, r: int, base: int, now_ns: int) -> None:
     """Apply the classic limiter's renewals due at or before `now_ns`: each gives back one period's permits (A3)."""
     next_tick = limiters[r, base + L_TICK_NS]
     period = limiters[r, base + L_PERIOD_NS]
@@ -65,7 +64,7 @@ def tick(limiters: np.ndarray, r: int, base: int, now_ns: int) -> None:
 
 
 @compiled
-def balance(limiters: np.ndarray, r: int, base: int) -> int:
+def balance(limiters: Array, r: int, base: int) -> int:
     """Permits in the books, negative = debt; nothing is refilled by looking."""
     if limiters[r, base + L_RATE] <= 0:
         return 0
@@ -75,7 +74,7 @@ def balance(limiters: np.ndarray, r: int, base: int) -> int:
 
 
 @compiled
-def ask(limiters: np.ndarray, r: int, base: int, now_ns: int) -> int:
+def ask(limiters: Array, r: int, base: int, now_ns: int) -> int:
     """What the limiter answers at `now_ns`: permits ≥ 0, or UNLIMITED without a rate. Asking a bucket may refill it."""
     rate = limiters[r, base + L_RATE]
     if rate <= 0:
@@ -101,7 +100,7 @@ def ask(limiters: np.ndarray, r: int, base: int, now_ns: int) -> int:
 
 
 @compiled
-def look(limiters: np.ndarray, r: int, base: int, now_ns: int) -> int:
+def look(limiters: Array, r: int, base: int, now_ns: int) -> int:
     """What `ask` would answer, without asking: a bucket stays as it is (a classic limiter's ticks are time's, not the asker's)."""
     rate = limiters[r, base + L_RATE]
     if (
@@ -124,7 +123,7 @@ def look(limiters: np.ndarray, r: int, base: int, now_ns: int) -> int:
 
 
 @compiled
-def consume(limiters: np.ndarray, r: int, base: int, permits: int, now_ns: int) -> int:
+def consume(limiters: Array, r: int, base: int, permits: int, now_ns: int) -> int:
     """Charge `permits`; nothing is refused, debt is allowed. Returns how many of them went beyond the balance (over-delivered)."""
     if permits <= 0 or limiters[r, base + L_RATE] <= 0:
         return 0
@@ -141,7 +140,7 @@ def consume(limiters: np.ndarray, r: int, base: int, permits: int, now_ns: int) 
 
 
 @compiled
-def apply_rate(limiters: np.ndarray, r: int, base: int, kind: int, is_new: bool, rate: int, period_s: int, now_ns: int) -> None:
+def apply_rate(limiters: Array, r: int, base: int, kind: int, is_new: bool, rate: int, period_s: int, now_ns: int) -> None:
     """(Re-)apply a rate to one dimension. A bucket is made anew and full, also when nothing changed (A37); a classic limiter keeps
     what was acquired and restarts its timer (A5). `is_new`: the limiter has no past of this kind. rate ≤ 0 drops the dimension."""
     had_rate = limiters[r, base + L_RATE] > 0 and not is_new
@@ -165,7 +164,7 @@ def apply_rate(limiters: np.ndarray, r: int, base: int, kind: int, is_new: bool,
 
 
 @compiled
-def clock_step_tolerance(limiters: np.ndarray, r: int, base: int) -> int:
+def clock_step_tolerance(limiters: Array, r: int, base: int) -> int:
     """Permits that one step of the broker's clock is worth: max(1, ⌈R · 16 ms / T⌉)."""
     period = limiters[r, base + L_PERIOD_NS]
     if period <= 0:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pipeline.machines.array import Array
 from pipeline.machines.machine import NULL, Rows, Window
 from pipeline.machines.throttle.layout import (
     D_BEGAN_COMPLETE,
@@ -39,12 +40,12 @@ from pipeline.machines.throttle.layout import (
 _OBSERVED, _MODELLED, _MIXED, _NO_READS = range(4)
 
 
-def _source(asked: np.ndarray, modelled: np.ndarray) -> np.ndarray:
+def _source(asked: Array, modelled: Array) -> Array:
     partly = np.where(modelled == 0, _OBSERVED, np.where(modelled == asked, _MODELLED, _MIXED))
     return np.where(asked == 0, _NO_READS, partly)
 
 
-def _window_columns(window: Window) -> dict[str, np.ndarray | int]:
+def _window_columns(window: Window) -> dict[str, Array | int]:
     return {
         "epoch": window.epoch,
         "window_start": window.start_us,
@@ -55,11 +56,11 @@ def _window_columns(window: Window) -> dict[str, np.ndarray | int]:
     }
 
 
-def _or_null(values: np.ndarray) -> np.ndarray:
+def _or_null(values: Array) -> Array:
     return np.where(values == NONE, NULL, values)
 
 
-def subscription_rows(dispatchers: np.ndarray, window: Window) -> Rows:
+def subscription_rows(dispatchers: Array, window: Window) -> Rows:
     """Rows of `subscription_throttle` from dispatcher rows whose `began_complete` already says whether anything was lost since."""
     columns = _window_columns(window)
     columns |= {
@@ -75,7 +76,7 @@ def subscription_rows(dispatchers: np.ndarray, window: Window) -> Rows:
     return Rows("subscription_throttle", columns, len(dispatchers))
 
 
-def limiter_rows(limiters: np.ndarray, permits_end: np.ndarray, dimension: int, window: Window) -> Rows:
+def limiter_rows(limiters: Array, permits_end: Array, dimension: int, window: Window) -> Rows:
     """Rows of `limiter_windows` for one dimension; `permits_end` is each limiter's balance of it."""
     base = dimension * DIMENSION_WIDTH
     worth = (limiters[:, base + L_SHOWN_RATE] > 0) & (

@@ -4,8 +4,7 @@ Laws: the logged answers decide where there are any; the model always walks besi
 `answers` is an int64 array [3 levels, 2 dimensions]; `present` says which levels take part.
 """
 
-import numpy as np
-
+from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
 from pipeline.machines.integers import narrow_to_int32
 from pipeline.machines.throttle.layout import BYTES, MSG, NONE
@@ -14,7 +13,7 @@ LEVEL_COUNT = 3
 
 
 @compiled
-def walk(answers: np.ndarray, present: np.ndarray, want_entries: int, want_bytes: int, lowered: np.ndarray) -> tuple[int, int, int]:
+def walk(answers: Array, present: Array, want_entries: int, want_bytes: int, lowered: Array) -> tuple[int, int, int]:
     """Walk broker → topic → subscription over `answers`; returns (entries left, bytes left, level that blocked or NONE).
 
     `lowered` [3, 2] receives 1 where a level lowered a dimension (that is its counter's increment), else 0. A blocked walk stops: deeper
@@ -40,7 +39,7 @@ def walk(answers: np.ndarray, present: np.ndarray, want_entries: int, want_bytes
 
 
 @compiled
-def decisive_level(lowered: np.ndarray, dimension: int) -> int:
+def decisive_level(lowered: Array, dimension: int) -> int:
     """The last level that lowered the dimension: the limiter to raise first. NONE if no level did."""
     for level in range(LEVEL_COUNT - 1, -1, -1):
         if lowered[level, dimension] == 1:

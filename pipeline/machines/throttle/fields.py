@@ -1,0 +1,38 @@
+"""Where each field of an event lies in a lane row (schemas/lane_columns.py), by name. Absent fields are 0: ask `has` where that matters."""
+
+from pipeline.machines.array import Array
+from pipeline.machines.compiled import compiled
+from schemas.lane_columns import COLUMN, SLOT_FIELDS
+
+TS, NS, TYPE, TOPIC_ID, SUB_ID, MASK = (COLUMN[name] for name in ("ts", "ns", "type_code", "topic_id", "sub_id", "mask"))
+_FIRST_SLOT = COLUMN["s0"]
+
+
+def _columns(event_type: str, *fields: str) -> tuple[int, ...]:
+    return tuple(_FIRST_SLOT + SLOT_FIELDS[event_type].index(field) for field in fields)
+
+
+(BATCH_MODE,) = _columns("setting", "setting.dispatchThrottlingOnBatchMessageEnabled")
+(START_BATCH_MODE,) = _columns("broker_start", "settings.dispatchThrottlingOnBatchMessageEnabled")
+#: The same column in every event that names a ledger.
+(LEDGER,) = {_FIRST_SLOT + fields.index("ledger") for fields in SLOT_FIELDS.values() if "ledger" in fields}
+LEVEL, MSG_RATE, BYTE_RATE, PERIOD_S, RELATIVE, LIMITER = _columns(
+    "dispatch_rate", "level", "msg_rate", "byte_rate", "period_s", "relative", "limiter"
+)
+CLOSED_ENTRIES, CLOSED_BYTES, CLOSED_SNAPSHOT = _columns("ledger_close", "entries", "bytes", "snapshot")
+CURSOR_ENTRY, CURSOR_ENTRIES = _columns("cursor_open", "entry", "entries")
+(SUB_TYPE,) = _columns("dispatcher_open", "sub_type")
+(PUBLISHED_BYTES,) = _columns("publish", "bytes")
+#: `want_msgs` and `left_msgs` in one column: WANT_SHIFT and LEFT_MASK take them apart; left_msgs + LEFT_OFFSET, 0 if absent.
+WANT_LEFT, WANT_BYTES, LEFT_BYTES, ASKED_NS = _columns("read", "want_left_msgs", "want_bytes", "left_bytes", "asked_ns")
+WANT_SHIFT, LEFT_MASK, LEFT_OFFSET = 32, 2**32 - 1, 2
+#: The broker's, the topic's and the subscription's answers follow one another, messages before bytes.
+(FIRST_ANSWER,) = _columns("read", "broker_msgs")
+ENTRIES, MSGS, SIZE, CHARGED = _columns("dispatch", "entries", "msgs", "bytes", "charged")
+MARK_ENTRY, MARK_PERSISTED, MARK_RESET = _columns("mark_delete", "entry", "persisted", "reset")
+
+
+@compiled
+def has(event: Array, column: int) -> bool:
+    """Whether the event carries the field."""
+    return (event[MASK] >> (column - _FIRST_SLOT)) & 1 == 1

@@ -1,0 +1,37 @@
+"""Where compiled rules are kept on disk: a folder of their own for every state of the sources they are made of.
+
+numba knows a cached function by its own file alone and would go on using a caller that was compiled with an older callee.
+"""
+
+import hashlib
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+#: Packages whose sources or constants end up in compiled rules.
+_SOURCES = ("pipeline.machines", "schemas")
+
+
+def rules_cache(parent: str) -> str:
+    """The folder for rules compiled from the present sources, in `parent` or, if that is empty, in the user's cache."""
+    folder = Path(parent) if parent else Path.home() / ".cache" / "dispatch-analytics"
+    return str(folder / sources_fingerprint())
+
+
+def sources_fingerprint() -> str:
+    """A short hash of every source file that a compiled rule may depend on, wherever the code was imported from (folder or zip)."""
+    digest = hashlib.sha256()
+    for package in _SOURCES:
+        for file in _python_files(files(package)):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _python_files(folder: Traversable) -> list[Traversable]:
+    found = []
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            found += _python_files(entry)
+        elif entry.name.endswith(".py"):
+            found.append(entry)
+    return found

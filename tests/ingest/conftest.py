@@ -1,0 +1,69 @@
+"""Runs the ingest query over what lies in a folder, into a warehouse of its own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from pipeline.ingest.files import report_grown_files
+from pipeline.ingest.query import start_ingest
+from pipeline.run_context import RunContext
+from pipeline.settings import Settings, default_settings
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.tables import create_missing_tables
+
+RUN = RunContext("run", "0", lambda: datetime(2026, 1, 2, tzinfo=UTC), lambda: None, lambda _: None)
+
+
+@dataclass(frozen=True)
+class Ingest:
+    """A warehouse, and what ingest reads into it."""
+
+    spark: SparkSession
+    warehouse: Warehouse
+    events: str
+    settings: Settings
+
+    def run(self) -> "Ingest":
+        """Read what is there and is new."""
+        start_ingest(self.spark, self.warehouse, self.events, self.settings, RUN, {"availableNow": True}).awaitTermination()
+        return self
+
+    def report_grown(self) -> int:
+        """How many files have grown since they were read."""
+        return report_grown_files(self.spark, self.warehouse, self.events, self.settings, RUN)
+
+    def reading(self, events: str, **ingest: Any) -> "Ingest":
+        """The same warehouse with another --events, or other settings of [ingest]."""
+        changed = self.settings.ingest.model_copy(update=ingest)
+        return replace(self, events=events, settings=self.settings.model_copy(update={"ingest": changed}))
+
+    def table(self, name: str) -> DataFrame:
+        """A table as it is now."""
+        return self.spark.read.format("delta").load(self.warehouse.table(name))
+
+    def rows(self, name: str, *columns: str) -> list[Row]:
+        """Columns of a table, sorted."""
+        return sorted(self.table(name).select(*columns).collect(), key=str)
+
+    def lose_last_commit(self) -> None:
+        """Make Spark run its last micro-batch again, as after a crash before the end of it."""
+        commits = Path(self.warehouse.checkpoint("ingest")) / "commits"
+        last = max(int(path.name) for path in commits.iterdir() if path.name.isdigit())
+        (commits / str(last)).unlink()
+        (commits / f".{last}.crc").unlink(missing_ok=True)
+
+
+@pytest.fixture
+def ingest_into(spark: SparkSession, warehouse: Warehouse) -> Callable[[str | Path], Ingest]:
+    """Call it with --events: an ingest of it into an empty warehouse."""
+
+    def into(events: str | Path) -> Ingest:
+        create_missing_tables(spark, warehouse)
+        return Ingest(spark, warehouse, str(events), default_settings())
+
+    return into

@@ -1,0 +1,152 @@
+"""Every kind of source gives the same rows; work is shared out; a glob means what it says."""
+
+import gzip
+import json
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pipeline.faults import BadConfig, BrokenInvariant
+from pipeline.ingest.ids import with_ids
+from pipeline.ingest.names import write_names
+from pipeline.parse.line import ParseLimits
+from pipeline.settings import default_settings
+from pipeline.sources.detect import open_source
+from pipeline.sources.jsonl_files import JsonlFiles, ListedFile, Prefix, local_path, share_out
+from pipeline.sources.place import LISTED, Place, find_place
+from pipeline.sources.rows import EVENT
+from schemas.events import FIELDS
+from schemas.render.spark import struct
+from schemas.tables import TABLES_BY_NAME
+from schemas.tables.bronze import PARSED_FIELDS
+
+CAPTURE = Path(__file__).parents[1] / "fixtures" / "captures" / "p1_batches" / "events.jsonl.gz"
+CONTRACT = struct([field for field in PARSED_FIELDS if field.name in FIELDS])
+
+
+def capture_events() -> list[dict[str, object]]:
+    return [json.loads(line) for line in gzip.decompress(CAPTURE.read_bytes()).splitlines()]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("kind", ["parquet", "delta"])
+def test_a_table_of_events_gives_what_its_lines_would_give(spark: SparkSession, tmp_path: Path, ingest_into: Callable, kind: str) -> None:
+    good = spark.read.schema(CONTRACT).json(str(CAPTURE))
+    bad = good.limit(1).selectExpr("* EXCEPT (seq)", "cast(-5 as bigint) AS seq")
+    good.unionByName(bad).withColumn("colour", good.seq.cast("string")).coalesce(2).write.format(kind).save(str(tmp_path / "e"))
+    ingest = ingest_into(tmp_path / "e").run().run()
+
+    events = ingest.table("dispatch_events").orderBy("seq").collect()
+    expected = sorted(capture_events(), key=lambda event: event["seq"])
+    assert len(events) == len(expected)
+    for row, event in zip(events, expected, strict=True):
+        assert {name: value for name, value in row.asDict().items() if name in FIELDS and value is not None} == event
+        assert json.loads(row.extra) == {"colour": str(event["seq"])}
+    assert [(row.reason, row.seq) for row in ingest.rows("quarantine", "reason", "seq")] == [("out_of_range", None)]
+    files = ingest.rows("ingest_files", "source_file", "lines")
+    assert sum(row.lines for row in files) == (len(expected) + 1 if kind == "parquet" else 0)
+    assert {row.source_file for row in files} == ({row.source_file for row in events} if kind == "parquet" else set())
+
+
+@pytest.mark.spark
+def test_files_that_spark_hands_over_give_the_rows_of_files_that_are_opened(spark: SparkSession) -> None:
+    place = find_place(spark, str(CAPTURE), (".jsonl.gz",))
+    assert place.local
+    listed = spark.read.format("binaryFile").schema(LISTED).load(str(CAPTURE))
+    rows = []
+    for local in (True, False):
+        source = JsonlFiles(Place(place.load, place.wanted, local), 1, ParseLimits())
+        read = source.reader(listed)
+        assert read is not None
+        rows.append([row.asDict(recursive=True) for row in read(None).collect()])
+    assert rows[0] == rows[1]
+    assert sum(row["row_kind"] == EVENT for row in rows[0]) == len(capture_events())
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("glob", "taken"),
+    [
+        ("**/*.jsonl", {"a.jsonl", "x/b.jsonl", "x/y/c.jsonl"}),
+        ("x/**", {"x/b.jsonl", "x/y/c.jsonl", "x/y/n.txt"}),
+        ("*/b.jsonl", {"x/b.jsonl"}),
+        ("x*", {"x/b.jsonl", "x/y/c.jsonl"}),
+        ("**/{a,c}.jsonl", {"a.jsonl", "x/y/c.jsonl"}),
+        ("**/[!ab].jsonl", {"x/y/c.jsonl"}),
+        ("?.jsonl", {"a.jsonl"}),
+        ("", {"a.jsonl", "x/b.jsonl", "x/y/c.jsonl"}),
+        ("nothing*", set()),
+    ],
+)
+def test_globs(spark: SparkSession, tmp_path: Path, glob: str, taken: set[str]) -> None:
+    root = tmp_path / "r [1] (a+b) %41"
+    for name in ("a.jsonl", "x/b.jsonl", "x/y/c.jsonl", "x/y/n.txt"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("{}\n")
+    # A bracket that is to be taken literally before a wildcard is written as Hadoop's glob has it.
+    start = str(root).replace("[", "\\[").replace("]", "\\]") if glob and "**" not in glob else str(root)
+    found = find_place(spark, f"{start}/{glob}" if glob else start, (".jsonl",)).listing(spark)
+    assert {row.file.removeprefix(f"file:{root}/") for row in found.collect()} == taken
+
+
+@pytest.mark.spark
+def test_a_glob_is_no_delta_table(spark: SparkSession, tmp_path: Path) -> None:
+    settings = default_settings().ingest.model_copy(update={"source_format": "delta"})
+    with pytest.raises(BadConfig, match=r"ingest\.source_format"):
+        open_source(spark, f"{tmp_path}/*", settings)
+
+
+@pytest.mark.spark
+def test_two_texts_with_one_id_stop_ingest(spark: SparkSession, tmp_path: Path, ingest_into: Callable) -> None:
+    ingest = ingest_into(tmp_path)
+    parsed = spark.createDataFrame([("b", "t", "s"), ("b", "t", None), ("b", None, None)], "broker string, topic string, sub string")
+    events = with_ids(parsed.selectExpr("*", "1795000000000000L AS ts"), 0)
+    assert write_names(events, ingest.warehouse, "q", 0) == 3
+    assert write_names(events, ingest.warehouse, "q", 1) == 3
+    named = [(row.level, row.broker, row.topic, row.subscription) for row in ingest.rows("names", *TABLES_BY_NAME["names"].names)]
+    assert sorted(named, key=str) == [("broker", "b", None, None), ("subscription", None, "t", "s"), ("topic", None, "t", None)]
+    forged = events.selectExpr("* EXCEPT (topic)", "'other' AS topic").where("topic_id <> 0")
+    with pytest.raises(BrokenInvariant, match="other"):
+        write_names(forged, ingest.warehouse, "q", 2)
+
+
+@pytest.mark.spark
+def test_ids_are_null_safe_and_dates_are_utc(spark: SparkSession) -> None:
+    rows = "('b', null, 's', 1795219199999999L), ('t', 't', null, 1795219200000000L)"
+    frame = with_ids(spark.sql(f"SELECT * FROM VALUES {rows} AS e(broker, topic, sub, ts)"), 4)
+    first, second = frame.orderBy("ts").collect()
+    assert (first.topic_id, first.sub_id, second.sub_id) == (0, 0, 0)
+    assert second.topic_id != second.broker_id
+    assert [str(first.event_date), str(second.event_date)] == ["2026-11-20", "2026-11-21"]
+
+
+def test_work_is_shared_out_evenly_and_always_alike() -> None:
+    mib = 1 << 20
+    files = [ListedFile(f"file:/{number:02}.jsonl", (number + 1) * mib) for number in range(40)]
+    shares = share_out(files, cores=4)
+    assert shares == share_out(files[::-1], cores=4)
+    assert sorted(file for share in shares for file in share) == sorted(files)
+    loads = [sum(file.length for file in share) for share in shares]
+    assert len(loads) == 4
+    assert max(loads) - min(loads) <= mib
+
+
+@pytest.mark.parametrize(
+    ("lengths", "cores", "tasks"),
+    [([10] * 50, 8, 1), ([8 << 20] * 3, 8, 3), ([1 << 30], 8, 1), ([1 << 30] * 9, 2, 9), ([64 << 20] * 9, 2, 3), ([0], 4, 1), ([], 4, 0)],
+)
+def test_few_tasks_for_little_work_and_more_than_cores_for_much(lengths: list[int], cores: int, tasks: int) -> None:
+    assert len(share_out([ListedFile(f"{number}.jsonl", length) for number, length in enumerate(lengths)], cores)) == tasks
+
+
+def test_what_is_appended_while_a_file_is_read_is_left_alone() -> None:
+    stream = Prefix(BytesIO(b"0123456789"), 7)
+    assert [stream.read(4), stream.read(4), stream.read(4), stream.read()] == [b"0123", b"456", b"", b""]
+
+
+@pytest.mark.parametrize(("uri", "path"), [("file:/a b/c%20d", "/a b/c%20d"), ("file:///a", "/a"), ("/a", "/a")])
+def test_paths_of_listings_are_not_percent_encoded(uri: str, path: str) -> None:
+    assert local_path(uri) == path
