@@ -122,7 +122,7 @@ set_up_jars() {
 warm_up_rules() {
   [[ -f $root/pipeline/machines/warm_up.py ]] || return 0
   local stamp
-  stamp=$(cd "$root" && find pipeline/machines pipeline/lanes -name '*.py' -exec cksum {} + | sort | cksum)
+  stamp=$(cd "$root" && find pipeline/machines schemas -name '*.py' -exec cksum {} + | sort | cksum)
   stamp_is "$venv/rules.stamp" "$stamp" && return
   say "compiling the rules (once)"
   "$venv/bin/python" -P -m pipeline.machines.warm_up >&2 || fail "the rules do not compile; details above"

@@ -9,7 +9,7 @@ import json
 import shutil
 import tempfile
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ SOURCES = ("dispatch_events", "names", "lane_control")
 class ReadsElsewhere(Warehouse):
     """A fresh warehouse whose sources are another's."""
 
-    source: Warehouse = field(default_factory=lambda: Warehouse(""))
+    source: Warehouse
 
     def table(self, name: str) -> str:
         """Sources from the other warehouse, everything else here."""

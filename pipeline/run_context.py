@@ -9,8 +9,8 @@ from datetime import datetime
 class RunContext:
     """`now` is the only clock below `jobs/`, used for `written_at` columns alone, never for results.
 
-    `pause` waits that many seconds. `before_micro_batch` is called at the start of every micro-batch of every query: it parks when the job was asked to stop
-    and raises BadWarehouse when another driver has taken the warehouse.
+    `pause` waits that many seconds. `before_micro_batch` is called at the start of every micro-batch of every query: it parks when
+    the job was asked to stop and raises BadWarehouse when another driver has taken the warehouse.
     """
 
     run_id: str

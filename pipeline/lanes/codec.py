@@ -14,6 +14,7 @@ from pipeline.faults import BadWarehouse, invariant
 from pipeline.lanes.epoch import Epoch
 from pipeline.lanes.given_up import GivenUp
 from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.machines.array import Array
 from pipeline.machines.throttle.machine import NAME as THROTTLE
 from pipeline.machines.throttle.machine import VERSION as THROTTLE_VERSION
 from pipeline.machines.throttle.machine import ThrottleMachine
@@ -27,7 +28,7 @@ MACHINES = {THROTTLE: (THROTTLE_VERSION, ThrottleMachine)}
 
 def encode(lane: Lane) -> bytes:
     """The lane's whole state."""
-    arrays: dict[str, np.ndarray] = {}
+    arrays: dict[str, Array] = {}
     epochs = []
     for number in sorted(lane.epochs):
         epoch = lane.epochs[number]
@@ -80,18 +81,18 @@ def decode(blob: bytes, settings: LaneSettings) -> Lane:
     return lane
 
 
-def _machine(name: str, epoch: int, arrays: dict[str, np.ndarray]) -> ThrottleMachine:
+def _machine(name: str, epoch: int, arrays: dict[str, Array]) -> ThrottleMachine:
     prefix = f"{epoch}/{name}/"
     return MACHINES[name][1].restore({key[len(prefix) :]: array for key, array in arrays.items() if key.startswith(prefix)})
 
 
-def _packed(header: dict[str, object], arrays: list[np.ndarray]) -> bytes:
+def _packed(header: dict[str, object], arrays: list[Array]) -> bytes:
     text = json.dumps(header, separators=(",", ":")).encode()
     payload = b"".join([_HEADER_LENGTH.pack(len(text)), text, *(np.ascontiguousarray(array).tobytes() for array in arrays)])
     return _PREFIX.pack(MAGIC, VERSION, len(payload)) + pa.compress(payload, codec="zstd", asbytes=True)
 
 
-def _unpacked(blob: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _unpacked(blob: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
     magic, version, length = _PREFIX.unpack_from(blob) if len(blob) >= _PREFIX.size else (b"", 0, 0)
     if magic != MAGIC or version != VERSION:
         raise BadWarehouse(

@@ -10,6 +10,7 @@ import numpy as np
 
 from pipeline.lanes.given_up import END_OF_SEQ, EPOCH_OVER, LOST, QUARANTINED, GivenUp
 from pipeline.lanes.windows import EpochTime
+from pipeline.machines.array import Array
 from pipeline.machines.machine import Rows
 from schemas.events import CODES, TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
@@ -48,10 +49,10 @@ class Epoch:
     last_batch: int = -1  # newest ingest batch that brought anything of this epoch
     lived_ns: int = 0  # from its first to its last event, once it is over
     given_up: GivenUp = field(default_factory=GivenUp)
-    held: np.ndarray = field(default_factory=lambda: np.empty((0, len(LANE_COLUMNS)), dtype=np.int64))
-    _waiting: list[np.ndarray] = field(default_factory=list)
+    held: Array = field(default_factory=lambda: np.empty((0, len(LANE_COLUMNS)), dtype=np.int64))
+    _waiting: list[Array] = field(default_factory=list)
 
-    def offer(self, rows: np.ndarray) -> None:
+    def offer(self, rows: Array) -> None:
         """Take rows of this epoch, in any order: contiguous ones are applied now, others wait for `settle`."""
         self.counts.rows_in += len(rows)
         self.last_batch = max(self.last_batch, int(rows[:, INGEST_BATCH].max()))
@@ -80,7 +81,7 @@ class Epoch:
             self.held = np.concatenate((self.held, _gathered(parts, order[done:])))
         self.counts.held += len(self.held) - held_before
 
-    def give_up_holes(self, is_lost: Callable[[np.ndarray], bool]) -> None:
+    def give_up_holes(self, is_lost: Callable[[Array], bool]) -> None:
         """Give up the hole before what is held as long as `is_lost(held)` says so, applying what then is contiguous."""
         held_before = len(self.held)
         while self.phase == OPEN and len(self.held) and is_lost(self.held):
@@ -133,7 +134,7 @@ class Epoch:
             beyond, self.held = self.held, self.held[:0]
             self._tell_past(beyond)
 
-    def _apply(self, rows: np.ndarray) -> None:
+    def _apply(self, rows: Array) -> None:
         """Apply a contiguous run that begins at `next_seq`; nothing follows a `broker_stop`."""
         if self.time is None:
             self._tell_past(rows)
@@ -152,7 +153,7 @@ class Epoch:
             self._shut(ENDED)
             self._tell_past(rows[len(now) :])
 
-    def _lose_until(self, first_held: np.ndarray) -> None:
+    def _lose_until(self, first_held: Array) -> None:
         last_lost = int(first_held[SEQ]) - 1
         self.counts.lost += last_lost - self.next_seq + 1
         if self.time is not None:
@@ -160,7 +161,7 @@ class Epoch:
         self.given_up.add(self.next_seq, last_lost, LOST)
         self.next_seq = last_lost + 1
 
-    def _tell_past(self, rows: np.ndarray) -> None:
+    def _tell_past(self, rows: Array) -> None:
         """Rows whose place is behind us: the first for a given-up place is late, all others are repeats."""
         for row in rows:
             reason = None if row[TYPE] == TOMBSTONE_CODE else self.given_up.take(int(row[SEQ]))
@@ -168,14 +169,14 @@ class Epoch:
                 self.counts.duplicates += 1
                 continue
             self.counts.late += 1
-            columns: dict[str, np.ndarray | int] = {
+            columns: dict[str, Array | int] = {
                 "epoch": self.epoch, "seq": int(row[SEQ]), "event_date": int(row[TS]) // US_PER_DAY, "ts": int(row[TS]),
                 "type_code": int(row[TYPE]), "reason": reason, "ingest_batch": int(row[INGEST_BATCH]),
             }  # fmt: skip
             self.emit(Rows("late_events", columns, 1))
 
 
-def _order_by_seq(parts: list[np.ndarray]) -> tuple[np.ndarray, int]:
+def _order_by_seq(parts: list[Array]) -> tuple[Array, int]:
     """Positions (over all parts, one after the other) of the rows to take, by seq, and how many repeats are left out.
 
     Of repeats the real event is taken before a tombstone, the earlier ingest batch before the later.
@@ -192,7 +193,7 @@ def _order_by_seq(parts: list[np.ndarray]) -> tuple[np.ndarray, int]:
     return order[is_first], int(len(order) - np.count_nonzero(is_first))
 
 
-def _gathered(parts: list[np.ndarray], positions: np.ndarray) -> np.ndarray:
+def _gathered(parts: list[Array], positions: Array) -> Array:
     """The rows at `positions`, in that order."""
     ends = np.cumsum([len(part) for part in parts])
     part_of = np.searchsorted(ends, positions, side="right")

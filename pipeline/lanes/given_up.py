@@ -4,6 +4,8 @@ from bisect import bisect_right
 
 import numpy as np
 
+from pipeline.machines.array import Array
+
 LOST, QUARANTINED, EPOCH_OVER = range(3)
 END_OF_SEQ = 2**63 - 1
 
@@ -31,11 +33,11 @@ class GivenUp:
         self._ranges[position : position + 1] = [r for r in around if r[0] <= r[1]]
         return reason
 
-    def array(self) -> np.ndarray:
+    def array(self) -> Array:
         """The ranges as int64 [n, 3]."""
         return np.array(self._ranges, dtype=np.int64).reshape(-1, 3)
 
     @classmethod
-    def from_array(cls, array: np.ndarray) -> "GivenUp":
+    def from_array(cls, array: Array) -> "GivenUp":
         """What `array()` gave."""
         return cls([(int(first), int(last), int(reason)) for first, last, reason in array])

@@ -11,6 +11,7 @@ import numpy as np
 from pipeline.lanes.epoch import OPEN, Counts, Epoch
 from pipeline.lanes.outcomes import LANE_REPORT
 from pipeline.lanes.windows import EpochTime
+from pipeline.machines.array import Array
 from pipeline.machines.machine import Machine, Rows
 from schemas.events import DRAIN_CODE, TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN
@@ -45,7 +46,7 @@ class Lane:
         self._outcomes: list[Rows] = []
         self._drain = False
 
-    def offer(self, rows: np.ndarray) -> None:
+    def offer(self, rows: Array) -> None:
         """Rows of this lane in any order: int64 [n, LANE_COLUMNS]; drain rows among them take effect in `finish`."""
         is_drain = rows[:, TYPE] == DRAIN_CODE
         if is_drain.any():
@@ -76,7 +77,7 @@ class Lane:
             for number in sorted(self.epochs):
                 self.epochs[number].drain()
         self._drain = False
-        report: dict[str, np.ndarray | int] = {**asdict(self._counts), "state_bytes": 0}
+        report: dict[str, Array | int] = {**asdict(self._counts), "state_bytes": 0}
         outcomes = [*self._outcomes, Rows(LANE_REPORT, report, 1)]
         self._outcomes = []
         vars(self._counts).update(vars(Counts()))
@@ -102,7 +103,7 @@ class Lane:
         if rows.count:
             self._outcomes.append(rows)
 
-    def _is_lost(self, held: np.ndarray) -> bool:
+    def _is_lost(self, held: Array) -> bool:
         """Is the hole before `held` lost? docs/architecture.md, "Lanes": only complete ingest batches testify."""
         complete = held[held[:, INGEST_BATCH] < self.newest_batch]
         if len(complete) == 0 or self.newest_batch < int(held[:, INGEST_BATCH].min()) + 2:

@@ -14,6 +14,7 @@ from pipeline.faults import invariant
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.outcomes import KINDS, LANE_REPORT, OUTCOME_WIDTH, encode_rows
+from pipeline.machines.array import Array
 from schemas.lane_columns import LANE_COLUMNS
 
 #: A lane's whole state is one opaque, versioned blob.
@@ -22,7 +23,7 @@ OUTPUT_COLUMNS = ("kind", "broker_id", *(f"o{k}" for k in range(OUTCOME_WIDTH)))
 OUTPUT_TYPE = StructType([StructField(name, LongType(), False) for name in OUTPUT_COLUMNS])
 
 
-def rows_of(chunk: pd.DataFrame) -> np.ndarray:
+def rows_of(chunk: pd.DataFrame) -> Array:
     """A chunk as int64 [n, LANE_COLUMNS].
 
     Raises BrokenInvariant for any column that is not int64: a float has already lost ids above 2^53.
@@ -53,7 +54,7 @@ def lane_operator(settings: LaneSettings) -> Callable[[tuple[Any, ...], Iterator
     return operate
 
 
-def output_frame(broker_id: int, table: str, rows: np.ndarray) -> pd.DataFrame:
+def output_frame(broker_id: int, table: str, rows: Array) -> pd.DataFrame:
     """Outcome rows of one table at the common width."""
     wide = np.zeros((len(rows), len(OUTPUT_COLUMNS)), dtype=np.int64)
     wide[:, 0] = KINDS[table]

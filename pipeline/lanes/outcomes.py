@@ -6,7 +6,7 @@ An outcome row of a table is `topic_id, sub_id`, then the table's columns in dec
 
 import numpy as np
 
-from pipeline.machines.machine import NULL as NULL  # pipeline/sinks/outcomes.py still takes it from here
+from pipeline.machines.array import Array
 from pipeline.machines.machine import Rows
 from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, SUB_TYPES
 from schemas.tables.gaps import LATE_EVENTS, LOG_GAPS
@@ -53,7 +53,7 @@ KINDS = {name: number for number, name in enumerate(OUTCOME_COLUMNS)}
 OUTCOME_WIDTH = max(len(columns) for columns in OUTCOME_COLUMNS.values())
 
 
-def encode_rows(rows: Rows) -> np.ndarray:
+def encode_rows(rows: Rows) -> Array:
     """int64 [rows.count, len(OUTCOME_COLUMNS[rows.table])]; ids that are not given are 0.
 
     Raises KeyError for a column that is missing, or not of the table.

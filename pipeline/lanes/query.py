@@ -57,8 +57,10 @@ def lane_outcomes(spark: SparkSession, warehouse: Warehouse, settings: Settings)
 
 
 def begins_after_rebuild(spark: SparkSession, warehouse: Warehouse) -> bool:
-    """Whether the query begins over a table that may have been OPTIMIZEd: Delta then gives its files in no order, and only one whole micro-batch
-    cannot mistake disorder for loss."""
+    """Whether the query begins over a table that may have been OPTIMIZEd.
+
+    Delta then gives its files in no order, and only one whole micro-batch cannot mistake disorder for loss.
+    """
     files = WarehouseFiles(spark)
     return files.exists(warehouse.rebuild_marker) and not files.exists(f"{warehouse.checkpoint(QUERY)}/offsets/0")
 
@@ -107,7 +109,10 @@ def _writer(warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int],
 
 
 def _count(batch: DataFrame) -> tuple[dict[str, int], dict[int, int]]:
-    """One full action over the persisted batch: every lane runs and commits its state here, once. Returns the summed report and rows by kind."""
+    """One full action over the persisted batch: every lane runs and commits its state here, once.
+
+    Returns the summed report and rows by kind.
+    """
     is_report = F.col("kind") == REPORT_KIND
     sums = [F.sum(F.when(is_report, F.col(output_column(LANE_REPORT, name)))).alias(name) for name in LANE_REPORT_COLUMNS]
     counted = batch.groupBy("kind").agg(F.count("*").alias("rows"), *sums).collect()

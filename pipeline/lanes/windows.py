@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from pipeline.machines.array import Array
 from pipeline.machines.machine import NULL, Machine, Rows, Window
 from schemas.events import TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN
@@ -55,7 +56,7 @@ class EpochTime:
     missing: int = 0
     carry: int = 0  # events lost just before the next one: they may belong to its window too
 
-    def apply(self, rows: np.ndarray) -> None:
+    def apply(self, rows: Array) -> None:
         """Apply rows (int64 [n, LANE_COLUMNS], contiguous in seq) after those applied before."""
         if len(rows) == 0:
             return
@@ -95,7 +96,7 @@ class EpochTime:
                 machine.end_epoch(self.last_ts, self.last_ns)
         self.close()
 
-    def _apply_segment(self, rows: np.ndarray) -> None:
+    def _apply_segment(self, rows: Array) -> None:
         times = np.maximum.accumulate(np.maximum(rows[:, TS], self.time_us))
         windows = times // self.window_us * self.window_us
         borders = [0, *(np.flatnonzero(np.diff(windows)) + 1).tolist(), len(rows)]
@@ -134,7 +135,7 @@ class EpochTime:
                 self.emit(rows)
         self.window, self.applied, self.missing = NULL, 0, 0
 
-    def _step_clock(self, event: np.ndarray, jump_us: int) -> None:
+    def _step_clock(self, event: Array, jump_us: int) -> None:
         seq, ts, ns = int(event[SEQ]), int(event[TS]), int(event[NS])
         self._emit_gap(CLOCK_STEP, seq, seq, 0, self.last_ts, ts, jump_us)
         self._charge_until(ts, ns)
@@ -150,18 +151,18 @@ class EpochTime:
             machine.step_clock(ts, ns)
 
     def _emit_gap(self, kind: int, first_seq: int, last_seq: int, events: int, ts_before: int, ts_after: int, step_us: int) -> None:
-        columns: dict[str, np.ndarray | int] = {
+        columns: dict[str, Array | int] = {
             "epoch": self.epoch, "kind": kind, "from_seq": first_seq, "to_seq": last_seq, "events": events,
             "ts_before": ts_before, "ts_after": ts_after, "step_us": step_us,
         }  # fmt: skip
         self.emit(Rows("log_gaps", columns, 1))
 
     @property
-    def numbers(self) -> np.ndarray:
+    def numbers(self) -> Array:
         """The scalar state, in the order of NUMBERS."""
         return np.array([getattr(self, name) for name in NUMBERS], dtype=np.int64)
 
-    def restore(self, numbers: np.ndarray) -> None:
+    def restore(self, numbers: Array) -> None:
         """Take back what `numbers` gave."""
         for name, value in zip(NUMBERS, numbers.tolist(), strict=True):
             setattr(self, name, value)

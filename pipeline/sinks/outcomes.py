@@ -3,7 +3,8 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from pipeline.lanes.outcomes import ENUMS, KINDS, NULL, OUTCOME_COLUMNS, TEXT_OF_IDS
+from pipeline.lanes.outcomes import ENUMS, KINDS, OUTCOME_COLUMNS, TEXT_OF_IDS
+from pipeline.machines.machine import NULL
 from schemas.field import Field, Table
 
 

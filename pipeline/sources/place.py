@@ -56,11 +56,11 @@ def find_place(spark: SparkSession, events: str, suffixes: tuple[str, ...]) -> P
         raise BadConfig(
             f"--events {events}: there is no such file or folder; name an existing one, or a glob such as '{events}/**/*.jsonl'"
         )
-    folder, glob = _split(events)
+    folder, glob = _split(files, events)
     whole = files.absolute(folder)
     wanted = f"^{_quoted(whole.rstrip('/'))}/{_translated(glob)}(?:/.*{ending})?$"
     if "**" not in glob:
-        return Place(events, wanted, _is_local(whole))
+        return Place(f"{_escaped(folder.rstrip('/'))}/{glob}", wanted, _is_local(whole))
     if not files.exists(folder):
         raise BadConfig(f"--events {events}: the folder {folder} before the first wildcard does not exist")
     return Place(_escaped(folder), wanted, _is_local(whole))
@@ -80,11 +80,13 @@ def is_glob(events: str) -> bool:
     return any(character in _GLOB for character in events)
 
 
-def _split(glob: str) -> tuple[str, str]:
-    """The folder before the first wildcard, and the rest: `s3a://b/a/x*/c` → `s3a://b/a/`, `x*/c`."""
-    first = min(glob.index(character) for character in _GLOB if character in glob)
-    cut = glob.rfind("/", 0, first) + 1
-    return glob[:cut] or ".", glob[cut:]
+def _split(files: WarehouseFiles, events: str) -> tuple[str, str]:
+    """The folder before the first wildcard, and the rest: `s3a://b/a/x*/c` → `s3a://b/a/`, `x*/c`. What exists is no wildcard."""
+    first = min(events.index(character) for character in _GLOB if character in events)
+    cut = events.rfind("/", 0, first) + 1
+    while (end := events.find("/", cut)) > 0 and files.exists(events[:end]):
+        cut = end + 1
+    return events[:cut] or ".", events[cut:]
 
 
 def _escaped(path: str) -> str:

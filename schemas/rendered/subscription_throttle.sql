@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/subscription_throttle` (
   `window_end` TIMESTAMP NOT NULL COMMENT 'its end, exclusive',
   `clock_segment` INT NOT NULL COMMENT 'steps of the broker\'s wall clock before it in the epoch; 0 unless the host\'s clock was set',
   `closed_at` TIMESTAMP COMMENT 'when the dispatcher ended in this window (closed, topic unloaded, epoch over); null while it is open',
-  `sub_type` STRING COMMENT 'subscription type; null if no event said so',
+  `sub_type` STRING COMMENT 'subscription type; null if its dispatcher_open was not in the log',
   `complete` BOOLEAN NOT NULL COMMENT 'false: its beginning was not in the log, or events of the broker were lost or quarantined since',
   `completeness` DOUBLE NOT NULL COMMENT 'share of the broker\'s events of this window that were seen; < 1 where some were lost or quarantined',
   `source` STRING NOT NULL COMMENT 'observed: the log had every read\'s answers; modelled: none; mixed; none: no reads in the window',

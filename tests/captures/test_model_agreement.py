@@ -17,6 +17,9 @@ def test_the_documented_agreement_is_what_the_captures_give(captures: Path) -> N
     for capture in sorted(path for path in captures.iterdir() if path.is_dir()):
         for row in tables_of(capture_events(capture))["limiter_windows"]:
             totals.setdefault((row["level"], row["limiter"]), Counter()).update({name: row[name] for name in FIGURES})
-    lines = {f"| {level} | {limiter} | " + " | ".join(f"{found[name]:,}" for name in FIGURES) + " |" for (level, limiter), found in totals.items()}
+    lines = {
+        f"| {level} | {limiter} | " + " | ".join(f"{found[name]:,}" for name in FIGURES) + " |"
+        for (level, limiter), found in totals.items()
+    }
     text = DOC.read_text()
     assert [line for line in sorted(lines) if line not in text] == []

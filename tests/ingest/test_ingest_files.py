@@ -24,7 +24,15 @@ def capture_lines(name: str = "p1_batches") -> list[bytes]:
 
 
 def event(seq: int, **changes: object) -> bytes:
-    fields = {"v": 1, "broker": "b:1", "epoch": 1_795_000_000_000, "seq": seq, "ts": 1_795_000_000_000_000 + seq, "type": "topic_load", "topic": "t"}
+    fields = {
+        "v": 1,
+        "broker": "b:1",
+        "epoch": 1_795_000_000_000,
+        "seq": seq,
+        "ts": 1_795_000_000_000_000 + seq,
+        "type": "topic_load",
+        "topic": "t",
+    }
     return json.dumps({**fields, **changes}).encode()
 
 
@@ -68,7 +76,10 @@ def test_bad_shapes_lose_no_line_and_spare_their_neighbours(tmp_path: Path, inge
     write(tmp_path / "e" / "half.jsonl", good + event(4)[:30])
     write(tmp_path / "e" / "long.jsonl", event(5) + b"\n" + event(6, remote="x" * 10_000_000) + b"\n" + event(7))
     write(tmp_path / "e" / "bom_crlf.jsonl", b"\xef\xbb\xbf" + event(8) + b"\r\n" + event(9) + b"\r\n")
-    write(tmp_path / "e" / "wrong.jsonl", b"\n".join([event(10, epoch="10"), b'{"v":NaN}', b"[1]", event(11, ts=1), event(12, topic=5), event(13)]))
+    write(
+        tmp_path / "e" / "wrong.jsonl",
+        b"\n".join([event(10, epoch="10"), b'{"v":NaN}', b"[1]", event(11, ts=1), event(12, topic=5), event(13)]),
+    )
     write(tmp_path / "e" / "cut.jsonl.gz", gzip.compress(many)[:-2000])
     ingest = ingest_into(tmp_path / "e").run()
 
@@ -86,7 +97,9 @@ def test_bad_shapes_lose_no_line_and_spare_their_neighbours(tmp_path: Path, inge
         ("cut.jsonl.gz", "truncated_file"): 1,
     }
     faults = {row.source_file.rsplit("/", 1)[1]: row.fault for row in ingest.rows("ingest_files", "source_file", "fault")}
-    assert faults == dict.fromkeys(("blank.jsonl", "half.jsonl", "long.jsonl", "bom_crlf.jsonl", "wrong.jsonl"), "none") | {"cut.jsonl.gz": "truncated"}
+    assert faults == dict.fromkeys(("blank.jsonl", "half.jsonl", "long.jsonl", "bom_crlf.jsonl", "wrong.jsonl"), "none") | {
+        "cut.jsonl.gz": "truncated"
+    }
     tombstones = ingest.rows("lane_control", "kind", "epoch", "seq", "ts", "ingest_batch")
     places = {(row.kind, row.seq, row.ts, row.ingest_batch) for row in tombstones}
     assert ("tombstone", 12, 1_795_000_000_000_012, 0) in places
