@@ -1,10 +1,10 @@
 """Runs the ingest query over what lies in a folder, into a warehouse of its own."""
 
+import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -37,11 +37,6 @@ class Ingest:
         """How many files have grown since they were read."""
         return report_grown_files(self.spark, self.warehouse, self.events, self.settings, RUN)
 
-    def reading(self, events: str, **ingest: Any) -> "Ingest":
-        """The same warehouse with another --events, or other settings of [ingest]."""
-        changed = self.settings.ingest.model_copy(update=ingest)
-        return replace(self, events=events, settings=self.settings.model_copy(update={"ingest": changed}))
-
     def table(self, name: str) -> DataFrame:
         """A table as it is now."""
         return self.spark.read.format("delta").load(self.warehouse.table(name))
@@ -58,12 +53,20 @@ class Ingest:
         (commits / f".{last}.crc").unlink(missing_ok=True)
 
 
+@pytest.fixture(scope="session")
+def empty_tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse that nothing was written into; a copy of it costs less than making the tables."""
+    root = tmp_path_factory.mktemp("empty")
+    create_missing_tables(spark, Warehouse(str(root)))
+    return root
+
+
 @pytest.fixture
-def ingest_into(spark: SparkSession, warehouse: Warehouse) -> Callable[[str | Path], Ingest]:
+def ingest_into(spark: SparkSession, warehouse: Warehouse, empty_tables: Path) -> Callable[[str | Path], Ingest]:
     """Call it with --events: an ingest of it into an empty warehouse."""
 
     def into(events: str | Path) -> Ingest:
-        create_missing_tables(spark, warehouse)
+        shutil.copytree(empty_tables, warehouse.root)
         return Ingest(spark, warehouse, str(events), default_settings())
 
     return into

@@ -56,7 +56,6 @@ def test_files_of_every_form_are_read_once_and_only_they(tmp_path: Path, ingest_
         write(folder / f"late{late}.jsonl", part)
     ingest.run()
 
-    assert ingest.rows("dispatch_events", "seq") == sorted(ingest.rows("dispatch_events", "seq"), key=str)
     assert sorted(row.seq for row in ingest.rows("dispatch_events", "seq")) == sorted(json.loads(line)["seq"] for line in lines)
     assert {row.source_file.removeprefix(f"file:{folder}/"): row.lines for row in ingest.rows("ingest_files", "source_file", "lines")} == {
         "plain.jsonl": third,
@@ -144,9 +143,10 @@ def test_what_a_crash_left_out_is_written_by_the_rerun(tmp_path: Path, ingest_in
     write(tmp_path / "e" / "a.jsonl", b"\n".join([event(1), event(2, topic=5), event(3)]))
     ingest = ingest_into(tmp_path / "e")
     for crash_before in ("_write_quarantine", "_write_tombstones", "write_manifest"):
-        with monkeypatch.context() as patch, pytest.raises(StreamingQueryException, match="the driver ended"):
+        with monkeypatch.context() as patch:
             patch.setattr(micro_batch, crash_before, _crash)
-            ingest.run()
+            with pytest.raises(StreamingQueryException, match="the driver ended"):
+                ingest.run()
     ingest.run()
 
     assert [row.seq for row in ingest.rows("dispatch_events", "seq")] == [1, 3]

@@ -1,0 +1,51 @@
+"""The house's numbers: small functions, small files, no rooms without a job, no leftovers."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CODE = sorted(path for room in ("bench", "jobs", "pipeline", "schemas", "tests") for path in (ROOT / room).rglob("*.py"))
+LINES_OF_A_FUNCTION, LINES_OF_A_FILE = 60, 400
+NO_ROOMS = {"utils", "common", "helpers", "manager", "misc"}
+
+
+def identity(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", CODE, ids=identity)
+def test_files_and_functions_fit_in_a_head(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= LINES_OF_A_FILE
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < LINES_OF_A_FUNCTION, f"{identity(path)}:{node.lineno} {node.name}"
+
+
+@pytest.mark.parametrize("path", [path for path in CODE if "tests" not in path.parts], ids=identity)
+def test_every_module_and_public_function_says_what_it_does(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree), "no module docstring"
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), f"{identity(path)}:{node.lineno} {node.name} has no docstring"
+
+
+def test_rooms_have_a_job() -> None:
+    assert [identity(path) for path in CODE if NO_ROOMS & {part.removesuffix(".py") for part in path.parts}] == []
+
+
+def test_nothing_of_a_machine_is_in_the_project() -> None:
+    """No path of a developer's machine and no registry's host in any file that is kept."""
+    forbidden = ["/" + "root/", "/" + "work/", "pypi" + ".org", "python" + "hosted", "repo1." + "maven", "maven" + "2"]
+    kept = [*CODE, *ROOT.glob("*.*"), *ROOT.glob("docs/*"), *ROOT.glob("conf/*")]
+    found = [
+        (identity(path), word)
+        for path in kept
+        if path.is_file()
+        for word in forbidden
+        if word in path.read_text(encoding="utf-8", errors="replace")
+    ]
+    assert found == []
