@@ -13,7 +13,8 @@ from jobs.stream import run_stream
 from pipeline.ingest.ids import with_ids
 from pipeline.settings import load_settings
 from pipeline.warehouse.layout import Warehouse
-from schemas.tables.bronze import PARSED_FIELDS
+from pipeline.warehouse.tables import create_missing_tables
+from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS
 
 #: Copies lie this far apart in time, so that several dates and many windows are touched.
 SHIFT_MS = 3_600_000
@@ -29,6 +30,7 @@ def ingested(spark: SparkSession, captures: str, folder: Path) -> Warehouse:
 def multiplied(spark: SparkSession, once: Warehouse, folder: Path, copies: int) -> tuple[Warehouse, int]:
     """A warehouse with `copies` of every epoch of `once`, each under a broker and topics of its own; and its number of events."""
     warehouse = Warehouse(str(folder / "multiplied"))
+    create_missing_tables(spark, warehouse)
     bronze = spark.read.format("delta").load(once.table("dispatch_events")).select(*(f.name for f in PARSED_FIELDS))
     copy = spark.range(copies).withColumnRenamed("id", "copy")
     shifted = bronze.crossJoin(F.broadcast(copy)).withColumns(
@@ -40,12 +42,9 @@ def multiplied(spark: SparkSession, once: Warehouse, folder: Path, copies: int) 
         }
     )
     ordered = with_ids(shifted.drop("copy"), 0).repartition(2 * copies, "broker").sortWithinPartitions("broker", "epoch", "seq")
-    ordered.write.format("delta").partitionBy("event_date").mode("overwrite").save(warehouse.table("dispatch_events"))
+    ordered.select(*DISPATCH_EVENTS.names).write.format("delta").mode("append").save(warehouse.table("dispatch_events"))
     written = spark.read.format("delta").load(warehouse.table("dispatch_events"))
-    _names(written).write.format("delta").mode("overwrite").save(warehouse.table("names"))
-    spark.read.format("delta").load(once.table("lane_control")).limit(0).write.format("delta").mode("overwrite").save(
-        warehouse.table("lane_control")
-    )
+    _names(written).write.format("delta").mode("append").save(warehouse.table("names"))
     return warehouse, written.count()
 
 

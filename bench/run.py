@@ -64,9 +64,12 @@ def bench_lanes(spark: SparkSession, captures: str, folder: Path, copies: int, r
         writer = source.writeStream.format("delta").partitionBy("event_date").option("checkpointLocation", f"{target}-checkpoint")
         writer.trigger(**TO_END).start(str(target)).awaitTermination()
 
+    targets = [ReadsElsewhere(str(folder / f"lanes-{number}"), bronze) for number in range(rounds + 1)]
+    for target in targets:
+        create_missing_tables(spark, target)
+
     def lanes(number: int) -> None:
-        warehouse = ReadsElsewhere(str(folder / f"lanes-{number}"), bronze)
-        create_missing_tables(spark, warehouse)
+        warehouse = targets[number]
         query = start_lanes(spark, warehouse, settings, context(), TO_END)
         query.awaitTermination()
         batches[:] = [progress.durationMs for progress in query.recentProgress if progress.numInputRows]
@@ -113,10 +116,12 @@ def bench_ingest(spark: SparkSession, captures: str, folder: Path, copies: int, 
         frame = spark.read.schema(struct([f for f in PARSED_FIELDS if f.name not in ("type_code", "extra", "source_file", "source_line")]))
         frame.json(str(folder / "json")).write.format("delta").save(str(folder / f"copy-{number}"))
 
+    targets = [Warehouse(str(folder / f"ingest-{number}")) for number in range(rounds + 1)]
+    for target in targets:
+        create_missing_tables(spark, target)
+
     def ingest(number: int) -> None:
-        warehouse = Warehouse(str(folder / f"ingest-{number}"))
-        create_missing_tables(spark, warehouse)
-        start_ingest(spark, warehouse, str(folder / "json"), settings, context(), TO_END).awaitTermination()
+        start_ingest(spark, targets[number], str(folder / "json"), settings, context(), TO_END).awaitTermination()
 
     with PeakMemory() as memory:
         pair = alternate(copy, ingest, rounds)

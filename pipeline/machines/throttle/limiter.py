@@ -74,6 +74,14 @@ def balance(limiters: Array, r: int, base: int) -> int:
 
 
 @compiled
+def refill_of(limiters: Array, r: int, base: int, now_ns: int) -> tuple[int, int]:
+    """(tokens, remainder) of the bucket if it were refilled now; a dispatch limiter's capacity is its rate, its resolution its period."""
+    rate, period_ns = limiters[r, base + L_RATE], limiters[r, base + L_PERIOD_NS]
+    tokens, pending = limiters[r, base + L_TOKENS], limiters[r, base + L_PENDING]
+    return refilled(tokens, pending, limiters[r, base + L_LAST_NS], limiters[r, base + L_REMAINDER], rate, period_ns, rate, now_ns)
+
+
+@compiled
 def ask(limiters: Array, r: int, base: int, now_ns: int) -> int:
     """What the limiter answers at `now_ns`: permits ≥ 0, or UNLIMITED without a rate. Asking a bucket may refill it."""
     rate = limiters[r, base + L_RATE]
@@ -82,16 +90,7 @@ def ask(limiters: Array, r: int, base: int, now_ns: int) -> int:
     if limiters[r, L_KIND] == CLASSIC:
         tick(limiters, r, base, now_ns)
     elif is_refill_due(limiters[r, base + L_LAST_NS], limiters[r, base + L_PERIOD_NS], now_ns):
-        tokens, remainder = refilled(
-            limiters[r, base + L_TOKENS],
-            limiters[r, base + L_PENDING],
-            limiters[r, base + L_LAST_NS],
-            limiters[r, base + L_REMAINDER],
-            rate,
-            limiters[r, base + L_PERIOD_NS],
-            rate,
-            now_ns,
-        )
+        tokens, remainder = refill_of(limiters, r, base, now_ns)
         limiters[r, base + L_TOKENS] = tokens
         limiters[r, base + L_PENDING] = 0
         limiters[r, base + L_LAST_NS] = now_ns
@@ -108,16 +107,7 @@ def look(limiters: Array, r: int, base: int, now_ns: int) -> int:
         and limiters[r, L_KIND] == TOKEN_BUCKET
         and is_refill_due(limiters[r, base + L_LAST_NS], limiters[r, base + L_PERIOD_NS], now_ns)
     ):
-        tokens, _ = refilled(
-            limiters[r, base + L_TOKENS],
-            limiters[r, base + L_PENDING],
-            limiters[r, base + L_LAST_NS],
-            limiters[r, base + L_REMAINDER],
-            rate,
-            limiters[r, base + L_PERIOD_NS],
-            rate,
-            now_ns,
-        )
+        tokens, _ = refill_of(limiters, r, base, now_ns)
         return max(0, tokens)
     return ask(limiters, r, base, now_ns)
 
