@@ -78,7 +78,7 @@ def known_keys() -> dict[str, Any]:
     for section, declaration in Settings.model_fields.items():
         model = declaration.annotation
         invariant(isinstance(model, type) and issubclass(model, BaseModel), f"section {section} is a model")
-        keys |= {f"{section}.{key}": field for key, field in model.model_fields.items()}  # type: ignore[union-attr]
+        keys |= {f"{section}.{key}": field for key, field in model.model_fields.items()}  # type: ignore[union-attr]  # the invariant above says so
     return keys
 
 
@@ -121,7 +121,7 @@ def _default_text() -> str:
     """conf/settings.toml beside the code: a file of the project, or in the zip that was shipped to a cluster (hence the loader)."""
     path = Path(__file__).parent.parent / "conf" / "settings.toml"
     invariant(__spec__ is not None and hasattr(__spec__.loader, "get_data"), "this module was loaded from a file or a zip")
-    content: bytes = __spec__.loader.get_data(str(path))  # type: ignore[union-attr]
+    content: bytes = __spec__.loader.get_data(str(path))  # type: ignore[union-attr]  # the invariant above says so
     return content.decode("utf-8")
 
 

@@ -71,7 +71,7 @@ def _is_local(whole: str) -> bool:
 
 
 def _is_folder(spark: SparkSession, path: str) -> bool:
-    place = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]
+    place = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]  # _jvm is None only without a session
     return bool(place.getFileSystem(spark._jsc.hadoopConfiguration()).getFileStatus(place).isDirectory())
 
 

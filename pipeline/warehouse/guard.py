@@ -10,6 +10,7 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.faults import BadWarehouse
+from pipeline.warehouse import delta_log
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 
@@ -115,12 +116,5 @@ def _newest_batches(spark: SparkSession, warehouse: Warehouse, query: str) -> li
 
 def _version(spark: SparkSession, warehouse: Warehouse, table: str) -> int | None:
     """Newest version of the Delta table; None if there is none."""
-    log = spark._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, warehouse.table(table))  # type: ignore[union-attr]
-    version = int(log.update(False, *_update_defaults(spark)).version())
+    version = delta_log.version(spark, warehouse.table(table))
     return version if version >= 0 else None
-
-
-def _update_defaults(spark: SparkSession) -> tuple[object, ...]:
-    """Scala's default arguments of DeltaLog.update, which py4j cannot leave out: no freshness bound, no catalog table."""
-    none = spark._jvm.scala.Option.empty()  # type: ignore[union-attr]
-    return none, none

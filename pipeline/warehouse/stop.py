@@ -77,7 +77,7 @@ def park_until_interrupted(spark: SparkSession) -> Callable[[], None]:
 
     def park() -> None:
         try:
-            spark._jvm.java.lang.Thread.sleep(2**62)  # type: ignore[union-attr]
+            spark._jvm.java.lang.Thread.sleep(2**62)  # type: ignore[union-attr]  # _jvm is None only without a session
         except Py4JJavaError as woken:
             if woken.java_exception.getClass().getSimpleName() != "InterruptedException":
                 raise
