@@ -53,6 +53,22 @@ def summary(pair: Pair, rows: int) -> dict[str, Any]:
     }
 
 
+def apart_from_fixed_costs(many: Pair, many_rows: int, few: Pair, few_rows: int) -> dict[str, Any]:
+    """What a row more costs on both sides: the difference of two sizes over the difference of their rows; what remains is fixed.
+
+    `ratio_per_row` is our throughput over the reference's for rows alone, `…_fixed_s` the seconds of a run without rows (medians).
+    """
+    found: dict[str, Any] = {}
+    us_per_row = {}
+    for side in ("reference", "ours"):
+        long_s, short_s = (statistics.median(getattr(pair, f"{side}_s")) for pair in (many, few))
+        per_row_s = (long_s - short_s) / (many_rows - few_rows)
+        us_per_row[side] = per_row_s * 1e6
+        found[f"{side}_us_per_row"] = round(us_per_row[side], 2)
+        found[f"{side}_fixed_s"] = round(short_s - few_rows * per_row_s, 2)
+    return found | {"ratio_per_row": round(us_per_row["reference"] / us_per_row["ours"], 3)}
+
+
 def against_baseline(name: str, found: dict[str, Any], *, store: bool) -> str:
     """One line that compares the ratio with the stored one; with `store`, the new one is kept."""
     kept = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}

@@ -11,13 +11,14 @@ import tempfile
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from bench.log import ingested, json_files, multiplied
-from bench.measure import PeakMemory, against_baseline, alternate, summary
+from bench.measure import PeakMemory, against_baseline, alternate, apart_from_fixed_costs, summary
 from jobs.session import build_session
 from pipeline.ingest.query import start_ingest
 from pipeline.lanes.query import start_lanes
@@ -100,32 +101,39 @@ def what_the_rules_met(spark: SparkSession, warehouse: Warehouse) -> dict[str, A
         ),
     ):
         spark.read.format("delta").load(path).createOrReplaceTempView("t")
-        facts |= spark.sql(query).first().asDict()
+        facts |= spark.sql(query).collect()[0].asDict()
     return facts
 
 
 def bench_ingest(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
-    """Ingest against reading the same JSON with the same schema into Delta."""
+    """Ingest against reading the same JSON with the same schema into Delta; once more over one file, to tell fixed costs apart."""
     capture = sorted(
         Path().glob(captures) if not captures.startswith("/") else Path("/").glob(captures.lstrip("/")), key=lambda p: p.stat().st_size
     )[-1]
-    rows = json_files(capture, folder / "json", copies)
+    rows = json_files(capture, folder / "json-all", copies)
+    rows_of_one = json_files(capture, folder / "json-one", 1)
     print(f"{rows:,} lines", flush=True)
+    schema = struct([f for f in PARSED_FIELDS if f.name not in ("type_code", "extra", "source_file", "source_line")])
 
-    def copy(number: int) -> None:
-        frame = spark.read.schema(struct([f for f in PARSED_FIELDS if f.name not in ("type_code", "extra", "source_file", "source_line")]))
-        frame.json(str(folder / "json")).write.format("delta").save(str(folder / f"copy-{number}"))
+    def copy(files: str, number: int) -> None:
+        spark.read.schema(schema).json(str(folder / f"json-{files}")).write.format("delta").save(str(folder / f"copy-{files}-{number}"))
 
-    targets = [Warehouse(str(folder / f"ingest-{number}")) for number in range(rounds + 1)]
-    for target in targets:
+    targets = {files: [Warehouse(str(folder / f"ingest-{files}-{number}")) for number in range(rounds + 1)] for files in ("all", "one")}
+    for target in (*targets["all"], *targets["one"]):
         create_missing_tables(spark, target)
 
-    def ingest(number: int) -> None:
-        start_ingest(spark, targets[number], str(folder / "json"), settings, context(), TO_END).awaitTermination()
+    def ingest(files: str, number: int) -> None:
+        start_ingest(spark, targets[files][number], str(folder / f"json-{files}"), settings, context(), TO_END).awaitTermination()
 
     with PeakMemory() as memory:
-        pair = alternate(copy, ingest, rounds)
-    return summary(pair, rows) | {"java_peak_mb": memory.java_mb, "python_worker_peak_mb": memory.python_worker_mb}
+        pair = alternate(partial(copy, "all"), partial(ingest, "all"), rounds)
+        print(f"{rows_of_one:,} lines", flush=True)
+        one = alternate(partial(copy, "one"), partial(ingest, "one"), rounds)
+    return (
+        summary(pair, rows)
+        | apart_from_fixed_costs(pair, rows, one, rows_of_one)
+        | {"java_peak_mb": memory.java_mb, "python_worker_peak_mb": memory.python_worker_mb}
+    )
 
 
 BENCHES = {"lanes": bench_lanes, "ingest": bench_ingest}

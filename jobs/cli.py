@@ -19,7 +19,7 @@ COMMANDS = {
 }
 #: Those that start no Spark: neither Java nor jars are needed.
 WITHOUT_SPARK = ("validate",)
-_EXAMPLES = """examples:
+EXAMPLES = """examples:
   ./spark-submit.sh demo
   ./spark-submit.sh stream --events /var/log/pulsar-events --warehouse /data/warehouse
   ./spark-submit.sh stream --once --drain --events 'captures/**/events.jsonl*' --warehouse ./warehouse/captures
@@ -51,7 +51,7 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
     parser = OneLineParser(
         prog="spark-submit.sh",
         description="Dispatch-event analytics for Apache Pulsar: which limiter held a subscription back, and how much.",
-        epilog=_EXAMPLES,
+        epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

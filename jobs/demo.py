@@ -8,6 +8,7 @@ import argparse
 import gzip
 import json
 import os
+import shlex
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,7 @@ def _report(spark: Any, warehouse: Any, shown_warehouse: str) -> int:
     theirs = throttle_counters((CAPTURE / "metrics.txt").read_text(encoding="utf-8"))
     text, different = compared(ours, theirs)
     say("\nThrottled reads since the dispatcher was opened: this job / the broker's own counter\n\n" + text)
-    say(_where(warehouse, shown_warehouse))
+    say(where_to_look(warehouse.root, shown_warehouse))
     return 1 if different else 0
 
 
@@ -167,8 +168,8 @@ def _short(topic: str) -> str:
     return topic.removeprefix("persistent://")
 
 
-def _where(warehouse: Any, shown: str) -> str:
-    """Where the tables are, and what to ask them; each line is run by a test."""
+def where_to_look(root: str, shown: str) -> str:
+    """Where the tables are (`root`), and lines to try, with the warehouse as the user named it (`shown`); a test runs each of them."""
     queries = (
         "SELECT topic, subscription, state, held_by, limit_rate, blocked_s, waiting_entries FROM throttled_now",
         "SELECT topic, subscription, level, sum(blocked_s) AS blocked_s, sum(msg_events) AS reads FROM throttle_by_limiter"
@@ -176,5 +177,5 @@ def _where(warehouse: Any, shown: str) -> str:
         "SELECT level, topic, dimension, window_start, rate, used, asks_blocked, exact, different FROM limiter_windows"
         " ORDER BY window_start",
     )
-    lines = "\n".join(f'  ./spark-submit.sh sql "{query}" --warehouse {shown}' for query in queries)
-    return f"\ntables: {warehouse.root}\ntry:\n{lines}"
+    lines = "\n".join(f'  ./spark-submit.sh sql "{query}" --warehouse {shlex.quote(shown)}' for query in queries)
+    return f"\ntables: {root}\ntry:\n{lines}"

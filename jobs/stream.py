@@ -66,11 +66,13 @@ def run(args: argparse.Namespace) -> int:
 
 def run_stream(spark: Any, events: str, warehouse_uri: str, settings: Settings, *, once: bool, drain: bool) -> int:
     """`stream` on a session; the demo runs it, too."""
-    from jobs.driver import open_for_writing, qualified_warehouse, say
+    from jobs.compiled_rules import tidy_compiled_rules
+    from jobs.driver import open_for_writing, qualified_warehouse, say, utc_now
     from jobs.watch import QueryFailed
 
     warehouse = qualified_warehouse(spark, warehouse_uri)
     say(f"events    {events}\nwarehouse {warehouse.root}")
+    tidy_compiled_rules(utc_now().timestamp(), say)
     try:
         with open_for_writing(spark, warehouse) as opened:
             if once:

@@ -1,4 +1,8 @@
-"""`validate FILE…`: checks a log against the contract and says what is wrong, where. Needs no Spark."""
+"""Check log files against contract version 1 and say what is wrong, where. Needs no Spark.
+
+Duplicates, unknown types and unknown fields are allowed by the contract: they are reported and do not change the exit status.
+Exit 0: clean; 1: lines were rejected or seq numbers are missing; 2: bad arguments.
+"""
 
 import argparse
 import glob
@@ -21,18 +25,17 @@ from pipeline.parse.file import ParsedBlock, ParseLimits, parse_stream
 from pipeline.parse.typed import parse_typed
 from schemas.events import UNKNOWN_TYPE_CODE
 
+EXAMPLES = """examples:
+  ./spark-submit.sh validate /var/log/pulsar-events/events-0001.jsonl.gz
+  ./spark-submit.sh validate '/var/log/pulsar-events/**/*.jsonl*' --json
+"""
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
 _LINES_SHOWN = 10
 CLEAN, FAULTS, BAD_ARGUMENTS = 0, 1, 2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of `validate`."""
-    parser.description = (
-        "Checks event logs against contract version 1. "
-        "Exit status: 0 clean; 1 lines were rejected or seq numbers are missing; 2 bad arguments. "
-        "Duplicates, unknown types and unknown fields are allowed by the contract: they are reported, they do not change the status."
-    )
+    """Declare the arguments of `validate`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="file, folder or glob (also **) of " + ", ".join(SUFFIXES))
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 

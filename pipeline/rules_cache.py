@@ -1,6 +1,7 @@
 """Where compiled rules are kept on disk: a folder of their own for every state of the sources they are made of.
 
 numba knows a cached function by its own file alone and would go on using a caller that was compiled with an older callee.
+Folders that went out of use are removed when a job starts (jobs/compiled_rules.py).
 """
 
 import hashlib

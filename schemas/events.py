@@ -20,6 +20,8 @@ LIMITER_KINDS = ("token_bucket", "classic")
 SUB_TYPES = ("Exclusive", "Shared", "Failover", "Key_Shared")
 QUOTA_TYPES = ("destination_storage", "message_age")
 QUOTA_POLICIES = ("producer_request_hold", "producer_exception", "consumer_backlog_eviction")
+ACK_TYPES = ("individual", "cumulative")
+ROUND_PHASES = ("start", "end")
 THROTTLE_TYPES = (
     "ConnectionMaxPendingPublishRequestsExceeded",
     "IOThreadMaxPendingPublishBytesExceeded",
@@ -127,12 +129,12 @@ PAYLOAD = (
     _answer("left_bytes", "what the walk left, −1 = blocked"),
     EventField("asked_ns", "long", "when the first limiter was asked", "ns", 0, NS_MAX),
     _flag("charged", "false: no limiter was charged"),
-    _text("ack_type", "how it was acknowledged", ("individual", "cumulative")),
+    _text("ack_type", "how it was acknowledged", ACK_TYPES),
     EventField("batch_index", "long", "−1: a part of a batch, its bits are in ack_set", minimum=-1, maximum=INT_MAX),
     EventField("ack_set", "longs", "words of the bit set of a partly acknowledged batch"),
     _flag("persisted", "in the metadata that orders the slowest cursor"),
     _flag("reset", "moved by a seek"),
-    _text("phase", "of a round of quota checks", ("start", "end")),
+    _text("phase", "of a round of quota checks", ROUND_PHASES),
     _count("duration_us", "since the start of the round", "µs"),
     _text("cause", "why a quota check happened outside of a round"),
     _text("remote", "client address"),

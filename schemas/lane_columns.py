@@ -5,9 +5,18 @@ and no event type of the lanes uses more than ten payload fields. So slot k mean
 is 0 and its bit in `mask` is not set (bit k for slot k). Flags and enumerations travel as numbers.
 """
 
-from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, SUB_TYPES
+from schemas.events import ACK_TYPES, LIMITER_KINDS, LIMITER_LEVELS, QUOTA_POLICIES, QUOTA_TYPES, ROUND_PHASES, SUB_TYPES
 
 SLOTS = 10
+#: Pulsar configuration keys that a machine acts on, and how their text becomes a number: true or false as 1 or 0, or an integer.
+SETTINGS = {
+    "dispatchThrottlingOnBatchMessageEnabled": "flag",
+    "preciseTimeBasedBacklogQuotaCheck": "flag",
+    "backlogQuotaCheckEnabled": "flag",
+    "backlogQuotaCheckIntervalInSeconds": "integer",
+}
+#: `version_number` of Pulsar a.b.c is a · 10^6 + b · 10^3 + c.
+VERSION_BASE = 1000
 #: Columns of a lane row, in order. `lane` (hash of the broker) is the group key and travels beside them.
 LANE_COLUMNS = ("epoch", "seq", "ts", "ns", "type_code", "ingest_batch", "topic_id", "sub_id", "mask", *(f"s{k}" for k in range(SLOTS)))
 #: Position of each column in an array of lane rows.
@@ -15,14 +24,15 @@ COLUMN = {name: position for position, name in enumerate(LANE_COLUMNS)}
 
 #: Event type → payload fields in slot order. A type that is not listed carries no payload: it keeps `seq` whole and moves time.
 SLOT_FIELDS: dict[str, tuple[str, ...]] = {
-    # The settings that a machine acts on, as 0 or 1 (see SETTING_FLAGS); absent settings have no bit in the mask.
-    "broker_start": ("settings.dispatchThrottlingOnBatchMessageEnabled",),
-    "setting": ("setting.dispatchThrottlingOnBatchMessageEnabled",),
+    # The settings that a machine acts on; absent settings have no bit in the mask.
+    "broker_start": (*(f"settings.{key}" for key in SETTINGS), "version_number"),
+    "setting": tuple(f"setting.{key}" for key in SETTINGS),
     "dispatch_rate": ("level", "msg_rate", "byte_rate", "period_s", "relative", "limiter"),
+    "backlog_quota": ("quota_type", "limit", "policy"),
     "ledger_open": ("ledger", "snapshot"),
     "ledger_close": ("ledger", "entries", "bytes", "close_ts", "snapshot"),
     "ledger_trim": ("ledger",),
-    "cursor_open": ("ledger", "entry", "entries", "durable", "snapshot"),
+    "cursor_open": ("ledger", "entry", "entries", "durable", "snapshot", "cursor_owner"),
     "dispatcher_open": ("sub_type",),
     "publish": ("ledger", "entry", "msgs", "bytes", "publish_ts"),
     "read": (
@@ -38,9 +48,22 @@ SLOT_FIELDS: dict[str, tuple[str, ...]] = {
         "asked_ns",
     ),
     "dispatch": ("entries", "msgs", "bytes", "charged"),
+    "ack": ("ledger", "entry", "ack_type", "batch_index"),
     "mark_delete": ("ledger", "entry", "persisted", "reset"),
+    "quota_round": ("phase", "duration_us"),
+    "quota_check": ("duration_us", "outside_of_round"),
+    "quota_exceeded": ("quota_type", "policy", "limit"),
 }
 #: Text with few values travels as its position in the declared tuple.
-ENUM_SLOTS = {"level": LIMITER_LEVELS, "limiter": LIMITER_KINDS, "sub_type": SUB_TYPES}
-#: Pulsar configuration keys that a machine acts on.
-SETTING_FLAGS = ("dispatchThrottlingOnBatchMessageEnabled",)
+ENUM_SLOTS = {
+    "level": LIMITER_LEVELS,
+    "limiter": LIMITER_KINDS,
+    "sub_type": SUB_TYPES,
+    "quota_type": QUOTA_TYPES,
+    "policy": QUOTA_POLICIES,
+    "ack_type": ACK_TYPES,
+    "phase": ROUND_PHASES,
+}
+#: Whose cursor it is: a subscription's, or one of Pulsar's own by the beginning of its name.
+CURSOR_OWNERS = ("subscription", "deduplication", "replicator")
+SYSTEM_CURSORS = {"pulsar.dedup": 1, "pulsar.repl": 2}

@@ -1,11 +1,12 @@
 """Events as dicts to lane rows, written again in plain Python: what pipeline/lanes/project.py does in the JVM."""
 
 import hashlib
+import re
 
 import numpy as np
 
 from schemas.events import CODES, TOMBSTONE_CODE
-from schemas.lane_columns import COLUMN, ENUM_SLOTS, LANE_COLUMNS, SLOT_FIELDS
+from schemas.lane_columns import COLUMN, ENUM_SLOTS, LANE_COLUMNS, SETTINGS, SLOT_FIELDS
 
 
 def text_id(*parts: str) -> int:
@@ -43,11 +44,25 @@ def _slot_value(event: dict, field: str) -> int | None:
         left = event.get("left_msgs")
         return event["want_msgs"] * 2**32 + (0 if left is None else left + 2)
     if field.startswith("settings."):
-        value = event["settings"].get(field.split(".", 1)[1])
-        return None if value is None else int(value.lower() == "true")
+        key = field.split(".", 1)[1]
+        return _setting(key, event["settings"].get(key))
     if field.startswith("setting."):
-        return int(event["value"].lower() == "true") if event["key"] == field.split(".", 1)[1] else None
+        key = field.split(".", 1)[1]
+        return _setting(key, event["value"]) if event["key"] == key else None
+    if field == "version_number":
+        first, second, third = (*map(int, re.findall(r"\d+", event["version"])[:3]), 0, 0, 0)[:3]
+        return first * 1_000_000 + second * 1_000 + third
+    if field == "cursor_owner":
+        return 1 if event["sub"].startswith("pulsar.dedup") else 2 if event["sub"].startswith("pulsar.repl") else 0
+    if field == "outside_of_round":
+        return int(event.get("cause") is not None)
     value = event.get(field)
     if value is None:
         return None
     return ENUM_SLOTS[field].index(value) if field in ENUM_SLOTS else int(value)
+
+
+def _setting(key: str, value: str | None) -> int | None:
+    if value is None:
+        return None
+    return int(value) if SETTINGS[key] == "integer" else int(value.lower() == "true")

@@ -9,15 +9,15 @@ from lane_rows import lane_rows, text_id
 
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
-from pipeline.lanes.outcomes import ENUMS, LANE_REPORT
+from pipeline.lanes.outcomes import ENUMS, LANE_REPORT, OUTCOME_COLUMNS, TEXT_OF_IDS
+from pipeline.lanes.query import new_machines
 from pipeline.machines.machine import NULL, Rows
-from pipeline.machines.throttle.machine import ThrottleMachine
 from schemas.events import DRAIN_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 from schemas.tables import TABLES_BY_NAME
 
-SETTINGS = LaneSettings(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000, machines=lambda: [ThrottleMachine()])
-OUTCOME_TABLES = ("subscription_throttle", "limiter_windows", "log_gaps", "late_events")
+SETTINGS = LaneSettings(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000, machines=new_machines)
+OUTCOME_TABLES = tuple(name for name in OUTCOME_COLUMNS if name != LANE_REPORT)
 Table = list[dict[str, Any]]
 
 
@@ -84,8 +84,8 @@ def _row(table: str, values: dict[str, int], broker: str, text: dict[int, tuple[
     topic, subscription = text[values.get("sub_id") or values.get("topic_id", 0)]
     row: dict[str, Any] = {}
     for field in TABLES_BY_NAME[table].fields:
-        if field.name in ("broker", "topic", "subscription"):
-            row[field.name] = {"broker": broker, "topic": topic, "subscription": subscription}[field.name]
+        if field.name in TEXT_OF_IDS:
+            row[field.name] = {"broker": broker, "topic": topic, "subscription": subscription}[TEXT_OF_IDS[field.name]]
         elif field.name == "completeness":
             seen, missing = values["window_applied"], values["window_missing"]
             row[field.name] = seen / (seen + missing) if seen + missing else 1.0

@@ -7,8 +7,9 @@ that moment: a hole is given up only when a complete later ingest batch was seen
 A crash in between is repaired when Spark runs the same micro-batch again: every write carries its transaction id, files give the same rows.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, Observation, Row, SparkSession
@@ -19,8 +20,9 @@ from pipeline.ingest.ids import broker_id, with_ids
 from pipeline.ingest.names import write_names
 from pipeline.run_context import RunContext
 from pipeline.sinks.append import app_id_of, append, append_once, is_appended
-from pipeline.sinks.manifest import read_offsets, table_versions, write_manifest
-from pipeline.sources.rows import EVENT, REJECT, SUMMARY
+from pipeline.sinks.manifest import write_manifest
+from pipeline.sources.named import NAME_COLUMNS
+from pipeline.sources.rows import EVENT, NAME_STRUCT, REJECT, SUMMARY
 from pipeline.sources.source import RowReader
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
@@ -28,8 +30,13 @@ from schemas.render.spark import struct
 from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL
 from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS, QUARANTINE
 
-#: Writers that a task keeps open, one per date; with none Spark would sort every row by date before it is written.
-_OPEN_DATES = "16"
+_WIDE_WRITE = {
+    # Writers that a task keeps open, one per date; with none Spark would sort every row by date before it is written.
+    "spark.sql.maxConcurrentOutputFileWriters": "16",
+    # All columns of bronze in one generated method are more than the JVM's optimizing compiler digests: it spent as many CPU seconds
+    # on that method as the tasks on a million rows, for each micro-batch anew (its number is a constant in the method).
+    "spark.sql.codegen.wholeStage": "false",
+}
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,8 @@ def ingest_micro_batch(micro: MicroBatch, read: RowReader) -> None:
 
     Raises BrokenInvariant if lines in ≠ bronze + quarantine, by what the parser counted and what the tables hold.
     """
-    files = _add_up(_write_bronze(micro, read))
+    summaries = _write_bronze(micro, read)
+    files = _add_up(summaries)
     if not files:
         return
     lines = sum(counts.lines for counts in files.values())
@@ -77,34 +85,21 @@ def ingest_micro_batch(micro: MicroBatch, read: RowReader) -> None:
         _write_quarantine(micro, read, [file for file, counts in files.items() if counts.rejects and file is not None])
         quarantined = micro.written(QUARANTINE).count()
         _write_tombstones(micro)
-    # Small writes wait more than they work: at the same time they take as long as the longer one.
-    with ThreadPoolExecutor(2) as threads:
-        names = threads.submit(write_names, micro.written(DISPATCH_EVENTS), micro.warehouse, micro.query_id, micro.batch_id)
+    # Small writes wait more than they work: at the same time they take as long as the longest one.
+    with ThreadPoolExecutor(3) as threads:
+        count = threads.submit(micro.written(DISPATCH_EVENTS).count)
+        names = threads.submit(write_names, used_names(micro, summaries), micro.warehouse, micro.query_id, micro.batch_id)
         books = threads.submit(_write_files, micro, files)
-        bronze = names.result()
+        bronze = count.result()
+        names.result()
         books.result()
     invariant(
         lines == bronze + quarantined,
         f"ingest batch {micro.batch_id}: {lines} lines came in, but {bronze} are in dispatch_events and {quarantined} in quarantine; "
         "did one of its files change while it was read? Files must be written elsewhere and renamed in",
     )
-    write_manifest(
-        micro.spark,
-        micro.warehouse,
-        {
-            "query": micro.query,
-            "query_id": micro.query_id,
-            "batch_id": micro.batch_id,
-            "source_offsets": read_offsets(micro.spark, micro.warehouse, micro.query, micro.batch_id),
-            "rows_in": lines,
-            "bronze": bronze,
-            "quarantined": quarantined,
-            "table_versions": table_versions(micro.spark, micro.warehouse),
-            "run_id": micro.run.run_id,
-            "code_version": micro.run.code_version,
-            "written_at": micro.run.now(),
-        },
-    )
+    counts = {"rows_in": lines, "bronze": bronze, "quarantined": quarantined}
+    write_manifest(micro.spark, micro.warehouse, micro.run, micro.query, micro.query_id, micro.batch_id, counts)
 
 
 def _write_bronze(micro: MicroBatch, read: RowReader) -> Sequence[Row]:
@@ -116,9 +111,29 @@ def _write_bronze(micro: MicroBatch, read: RowReader) -> Sequence[Row]:
     seen = Observation()
     observed = rows.observe(seen, F.collect_list("summary").alias("summaries"))
     events = observed.where(F.col("row_kind") == EVENT).select(*(f.name for f in PARSED_FIELDS))
-    micro.spark.conf.set("spark.sql.maxConcurrentOutputFileWriters", _OPEN_DATES)
-    append(with_ids(events, micro.batch_id), micro.warehouse, DISPATCH_EVENTS.name, app_id, micro.batch_id)
+    with _settings_of_wide_write(micro.spark):
+        append(with_ids(events, micro.batch_id), micro.warehouse, DISPATCH_EVENTS.name, app_id, micro.batch_id)
     return seen.get["summaries"]
+
+
+@contextmanager
+def _settings_of_wide_write(spark: SparkSession) -> Iterator[None]:
+    """Spark's settings for the write of bronze; they are the query's own, whose session is a copy."""
+    for key, value in _WIDE_WRITE.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key in _WIDE_WRITE:
+            spark.conf.unset(key)
+
+
+def used_names(micro: MicroBatch, summaries: Sequence[Row]) -> DataFrame:
+    """(broker, topic, sub) of the events: as the tasks met them, or read back from bronze where a task met too many to hand over."""
+    if any(summary.names is None for summary in summaries):
+        return micro.written(DISPATCH_EVENTS).select(*NAME_COLUMNS)
+    met = {tuple(name) for summary in summaries for name in summary.names}
+    return micro.spark.createDataFrame(sorted(met, key=str), NAME_STRUCT).coalesce(1)
 
 
 def _add_up(summaries: Sequence[Row]) -> dict[str | None, FileCounts]:

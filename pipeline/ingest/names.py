@@ -2,9 +2,9 @@
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.storagelevel import StorageLevel
 
 from pipeline.faults import BrokenInvariant
+from pipeline.ingest.ids import broker_id, sub_id, topic_id
 from pipeline.sinks.append import app_id_of, append
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables.bookkeeping import NAMES
@@ -12,35 +12,29 @@ from schemas.tables.bookkeeping import NAMES
 _TEXT = ("level", "broker", "topic", "subscription")
 
 
-def write_names(events: DataFrame, warehouse: Warehouse, query_id: str, batch_id: int) -> int:
-    """Add to `names` what `events` (rows of dispatch_events) name and the table lacks; returns how many rows `events` has.
+def write_names(used: DataFrame, warehouse: Warehouse, query_id: str, batch_id: int) -> None:
+    """Add to `names` what `used` (broker, topic, sub of events; repeats do not matter) names and the table lacks.
 
     Raises BrokenInvariant if an id has two texts: hashes of 64 bits do not collide by chance among names that a person could count.
     """
-    used = events.groupBy("broker_id", "topic_id", "sub_id", "broker", "topic", "sub").count().persist(StorageLevel.MEMORY_AND_DISK)
+    known = used.sparkSession.read.format("delta").load(warehouse.table(NAMES.name))
+    same = [F.col(f"u.{name}").eqNullSafe(F.col(f"k.{name}")) for name in _TEXT]
+    unknown = _named(used).alias("u").join(known.alias("k"), [F.col("u.id") == F.col("k.id"), *same], "left_anti").persist()
     try:
-        rows = used.agg(F.coalesce(F.sum("count"), F.lit(0))).collect()[0][0]
-        known = used.sparkSession.read.format("delta").load(warehouse.table(NAMES.name))
-        same = [F.col(f"u.{name}").eqNullSafe(F.col(f"k.{name}")) for name in _TEXT]
-        unknown = _named(used).alias("u").join(known.alias("k"), [F.col("u.id") == F.col("k.id"), *same], "left_anti").persist()
-        try:
-            if not unknown.isEmpty():
-                _check_one_text(unknown, known)
-                append(unknown.coalesce(1), warehouse, NAMES.name, app_id_of(query_id, NAMES.name), batch_id)
-        finally:
-            unknown.unpersist()
+        if not unknown.isEmpty():
+            _check_one_text(unknown, known)
+            append(unknown.coalesce(1), warehouse, NAMES.name, app_id_of(query_id, NAMES.name), batch_id)
     finally:
-        used.unpersist()
-    return int(rows)
+        unknown.unpersist()
 
 
 def _named(used: DataFrame) -> DataFrame:
-    """(id, level, broker, topic, subscription) of every id in (broker_id, topic_id, sub_id, broker, topic, sub), each once."""
+    """(id, level, broker, topic, subscription) of every id of (broker, topic, sub), each once."""
     nothing = F.lit(None).cast("string")
     levels = (
-        (F.col("broker_id"), "broker", F.col("broker"), nothing, nothing, F.lit(True)),
-        (F.col("topic_id"), "topic", nothing, F.col("topic"), nothing, F.col("topic").isNotNull()),
-        (F.col("sub_id"), "subscription", nothing, F.col("topic"), F.col("sub"), F.col("topic").isNotNull() & F.col("sub").isNotNull()),
+        (broker_id(), "broker", F.col("broker"), nothing, nothing, F.lit(True)),
+        (topic_id(), "topic", nothing, F.col("topic"), nothing, F.col("topic").isNotNull()),
+        (sub_id(), "subscription", nothing, F.col("topic"), F.col("sub"), F.col("topic").isNotNull() & F.col("sub").isNotNull()),
     )
     entries = [
         F.when(
@@ -51,13 +45,12 @@ def _named(used: DataFrame) -> DataFrame:
         )
         for number, level, broker, topic, sub, there in levels
     ]
-    return used.select(F.explode(F.array_compact(F.array(*entries))).alias("name")).select("name.*").distinct()
+    return used.distinct().select(F.explode(F.array_compact(F.array(*entries))).alias("name")).select("name.*").distinct()
 
 
 def _check_one_text(unknown: DataFrame, known: DataFrame) -> None:
     """`unknown` holds only names that the table does not have as they are: an id that is there twice, or in the table, has two texts."""
-    twice = unknown.groupBy("id").count().where("count > 1").select("id")
-    taken = unknown.join(known, "id", "left_semi").select("id")
-    for row in twice.union(taken).limit(1).collect():
+    ids = unknown.select("id").union(known.select("id")).groupBy("id").count()
+    for row in ids.where("count > 1").limit(1).collect():
         texts = unknown.unionByName(known).where(F.col("id") == row.id).select(*_TEXT).collect()
         raise BrokenInvariant(f"id {row.id} stands for {' and '.join(str(tuple(text)) for text in texts)}: two texts have the same hash")

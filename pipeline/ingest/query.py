@@ -6,6 +6,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
+from pipeline.ingest.listed import first_said
 from pipeline.ingest.micro_batch import MicroBatch, ingest_micro_batch
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
@@ -37,9 +38,10 @@ def start_ingest(
 def _writer(source: Source, warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int], None]:
     def write(batch: DataFrame, batch_id: int) -> None:
         run.before_micro_batch()
-        query_id = batch.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
-        reader = source.reader(batch)
+        spark = batch.sparkSession
+        query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
+        reader = source.reader(batch, first_said(spark, warehouse.checkpoint(QUERY), batch_id))
         if reader is not None:
-            ingest_micro_batch(MicroBatch(batch.sparkSession, warehouse, run, QUERY, query_id or "", batch_id), reader)
+            ingest_micro_batch(MicroBatch(spark, warehouse, run, QUERY, query_id or "", batch_id), reader)
 
     return write

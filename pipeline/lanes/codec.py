@@ -15,15 +15,19 @@ from pipeline.lanes.epoch import Epoch
 from pipeline.lanes.given_up import GivenUp
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.machines.array import Array
+from pipeline.machines.backlog.machine import NAME as BACKLOG
+from pipeline.machines.backlog.machine import VERSION as BACKLOG_VERSION
+from pipeline.machines.backlog.machine import BacklogMachine
+from pipeline.machines.machine import Machine
 from pipeline.machines.throttle.machine import NAME as THROTTLE
 from pipeline.machines.throttle.machine import VERSION as THROTTLE_VERSION
 from pipeline.machines.throttle.machine import ThrottleMachine
 
 MAGIC = b"DLAN"
-VERSION = 1
+VERSION = 2
 _PREFIX = struct.Struct("<4sIQ")  # magic, version, length of the payload before compression
 _HEADER_LENGTH = struct.Struct("<I")
-MACHINES = {THROTTLE: (THROTTLE_VERSION, ThrottleMachine)}
+MACHINES = {THROTTLE: (THROTTLE_VERSION, ThrottleMachine), BACKLOG: (BACKLOG_VERSION, BacklogMachine)}
 
 
 def encode(lane: Lane) -> bytes:
@@ -81,7 +85,7 @@ def decode(blob: bytes, settings: LaneSettings) -> Lane:
     return lane
 
 
-def _machine(name: str, epoch: int, arrays: dict[str, Array]) -> ThrottleMachine:
+def _machine(name: str, epoch: int, arrays: dict[str, Array]) -> Machine:
     prefix = f"{epoch}/{name}/"
     return MACHINES[name][1].restore({key[len(prefix) :]: array for key, array in arrays.items() if key.startswith(prefix)})
 

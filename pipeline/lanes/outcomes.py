@@ -8,13 +8,27 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from pipeline.machines.machine import Rows
-from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, SUB_TYPES
+from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, QUOTA_POLICIES, SUB_TYPES
+from schemas.tables.backlog import CHECK_SOURCES, DECISIONS, SUBSCRIPTION_BACKLOG, TOPIC_BACKLOG
 from schemas.tables.gaps import LATE_EVENTS, LOG_GAPS
 from schemas.tables.limiter_windows import LIMITER_WINDOWS
+from schemas.tables.quotas import (
+    ACTIONS,
+    DISAGREEMENTS,
+    QUOTA_CHECKS,
+    QUOTA_EVICTION_MOVES,
+    QUOTA_EVICTIONS,
+    QUOTA_TYPE_LABELS,
+)
 from schemas.tables.subscription_throttle import SUBSCRIPTION_THROTTLE
 
-#: Columns whose text is joined back from `names` by id.
-TEXT_OF_IDS = ("broker", "topic", "subscription")
+#: Columns whose text is joined back from `names` by id, and the level of the name that they show.
+TEXT_OF_IDS = {
+    "broker": "broker",
+    "topic": "topic",
+    "subscription": "subscription",
+    "oldest_backlog_message_subscription_name": "subscription",
+}
 SOURCES = ("observed", "modelled", "mixed", "none")
 ENUMS: dict[str, tuple[str, ...]] = {
     "sub_type": SUB_TYPES,
@@ -23,13 +37,31 @@ ENUMS: dict[str, tuple[str, ...]] = {
     "limiter": LIMITER_KINDS,
     "dimension": ("msg", "bytes"),
     "kind": ("lost", "clock_step"),
+    "check_source": CHECK_SOURCES,
+    "decision": DECISIONS,
+    "quota_type": QUOTA_TYPE_LABELS,
+    "broker_quota_type": QUOTA_TYPE_LABELS,
+    "action": ACTIONS,
+    "disagreement": DISAGREEMENTS,
+    **dict.fromkeys(("policy", "policy_size", "policy_time", "broker_policy"), QUOTA_POLICIES),
     "reason": ("given_up", "quarantined", "epoch_over"),
 }
 #: What one lane reports of one micro-batch: sums of it go into batch_manifest.
 LANE_REPORT = "lane_report"
 LANE_REPORT_COLUMNS = ("rows_in", "quarantined", "applied", "duplicates", "late", "held", "lost", "state_bytes")
 
-_TABLES = (SUBSCRIPTION_THROTTLE, LIMITER_WINDOWS, LOG_GAPS, LATE_EVENTS)
+#: In the order of their numbers: new ones go to the end, before the report.
+_TABLES = (
+    SUBSCRIPTION_THROTTLE,
+    LIMITER_WINDOWS,
+    LOG_GAPS,
+    LATE_EVENTS,
+    TOPIC_BACKLOG,
+    SUBSCRIPTION_BACKLOG,
+    QUOTA_EVICTIONS,
+    QUOTA_EVICTION_MOVES,
+    QUOTA_CHECKS,
+)
 
 
 def _columns(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas.events import CODES, DRAIN_CODE, TOMBSTONE_CODE
-from schemas.lane_columns import ENUM_SLOTS, LANE_COLUMNS, SLOT_FIELDS, SLOTS
+from schemas.lane_columns import ENUM_SLOTS, LANE_COLUMNS, SETTINGS, SLOT_FIELDS, SLOTS, SYSTEM_CURSORS, VERSION_BASE
 
 #: Group key of the lanes: the broker.
 LANE_KEY = "lane"
@@ -15,18 +15,28 @@ def slot_value(field: str) -> str:
     """SQL of one payload field as a long; null where the event does not have it."""
     if field == "want_left_msgs":
         return f"want_msgs * {2**32}L + coalesce(left_msgs + 2L, 0L)"
-    if field.startswith("settings."):
-        return _flag(f"try_element_at(settings, '{field.split('.', 1)[1]}')")
-    if field.startswith("setting."):
-        return f"if(`key` = '{field.split('.', 1)[1]}', {_flag('value')}, null)"
+    source, _, key = field.partition(".")
+    if source == "settings":
+        return _setting(key, f"try_element_at(settings, '{key}')")
+    if source == "setting":
+        return f"if(`key` = '{key}', {_setting(key, 'value')}, null)"
+    if field == "version_number":
+        parts = (f"try_cast(try_element_at(split(regexp_extract(version, '^[0-9.]+', 0), '[.]'), {k}) AS bigint)" for k in (1, 2, 3))
+        return " + ".join(f"coalesce({part}, 0L) * {VERSION_BASE ** (2 - k)}L" for k, part in enumerate(parts))
+    if field == "cursor_owner":
+        return "CASE " + " ".join(f"WHEN startswith(sub, '{name}') THEN {n}L" for name, n in SYSTEM_CURSORS.items()) + " ELSE 0L END"
+    if field == "outside_of_round":
+        return "if(cause IS NULL, 0L, 1L)"
     if field in ENUM_SLOTS:
         branches = " ".join(f"WHEN '{text}' THEN {number}L" for number, text in enumerate(ENUM_SLOTS[field]))
         return f"CASE {field} {branches} END"
     return f"cast({field} AS bigint)"
 
 
-def _flag(text: str) -> str:
-    """A configuration value as Java reads a boolean: true in any case of letters."""
+def _setting(key: str, text: str) -> str:
+    """A configuration value as a number; a flag as Java reads a boolean: true in any case of letters."""
+    if SETTINGS[key] == "integer":
+        return f"try_cast(trim({text}) AS bigint)"
     return f"if({text} IS NULL, null, if(lower({text}) = 'true', 1L, 0L))"
 
 

@@ -20,7 +20,7 @@ from pipeline.machines.machine import Machine
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
 from pipeline.sinks.append import app_id_of, append
-from pipeline.sinks.manifest import read_offsets, table_versions, write_manifest
+from pipeline.sinks.manifest import write_manifest
 from pipeline.sinks.outcomes import lacks_text, output_column, table_rows, with_text
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
@@ -87,21 +87,7 @@ def _writer(warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int],
         try:
             report, rows_by_kind = _count(batch)
             _write_tables(spark, batch, rows_by_kind, warehouse, run, query_id, batch_id)
-            write_manifest(
-                spark,
-                warehouse,
-                {
-                    "query": QUERY,
-                    "query_id": query_id,
-                    "batch_id": batch_id,
-                    "source_offsets": read_offsets(spark, warehouse, QUERY, batch_id),
-                    **report,
-                    "table_versions": table_versions(spark, warehouse),
-                    "run_id": run.run_id,
-                    "code_version": run.code_version,
-                    "written_at": run.now(),
-                },
-            )
+            write_manifest(spark, warehouse, run, QUERY, query_id, batch_id, report)
         finally:
             batch.unpersist()
 

@@ -87,6 +87,8 @@ class EpochTime:
         """Close the open window now, at the last event applied: what lasts is charged until then."""
         if self.window != NULL:
             self._charge_until(self.last_ts, self.last_ns)
+            for machine in self.machines:
+                machine.end_log(self.last_ts, self.last_ns)
             self._close_window(self.last_ns)
 
     def end(self) -> None:
@@ -104,7 +106,8 @@ class EpochTime:
             run = rows[start:stop]
             self._enter(int(windows[start]), int(run[0, NS]))
             for machine in self.machines:
-                machine.fold(run)
+                for outcome in machine.fold(run):
+                    self.emit(outcome)
             tombstones = int(np.count_nonzero(run[:, TYPE] == TOMBSTONE_CODE))
             self.applied += len(run) - tombstones
             self.missing += tombstones

@@ -4,7 +4,7 @@ The lane hands events over in `seq` order, all of one window at a time, and says
 epoch is over. A machine returns outcomes as values and does nothing else.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -43,8 +43,8 @@ class Rows:
 class Machine(Protocol):
     """One machine's state for one epoch, and its rules."""
 
-    def fold(self, events: Array) -> None:
-        """Apply events: int64 [n, LANE_COLUMNS], in order, all in the open window."""
+    def fold(self, events: Array) -> Sequence[Rows]:
+        """Apply events: int64 [n, LANE_COLUMNS], in order, all in the open window. Returns rows that do not wait for its end."""
 
     def lose(self) -> None:
         """Events were lost here: what is alive is no longer complete."""
@@ -60,6 +60,9 @@ class Machine(Protocol):
 
     def end_epoch(self, ts_us: int, ns: int) -> None:
         """The broker process is gone: everything that lives ends at (ts_us, ns). The open window is closed afterwards."""
+
+    def end_log(self, ts_us: int, ns: int) -> None:
+        """Nothing more will come after (ts_us, ns), though the process may live. The open window is closed afterwards."""
 
     def arrays(self) -> dict[str, Array]:
         """The whole state as named arrays, compacted: what `restore` of the same version takes."""

@@ -1,12 +1,12 @@
 """What a micro-batch wrote, written last: the row that makes it visible as done, for both queries."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import LongType
 
 from pipeline.faults import BrokenInvariant, invariant
+from pipeline.run_context import RunContext
 from pipeline.sinks.append import app_id_of, append
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.files import WarehouseFiles
@@ -19,17 +19,29 @@ _SCHEMA = struct(BATCH_MANIFEST.fields)
 _COUNTS = tuple(f.name for f in _SCHEMA.fields if isinstance(f.dataType, LongType) and f.name != "batch_id")
 
 
-def write_manifest(spark: SparkSession, warehouse: Warehouse, row: Mapping[str, Any]) -> None:
+def write_manifest(
+    spark: SparkSession, warehouse: Warehouse, run: RunContext, query: str, query_id: str, batch_id: int, counts: Mapping[str, int]
+) -> None:
     """Append the row of a micro-batch to batch_manifest, once. Call it after all tables of the micro-batch are written.
 
-    `row` holds columns of BATCH_MANIFEST; counts that a query does not have may be left out and become 0. Versions may be integers.
-    Raises BrokenInvariant for a column that the table does not have.
+    `counts` holds any of the table's counts; those that a query does not have become 0. Raises BrokenInvariant for a count that the
+    table does not have.
     """
-    invariant(set(row) <= set(_SCHEMA.names), f"batch_manifest has no columns {sorted(set(row) - set(_SCHEMA.names))}")
-    values = {**dict.fromkeys(_COUNTS, 0), **row}
-    values["table_versions"] = {name: str(version) for name, version in values["table_versions"].items()}
-    rows = spark.createDataFrame([tuple(values[name] for name in _SCHEMA.names)], _SCHEMA)
-    append(rows, warehouse, BATCH_MANIFEST.name, app_id_of(values["query_id"], BATCH_MANIFEST.name), values["batch_id"])
+    invariant(set(counts) <= set(_COUNTS), f"batch_manifest has no counts {sorted(set(counts) - set(_COUNTS))}")
+    row = {
+        "query": query,
+        "query_id": query_id,
+        "batch_id": batch_id,
+        "source_offsets": read_offsets(spark, warehouse, query, batch_id),
+        **dict.fromkeys(_COUNTS, 0),
+        **counts,
+        "table_versions": {name: str(version) for name, version in table_versions(spark, warehouse).items()},
+        "run_id": run.run_id,
+        "code_version": run.code_version,
+        "written_at": run.now(),
+    }
+    rows = spark.createDataFrame([tuple(row[name] for name in _SCHEMA.names)], _SCHEMA)
+    append(rows, warehouse, BATCH_MANIFEST.name, app_id_of(query_id, BATCH_MANIFEST.name), batch_id)
 
 
 def table_versions(spark: SparkSession, warehouse: Warehouse) -> dict[str, int]:

@@ -34,7 +34,7 @@ def table_rows(outcomes: DataFrame, table: Table) -> DataFrame:
 
 def _value(table: str, field: Field) -> Column:
     if field.name in TEXT_OF_IDS:
-        return F.col(field.name)
+        return F.col(TEXT_OF_IDS[field.name])
     if field.name == "completeness":
         applied, missing = output_column(table, "window_applied"), output_column(table, "window_missing")
         return F.expr(f"if({applied} + {missing} = 0, 1.0D, cast({applied} AS double) / ({applied} + {missing}))")

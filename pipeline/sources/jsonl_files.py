@@ -4,7 +4,8 @@ Spark reads no byte of a local file: it would read it line by line in the JVM, l
 """
 
 import heapq
-from collections.abc import Callable, Collection, Iterator, Sequence
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -15,9 +16,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.parse.file import ParseLimits, parse_stream
+from pipeline.sources.named import TaskNames
 from pipeline.sources.place import LISTED, Place
 from pipeline.sources.rows import SPARK_SCHEMA, Counted, block_rows, summary_row
-from pipeline.sources.source import RowReader
+from pipeline.sources.source import FirstSaid, RowReader
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 #: Spark's file source ignores files that are older than this against the newest one seen; an archive's files are months apart.
@@ -64,12 +66,15 @@ class JsonlFiles:
         columns = ("path", "length") if self.place.local else ("path", "length", "content")
         return files.where(F.col("path").rlike(self.place.wanted)).select(*columns)
 
-    def reader(self, batch: DataFrame) -> RowReader | None:
-        """Rows of the micro-batch's files."""
+    def reader(self, batch: DataFrame, first_said: FirstSaid) -> RowReader | None:
+        """Rows of the micro-batch's files, each as long as it was when the micro-batch was run first."""
+        listed = sorted((row.path, row.length) for row in batch.select("path", "length").collect())
+        if not listed:
+            return None
+        files = [ListedFile(path, length) for path, length in json.loads(first_said(json.dumps(listed)))]
         if not self.place.local:
-            return partial(_handed_over, batch, self.limits)
-        files = [ListedFile(row.path, row.length) for row in batch.collect()]
-        return partial(_opened, batch.sparkSession, files, self.limits) if files else None
+            return partial(_handed_over, batch, files, self.limits)
+        return partial(_opened, batch.sparkSession, files, self.limits)
 
     def listing(self, spark: SparkSession) -> DataFrame | None:
         """The wanted files that lie there now."""
@@ -77,13 +82,15 @@ class JsonlFiles:
 
 
 def share_out(files: Sequence[ListedFile], cores: int) -> list[list[ListedFile]]:
-    """Files to tasks of about equal work: as many as cores if that is worth it, more if they would be large.
+    """Files to tasks of about equal work: as many as cores if that is worth it, some times as many if they would be large.
 
     The same files give the same tasks, in whatever order they come.
     """
     work = {file: file.length * (1 if file.path.endswith(".jsonl") else _GROWTH) for file in files}
     total = sum(work.values())
-    tasks = max(1, min(cores, -(-total // _SMALL_TASK_BYTES)), min(len(files), -(-total // _LARGE_TASK_BYTES)))
+    # Not one more than a multiple: all cores but one would wait for it.
+    rounds = max(1, -(-total // (cores * _LARGE_TASK_BYTES)))
+    tasks = max(1, min(rounds * cores, -(-total // _SMALL_TASK_BYTES)))
     shares: list[list[ListedFile]] = [[] for _ in range(min(tasks, len(files)))]
     loads = [(0, position) for position in range(len(shares))]
     for file in sorted(files, key=lambda f: (-work[f], f.path)):
@@ -100,10 +107,11 @@ def _opened(spark: SparkSession, files: Sequence[ListedFile], limits: ParseLimit
     return tasks.mapInArrow(_in_task(partial(_read_shares, shares, limits)), SPARK_SCHEMA)
 
 
-def _handed_over(batch: DataFrame, limits: ParseLimits, only: Collection[str] | None) -> DataFrame:
+def _handed_over(batch: DataFrame, files: Sequence[ListedFile], limits: ParseLimits, only: Collection[str] | None) -> DataFrame:
     """Rows of files whose content Spark has read."""
-    wanted = batch if only is None else batch.where(F.col("path").isin(list(only)))
-    return wanted.mapInArrow(_in_task(partial(_read_contents, limits)), SPARK_SCHEMA)
+    lengths = {file.path: file.length for file in files if only is None or file.path in only}
+    wanted = batch.where(F.col("path").isin(list(lengths)))
+    return wanted.mapInArrow(_in_task(partial(_read_contents, lengths, limits)), SPARK_SCHEMA)
 
 
 def _in_task(function: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
@@ -116,24 +124,27 @@ def _in_task(function: Callable[[Batches], Batches]) -> Callable[[Batches], Batc
 
 
 def _read_shares(shares: Sequence[Sequence[ListedFile]], limits: ParseLimits, batches: Batches) -> Batches:
+    met = TaskNames()
     for batch in batches:
         for task in batch.column("id").to_pylist():
             for file in shares[task]:
                 with open(local_path(file.path), "rb") as stream:
                     # What is appended meanwhile is not read: two passes over a growing file must agree.
-                    yield from file_rows(cast(BinaryIO, Prefix(stream, file.length)), file, limits)
+                    yield from file_rows(cast(BinaryIO, Prefix(stream, file.length)), file, limits, met)
 
 
-def _read_contents(limits: ParseLimits, batches: Batches) -> Batches:
+def _read_contents(lengths: Mapping[str, int], limits: ParseLimits, batches: Batches) -> Batches:
+    met = TaskNames()
     for batch in batches:
-        for row in range(batch.num_rows):
-            file = ListedFile(batch.column("path")[row].as_py(), batch.column("length")[row].as_py())
-            yield from file_rows(BytesIO(batch.column("content")[row].as_buffer()), file, limits)
+        for path, content in zip(batch.column("path").to_pylist(), batch.column("content"), strict=True):
+            file = ListedFile(path, lengths[path])
+            stream = Prefix(BytesIO(content.as_buffer()), file.length)
+            yield from file_rows(cast(BinaryIO, stream), file, limits, met)
 
 
-def file_rows(stream: BinaryIO, file: ListedFile, limits: ParseLimits) -> Batches:
+def file_rows(stream: BinaryIO, file: ListedFile, limits: ParseLimits, met: TaskNames) -> Batches:
     """Rows (ROW_SCHEMA) of one file's bytes, its summary last."""
-    counted = Counted(file.path, file.length)
+    counted = Counted(file.path, file.length, met)
     for block in parse_stream(stream, file.path, limits):
         counted.add(block)
         yield from block_rows(block)

@@ -4,12 +4,13 @@ A Python stage has one output schema; three kinds of rows in one pass cost less 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
-from pyspark.sql.types import IntegerType, StructField, StructType
+from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
 from pipeline.parse.outcome import EVENT_SCHEMA, REJECT_SCHEMA, ParsedBlock
+from pipeline.sources.named import NAME_COLUMNS, NAME_TYPE, Name, TaskNames
 from schemas.field import Field
 from schemas.render.arrow import arrow_schema
 from schemas.render.spark import struct
@@ -30,7 +31,13 @@ SUMMARY_FIELDS = (
 _EVENT_NAMES = {f.name for f in PARSED_FIELDS}
 #: Columns of a reject that no event has; the others (broker, seq, source_line …) are shared.
 _REJECT_ONLY = tuple(f for f in QUARANTINE.fields if f.name in REJECT_SCHEMA.names and f.name not in _EVENT_NAMES)
-_SUMMARY_TYPE = pa.struct(list(arrow_schema(SUMMARY_FIELDS)))
+#: Beside the counts: (broker, topic, sub) that the task met first here; null when it met more than it hands over.
+_SUMMARY_TYPE = pa.struct([*arrow_schema(SUMMARY_FIELDS), pa.field("names", pa.list_(NAME_TYPE))])
+#: A name as Spark sees it.
+NAME_STRUCT = StructType([StructField(name, StringType()) for name in NAME_COLUMNS])
+_SUMMARY_STRUCT = StructType(
+    [*(StructField(f.name, f.dataType) for f in struct(SUMMARY_FIELDS)), StructField("names", ArrayType(NAME_STRUCT))]
+)
 
 #: row_kind says which columns of a row count; all others are null.
 ROW_SCHEMA = pa.schema(
@@ -44,26 +51,30 @@ SPARK_SCHEMA = StructType(
     [
         StructField("row_kind", IntegerType()),
         *(StructField(f.name, f.dataType) for f in struct((*PARSED_FIELDS, *_REJECT_ONLY))),
-        StructField("summary", StructType([StructField(f.name, f.dataType) for f in struct(SUMMARY_FIELDS)])),
+        StructField("summary", _SUMMARY_STRUCT),
     ]
 )
 
 
 @dataclass
 class Counted:
-    """Running summary of one file while its blocks go by."""
+    """Running summary of one file while its blocks go by; `met` is what its task has met, in this file and in others."""
 
     file: str | None
     bytes: int
+    met: TaskNames
     lines: int = 0
     rejects: int = 0
     truncated: bool = False
+    names: list[Name] | None = field(default_factory=list)
 
     def add(self, block: ParsedBlock) -> None:
         """Count the block in."""
         self.lines += block.lines
         self.rejects += block.rejects.num_rows
         self.truncated = self.truncated or block.truncated
+        new = self.met.new_in(block.events)
+        self.names = None if new is None or self.names is None else self.names + new
 
 
 def block_rows(block: ParsedBlock) -> Iterator[pa.RecordBatch]:
@@ -75,7 +86,8 @@ def block_rows(block: ParsedBlock) -> Iterator[pa.RecordBatch]:
 
 def summary_row(counted: Counted) -> pa.RecordBatch:
     """One row of kind SUMMARY."""
-    return _widened(SUMMARY, pa.RecordBatch.from_pylist([{"summary": vars(counted)}], schema=pa.schema([("summary", _SUMMARY_TYPE)])))
+    summary = {name: value for name, value in vars(counted).items() if name != "met"}
+    return _widened(SUMMARY, pa.RecordBatch.from_pylist([{"summary": summary}], schema=pa.schema([("summary", _SUMMARY_TYPE)])))
 
 
 def _widened(kind: int, rows: pa.RecordBatch) -> pa.RecordBatch:

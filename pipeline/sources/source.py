@@ -8,6 +8,8 @@ from pyspark.sql import DataFrame, SparkSession
 #: Rows of one micro-batch (ROW_SCHEMA of pipeline/sources/rows.py). May be called again, with the names of files to which it may
 #: (not must) restrict itself: the same files give the same rows each time, whatever is appended to them in between.
 RowReader = Callable[[Collection[str] | None], DataFrame]
+#: Gives back the text (one line) that it was given when the micro-batch was run first.
+FirstSaid = Callable[[str], str]
 
 
 class Source(Protocol):
@@ -20,8 +22,11 @@ class Source(Protocol):
         """The streaming frame of work."""
         ...
 
-    def reader(self, batch: DataFrame) -> RowReader | None:
-        """How to read the rows of a micro-batch of `stream`; None if it holds nothing to read."""
+    def reader(self, batch: DataFrame, first_said: FirstSaid) -> RowReader | None:
+        """How to read the rows of a micro-batch of `stream`; None if it holds nothing to read.
+
+        With `first_said` a source whose files may grow keeps how far they are to be read, also when the micro-batch is run again.
+        """
         ...
 
     def listing(self, spark: SparkSession) -> DataFrame | None:

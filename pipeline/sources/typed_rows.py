@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 from pipeline.parse.line import ParseLimits
 from pipeline.parse.outcome import ParsedBlock
 from pipeline.parse.typed import parse_typed
+from pipeline.sources.named import TaskNames
 from pipeline.sources.rows import SPARK_SCHEMA, Counted, block_rows, summary_row
 
 #: Columns that a source of files adds to its records; no field of anybody's log is called so.
@@ -25,18 +26,19 @@ def typed_rows(records: DataFrame, limits: ParseLimits) -> DataFrame:
 
 def _reader(limits: ParseLimits) -> Callable[[Batches], Batches]:
     def read(batches: Batches) -> Batches:
+        met = TaskNames()
         for batch in batches:
             for part in _by_file(batch):
-                yield from part_rows(part, limits)
+                yield from part_rows(part, limits, met)
 
     return read
 
 
-def part_rows(part: pa.RecordBatch, limits: ParseLimits) -> Batches:
+def part_rows(part: pa.RecordBatch, limits: ParseLimits, met: TaskNames) -> Batches:
     """Rows of records of one file, or of a table, their summary last. Several summaries of one file add up."""
-    counted = Counted(None, 0)
+    counted = Counted(None, 0, met)
     if FILE_COLUMN in part.schema.names:
-        counted = Counted(part.column(FILE_COLUMN)[0].as_py(), part.column(FILE_BYTES_COLUMN)[0].as_py())
+        counted = Counted(part.column(FILE_COLUMN)[0].as_py(), part.column(FILE_BYTES_COLUMN)[0].as_py(), met)
         part = part.drop_columns([FILE_COLUMN, FILE_BYTES_COLUMN])
     block = parse_typed(part, limits)
     counted.add(block)

@@ -11,7 +11,25 @@ from schemas.render.ddl import delta_path
 from schemas.tables import TABLES
 
 #: In the order in which they are registered: a view may use tables and views before it. One `<view>.sql` beside this file each.
-VIEWS = ("subscription_totals", "throttled_now", "throttle_by_limiter", "limiter_use", "noisy_neighbours", "log_balance", "log_health")
+VIEWS = (
+    "subscription_totals",
+    "throttled_now",
+    "throttle_by_limiter",
+    "limiter_use",
+    "noisy_neighbours",
+    "check_intervals",
+    "check_durations",
+    "backlog_now",
+    "oldest_subscriptions",
+    "quota_forecasts",
+    "quota_forecast_scores",
+    "quota_risk",
+    "evictions",
+    "broker_belief_gap",
+    "backlog_waterfall",
+    "log_balance",
+    "log_health",
+)
 
 
 def sql_of(view: str) -> str:

@@ -1,10 +1,12 @@
 """Every table of the warehouse, in the order in which data reaches them."""
 
 from schemas.field import Table
+from schemas.tables.backlog import SUBSCRIPTION_BACKLOG, TOPIC_BACKLOG
 from schemas.tables.bookkeeping import BATCH_MANIFEST, INGEST_FILES, LANE_CONTROL, NAMES
 from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE
 from schemas.tables.gaps import LATE_EVENTS, LOG_GAPS
 from schemas.tables.limiter_windows import LIMITER_WINDOWS
+from schemas.tables.quotas import QUOTA_CHECKS, QUOTA_EVICTION_MOVES, QUOTA_EVICTIONS
 from schemas.tables.subscription_throttle import SUBSCRIPTION_THROTTLE
 
 TABLES: tuple[Table, ...] = (
@@ -15,6 +17,11 @@ TABLES: tuple[Table, ...] = (
     LANE_CONTROL,
     SUBSCRIPTION_THROTTLE,
     LIMITER_WINDOWS,
+    TOPIC_BACKLOG,
+    SUBSCRIPTION_BACKLOG,
+    QUOTA_EVICTIONS,
+    QUOTA_EVICTION_MOVES,
+    QUOTA_CHECKS,
     LOG_GAPS,
     LATE_EVENTS,
     BATCH_MANIFEST,

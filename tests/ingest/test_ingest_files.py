@@ -157,6 +157,25 @@ def test_what_a_crash_left_out_is_written_by_the_rerun(tmp_path: Path, ingest_in
     assert sorted(row.level for row in ingest.rows("names", "level")) == ["broker", "topic"]
 
 
+@pytest.mark.parametrize("crash_before", ["_write_bronze", "write_manifest"])
+def test_a_file_that_grew_before_the_rerun_is_read_as_far_as_before(
+    tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch, crash_before: str
+) -> None:
+    write(tmp_path / "e" / "a.jsonl", event(1) + b"\n")
+    ingest = ingest_into(tmp_path / "e")
+    with monkeypatch.context() as patch:
+        patch.setattr(micro_batch, crash_before, _crash)
+        with pytest.raises(StreamingQueryException, match="the driver ended"):
+            ingest.run()
+    with (tmp_path / "e" / "a.jsonl").open("ab") as file:
+        file.write(event(2) + b"\n")
+    ingest.run()
+
+    assert [row.seq for row in ingest.rows("dispatch_events", "seq")] == [1]
+    assert [(row.bytes, row.lines) for row in ingest.rows("ingest_files", "bytes", "lines")] == [(len(event(1)) + 1, 1)]
+    assert ingest.report_grown() == 1
+
+
 def _crash(*_: object) -> None:
     raise RuntimeError("the driver ended")
 

@@ -3,19 +3,25 @@
 import gzip
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
+from pyspark.sql import functions as F
 
 from pipeline.faults import BadConfig, BrokenInvariant
+from pipeline.ingest import micro_batch, names
 from pipeline.ingest.ids import with_ids
 from pipeline.ingest.names import write_names
 from pipeline.parse.line import ParseLimits
+from pipeline.run_context import RunContext
 from pipeline.settings import default_settings
 from pipeline.sources.detect import open_source
 from pipeline.sources.jsonl_files import JsonlFiles, ListedFile, Prefix, local_path, share_out
+from pipeline.sources.named import TaskNames
 from pipeline.sources.place import LISTED, Place, find_place
 from pipeline.sources.rows import EVENT
 from schemas.events import FIELDS
@@ -24,6 +30,7 @@ from schemas.tables import TABLES_BY_NAME
 from schemas.tables.bronze import PARSED_FIELDS
 
 CAPTURE = Path(__file__).parents[1] / "fixtures" / "captures" / "p1_batches" / "events.jsonl.gz"
+RUN = RunContext("run", "0", lambda: datetime(2026, 1, 2, tzinfo=UTC), lambda: None, lambda _: None)
 CONTRACT = struct([field for field in PARSED_FIELDS if field.name in FIELDS])
 
 
@@ -60,7 +67,7 @@ def test_files_that_spark_hands_over_give_the_rows_of_files_that_are_opened(spar
     rows = []
     for local in (True, False):
         source = JsonlFiles(Place(place.load, place.wanted, local), 1, ParseLimits())
-        read = source.reader(listed)
+        read = source.reader(listed, lambda text: text)
         assert read is not None
         rows.append([row.asDict(recursive=True) for row in read(None).collect()])
     assert rows[0] == rows[1]
@@ -99,17 +106,18 @@ def test_a_glob_is_no_delta_table(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_two_texts_with_one_id_stop_ingest(spark: SparkSession, tmp_path: Path, ingest_into: Callable) -> None:
+def test_two_texts_with_one_id_stop_ingest(
+    spark: SparkSession, tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ingest = ingest_into(tmp_path)
-    parsed = spark.createDataFrame([("b", "t", "s"), ("b", "t", None), ("b", None, None)], "broker string, topic string, sub string")
-    events = with_ids(parsed.selectExpr("*", "1795000000000000L AS ts"), 0)
-    assert write_names(events, ingest.warehouse, "q", 0) == 3
-    assert write_names(events, ingest.warehouse, "q", 1) == 3
+    used = spark.createDataFrame([("b", "t", "s"), ("b", "t", None), ("b", None, None)], "broker string, topic string, sub string")
+    write_names(used, ingest.warehouse, "q", 0)
+    write_names(used, ingest.warehouse, "q", 1)
     named = [(row.level, row.broker, row.topic, row.subscription) for row in ingest.rows("names", *TABLES_BY_NAME["names"].names)]
     assert sorted(named, key=str) == [("broker", "b", None, None), ("subscription", None, "t", "s"), ("topic", None, "t", None)]
-    forged = events.selectExpr("* EXCEPT (topic)", "'other' AS topic").where("topic_id <> 0")
+    monkeypatch.setattr(names, "topic_id", lambda: F.xxhash64(F.lit("t"), F.lit("t")))
     with pytest.raises(BrokenInvariant, match="other"):
-        write_names(forged, ingest.warehouse, "q", 2)
+        write_names(spark.createDataFrame([("b", "other", None)], used.schema), ingest.warehouse, "q", 2)
 
 
 @pytest.mark.spark
@@ -135,10 +143,39 @@ def test_work_is_shared_out_evenly_and_always_alike() -> None:
 
 @pytest.mark.parametrize(
     ("lengths", "cores", "tasks"),
-    [([10] * 50, 8, 1), ([8 << 20] * 3, 8, 3), ([1 << 30], 8, 1), ([1 << 30] * 9, 2, 9), ([64 << 20] * 9, 2, 3), ([0], 4, 1), ([], 4, 0)],
+    [([10] * 50, 8, 1), ([8 << 20] * 3, 8, 3), ([1 << 30], 8, 1), ([1 << 30] * 9, 2, 9), ([64 << 20] * 9, 2, 4), ([0], 4, 1), ([], 4, 0)],
 )
 def test_few_tasks_for_little_work_and_more_than_cores_for_much(lengths: list[int], cores: int, tasks: int) -> None:
     assert len(share_out([ListedFile(f"{number}.jsonl", length) for number, length in enumerate(lengths)], cores)) == tasks
+
+
+def test_a_task_hands_over_each_name_once_and_none_when_there_are_too_many() -> None:
+    met = TaskNames(most=3)
+
+    def new_in(*names: tuple[str | None, ...]) -> list[tuple[str | None, ...]] | None:
+        columns = [pa.array(column, pa.string()) for column in zip(*names, strict=True)]
+        new = met.new_in(pa.RecordBatch.from_arrays(columns, names=["broker", "topic", "sub"]))
+        return None if new is None else sorted((tuple(name.values()) for name in new), key=str)
+
+    assert new_in(("b", "t", "s"), ("b", None, None), ("b", "t", "s")) == [("b", "t", "s"), ("b", None, None)]
+    assert new_in(("b", "t", "s"), ("b", "t", None)) == [("b", "t", None)]
+    assert new_in(("b", "u", "s")) is None
+    assert new_in(("b", "t", "s")) is None
+
+
+@pytest.mark.spark
+def test_names_that_tasks_hand_over_are_those_of_bronze(tmp_path: Path, ingest_into: Callable) -> None:
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / CAPTURE.name).write_bytes(CAPTURE.read_bytes())
+    ingest = ingest_into(tmp_path / "e").run()
+    by_tasks = ingest.rows("names", "*")
+    micro = micro_batch.MicroBatch(ingest.spark, ingest.warehouse, RUN, "ingest", "another", 0)
+    read_back = micro_batch.used_names(micro, [Row(names=None)])
+    ingest.table("names").limit(0).write.format("delta").mode("overwrite").save(ingest.warehouse.table("names"))
+    names.write_names(read_back, ingest.warehouse, "another", 0)
+
+    assert len(by_tasks) > 3
+    assert ingest.rows("names", "*") == by_tasks
 
 
 def test_what_is_appended_while_a_file_is_read_is_left_alone() -> None:

@@ -50,6 +50,12 @@ def test_the_golden_blob_opens_and_goes_on() -> None:
     assert [row for row in whole["subscription_throttle"] if row["window_start"] == last] == mine
 
 
+def test_the_blob_of_the_version_before_is_refused_with_the_command_that_rebuilds() -> None:
+    """Version 1 knew no backlogs: their tables must begin where the log does."""
+    with pytest.raises(BadWarehouse, match=r"spark-submit.sh rebuild lanes"):
+        decode(GOLDEN.with_name("lane_state_v1.blob").read_bytes(), SETTINGS)
+
+
 @pytest.mark.parametrize("blob", [b"", b"DLAN", b"\x80\x04pickle", b"DLAN\x63\x00\x00\x00" + bytes(8)])
 def test_any_other_blob_is_refused_with_the_command_that_rebuilds(blob: bytes) -> None:
     with pytest.raises(BadWarehouse, match=r"spark-submit.sh rebuild lanes"):

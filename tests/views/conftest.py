@@ -1,4 +1,7 @@
-"""A small warehouse, written by hand: one busy broker, one whose clock was set back, a log with every kind of trouble."""
+"""A small warehouse, written by hand: one busy broker, one whose clock was set back, a log with every kind of trouble.
+
+Its backlogs are in backlog_rows.py.
+"""
 
 import os
 import subprocess
@@ -9,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from backlog_rows import backlog_tables
 from pyspark.sql import SparkSession
 
 from pipeline.views.catalog import register
@@ -25,7 +29,8 @@ S = 10**9
 Row = Mapping[str, Any]
 #: What a column holds where a row does not say: nothing happened.
 NOTHING = {"string": "", "long": 0, "int": 0, "boolean": False, "double": 1.0, "timestamp": THREE, "date": date(2026, 1, 5)}
-USUAL = {"broker": "b1:8080", "epoch": EPOCH, "source": "observed", "complete": True, "v": 1, "dimension": "msg", "limiter": "token_bucket"}
+USUAL = {"broker": "b1:8080", "epoch": EPOCH, "source": "observed", "complete": True, "v": 1, "dimension": "msg", "limiter": "token_bucket",
+         "check_source": "log", "decision": "none", "action": "evict", "agrees": True, "disagreement": "none"}  # fmt: skip
 
 
 def minute(m: int) -> datetime:
@@ -145,7 +150,12 @@ def filled_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFacto
     """The tables with the rows above."""
     filled = Warehouse(str(tmp_path_factory.mktemp("filled") / "warehouse"))
     create_missing_tables(spark, filled)
-    for table, rows in {"subscription_throttle": throttle_rows(), "limiter_windows": limiter_rows(), **other_tables()}.items():
+    for table, rows in {
+        "subscription_throttle": throttle_rows(),
+        "limiter_windows": limiter_rows(),
+        **other_tables(),
+        **backlog_tables(),
+    }.items():
         write(spark, filled, table, rows)
     return filled
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
 from pipeline.machines.index import EMPTY, find
-from pipeline.machines.throttle import fields
+from pipeline.machines import fields
 from pipeline.machines.throttle.dispatching import charge, evaluate_read
 from pipeline.machines.throttle.incarnations import (
     apply_to_limiter,
@@ -144,12 +144,10 @@ def apply_to_broker(scalars: Array, broker_limiter: Array, event: Array, code: i
     if code == DISPATCH_RATE:
         apply_to_limiter(broker_limiter, 0, event, scalars[S_STARTED], scalars[S_LOSSES])
         return
-    column = fields.BATCH_MODE
     if code == BROKER_START:
         scalars[S_STARTED] = 1
-        column = fields.START_BATCH_MODE
-    if fields.has(event, column):
-        scalars[S_BATCH_MODE] = event[column]
+    if fields.has(event, fields.BATCH_MODE):
+        scalars[S_BATCH_MODE] = event[fields.BATCH_MODE]
 
 
 @compiled
@@ -195,7 +193,7 @@ def apply_to_subscription(state: State, t: int, d: int, event: Array, code: int)
         return
     if code == CURSOR_OPEN:
         g = known_ledger(state.ledgers, state.ledger_index, topics, t, event[fields.LEDGER])
-        open_cursor(state, t, d, g, event[fields.CURSOR_ENTRY], event[fields.CURSOR_ENTRIES])
+        open_cursor(state, t, d, g, event[fields.ENTRY], event[fields.CURSOR_ENTRIES])
         return
     meet_cursor(dispatchers, d, topics, t)
     if code == DISPATCHER_OPEN:
@@ -210,6 +208,6 @@ def apply_to_subscription(state: State, t: int, d: int, event: Array, code: int)
     elif code == MARK_DELETE:
         g = known_ledger(state.ledgers, state.ledger_index, topics, t, event[fields.LEDGER])
         if g != EMPTY and event[fields.MARK_PERSISTED] == 0:
-            mark_delete(state, t, d, g, event[fields.MARK_ENTRY], event[fields.MARK_RESET] == 1)
+            mark_delete(state, t, d, g, event[fields.ENTRY], event[fields.MARK_RESET] == 1)
     else:
         count_consumer(dispatchers, d, topics, t, code == CONSUMER_OPEN)

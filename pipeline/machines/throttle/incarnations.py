@@ -7,7 +7,7 @@ are written at the window's end. Ending what does not exist changes nothing.
 from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
 from pipeline.machines.index import EMPTY, find, insert
-from pipeline.machines.throttle import fields
+from pipeline.machines import fields
 from pipeline.machines.throttle.layout import (
     D_BATCH_MODE,
     D_BEGAN_COMPLETE,

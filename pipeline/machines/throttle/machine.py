@@ -1,6 +1,6 @@
 """The throttle machine: owns the State, makes room for the compiled fold, turns window ends into rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -46,14 +46,15 @@ class ThrottleMachine:
     def __init__(self) -> None:
         self._state = empty_state()
 
-    def fold(self, events: Array) -> None:
-        """Apply events in order: int64 [n, LANE_COLUMNS]."""
+    def fold(self, events: Array) -> Sequence[Rows]:
+        """Apply events in order: int64 [n, LANE_COLUMNS]. All rows wait for the end of the window."""
         events = np.ascontiguousarray(events)  # any other layout would be compiled for anew
         done = 0
         while done < len(events):
             done = fold(self._state, events, done)
             if done < len(events):
                 self._state = with_room(self._state)
+        return ()
 
     def lose(self) -> None:
         """Events were lost: nothing that is alive is complete any more."""
@@ -87,6 +88,9 @@ class ThrottleMachine:
         """The process is gone: every topic ends, and the broker's limiter."""
         self._state = with_room_to_end(self._state)
         close_all(self._state, ts_us, ns)
+
+    def end_log(self, ts_us: int, ns: int) -> None:
+        """Dispatchers and limiters stay as they are."""
 
     def arrays(self) -> dict[str, Array]:
         """The state without rows that say nothing (unloaded topics, gone subscriptions, trimmed ledgers)."""

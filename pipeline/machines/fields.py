@@ -12,24 +12,32 @@ def _columns(event_type: str, *fields: str) -> tuple[int, ...]:
     return tuple(_FIRST_SLOT + SLOT_FIELDS[event_type].index(field) for field in fields)
 
 
-(BATCH_MODE,) = _columns("setting", "setting.dispatchThrottlingOnBatchMessageEnabled")
-(START_BATCH_MODE,) = _columns("broker_start", "settings.dispatchThrottlingOnBatchMessageEnabled")
+#: Settings lie in the same columns of `broker_start` and `setting`.
+BATCH_MODE, PRECISE_CHECK, CHECK_ENABLED, CHECK_INTERVAL_S = _columns("setting", *SLOT_FIELDS["setting"])
+(VERSION,) = _columns("broker_start", "version_number")
 #: The same column in every event that names a ledger.
 (LEDGER,) = {_FIRST_SLOT + fields.index("ledger") for fields in SLOT_FIELDS.values() if "ledger" in fields}
 LEVEL, MSG_RATE, BYTE_RATE, PERIOD_S, RELATIVE, LIMITER = _columns(
     "dispatch_rate", "level", "msg_rate", "byte_rate", "period_s", "relative", "limiter"
 )
-CLOSED_ENTRIES, CLOSED_BYTES, CLOSED_SNAPSHOT = _columns("ledger_close", "entries", "bytes", "snapshot")
-CURSOR_ENTRY, CURSOR_ENTRIES = _columns("cursor_open", "entry", "entries")
+#: The same column in every event that names an entry of a ledger.
+(ENTRY,) = {_FIRST_SLOT + fields.index("entry") for fields in SLOT_FIELDS.values() if "entry" in fields}
+CLOSED_ENTRIES, CLOSED_BYTES, CLOSE_TS, CLOSED_SNAPSHOT = _columns("ledger_close", "entries", "bytes", "close_ts", "snapshot")
+CURSOR_ENTRIES, DURABLE, CURSOR_OWNER = _columns("cursor_open", "entries", "durable", "cursor_owner")
 (SUB_TYPE,) = _columns("dispatcher_open", "sub_type")
-(PUBLISHED_BYTES,) = _columns("publish", "bytes")
+PUBLISHED_MSGS, PUBLISHED_BYTES, PUBLISH_TS = _columns("publish", "msgs", "bytes", "publish_ts")
 #: `want_msgs` and `left_msgs` in one column: WANT_SHIFT and LEFT_MASK take them apart; left_msgs + LEFT_OFFSET, 0 if absent.
 WANT_LEFT, WANT_BYTES, LEFT_BYTES, ASKED_NS = _columns("read", "want_left_msgs", "want_bytes", "left_bytes", "asked_ns")
 WANT_SHIFT, LEFT_MASK, LEFT_OFFSET = 32, 2**32 - 1, 2
 #: The broker's, the topic's and the subscription's answers follow one another, messages before bytes.
 (FIRST_ANSWER,) = _columns("read", "broker_msgs")
 ENTRIES, MSGS, SIZE, CHARGED = _columns("dispatch", "entries", "msgs", "bytes", "charged")
-MARK_ENTRY, MARK_PERSISTED, MARK_RESET = _columns("mark_delete", "entry", "persisted", "reset")
+MARK_PERSISTED, MARK_RESET = _columns("mark_delete", "persisted", "reset")
+ACK_TYPE, BATCH_INDEX = _columns("ack", "ack_type", "batch_index")
+QUOTA_TYPE, LIMIT, POLICY = _columns("backlog_quota", "quota_type", "limit", "policy")
+EXCEEDED_TYPE, EXCEEDED_POLICY, EXCEEDED_LIMIT = _columns("quota_exceeded", "quota_type", "policy", "limit")
+ROUND_PHASE, ROUND_DURATION_US = _columns("quota_round", "phase", "duration_us")
+CHECK_DURATION_US, OUTSIDE_OF_ROUND = _columns("quota_check", "duration_us", "outside_of_round")
 
 
 @compiled

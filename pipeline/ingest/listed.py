@@ -1,0 +1,29 @@
+"""What lay there when a micro-batch was run first: run again, Spark lists its files with the lengths that they have by then."""
+
+from collections.abc import Callable
+
+from pyspark.sql import SparkSession
+
+from pipeline.warehouse.files import WarehouseFiles
+
+#: A text that lacks it was cut by a crash; nothing was read by it yet.
+_END = "\n"
+
+
+def first_said(spark: SparkSession, checkpoint: str, batch_id: int) -> Callable[[str], str]:
+    """A function that gives back what it was told when micro-batch `batch_id` was run first, kept in the checkpoint; `text` has one line.
+
+    What was kept for the micro-batch before is deleted: that one is over.
+    """
+    files = WarehouseFiles(spark)
+    folder = f"{checkpoint}/listed"
+
+    def said(text: str) -> str:
+        files.delete(f"{folder}/{batch_id - 1}")
+        kept = files.read(f"{folder}/{batch_id}")
+        if kept is None or not kept.endswith(_END):
+            kept = text + _END
+            files.write(f"{folder}/{batch_id}", kept)
+        return kept.removesuffix(_END)
+
+    return said

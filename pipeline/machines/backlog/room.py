@@ -1,0 +1,83 @@
+"""Room in the arrays of a State: more of it when an event needs it, less when rows say nothing any more."""
+
+from typing import Any
+
+import numpy as np
+
+from pipeline.machines.array import Array
+from pipeline.machines.backlog.layout import (
+    C_NEXT_OF_TOPIC,
+    C_OPEN,
+    C_TOPIC,
+    NONE,
+    S_CURSORS,
+    S_DURATIONS,
+    S_TOPICS,
+    T_ALIVE,
+    T_EVICTIONS_SIZE_DURABLE,
+    T_EVICTIONS_TIME_DURABLE,
+    T_FIRST_CURSOR,
+    T_HEAP_USED,
+    T_ID,
+    T_MARKS_USED,
+    T_SIZE_POLICY,
+)
+from pipeline.machines.backlog.state import ARENAS, OUT_WIDTHS, OWNERS, State, indexed, with_capacity
+from pipeline.machines.segments import has_spare, packed, with_spare
+
+
+def with_room(state: State) -> State:
+    """More rows wherever an event, or a check of every topic, could lack them; rows of topics and cursors keep their numbers."""
+    used = state.scalars
+    changes: dict[str, Any] = {}
+    for name, (count, _) in OWNERS.items():
+        rows = getattr(state, name)
+        if used[count] >= len(rows):
+            changes[name] = with_capacity(rows, 2 * len(rows))
+    if used[S_DURATIONS] >= len(state.durations):
+        changes["durations"] = np.concatenate((state.durations, np.zeros_like(state.durations)))
+    needed = 2 * max(len(state.topics), len(state.cursors)) + 16
+    for name, width in OUT_WIDTHS.items():
+        if len(getattr(state, name)) < needed:
+            changes[name] = np.zeros((needed, width), dtype=np.int64)  # they were taken before
+    state = state._replace(**changes)
+    for name, (owner, at, _) in ARENAS.items():
+        if not has_spare(getattr(state, name), getattr(state, f"{name}_ends")):
+            owners, count = getattr(state, owner), used[OWNERS[owner][0]]
+            arena, ends = with_spare(owners, count, at, packed(owners, count, at, getattr(state, name)))
+            state = state._replace(**{name: arena, f"{name}_ends": ends})
+    return indexed(state) if "topics" in changes or "cursors" in changes else state
+
+
+def compacted(state: State) -> State:
+    """Without rows that carry no information (unloaded topics, closed cursors); what remains behaves the same."""
+    topics, cursors = state.topics[: state.scalars[S_TOPICS]], state.cursors[: state.scalars[S_CURSORS]]
+    keep_cursor = cursors[:, C_OPEN] == 1
+    durable = (topics[:, T_EVICTIONS_SIZE_DURABLE] > 0) | (topics[:, T_EVICTIONS_TIME_DURABLE] > 0)
+    told = (topics[:, T_ALIVE] == 1) | (topics[:, T_SIZE_POLICY] != NONE) | durable | (topics[:, T_MARKS_USED] > 0)
+    keep_topic = told | np.isin(topics[:, T_ID], cursors[keep_cursor, C_TOPIC])
+    if keep_cursor.all() and keep_topic.all():
+        return state
+    new_row = np.cumsum(keep_cursor) - 1
+    _renumber_heap(state, topics[keep_topic], new_row)
+    smaller = state._replace(topics=_kept(topics, keep_topic), cursors=_kept(cursors, keep_cursor))
+    for rows, column, count in (
+        (smaller.topics, T_FIRST_CURSOR, int(keep_topic.sum())),
+        (smaller.cursors, C_NEXT_OF_TOPIC, int(keep_cursor.sum())),
+    ):
+        following = rows[:count, column]
+        rows[:count, column] = np.where(following == NONE, NONE, new_row[following])
+    state.scalars[S_TOPICS], state.scalars[S_CURSORS] = keep_topic.sum(), keep_cursor.sum()
+    return indexed(smaller)
+
+
+def _renumber_heap(state: State, topics: Array, new_row: Array) -> None:
+    """Heaps hold rows of cursors."""
+    begin, used = topics[:, T_HEAP_USED - 2] + topics[:, T_HEAP_USED - 1], topics[:, T_HEAP_USED]
+    places = np.repeat(begin - np.cumsum(used) + used, used) + np.arange(int(used.sum()))
+    state.heap[places, 0] = new_row[state.heap[places, 0]]
+
+
+def _kept(rows: Array, keep: np.ndarray) -> Array:
+    kept = rows[keep]
+    return with_capacity(kept, max(16, len(kept) + len(kept) // 4))

@@ -1,0 +1,45 @@
+CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quota_evictions` (
+  `broker` STRING NOT NULL COMMENT 'broker',
+  `epoch` BIGINT NOT NULL COMMENT 'epoch of the broker [ms since 1970]',
+  `topic` STRING NOT NULL COMMENT 'full topic name',
+  `decided_at` TIMESTAMP NOT NULL COMMENT 'check_time of the check that decided',
+  `check_number` BIGINT NOT NULL COMMENT 'as in topic_backlog',
+  `resolved_at` TIMESTAMP NOT NULL COMMENT 'when what the broker did was known: the check done, or the topic\'s next check for a precise age eviction',
+  `quota_type` STRING NOT NULL COMMENT 'exceeded quota, as in Pulsar\'s label',
+  `policy` STRING COMMENT 'what is done at this limit',
+  `action` STRING NOT NULL COMMENT 'what the policy means here; none: only the broker acted',
+  `quota_limit` BIGINT NOT NULL COMMENT 'the limit [bytes or s]',
+  `exceeded_by` BIGINT NOT NULL COMMENT 'backlog_size less the limit, or the age less the limit [bytes or ms]',
+  `target` BIGINT COMMENT 'evictions: down to this size, or this age [bytes or s]',
+  `backlog_size_before` BIGINT COMMENT 'topic\'s backlog size before the action [bytes]',
+  `backlog_size_planned` BIGINT COMMENT 'what the eviction leaves by the rule [bytes]',
+  `cursors_planned` BIGINT NOT NULL COMMENT 'cursors that move by the rule',
+  `entries_planned` BIGINT NOT NULL COMMENT 'unacknowledged entries that are lost by the rule, over all cursors [entries]',
+  `entries_evicted` BIGINT NOT NULL COMMENT 'unacknowledged entries that were lost, by the mark-deletes that followed [entries]',
+  `producers` BIGINT NOT NULL COMMENT 'producers connected when it was decided',
+  `producers_closed` BIGINT NOT NULL COMMENT 'of them closed until resolved_at',
+  `broker_quota_type` STRING COMMENT 'quota that the broker acted on; null: it did not',
+  `broker_policy` STRING COMMENT 'policy that the broker acted by; null: it did not act',
+  `broker_limit` BIGINT COMMENT 'limit that the broker acted on [bytes or s]',
+  `agrees` BOOLEAN NOT NULL COMMENT 'the broker did what the rules say',
+  `disagreement` STRING NOT NULL COMMENT 'the first rule on which they differ',
+  `complete` BOOLEAN NOT NULL COMMENT 'as in topic_backlog'
+)
+USING DELTA
+COMMENT 'One row per decision of a quota check to act, also when nothing moved, beside what the broker did.'
+TBLPROPERTIES (
+  'delta.checkpointInterval' = '50',
+  'delta.dataSkippingStatsColumns' = 'broker,epoch,topic,decided_at,check_number',
+  'delta.constraints.check_number' = 'check_number >= 0',
+  'delta.constraints.quota_type' = 'quota_type IN (\'size\', \'time\')',
+  'delta.constraints.policy' = 'policy IN (\'producer_request_hold\', \'producer_exception\', \'consumer_backlog_eviction\')',
+  'delta.constraints.action' = 'action IN (\'evict\', \'disconnect_producers\', \'deduplication_snapshot\', \'none\')',
+  'delta.constraints.cursors_planned' = 'cursors_planned >= 0',
+  'delta.constraints.entries_planned' = 'entries_planned >= 0',
+  'delta.constraints.entries_evicted' = 'entries_evicted >= 0',
+  'delta.constraints.producers' = 'producers >= 0',
+  'delta.constraints.producers_closed' = 'producers_closed >= 0',
+  'delta.constraints.broker_quota_type' = 'broker_quota_type IN (\'size\', \'time\')',
+  'delta.constraints.broker_policy' = 'broker_policy IN (\'producer_request_hold\', \'producer_exception\', \'consumer_backlog_eviction\')',
+  'delta.constraints.disagreement' = 'disagreement IN (\'none\', \'broker_did_not_act\', \'broker_acted_alone\', \'other_quota_type\', \'other_policy\', \'other_limit\', \'other_target\')'
+);

@@ -1,0 +1,45 @@
+CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/topic_backlog` (
+  `broker` STRING NOT NULL COMMENT 'broker',
+  `epoch` BIGINT NOT NULL COMMENT 'epoch of the broker [ms since 1970]',
+  `topic` STRING NOT NULL COMMENT 'full topic name',
+  `check_time` TIMESTAMP NOT NULL COMMENT 'instant of the decision: just before the broker acted, else when the check was done',
+  `check_number` BIGINT NOT NULL COMMENT '1, 2, 3 … over all checks of the broker in this epoch',
+  `check_source` STRING NOT NULL COMMENT 'who says that a check happened',
+  `backlog_size` BIGINT COMMENT 'the broker\'s estimate from its slowest durable cursor; null: the topic\'s life is not in the log [bytes]; Pulsar: pulsar_storage_backlog_size, backlogSize',
+  `storage_size` BIGINT COMMENT 'bytes of all ledgers of the topic [bytes]',
+  `backlog_quota_limit_size` BIGINT COMMENT 'size limit, < 0 = none; null: not told [bytes]; Pulsar: backlogQuotaLimitSize',
+  `backlog_quota_limit_time` BIGINT COMMENT 'age limit, < 0 = none; null: not told [s]; Pulsar: backlogQuotaLimitTime',
+  `policy_size` STRING COMMENT 'what the broker does at the size limit',
+  `policy_time` STRING COMMENT 'what the broker does at the age limit',
+  `oldest_backlog_message_age_seconds` BIGINT COMMENT 'age by the broker\'s rule, −1 = none; null: the log does not tell it [s]; Pulsar: pulsar_storage_backlog_age_seconds, oldestBacklogMessageAgeSeconds',
+  `oldest_backlog_message_subscription_name` STRING COMMENT 'cursor that the broker names oldest; null: none; Pulsar: oldestBacklogMessageSubscriptionName',
+  `oldest_believed_time` TIMESTAMP COMMENT 'time that the broker\'s age counts from: a publish or a ledger\'s close',
+  `true_oldest_publish_time` TIMESTAMP COMMENT 'publish time of the oldest entry that any subscription has not acknowledged',
+  `subscriptions` BIGINT NOT NULL COMMENT 'open cursors',
+  `producers` BIGINT NOT NULL COMMENT 'connected producers',
+  `decision` STRING NOT NULL COMMENT 'which quota is exceeded',
+  `storage_backlog_quota_exceeded_evictions_size` BIGINT NOT NULL COMMENT 'eviction rounds for size, this check\'s included, whether anything was evicted or not, since the topic was loaded; Pulsar: pulsar_storage_backlog_quota_exceeded_evictions_total{quota_type="size"}',
+  `storage_backlog_quota_exceeded_evictions_size_durable` BIGINT NOT NULL COMMENT 'eviction rounds for size, this check\'s included, whether anything was evicted or not, since the broker started: an unload does not reset it',
+  `storage_backlog_quota_exceeded_evictions_time` BIGINT NOT NULL COMMENT 'eviction rounds for time, this check\'s included, whether anything was evicted or not, since the topic was loaded; Pulsar: pulsar_storage_backlog_quota_exceeded_evictions_total{quota_type="time"}',
+  `storage_backlog_quota_exceeded_evictions_time_durable` BIGINT NOT NULL COMMENT 'eviction rounds for time, this check\'s included, whether anything was evicted or not, since the broker started: an unload does not reset it',
+  `complete` BOOLEAN NOT NULL COMMENT 'false: met without its topic_load, or events of the broker were lost or quarantined since'
+)
+USING DELTA
+COMMENT 'One row per topic and quota check: the state just before any action of it, as the broker believes it.'
+TBLPROPERTIES (
+  'delta.checkpointInterval' = '50',
+  'delta.dataSkippingStatsColumns' = 'broker,epoch,topic,check_time,check_number',
+  'delta.constraints.check_number' = 'check_number >= 0',
+  'delta.constraints.check_source' = 'check_source IN (\'log\', \'interval\')',
+  'delta.constraints.backlog_size' = 'backlog_size >= 0',
+  'delta.constraints.storage_size' = 'storage_size >= 0',
+  'delta.constraints.policy_size' = 'policy_size IN (\'producer_request_hold\', \'producer_exception\', \'consumer_backlog_eviction\')',
+  'delta.constraints.policy_time' = 'policy_time IN (\'producer_request_hold\', \'producer_exception\', \'consumer_backlog_eviction\')',
+  'delta.constraints.subscriptions' = 'subscriptions >= 0',
+  'delta.constraints.producers' = 'producers >= 0',
+  'delta.constraints.decision' = 'decision IN (\'none\', \'size\', \'time\', \'unknown\')',
+  'delta.constraints.storage_backlog_quota_exceeded_evictions_size' = 'storage_backlog_quota_exceeded_evictions_size >= 0',
+  'delta.constraints.storage_backlog_quota_exceeded_evictions_size_durable' = 'storage_backlog_quota_exceeded_evictions_size_durable >= 0',
+  'delta.constraints.storage_backlog_quota_exceeded_evictions_time' = 'storage_backlog_quota_exceeded_evictions_time >= 0',
+  'delta.constraints.storage_backlog_quota_exceeded_evictions_time_durable' = 'storage_backlog_quota_exceeded_evictions_time_durable >= 0'
+);
