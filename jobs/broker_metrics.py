@@ -1,4 +1,4 @@
-"""The six throttle counters of every subscription as a Pulsar broker publishes them on /metrics/."""
+"""What a Pulsar broker publishes on /metrics/: throttle counters of subscriptions, evictions of topics, durations of quota checks."""
 
 import re
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ DIMENSIONS = ("msg", "bytes")
 COUNTERS = tuple((dimension, level) for dimension in DIMENSIONS for level in LEVELS)
 
 _LINE = re.compile(r"^pulsar_subscription_dispatch_throttled_(msg|bytes)_events\{([^}]*)\}\s+(\S+)")
+_EVICTIONS = re.compile(r"^pulsar_storage_backlog_quota_exceeded_evictions_total\{([^}]*)\}\s+(\S+)")
+_CHECKS = re.compile(r"^pulsar_storage_backlog_quota_check_duration_seconds_bucket\{([^}]*)\}\s+(\S+)")
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
@@ -30,3 +32,19 @@ def throttle_counters(metrics: str) -> dict[SubscriptionName, dict[tuple[str, st
             name = SubscriptionName(labels["topic"], labels["subscription"])
             counters.setdefault(name, dict.fromkeys(COUNTERS, 0))[(found.group(1), labels["reason"])] = int(float(found.group(3)))
     return counters
+
+
+def eviction_counters(metrics: str) -> dict[tuple[str, str], int]:
+    """(full topic name, `size` or `time`) → eviction rounds since the topic was loaded, of every topic in the text."""
+    counters: dict[tuple[str, str], int] = {}
+    for found in filter(None, map(_EVICTIONS.match, metrics.splitlines())):
+        labels = dict(_LABEL.findall(found.group(1)))
+        if "topic" in labels:
+            counters[labels["topic"], labels["quota_type"]] = int(float(found.group(2)))
+    return counters
+
+
+def check_buckets(metrics: str) -> dict[str, int]:
+    """Upper border in seconds as the broker writes it (`5.0` … `+Inf`) → quota checks that took at most that long."""
+    found = filter(None, map(_CHECKS.match, metrics.splitlines()))
+    return {dict(_LABEL.findall(match.group(1)))["le"]: int(float(match.group(2))) for match in found}

@@ -1,7 +1,8 @@
 """A real broker's log through the real job, and what came out beside the broker's own counters.
 
 The log of 85 s of a busy shop in trouble lies in demo/y_incident: seven topics, limits on every level, 79,000 events.
-Exit 1 if any of the six throttle counters of any subscription differs from what the broker counted.
+Exit 1 if any of the six throttle counters of any subscription, of the eviction counters of any topic, or of the buckets of check durations
+differs from what the broker counted.
 """
 
 import argparse
@@ -86,16 +87,20 @@ def _stage(capture: Path, folder: Path) -> int:
 
 
 def _report(spark: Any, warehouse: Any, shown_warehouse: str) -> int:
+    from jobs.demo_backlog import backlog_report
     from jobs.driver import say
 
+    metrics = (CAPTURE / "metrics.txt").read_text(encoding="utf-8")
     table = spark.read.format("delta").load(warehouse.table("subscription_throttle"))
     say("\nWhat the limiters did to each subscription (whole log)\n\n" + _found(table))
     ours = our_counters(table)
-    theirs = throttle_counters((CAPTURE / "metrics.txt").read_text(encoding="utf-8"))
+    theirs = throttle_counters(metrics)
     text, different = compared(ours, theirs)
     say("\nThrottled reads since the dispatcher was opened: this job / the broker's own counter\n\n" + text)
+    backlogs, different_backlogs = backlog_report(spark, warehouse, metrics)
+    say("\n" + backlogs)
     say(where_to_look(warehouse.root, shown_warehouse))
-    return 1 if different else 0
+    return 1 if different or different_backlogs else 0
 
 
 def _found(table: Any) -> str:
@@ -176,6 +181,8 @@ def where_to_look(root: str, shown: str) -> str:
         " GROUP BY ALL ORDER BY blocked_s DESC",
         "SELECT level, topic, dimension, window_start, rate, used, asks_blocked, exact, different FROM limiter_windows"
         " ORDER BY window_start",
+        "SELECT topic, subscription, msg_backlog, age_ms, topic_backlog_size, limit_size, believed_age_s, limit_s FROM backlog_now",
+        "SELECT topic, quota_type, exceeded, breach_at, loses_first, others_losing FROM quota_risk",
     )
     lines = "\n".join(f'  ./spark-submit.sh sql "{query}" --warehouse {shlex.quote(shown)}' for query in queries)
     return f"\ntables: {root}\ntry:\n{lines}"

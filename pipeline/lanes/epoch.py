@@ -183,7 +183,7 @@ def _order_by_seq(parts: list[Array]) -> tuple[Array, int]:
     """
     seq = np.concatenate([part[:, SEQ] for part in parts])
     order = np.argsort(seq)
-    seq = seq[order]
+    seq.sort()  # in place: a lane may have millions of rows
     if not bool(np.any(seq[1:] == seq[:-1])):
         return order, 0
     is_tombstone = np.concatenate([part[:, TYPE] == TOMBSTONE_CODE for part in parts])

@@ -22,8 +22,9 @@ LEVEL, MSG_RATE, BYTE_RATE, PERIOD_S, RELATIVE, LIMITER = _columns(
 )
 #: The same column in every event that names an entry of a ledger.
 (ENTRY,) = {_FIRST_SLOT + fields.index("entry") for fields in SLOT_FIELDS.values() if "entry" in fields}
+(OPENED_SNAPSHOT,) = _columns("ledger_open", "snapshot")
 CLOSED_ENTRIES, CLOSED_BYTES, CLOSE_TS, CLOSED_SNAPSHOT = _columns("ledger_close", "entries", "bytes", "close_ts", "snapshot")
-CURSOR_ENTRIES, DURABLE, CURSOR_OWNER = _columns("cursor_open", "entries", "durable", "cursor_owner")
+CURSOR_ENTRIES, DURABLE, CURSOR_SNAPSHOT, CURSOR_OWNER = _columns("cursor_open", "entries", "durable", "snapshot", "cursor_owner")
 (SUB_TYPE,) = _columns("dispatcher_open", "sub_type")
 PUBLISHED_MSGS, PUBLISHED_BYTES, PUBLISH_TS = _columns("publish", "msgs", "bytes", "publish_ts")
 #: `want_msgs` and `left_msgs` in one column: WANT_SHIFT and LEFT_MASK take them apart; left_msgs + LEFT_OFFSET, 0 if absent.

@@ -1,5 +1,5 @@
 -- How far behind is every subscription now, and how much of its topic's quotas is used?
--- One row per topic and subscription of its latest check, the largest share of a limit first; a topic without subscriptions has one row without.
+-- One row per topic and subscription of its latest check, the largest share of a limit first; a topic without subscriptions has one row.
 -- Left out are topics that their broker no longer checks (unloaded) and epochs before its newest.
 --   as_of                    the check; nothing later is known
 --   msg_backlog, backlog_messages, backlog_size   the subscription's own: entries, messages (null: an entry was not seen published), bytes
@@ -8,6 +8,7 @@
 --   topic_backlog_size, believed_age_s, believed_oldest   as the broker shows them: from its slowest durable cursor; −1 = none
 --   true_age_ms              of the oldest entry that any subscription of the topic has not acknowledged
 --   size_share, age_share    of the topic's limits, by the broker's figures; null: no limit
+--   storage_backlog_quota_exceeded_evictions_*   Pulsar's own counters, since the topic was loaded
 --   decision                 what the check decided: none, size, time or unknown
 WITH latest AS (
   SELECT broker, epoch, topic, max(check_number) AS check_number
@@ -28,6 +29,7 @@ SELECT
   t.policy_time,
   CASE WHEN t.backlog_quota_limit_time > 0 AND t.oldest_backlog_message_age_seconds >= 0
     THEN t.oldest_backlog_message_age_seconds / t.backlog_quota_limit_time END AS age_share,
+  t.storage_backlog_quota_exceeded_evictions_size, t.storage_backlog_quota_exceeded_evictions_time,
   t.decision, t.subscriptions, t.producers, t.complete AND coalesce(s.complete, true) AS complete
 FROM latest l
 JOIN check_intervals i ON i.broker = l.broker AND i.epoch = l.epoch AND i.newest

@@ -1,7 +1,8 @@
 -- What made each subscription's backlog grow or shrink, entry by entry, between its checks?
 -- One row per subscription and check: what happened since its check before, or since its cursor was opened.
--- A cursor that was opened again (another opened_at) starts a new chain. Rows of one chain add up: the sums between any two checks are exact too.
---   backlog_before + published − acknowledged − expired − evicted + sought + remainder = backlog_after; remainder is 0, or something is wrong
+-- A cursor that was opened again (another opened_at) starts a new chain. Rows of one chain add up: sums between any two checks are exact.
+--   backlog_before + published − acknowledged − expired − evicted + sought + remainder = backlog_after
+--   remainder        0, or something is wrong
 --   change           backlog_after less backlog_before
 --   dispatched       entries delivered meanwhile, redeliveries included: no part of the sum
 --   step             1, 2, 3 … in the chain; step 1 begins where the cursor was opened

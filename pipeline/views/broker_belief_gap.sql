@@ -3,8 +3,9 @@
 --   believed_age_ms      check_time less the time that the broker counts from; null: it shows −1 (none), or the log does not tell
 --   true_age_ms          of the oldest entry that any subscription has not acknowledged; null: nothing is waiting
 --   true_age_is_known    false: an entry that waits was not seen published (true_age_ms is then too low, or null)
---   gap_ms               true less believed: above 0 the broker shows it too young (not precise: counted from a ledger's close), below 0 too old
---                        (acknowledgements that are not persisted yet, or behind the mark-delete position); where it shows none, all of the true age
+--   gap_ms               true less believed: above 0 the broker shows it too young (not precise: counted from a ledger's close),
+--                        below 0 too old (acknowledgements not persisted yet, or behind the mark-delete position);
+--                        where it shows none, all of the true age
 --   believed_oldest      subscription that the broker names; truly_oldest: the one that is, the first by name if several are
 --   names_right          nobody has an older entry than the one it names; null: it names none
 WITH truth AS (

@@ -1,12 +1,12 @@
 -- Did the forecasts of quota breaches come true?
--- One row per forecast of a limit that was not exceeded yet, beside what happened under the same limit in the same epoch.
---   score          hit:   exceeded at the foreseen check, give or take half an interval, or a tenth of the time looked ahead if that is more
+-- One row per forecast of a limit that was not exceeded yet, beside what happened under that limit in the same epoch.
+--   score          hit:   exceeded at the foreseen check, give or take half an interval, or a tenth of the time looked ahead
 --                  late:  exceeded before it said so, or at the very next check though it foresaw nothing
 --                  early: exceeded later than it said, but no later than as long again
 --                  false: not exceeded by then
 --                  open:  it cannot be told yet, or never (the log ended, the limit was changed, the topic went)
 --                  none:  it foresaw nothing, and at the next check nothing was exceeded
---   in_band        exceeded between breach_from and breach_to, give or take half an interval; null: not exceeded so far
+--   in_band        exceeded between breach_from and breach_to, give or take half an interval; null: not so far, or nothing was foreseen
 --   exceeded_at    first later check that found it exceeded; error_s: that less breach_at
 WITH runs AS (
   SELECT *,
@@ -43,7 +43,7 @@ SELECT
     WHEN coalesce(exceeded_us, last_us) > 2 * breach_us - check_us + slack_us THEN 'false'
     ELSE 'open'
   END AS score,
-  CASE WHEN exceeded_us IS NOT NULL THEN
+  CASE WHEN exceeded_us IS NOT NULL AND breach_us IS NOT NULL THEN
     coalesce(exceeded_us >= unix_micros(breach_from) - coalesce(interval_s, 0) * 500000, false)
     AND coalesce(exceeded_us <= unix_micros(breach_to) + coalesce(interval_s, 0) * 500000, true)
   END AS in_band,

@@ -1,8 +1,9 @@
 -- When will each backlog quota be exceeded, at which check, and which subscriptions lose messages then?
 -- One row per topic, check and quota type with a limit. Only what was known at the check is used.
 --   used             bytes, or ms since the time that the broker counts its oldest entry from (0: it shows none; null: not told)
---   exceeded         now, by the broker's comparison: size ≥ limit, age > limit. Nothing is foreseen then: breach_* are the check itself
---   rate_mean        growth per second over the steps between checks of the last 5 minutes (bytes, or ms of age), least and most of any one step.
+--   exceeded         now, by the broker's comparison: size ≥ limit, age > limit. Then breach_* are the check itself
+--   rate_mean        growth per second over the steps between checks of the last 5 minutes (bytes, or ms of age);
+--                    rate_least, rate_most: of any one of these steps.
 --                    What an eviction took is not growth: a size step starts from what it left, an age step after it is left out.
 --                    Age grows by 1000 at most; without a step, and at most, nothing is acknowledged any more
 --   steps            steps between checks that the rates are of
@@ -12,8 +13,8 @@
 --   breach_in_s      from the check to breach_at
 --   on_breach        what the policy does; producers: connected now, cut off if it is disconnect_producers
 --   loses_first      subscription that an eviction takes from first: the one the broker names oldest, else the largest
---   others_losing    other subscriptions that it takes from too: for size those with more than 9/10 of the topic's backlog size, for age those
---                    whose oldest entry is then older than 9/10 of the limit
+--   others_losing    other subscriptions that it takes from too: for size those with more than 9/10 of the topic's backlog size,
+--                    for age those whose oldest entry is then older than 9/10 of the limit
 WITH told AS (
   SELECT t.*,
     e.backlog_size_planned, e.quota_type IS NOT NULL AS evicts,
@@ -29,10 +30,12 @@ readings AS (
   SELECT broker, epoch, topic, check_time, check_number, check_us, oldest_backlog_message_subscription_name, oldest_believed_time,
     backlog_size, producers, complete,
     inline(array(
-      named_struct('quota_type', 'size', 'policy', policy_size, 'quota_limit', backlog_quota_limit_size, 'has_limit', backlog_quota_limit_size >= 0,
+      named_struct('quota_type', 'size', 'policy', policy_size,
+        'quota_limit', backlog_quota_limit_size, 'has_limit', backlog_quota_limit_size >= 0,
         'used', backlog_size, 'used_limit', backlog_quota_limit_size, 'exceeded', backlog_size >= backlog_quota_limit_size,
         'grows_from', coalesce(backlog_size_planned, backlog_size)),
-      named_struct('quota_type', 'time', 'policy', policy_time, 'quota_limit', backlog_quota_limit_time, 'has_limit', backlog_quota_limit_time > 0,
+      named_struct('quota_type', 'time', 'policy', policy_time,
+        'quota_limit', backlog_quota_limit_time, 'has_limit', backlog_quota_limit_time > 0,
         'used', age_ms, 'used_limit', limit_ms, 'exceeded', oldest_believed_time IS NOT NULL AND age_ms > limit_ms,
         'grows_from', CASE WHEN oldest_believed_time IS NOT NULL AND NOT evicts THEN age_ms END)
     ))
@@ -62,8 +65,9 @@ paced AS (
     CASE WHEN quota_type = 'size' THEN most ELSE 1000D END AS rate_most,
     -- Nothing is foreseen for an age while there is nothing old, nor where the log does not tell.
     CASE WHEN NOT exceeded AND (quota_type = 'size' OR oldest_believed_time IS NOT NULL)
-      -- The age must pass its limit by a millisecond, the size only reach it.
-      THEN CAST(used_limit AS DOUBLE) - used + CASE WHEN quota_type = 'time' THEN 1 ELSE 0 END END AS remaining
+      -- The age must pass its limit by a millisecond, the size only reach it, from what an eviction leaves.
+      THEN CASE WHEN quota_type = 'size' THEN CAST(used_limit AS DOUBLE) - grows_from ELSE CAST(used_limit AS DOUBLE) - used + 1 END
+    END AS remaining
   FROM rates r
   LEFT JOIN check_intervals i ON i.broker = r.broker AND i.epoch = r.epoch
   WHERE has_limit
@@ -109,6 +113,7 @@ SELECT
   loses_first,
   transform(filter(coalesce(subscriptions, array()), s -> evicts AND NOT s.subscription <=> loses_first AND CASE quota_type
     WHEN 'size' THEN s.durable AND s.backlog_size > backlog_size - backlog_size div 10
-    ELSE unix_micros(s.oldest_publish_time) < coalesce(breach_us[0], check_us) - quota_limit * 900000D END), s -> s.subscription) AS others_losing,
+    ELSE unix_micros(s.oldest_publish_time) < coalesce(breach_us[0], check_us) - quota_limit * 900000D
+  END), s -> s.subscription) AS others_losing,
   complete
 FROM led

@@ -99,7 +99,8 @@ def idle() -> list[Row]:
 def decision_rows() -> list[Row]:
     """quota_evictions: orders is evicted as the broker did it, producers of audit-log are cut off, and once only the rules say so."""
     evicted = {"topic": ORDERS, "decided_at": second(240), "resolved_at": second(240), "check_number": 21, "quota_type": "size",
-               "quota_limit": 10_000, "policy": "consumer_backlog_eviction", "target": 9000, "backlog_size_before": 10_000, "backlog_size_planned": 8600,
+               "quota_limit": 10_000, "policy": "consumer_backlog_eviction", "target": 9000,
+               "backlog_size_before": 10_000, "backlog_size_planned": 8600,
                "cursors_planned": 1, "entries_planned": 60, "entries_evicted": 60, "broker_quota_type": "size",
                "broker_policy": "consumer_backlog_eviction", "broker_limit": 10_000}  # fmt: skip
     held = {"topic": AUDIT, "quota_type": "time", "quota_limit": 120, "policy": "producer_request_hold", "action": "disconnect_producers",

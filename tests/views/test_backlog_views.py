@@ -39,7 +39,7 @@ def test_a_size_is_foreseen_at_the_mean_rate_within_a_band_and_rounded_up_to_che
         (0.0, None, None, None, "none", None),  # one check has no rate
         (60.0, 300.0, 300.0, 300.0, "late", False),  # 7,000 left at 2,000 a minute: 3.5 checks
         (120.0, 240.0, 240.0, 300.0, "hit", True),  # 4,500 left at 2,250; most 2,500, least 2,000
-        (180.0, 240.0, 240.0, 240.0, "hit", True),
+        (180.0, 240.0, 240.0, 300.0, "hit", True),  # 2,250 left at 2,250
         (300.0, 360.0, 360.0, 360.0, "open", None),  # what was evicted is not growth: 1,000 a minute since 8,600
     ]
     assert ask(

@@ -33,6 +33,18 @@ FIRST: dict[int, dict[str, Any]] = {
     16: {"kind": "lost", "from_seq": 6, "to_seq": 7},
     17: {"reason": "given_up", "events": 1},
     18: {"query": "lanes", "table_versions": {"dispatch_events": "1", "subscription_throttle": "1"}},
+    19: {"subscription": "billing", "msg_backlog": 382, "published": 60, "acknowledged": 20, "held_by": "topic"},
+    20: {"quota_type": "time", "breach_in_s": 0.0, "on_breach": "disconnect_producers"},
+    21: {"loses_first": None, "quota_type": "size", "likely_in_s": 0.0},
+    22: {"subscription": "idle", "age_s": 330.0, "rank": 1},
+    23: {"subscription": "billing", "quota_type": "size", "rounds": 1, "entries": 60},
+    24: {"quota_type": "time", "producers_closed": 2, "decided_by": "both"},
+    25: {"quota_type": "time", "decided_by": "rules", "disagreement": "broker_did_not_act"},
+    26: {"subscription": "billing", "before": 85, "published": 460, "evicted": 60, "sought": 7, "after": 382, "remainder": 0},
+    27: {"subscription": "billing", "backlog_after": 85, "acknowledged_per_s": pytest.approx(1 / 3)},
+    28: {"gap_ms": 60_000, "believed_oldest": "export", "truly_oldest": "billing", "names_right": False},
+    29: {"quota_type": "size", "score": "hit", "forecasts": 4},
+    30: {"max_ms": 90_000.0, "over_5_s": 1, "interval_share": 1.5},
 }
 
 

@@ -10,7 +10,7 @@ from jobs.cli import main
 from jobs.demo import where_to_look
 from pipeline.warehouse.layout import Warehouse
 
-LINES = 3
+LINES = 5
 
 
 def printed_lines(warehouse: Warehouse) -> list[list[str]]:
@@ -19,7 +19,7 @@ def printed_lines(warehouse: Warehouse) -> list[list[str]]:
     return [shlex.split(line) for line in said.splitlines() if "spark-submit.sh" in line]
 
 
-def test_three_lines_are_printed_and_a_shell_understands_a_warehouse_with_a_space() -> None:
+def test_five_lines_are_printed_and_a_shell_understands_a_warehouse_with_a_space() -> None:
     lines = printed_lines(Warehouse("/data/my warehouse"))
     assert [(line[:2], line[3:]) for line in lines] == [(["./spark-submit.sh", "sql"], ["--warehouse", "/data/my warehouse"])] * LINES
 

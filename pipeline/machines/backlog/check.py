@@ -36,6 +36,8 @@ from pipeline.machines.backlog.layout import (
     S_LOSSES,
     S_OUT_CHECKS,
     S_OUT_CURSORS,
+    S_TOPICS,
+    S_VERSION,
     SIZE,
     T_ALIVE,
     T_BEGAN_COMPLETE,
@@ -74,6 +76,8 @@ from pipeline.machines.segments import first_row
 
 MS_PER_S = 1000
 US_PER_MS = 1000
+#: Versions from which on a subscription's size leaves out individually deleted entries (by the dates of releases).
+LESS_DELETED_4_0, LESS_DELETED_4_1 = 4_000_009, 4_001_003
 
 
 @compiled_part
@@ -92,7 +96,7 @@ def backlog_size(topic: Array, ledgers: Array, heap: Array, cursors: Array) -> i
 
 @compiled_part
 def decide(topic: Array, size: int, now_us: int) -> int:
-    """Which quota is exceeded: SIZE if size ≥ limit (limit < 0: never), else TIME if now > oldest + limit, strictly (limit ≤ 0: never), else 0.
+    """Which quota is exceeded: SIZE if size ≥ limit (limit < 0: never), else TIME if now > oldest + limit (limit ≤ 0: never), else 0.
 
     UNKNOWN if the log does not tell the topic's life, its quotas, or the oldest entry's publish time.
     """
@@ -112,7 +116,11 @@ def age_s(topic: Array, now_us: int) -> int:
     """The age that the broker shows at this moment: whole seconds since the cached time, −1 = none (§2.4); NULL: the log does not tell."""
     if topic[T_OLDEST] == NOTHING:
         return -1
-    return (now_us // US_PER_MS - topic[T_OLDEST_MS]) // MS_PER_S if topic[T_OLDEST] == KNOWN else NULL
+    if topic[T_OLDEST] != KNOWN:
+        return NULL
+    age_ms = now_us // US_PER_MS - topic[T_OLDEST_MS]
+    # Towards zero, as Java divides: half a second ahead is 0, not −1, which means none.
+    return age_ms // MS_PER_S if age_ms >= 0 else -(-age_ms // MS_PER_S)
 
 
 @compiled_part
@@ -187,7 +195,7 @@ def _report_cursor(state: State, t: int, c: int, now_us: int) -> int:
             cursor[C_DURABLE],
             entries,
             backlog_messages(state, topic, cursor, entries),
-            size_behind(topic, state.ledgers, cursor[C_LEDGER], cursor[C_ENTRY]),
+            subscription_size(state, topic, cursor, entries),
             oldest_ms * US_PER_MS if oldest_ms != NULL else NULL,
             now_us // US_PER_MS - oldest_ms if oldest_ms != NULL else NULL,
             exact_to_ms,
@@ -209,6 +217,18 @@ def _report_cursor(state: State, t: int, c: int, now_us: int) -> int:
     )
     scalars[S_OUT_CURSORS] += 1
     return oldest_ms
+
+
+@compiled_part
+def subscription_size(state: State, topic: Array, cursor: Array, entries: int) -> int:
+    """The broker's estimate of a subscription's bytes. Newer brokers take individually deleted entries off, each at the backlog's average
+    (#25089); 4.0.8 does not. `entries`: the backlog less those.
+    """
+    size = size_behind(topic, state.ledgers, cursor[C_LEDGER], cursor[C_ENTRY])
+    deleted = cursor[C_DELETED] + cursor[C_DELETED_UNKNOWN]
+    version = state.scalars[S_VERSION]
+    subtracts = version == 0 or LESS_DELETED_4_0 <= version < 4_001_000 or version >= LESS_DELETED_4_1
+    return max(0, size - deleted * (size // (entries + deleted))) if subtracts and deleted > 0 else size
 
 
 @compiled_part

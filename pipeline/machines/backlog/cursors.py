@@ -64,10 +64,12 @@ def acknowledge_up_to(cursor: Array, ledger: int, entry: int) -> None:
 
 @compiled_part
 def is_acknowledged_up_to(topic: Array, ledgers: Array, cursor: Array, words: Array, ledger: int, entry: int) -> bool:
-    """Whether acknowledgements explain a move of the mark-delete position to (`ledger`, `entry`)."""
-    if not is_behind(cursor, ledger, entry) or _within_cumulative(cursor, ledger, entry):
+    """Whether acknowledgements explain a move of the mark-delete position; they never move it over a ledger's border alone."""
+    if not is_behind(cursor, ledger, entry):
         return True
     passed = place_of(topic, ledgers, ledger, entry) - place_of(topic, ledgers, cursor[C_LEDGER], cursor[C_ENTRY])
+    if passed <= 0 or _within_cumulative(cursor, ledger, entry):
+        return passed > 0
     return passed <= count_deleted(cursor, words, ledger, entry) + cursor[C_DELETED_UNKNOWN]
 
 

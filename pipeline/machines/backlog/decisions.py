@@ -6,8 +6,8 @@ acknowledgement explains, or else when the check is done. `quota_exceeded` says 
 
 from pipeline.machines.array import Array
 from pipeline.machines.backlog.check import MS_PER_S, US_PER_MS, backlog_size, decide, is_complete, put_row, report_check
-from pipeline.machines.backlog.cursors import is_acknowledged_up_to
-from pipeline.machines.backlog.eviction import plan_eviction, reaches_target
+from pipeline.machines.backlog.cursors import is_behind
+from pipeline.machines.backlog.eviction import forget_plan, plan_eviction, reaches, reaches_target
 from pipeline.machines.backlog.heap import slowest
 from pipeline.machines.backlog.layout import (
     BY_LOG,
@@ -89,10 +89,11 @@ def begin_check(state: State, t: int, now_us: int, source: int) -> int:
     topic, scalars = state.topics[t], state.scalars
     resolve(state, t, now_us)
     scalars[S_CHECK_NUMBER] += 1
+    is_readable = True
     if topic[T_ALIVE] == 1:
-        update_oldest(topic, state.ledgers, state.marks, state.heap, state.cursors, scalars[S_PRECISE] == 1)
+        is_readable = update_oldest(topic, state.ledgers, state.marks, state.heap, state.cursors, scalars[S_PRECISE] == 1)
     size = backlog_size(topic, state.ledgers, state.heap, state.cursors)
-    decision = decide(topic, size, now_us)
+    decision = decide(topic, size, now_us) if is_readable else 0
     if decision in (SIZE, TIME):
         _start_decision(state, t, decision, size, now_us)
     report_check(state, t, now_us, decision, source)
@@ -100,16 +101,39 @@ def begin_check(state: State, t: int, now_us: int, source: int) -> int:
 
 
 @compiled_part
-def would_evict(state: State, t: int, now_us: int) -> bool:
-    """Whether a check at this moment would evict; changes nothing."""
+def would_evict(state: State, t: int, c: int, ledger: int, entry: int, now_us: int) -> bool:
+    """Whether a check at this moment would evict, and move cursor `c` at least to (`ledger`, `entry`); decides nothing."""
     topic = state.topics[t].copy()
     if topic[T_ALIVE] == 0:
         return False
-    update_oldest(topic, state.ledgers, state.marks, state.heap, state.cursors, state.scalars[S_PRECISE] == 1)
+    if not update_oldest(topic, state.ledgers, state.marks, state.heap, state.cursors, state.scalars[S_PRECISE] == 1):
+        return False
     decision = decide(topic, backlog_size(topic, state.ledgers, state.heap, state.cursors), now_us)
-    if decision == SIZE:
-        return topic[T_SIZE_POLICY] == EVICTION
-    return decision == TIME and topic[T_TIME_POLICY] == EVICTION
+    policy = topic[T_SIZE_POLICY] if decision == SIZE else topic[T_TIME_POLICY]
+    if decision not in (SIZE, TIME) or policy != EVICTION:
+        return False
+    if topic[T_DECISION] != 0:
+        return True  # the eviction before goes on: its plan must stay
+    plan_eviction(state, t, decision, now_us // US_PER_MS)
+    within = reaches(state, t, c, decision, ledger, entry, now_us // US_PER_MS)
+    forget_plan(state, t)
+    return within
+
+
+@compiled_part
+def eviction_explains(state: State, t: int, c: int, ledger: int, entry: int, now_us: int) -> bool:
+    """Whether the eviction that waits to be resolved may have moved cursor `c` to (`ledger`, `entry`).
+
+    What the broker decided alone may. One whose check is done goes on in the background until the cursor is where it was to go.
+    """
+    topic, cursor = state.topics[t], state.cursors[c]
+    if topic[T_DECISION] == 0:
+        return topic[T_BROKER_QUOTA] != 0 and topic[T_BROKER_POLICY] == EVICTION
+    if topic[T_DECIDED_ACTION] != EVICT:
+        return False
+    if topic[T_DECIDED] == 0 and not is_behind(cursor, cursor[C_PLANNED_LEDGER], cursor[C_PLANNED_ENTRY]):
+        return False
+    return reaches(state, t, c, topic[T_DECISION], ledger, entry, now_us // US_PER_MS)
 
 
 @compiled_part
@@ -163,17 +187,9 @@ def note_checked(state: State, t: int, now_us: int) -> None:
 
 
 @compiled_part
-def is_evicting(topic: Array) -> bool:
-    """Whether an eviction of the topic goes on: ours, or the broker's alone."""
-    return (topic[T_DECISION] != 0 and topic[T_DECIDED_ACTION] == EVICT) or (topic[T_BROKER_QUOTA] != 0 and topic[T_BROKER_POLICY] == EVICTION)
-
-
-@compiled_part
 def note_reached(state: State, t: int, c: int, ledger: int, entry: int, now_us: int) -> None:
-    """A mark-delete while an eviction goes on; remembered as its own unless acknowledgements explain it."""
+    """An eviction moves the cursor to (`ledger`, `entry`)."""
     cursor, topic = state.cursors[c], state.topics[t]
-    if is_acknowledged_up_to(topic, state.ledgers, cursor, state.words, ledger, entry):
-        return
     if cursor[C_MOVED] == 0:
         cursor[C_FROM_LEDGER], cursor[C_FROM_ENTRY] = cursor[C_LEDGER], cursor[C_ENTRY]
     cursor[C_REACHED_LEDGER], cursor[C_REACHED_ENTRY] = ledger, entry

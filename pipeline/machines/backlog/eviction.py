@@ -14,15 +14,17 @@ from pipeline.machines.backlog.layout import (
     C_ENTRY,
     C_FROM_ENTRY,
     C_FROM_LEDGER,
+    C_HEAP_POSITION,
     C_LEDGER,
     C_NEXT_OF_TOPIC,
+    C_OWNER,
     C_PERSISTED_ENTRY,
     C_PERSISTED_LEDGER,
     C_PLANNED,
     C_PLANNED_ENTRIES,
     C_PLANNED_ENTRY,
     C_PLANNED_LEDGER,
-    C_HEAP_POSITION,
+    FIRST_MOVE_COLUMN,
     G_CLOSE_MS,
     G_CLOSED,
     G_ENTRIES,
@@ -36,6 +38,7 @@ from pipeline.machines.backlog.layout import (
     S_PRECISE,
     S_VERSION,
     SIZE,
+    T_CONFIRMED_LEDGER,
     T_FIRST_CURSOR,
     T_HEAP,
     T_HEAP_USED,
@@ -88,18 +91,60 @@ def plan_eviction(state: State, t: int, decision: int, now_ms: int) -> None:
 
 
 @compiled_part
+def forget_plan(state: State, t: int) -> None:
+    """No cursor of the topic is planned to move."""
+    c = state.topics[t, T_FIRST_CURSOR]
+    while c != NONE:
+        state.cursors[c, FIRST_MOVE_COLUMN:] = 0
+        c = state.cursors[c, C_NEXT_OF_TOPIC]
+
+
+@compiled_part
+def reaches(state: State, t: int, c: int, decision: int, ledger: int, entry: int, now_ms: int) -> bool:
+    """Whether (`ledger`, `entry`) is no further than where the eviction takes cursor `c`, if it moves it at all."""
+    topic, cursor = state.topics[t], state.cursors[c]
+    end_ledger, end_entry = _end_of_move(state, t, c, decision, now_ms)
+    if end_ledger < 0 or (end_ledger == cursor[C_LEDGER] and end_entry == cursor[C_ENTRY]):
+        return False
+    if ledger == end_ledger:
+        return entry <= end_entry
+    return ledger < end_ledger or place_of(topic, state.ledgers, ledger, entry) <= place_of(topic, state.ledgers, end_ledger, end_entry)
+
+
+@compiled_part
 def reaches_target(state: State, t: int, c: int, decision: int, ledger: int, entry: int, now_ms: int) -> bool:
     """Whether an eviction's move of a cursor to (`ledger`, `entry`) ends where the plan says. A precise age eviction reads the clock again
     while it searches: it may end anywhere between the plan's position and what the plan would be at `now_ms`, when it has moved.
     """
     topic, ledgers, cursor = state.topics[t], state.ledgers, state.cursors[c]
+    if cursor[C_PLANNED] == 0 or decision == 0:
+        return False
     reached = place_of(topic, ledgers, ledger, entry)
     least = place_of(topic, ledgers, cursor[C_PLANNED_LEDGER], cursor[C_PLANNED_ENTRY])
-    if decision != TIME or state.scalars[S_PRECISE] == 0:
-        return reached == least
-    last_ledger, last_entry = _newest_before(state, t, now_ms - topic[T_TARGET] * MS_PER_S)
-    last_ledger, last_entry = _slide(topic, ledgers, cursor, state.words, last_ledger, last_entry)
-    return least <= reached <= place_of(topic, ledgers, last_ledger, last_entry)
+    end_ledger, end_entry = _end_of_move(state, t, c, decision, now_ms)
+    return least <= reached <= place_of(topic, ledgers, end_ledger, end_entry)
+
+
+@compiled_part
+def _end_of_move(state: State, t: int, c: int, decision: int, now_ms: int) -> tuple[int, int]:
+    """The furthest position that the eviction may take a cursor to by `now_ms`; (−1, −1): it does not move it."""
+    topic, cursor = state.topics[t], state.cursors[c]
+    if decision == TIME and state.scalars[S_PRECISE] == 1 and not _evicts_nothing(topic, state.scalars):
+        ledger, entry = _newest_before(state, t, now_ms - precise_target_s(topic) * MS_PER_S)
+        return _slide(topic, state.ledgers, cursor, state.words, ledger, entry)
+    return (cursor[C_PLANNED_LEDGER], cursor[C_PLANNED_ENTRY]) if cursor[C_PLANNED] == 1 else (-1, -1)
+
+
+@compiled_part
+def precise_target_s(topic: Array) -> int:
+    """Age down to which a precise age eviction goes: nine tenths of the limit, in whole seconds."""
+    return int(0.9 * topic[T_TIME_LIMIT])
+
+
+@compiled_part
+def _evicts_nothing(topic: Array, scalars: Array) -> bool:
+    """4.0 drops nothing at a limit of 1 s (§2.6)."""
+    return 0 < scalars[S_VERSION] < FIRST_4_1 and precise_target_s(topic) == 0
 
 
 @compiled_part
@@ -201,25 +246,36 @@ def _plan_closed_ledgers(state: State, t: int, now_ms: int) -> None:
             row += 1
             if not is_old or row >= end:
                 break
+        if not _may_jump(topic, ledgers, cursor, ledgers[row, G_LEDGER]):
+            break
         _plan_move(state, t, root, ledgers[row, G_LEDGER], -1)
+        root = slowest(topic, state.heap)
     root = slowest(topic, state.heap)
     if root != NONE:
         topic[T_SIZE_PLANNED] = size_behind(topic, ledgers, cursors[root, C_PLANNED_LEDGER], cursors[root, C_PLANNED_ENTRY])
 
 
 @compiled_part
+def _may_jump(topic: Array, ledgers: Array, cursor: Array, target: int) -> bool:
+    """Whether a cursor may go before ledger `target`: beyond what is confirmed only from the end of its ledger, if that is there (§2.2)."""
+    if target <= topic[T_CONFIRMED_LEDGER]:
+        return True
+    row = find_ledger(topic, ledgers, cursor[C_PLANNED_LEDGER])
+    return row >= 0 and cursor[C_PLANNED_ENTRY] + 1 >= ledgers[row, G_ENTRIES]
+
+
+@compiled_part
 def _plan_precise(state: State, t: int, now_ms: int) -> None:
-    """Precise: every subscription drops what is older than nine tenths of the limit (§2.6; 4.0 drops nothing at a limit of 1 s)."""
+    """Precise: every subscription drops what is older than nine tenths of the limit (§2.6)."""
     topic, cursors = state.topics[t], state.cursors
-    target_s = int(0.9 * topic[T_TIME_LIMIT])
-    topic[T_TARGET] = target_s
-    is_4_0 = 0 < state.scalars[S_VERSION] < FIRST_4_1
+    topic[T_TARGET] = precise_target_s(topic)
+    ledger, entry = _newest_before(state, t, now_ms - topic[T_TARGET] * MS_PER_S)
+    if _evicts_nothing(topic, state.scalars):
+        ledger = -1
     c = topic[T_FIRST_CURSOR]
     while c != NONE:
-        if not (is_4_0 and target_s == 0):
-            ledger, entry = _newest_before(state, t, now_ms - target_s * MS_PER_S)
-            if ledger >= 0 and is_behind(cursors[c], ledger, entry):
-                _plan_move(state, t, c, ledger, entry)
+        if ledger >= 0 and cursors[c, C_OWNER] == 0 and is_behind(cursors[c], ledger, entry):
+            _plan_move(state, t, c, ledger, entry)
         c = cursors[c, C_NEXT_OF_TOPIC]
     root = slowest(topic, state.heap)
     if root != NONE:

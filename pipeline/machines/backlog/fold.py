@@ -15,7 +15,7 @@ from pipeline.machines.backlog.cursors import (
     mark_delete,
     seek,
 )
-from pipeline.machines.backlog.decisions import begin_check, is_evicting, note_checked, note_exceeded, note_reached, would_evict
+from pipeline.machines.backlog.decisions import begin_check, eviction_explains, note_checked, note_exceeded, note_reached, would_evict
 from pipeline.machines.backlog.deleted import pass_deleted
 from pipeline.machines.backlog.layout import (
     BY_INTERVAL,
@@ -53,6 +53,7 @@ from pipeline.machines.backlog.layout import (
     S_VERSION,
     T_ALIVE,
     T_CHECKED_ROUND,
+    T_CONFIRMED_LEDGER,
     T_CURSORS,
     T_DECIDED,
     T_DECISION,
@@ -287,8 +288,11 @@ def apply_to_ledger(state: State, t: int, event: Array, code: int) -> None:
         mark_entry(
             topic, state.marks, state.marks_ends, ledger, event[fields.ENTRY], event[fields.PUBLISHED_MSGS], event[fields.PUBLISH_TS]
         )
-    elif ledgers[row, G_CLOSED] == 1:
+    else:
         ledgers[row, G_CLOSED] = 0
+    # The ledger opened at a load begins after everything confirmed; one opened by a roll-over confirms nothing yet (§2.2).
+    if code == PUBLISH or (code == LEDGER_OPEN and event[fields.OPENED_SNAPSHOT] == 1):
+        topic[T_CONFIRMED_LEDGER] = max(topic[T_CONFIRMED_LEDGER], ledger)
 
 
 @compiled_part
@@ -355,17 +359,28 @@ def apply_mark_delete(state: State, t: int, c: int, event: Array) -> None:
     elif event[fields.MARK_RESET] == 1:
         seek(topic, state.ledgers, cursor, ledger, entry)
     else:
-        if not is_acknowledged_up_to(topic, state.ledgers, cursor, state.words, ledger, entry) and awaits_check(state, t):
-            if would_evict(state, t, event[fields.TS]):
-                begin_check(state, t, event[fields.TS], BY_LOG)
-                topic[T_DECIDED] = 1
-        evicting = is_evicting(topic)
-        if evicting:
-            note_reached(state, t, c, ledger, entry, event[fields.TS])
+        evicting = False
+        if not is_acknowledged_up_to(topic, state.ledgers, cursor, state.words, ledger, entry):
+            evicting = explain_move(state, t, c, ledger, entry, event[fields.TS])
         evicted = mark_delete(topic, state.ledgers, cursor, state.words, ledger, entry, evicting)
         if evicted > 0:
             cursor[C_MOVED] = 1
             cursor[C_MOVED_ENTRIES] += evicted
+
+
+@compiled_part
+def explain_move(state: State, t: int, c: int, ledger: int, entry: int, now_us: int) -> bool:
+    """A move that no acknowledgement explains: whether an eviction does. If none is known, one may begin right here: without
+    `quota_exceeded` the first such move in a round says when its topic was decided.
+    """
+    evicting = eviction_explains(state, t, c, ledger, entry, now_us)
+    if not evicting and awaits_check(state, t) and would_evict(state, t, c, ledger, entry, now_us):
+        begin_check(state, t, now_us, BY_LOG)
+        state.topics[t, T_DECIDED] = 1
+        evicting = True
+    if evicting:
+        note_reached(state, t, c, ledger, entry, now_us)
+    return evicting
 
 
 @compiled_part

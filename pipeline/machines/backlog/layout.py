@@ -8,6 +8,7 @@ from schemas.tables.backlog import SUBSCRIPTION_BACKLOG, TOPIC_BACKLOG
 from schemas.tables.quotas import QUOTA_EVICTION_MOVES, QUOTA_EVICTIONS
 
 NONE = -1
+UNLIMITED = -1
 SIZE, TIME = 1, 2  # a decision, and a quota
 UNKNOWN = 3  # a decision: the log does not tell
 HOLD, EXCEPTION, EVICTION = 0, 1, 2  # QUOTA_POLICIES
@@ -21,7 +22,9 @@ SCALARS = (
     "le_5", "le_10", "le_30", "le_60", "le_300", "le_inf",
 )  # fmt: skip
 _s = SCALARS.index
-S_STARTED, S_VERSION, S_PRECISE, S_CHECK_ENABLED, S_INTERVAL_S = (_s(c) for c in ("started", "version", "precise", "check_enabled", "interval_s"))
+S_STARTED, S_VERSION, S_PRECISE, S_CHECK_ENABLED, S_INTERVAL_S = (
+    _s(c) for c in ("started", "version", "precise", "check_enabled", "interval_s")
+)
 S_LOSSES, S_TOPICS, S_CURSORS = _s("losses"), _s("topics"), _s("cursors")
 S_ROUNDS_OPEN, S_ROUND = _s("rounds_open"), _s("round")  # rounds begun and not ended; rounds begun
 S_CHECK_NUMBER = _s("check_number")
@@ -39,7 +42,7 @@ TOPIC_COLUMNS = (
     "ledgers_begin", "ledgers_dropped", "ledgers_used", "ledgers_capacity",
     "marks_begin", "marks_dropped", "marks_used", "marks_capacity",
     "heap_begin", "heap_dropped", "heap_used", "heap_capacity",
-    "end_entries", "end_bytes", "end_msgs", "mark_span_ms",
+    "end_entries", "end_bytes", "end_msgs", "mark_span_ms", "confirmed_ledger",
     "size_limit", "size_policy", "time_limit", "time_policy",
     "evictions_size", "evictions_time", "evictions_size_durable", "evictions_time_durable",
     "oldest", "oldest_ledger", "oldest_entry", "oldest_sub", "oldest_ms",
@@ -59,6 +62,7 @@ T_LEDGERS_USED, T_MARKS_USED, T_HEAP_USED = _t("ledgers_used"), _t("marks_used")
 #: The topic's scale: entries, bytes and messages of all ledgers that it ever had, trimmed ones too.
 T_END_ENTRIES, T_END_BYTES, T_END_MSGS = _t("end_entries"), _t("end_bytes"), _t("end_msgs")
 T_MARK_SPAN_MS = _t("mark_span_ms")
+T_CONFIRMED_LEDGER = _t("confirmed_ledger")  # of the last confirmed position
 T_SIZE_LIMIT, T_SIZE_POLICY, T_TIME_LIMIT, T_TIME_POLICY = (_t(c) for c in ("size_limit", "size_policy", "time_limit", "time_policy"))
 T_EVICTIONS_SIZE, T_EVICTIONS_TIME = _t("evictions_size"), _t("evictions_time")
 T_EVICTIONS_SIZE_DURABLE, T_EVICTIONS_TIME_DURABLE = _t("evictions_size_durable"), _t("evictions_time_durable")

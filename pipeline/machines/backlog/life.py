@@ -4,10 +4,12 @@ from pipeline.machines import fields
 from pipeline.machines.array import Array
 from pipeline.machines.backlog.cursors import backlog_entries
 from pipeline.machines.backlog.decisions import resolve
+from pipeline.machines.backlog.deleted import forget_deleted, pass_deleted
 from pipeline.machines.backlog.heap import moved, push, remove
 from pipeline.machines.backlog.layout import (
     C_BEGAN_COMPLETE,
     C_CUMULATIVE_LEDGER,
+    C_DELETED,
     C_DELETED_UNKNOWN,
     C_DURABLE,
     C_ENTRY,
@@ -33,6 +35,7 @@ from pipeline.machines.backlog.layout import (
     S_TOPICS,
     T_ALIVE,
     T_BEGAN_COMPLETE,
+    T_CONFIRMED_LEDGER,
     T_CURSORS,
     T_DECIDED,
     T_END_BYTES,
@@ -47,9 +50,12 @@ from pipeline.machines.backlog.layout import (
     T_LOSSES_AT_START,
     T_OLDEST,
     T_PRODUCERS,
+    T_SIZE_LIMIT,
     T_SIZE_POLICY,
+    T_TIME_LIMIT,
     T_TIME_POLICY,
     T_UNLOADED_AT,
+    UNLIMITED,
 )
 from pipeline.machines.backlog.state import State
 from pipeline.machines.compiled import compiled, compiled_part
@@ -65,7 +71,7 @@ def new_topic(state: State, topic_id: int) -> int:
     topic = state.topics[t]
     topic[:] = 0
     topic[T_ID], topic[T_FIRST_CURSOR] = topic_id, NONE
-    topic[T_SIZE_POLICY], topic[T_TIME_POLICY] = NONE, NONE
+    _forget_quotas(topic)
     insert(state.topic_index, topic_id, 0, t)
     return t
 
@@ -90,7 +96,7 @@ def load_topic(state: State, t: int, now_us: int) -> None:
 
 @compiled
 def unload_topic(state: State, t: int, now_us: int) -> None:
-    """The topic's object is dropped: ledgers, cursors, counters, the oldest position, policies. Publish times are facts and stay a while."""
+    """The topic's object is dropped: ledgers, cursors, counters, the oldest position, quotas. Publish times stay a while."""
     topic = state.topics[t]
     resolve(state, t, now_us)
     c = topic[T_FIRST_CURSOR]
@@ -101,20 +107,25 @@ def unload_topic(state: State, t: int, now_us: int) -> None:
     topic[T_FIRST_CURSOR], topic[T_CURSORS], topic[T_PRODUCERS] = NONE, 0, 0
     clear(topic, T_LEDGERS)
     clear(topic, T_HEAP)
-    topic[T_END_ENTRIES], topic[T_END_BYTES] = 0, 0
-    topic[T_SIZE_POLICY], topic[T_TIME_POLICY] = NONE, NONE
+    topic[T_END_ENTRIES], topic[T_END_BYTES], topic[T_CONFIRMED_LEDGER] = 0, 0, 0
+    _forget_quotas(topic)
     topic[T_EVICTIONS_SIZE], topic[T_EVICTIONS_TIME] = 0, 0
     topic[T_OLDEST], topic[T_DECIDED] = NOTHING, 0
     topic[T_ALIVE], topic[T_LOADED], topic[T_UNLOADED_AT] = 0, 0, now_us
 
 
 @compiled_part
+def _forget_quotas(topic: Array) -> None:
+    topic[T_SIZE_LIMIT], topic[T_TIME_LIMIT] = UNLIMITED, UNLIMITED
+    topic[T_SIZE_POLICY], topic[T_TIME_POLICY] = NONE, NONE
+
+
+@compiled_part
 def _forget_cursor(cursor: Array) -> None:
-    """The row stays for a cursor of the same name, and keeps the place of its segment."""
+    """The row stays for a cursor of the same name, with the entries it had deleted: the broker keeps those over an unload."""
     for column in range(C_OPEN, len(CURSOR_COLUMNS)):
-        if not C_WORDS <= column < C_WORDS + SEGMENT:
+        if not C_WORDS <= column < C_WORDS + SEGMENT and column != C_DELETED:
             cursor[column] = 0
-    clear(cursor, C_WORDS)
     cursor[C_HEAP_POSITION] = NONE
 
 
@@ -142,15 +153,28 @@ def open_cursor(state: State, t: int, sub_id: int, event: Array) -> None:
     close_cursor(state, t, c)
     topic, cursor = state.topics[t], state.cursors[c]
     _begin_cursor(state, t, c, event[fields.TS])
+    _keep_deleted(cursor, state.words, event)
     cursor[C_BEGAN_COMPLETE], cursor[C_LOSSES_AT_OPEN] = 1, state.scalars[S_LOSSES]
     cursor[C_DURABLE], cursor[C_OWNER] = event[fields.DURABLE], event[fields.CURSOR_OWNER]
     cursor[C_LEDGER], cursor[C_ENTRY] = event[fields.LEDGER], event[fields.ENTRY]
     cursor[C_PERSISTED_LEDGER], cursor[C_PERSISTED_ENTRY] = event[fields.LEDGER], event[fields.ENTRY]
-    cursor[C_DELETED_UNKNOWN] = event[fields.CURSOR_ENTRIES]
     cursor[C_OPENED_END] = topic[T_END_ENTRIES]
     cursor[C_OPENED_BACKLOG] = backlog_entries(topic, state.ledgers, cursor)
     if cursor[C_DURABLE] == 1:
         push(topic, state.heap, state.heap_ends, state.cursors, c)
+
+
+@compiled_part
+def _keep_deleted(cursor: Array, words: Array, event: Array) -> None:
+    """Of a cursor that comes back as a snapshot: the entries known to be deleted behind it, if they are as many as it says or it says
+    nothing; else that many of which nobody knows which.
+    """
+    pass_deleted(cursor, words, event[fields.LEDGER], event[fields.ENTRY])
+    is_told = fields.has(event, fields.CURSOR_ENTRIES)
+    if event[fields.CURSOR_SNAPSHOT] == 1 and (not is_told or event[fields.CURSOR_ENTRIES] == cursor[C_DELETED]):
+        return
+    forget_deleted(cursor)
+    cursor[C_DELETED_UNKNOWN] = event[fields.CURSOR_ENTRIES]
 
 
 @compiled_part
@@ -170,6 +194,7 @@ def close_cursor(state: State, t: int, c: int) -> None:
         state.cursors[before, C_NEXT_OF_TOPIC] = cursor[C_NEXT_OF_TOPIC]
     topic[T_CURSORS] -= 1
     _forget_cursor(cursor)
+    forget_deleted(cursor)
 
 
 @compiled_part

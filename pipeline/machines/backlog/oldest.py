@@ -41,20 +41,25 @@ from pipeline.machines.segments import first_row
 
 
 @compiled_part
-def update_oldest(topic: Array, ledgers: Array, marks: Array, heap: Array, cursors: Array, precise: bool) -> None:
-    """What a quota check, or a producer that asks to be let in, makes of the cached oldest position."""
+def update_oldest(topic: Array, ledgers: Array, marks: Array, heap: Array, cursors: Array, precise: bool) -> bool:
+    """What a quota check, or a producer that asks to be let in, makes of the cached oldest position. False: the broker cannot read the
+    entry, leaves things as they are, and the check decides nothing.
+    """
     root = slowest(topic, heap)
     if root == NONE or not has_any_backlog(topic, ledgers, cursors):
         topic[T_OLDEST] = NOTHING
-        return
+        return True
     ledger, entry = cursors[root, C_PERSISTED_LEDGER], cursors[root, C_PERSISTED_ENTRY]
     unchanged = topic[T_OLDEST] != NOTHING and topic[T_OLDEST_LEDGER] == ledger and topic[T_OLDEST_ENTRY] == entry
     if unchanged and topic[T_LEDGERS_USED] > 0 and ledger >= ledgers[first_row(topic, T_LEDGERS), G_LEDGER]:
         topic[T_OLDEST_SUB] = cursors[root, C_ID]
-        return
+        return True
+    if precise and row_of_place(topic, ledgers, place_of(topic, ledgers, ledger, entry)) < 0:
+        return False
     known, time_ms = entry_time(topic, ledgers, marks, ledger, entry) if precise else close_time(topic, ledgers, ledger, entry)
     topic[T_OLDEST], topic[T_OLDEST_MS] = known, time_ms
     topic[T_OLDEST_LEDGER], topic[T_OLDEST_ENTRY], topic[T_OLDEST_SUB] = ledger, entry, cursors[root, C_ID]
+    return True
 
 
 @compiled_part
@@ -83,7 +88,7 @@ def entry_time(topic: Array, ledgers: Array, marks: Array, ledger: int, entry: i
 
 @compiled_part
 def close_time(topic: Array, ledgers: Array, ledger: int, entry: int) -> tuple[int, int]:
-    """(KNOWN, close time in ms) of the ledger that holds the entry behind a position; (NOTHING, 0) while that ledger is open (§2.4 step 5)."""
+    """(KNOWN, close time in ms) of the ledger of the entry behind a position; (NOTHING, 0) while that ledger is open (§2.4 step 5)."""
     row = find_ledger(topic, ledgers, ledger)
     if row >= 0 and ledgers[row, G_CLOSED] == 0:
         return NOTHING, 0

@@ -132,5 +132,3 @@ def with_capacity(rows: Array, capacity: int) -> Array:
     larger = np.zeros((capacity, rows.shape[1]), dtype=np.int64)
     larger[: len(rows)] = rows
     return larger
-
-

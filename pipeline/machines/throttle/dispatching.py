@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
+from pipeline.machines import fields
 from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
 from pipeline.machines.integers import add, narrow_to_int32
-from pipeline.machines import fields
 from pipeline.machines.throttle.incarnations import charge_blocked_time
 from pipeline.machines.throttle.layout import (
     BROKER,

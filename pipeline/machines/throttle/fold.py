@@ -6,10 +6,10 @@ add; if not it stops there, and its caller makes room and goes on from the same 
 
 from typing import NamedTuple
 
+from pipeline.machines import fields
 from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
 from pipeline.machines.index import EMPTY, find
-from pipeline.machines import fields
 from pipeline.machines.throttle.dispatching import charge, evaluate_read
 from pipeline.machines.throttle.incarnations import (
     apply_to_limiter,

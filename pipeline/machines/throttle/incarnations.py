@@ -4,10 +4,10 @@ Laws: what ends in a window is copied whole to a `closed` array before its row i
 are written at the window's end. Ending what does not exist changes nothing.
 """
 
+from pipeline.machines import fields
 from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
 from pipeline.machines.index import EMPTY, find, insert
-from pipeline.machines import fields
 from pipeline.machines.throttle.layout import (
     D_BATCH_MODE,
     D_BEGAN_COMPLETE,
