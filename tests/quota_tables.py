@@ -36,7 +36,7 @@ def checks_of(tables: Tables) -> list[Row]:
 
 def _check(row: Row, subscriptions: list[Row]) -> Row:
     age_s = row["oldest_backlog_message_age_seconds"]
-    checked = {
+    return {
         **{theirs: row[ours] for theirs, ours in CHECK.items()},
         "limit_size": -1 if row["backlog_quota_limit_size"] is None else row["backlog_quota_limit_size"],
         "limit_time": -1 if row["backlog_quota_limit_time"] is None else row["backlog_quota_limit_time"],
@@ -45,23 +45,15 @@ def _check(row: Row, subscriptions: list[Row]) -> Row:
         "decision": row["decision"] if row["decision"] in ("size", "time") else None,
         "subscriptions": [_subscription(one) for one in sorted(subscriptions, key=lambda one: str(one["subscription"]))],
     }
-    if age_s is None:  # published before this epoch: the bookkeeper, who remembers earlier epochs, may know what we may not
-        for name in ("age_s", "oldest_ts_ms"):
-            del checked[name]
-    return checked
 
 
 def _subscription(row: Row) -> Row:
-    subscription = {
+    return {
         "sub": row["subscription"],
         **{theirs: row[ours] for theirs, ours in SUBSCRIPTION.items()},
         "true_oldest_publish_ts_ms": ms_of(row["oldest_publish_time"]),
         "mark_delete": (row["mark_delete_ledger"], row["mark_delete_entry"]),
     }
-    for name in ("msgs", "true_oldest_publish_ts_ms"):
-        if subscription[name] is None and row["msg_backlog"] > 0:
-            del subscription[name]
-    return subscription
 
 
 def evictions_of(tables: Tables) -> list[Row]:

@@ -24,9 +24,9 @@ def first_row(owner: Array, at: int) -> int:
 
 
 @compiled
-def has_spare(arena: Array, ends: Array) -> bool:
-    """Whether any one segment could still move to twice its capacity."""
-    return ends[HANDED_OUT] + 2 * max(ends[LARGEST], FIRST_CAPACITY) <= arena.shape[0]
+def has_spare(capacity: int, ends: Array) -> bool:
+    """Whether any one segment of an arena of `capacity` rows could still move to twice its size."""
+    return ends[HANDED_OUT] + 2 * max(ends[LARGEST], FIRST_CAPACITY) <= capacity
 
 
 @compiled_part

@@ -21,6 +21,8 @@ VIEWS = (
     "check_durations",
     "backlog_now",
     "oldest_subscriptions",
+    "quota_breaches",
+    "quota_losers",
     "quota_forecasts",
     "quota_forecast_scores",
     "quota_risk",

@@ -14,7 +14,7 @@ WITH runs AS (
   FROM (
     SELECT *, CASE WHEN quota_limit <> lag(quota_limit) OVER (PARTITION BY broker, epoch, topic, quota_type ORDER BY check_number)
       THEN 1 ELSE 0 END AS changed
-    FROM quota_forecasts
+    FROM quota_breaches
   )
 ),
 outcomes AS (

@@ -1,119 +1,15 @@
 -- When will each backlog quota be exceeded, at which check, and which subscriptions lose messages then?
--- One row per topic, check and quota type with a limit. Only what was known at the check is used.
---   used             bytes, or ms since the time that the broker counts its oldest entry from (0: it shows none; null: not told)
---   exceeded         now, by the broker's comparison: size ≥ limit, age > limit. Then breach_* are the check itself
---   rate_mean        growth per second over the steps between checks of the last 5 minutes (bytes, or ms of age);
---                    rate_least, rate_most: of any one of these steps.
---                    What an eviction took is not growth: a size step starts from what it left, an age step after it is left out.
---                    Age grows by 1000 at most; without a step, and at most, nothing is acknowledged any more
---   steps            steps between checks that the rates are of
---   deadline_at      age only: the oldest entry's time plus the limit; it stands unless acknowledgements pass that entry
---   breach_at        first check at which the limit is exceeded at the mean rate; breach_from, breach_to: at the most and least rate;
---                    null: never at that rate, or not within 30 days. Rounded up to checks by the broker's interval
---   breach_in_s      from the check to breach_at
---   on_breach        what the policy does; producers: connected now, cut off if it is disconnect_producers
+-- One row per topic, check and quota type with a limit: quota_breaches, where the columns are explained, with who loses.
 --   loses_first      subscription that an eviction takes from first: the one the broker names oldest, else the largest
---   others_losing    other subscriptions that it takes from too: for size those with more than 9/10 of the topic's backlog size,
---                    for age those whose oldest entry is then older than 9/10 of the limit
-WITH told AS (
-  SELECT t.*,
-    e.backlog_size_planned, e.quota_type IS NOT NULL AS evicts,
-    unix_micros(t.check_time) AS check_us,
-    CASE WHEN t.oldest_backlog_message_age_seconds = -1 THEN 0
-      ELSE unix_millis(t.check_time) - unix_millis(t.oldest_believed_time) END AS age_ms,
-    coalesce(try_multiply(t.backlog_quota_limit_time, 1000), 9223372036854775807) AS limit_ms
-  FROM topic_backlog t
-  LEFT JOIN quota_evictions e
-    ON e.broker = t.broker AND e.epoch = t.epoch AND e.topic = t.topic AND e.check_number = t.check_number AND e.action = 'evict'
-),
-readings AS (
-  SELECT broker, epoch, topic, check_time, check_number, check_us, oldest_backlog_message_subscription_name, oldest_believed_time,
-    backlog_size, producers, complete,
-    inline(array(
-      named_struct('quota_type', 'size', 'policy', policy_size,
-        'quota_limit', backlog_quota_limit_size, 'has_limit', backlog_quota_limit_size >= 0,
-        'used', backlog_size, 'used_limit', backlog_quota_limit_size, 'exceeded', backlog_size >= backlog_quota_limit_size,
-        'grows_from', coalesce(backlog_size_planned, backlog_size)),
-      named_struct('quota_type', 'time', 'policy', policy_time,
-        'quota_limit', backlog_quota_limit_time, 'has_limit', backlog_quota_limit_time > 0,
-        'used', age_ms, 'used_limit', limit_ms, 'exceeded', oldest_believed_time IS NOT NULL AND age_ms > limit_ms,
-        'grows_from', CASE WHEN oldest_believed_time IS NOT NULL AND NOT evicts THEN age_ms END)
-    ))
-  FROM told
-),
-steps AS (
-  SELECT *,
-    check_us - lag(check_us) OVER checks AS step_us,
-    CASE WHEN quota_type = 'size' OR oldest_believed_time IS NOT NULL THEN used - lag(grows_from) OVER checks END AS growth
-  FROM readings
-  WINDOW checks AS (PARTITION BY broker, epoch, topic, quota_type ORDER BY check_number)
-),
-rates AS (
-  SELECT *,
-    count(step_rate) OVER recent AS steps,
-    min(step_rate) OVER recent AS least,
-    max(step_rate) OVER recent AS most,
-    sum(CAST(CASE WHEN step_rate IS NOT NULL THEN growth END AS DOUBLE)) OVER recent * 1e6
-      / sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent AS mean
-  FROM (SELECT *, CASE WHEN step_us > 0 THEN growth * 1e6 / step_us END AS step_rate FROM steps)
-  WINDOW recent AS (PARTITION BY broker, epoch, topic, quota_type ORDER BY check_us RANGE BETWEEN 300000000 PRECEDING AND CURRENT ROW)
-),
-paced AS (
-  SELECT r.*, i.interval_s,
-    CASE WHEN quota_type = 'size' THEN mean ELSE least(1000, coalesce(mean, 1000)) END AS rate_mean,
-    CASE WHEN quota_type = 'size' THEN least ELSE least(1000, coalesce(least, 1000)) END AS rate_least,
-    CASE WHEN quota_type = 'size' THEN most ELSE 1000D END AS rate_most,
-    -- Nothing is foreseen for an age while there is nothing old, nor where the log does not tell.
-    CASE WHEN NOT exceeded AND (quota_type = 'size' OR oldest_believed_time IS NOT NULL)
-      -- The age must pass its limit by a millisecond, the size only reach it, from what an eviction leaves.
-      THEN CASE WHEN quota_type = 'size' THEN CAST(used_limit AS DOUBLE) - grows_from ELSE CAST(used_limit AS DOUBLE) - used + 1 END
-    END AS remaining
-  FROM rates r
-  LEFT JOIN check_intervals i ON i.broker = r.broker AND i.epoch = r.epoch
-  WHERE has_limit
-),
-foreseen AS (
-  SELECT *,
-    -- Offsets in µs, then up to a whole number of intervals, at least one; a month is as far as a rate of minutes is stretched.
-    transform(array(rate_mean, rate_most, rate_least), rate -> CASE
-      WHEN exceeded THEN check_us
-      WHEN rate > 0 AND remaining / rate < 2592000D
-        THEN check_us + CASE WHEN interval_s IS NULL THEN CAST(ceil(remaining / rate * 1e6) AS BIGINT)
-          ELSE greatest(1, CAST(ceil(remaining / rate / interval_s) AS BIGINT)) * interval_s * 1000000 END
-    END) AS breach_us
-  FROM paced
-),
-waiting AS (
-  SELECT broker, epoch, topic, check_number,
-    array_sort(collect_list(struct(subscription, durable, backlog_size, oldest_publish_time))) AS subscriptions,
-    max_by(subscription, struct(backlog_size, subscription)) FILTER (WHERE durable) AS largest
-  FROM subscription_backlog
-  WHERE msg_backlog > 0
-  GROUP BY broker, epoch, topic, check_number
-),
-led AS (
-  SELECT f.*, w.subscriptions,
-    f.policy = 'consumer_backlog_eviction' AS evicts,
-    CASE WHEN f.policy = 'consumer_backlog_eviction' THEN coalesce(f.oldest_backlog_message_subscription_name, w.largest) END AS loses_first
-  FROM foreseen f
-  LEFT JOIN waiting w ON w.broker = f.broker AND w.epoch = f.epoch AND w.topic = f.topic AND w.check_number = f.check_number
+--   others_losing    other subscriptions that it takes from too, as things stand at the check (quota_losers says how that is known)
+WITH losing AS (
+  SELECT broker, epoch, topic, check_number, quota_type,
+    max_by(subscription, struct(named, backlog_size, subscription)) AS loses_first,
+    array_sort(collect_list(subscription)) AS subscriptions
+  FROM quota_losers
+  GROUP BY broker, epoch, topic, check_number, quota_type
 )
-SELECT
-  broker, epoch, topic, check_time, check_number, quota_type, policy, quota_limit, used, exceeded,
-  try_divide(CAST(used AS DOUBLE), used_limit) AS share_of_limit,
-  rate_mean, rate_least, rate_most, CAST(steps AS BIGINT) AS steps, interval_s,
-  CASE WHEN quota_type = 'time' AND NOT exceeded AND remaining < 2592000000D
-    THEN timestamp_micros(unix_micros(oldest_believed_time) + used_limit * 1000) END AS deadline_at,
-  timestamp_micros(breach_us[0]) AS breach_at,
-  timestamp_micros(breach_us[1]) AS breach_from,
-  timestamp_micros(breach_us[2]) AS breach_to,
-  (breach_us[0] - check_us) / 1e6 AS breach_in_s,
-  CASE WHEN evicts THEN 'evict' ELSE 'disconnect_producers' END AS on_breach,
-  producers,
-  loses_first,
-  transform(filter(coalesce(subscriptions, array()), s -> evicts AND NOT s.subscription <=> loses_first AND CASE quota_type
-    WHEN 'size' THEN s.durable AND s.backlog_size > backlog_size - backlog_size div 10
-    ELSE unix_micros(s.oldest_publish_time) < coalesce(breach_us[0], check_us) - quota_limit * 900000D
-  END), s -> s.subscription) AS others_losing,
-  complete
-FROM led
+SELECT b.*, l.loses_first, coalesce(array_except(l.subscriptions, array(l.loses_first)), array()) AS others_losing
+FROM quota_breaches b
+LEFT JOIN losing l
+  ON l.broker = b.broker AND l.epoch = b.epoch AND l.topic = b.topic AND l.check_number = b.check_number AND l.quota_type = b.quota_type

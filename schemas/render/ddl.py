@@ -27,7 +27,8 @@ def comment(field: Field) -> str:
 
 def constraints(table: Table) -> dict[str, str]:
     """CHECK constraints by name (a constraint is named after its column): SQL expressions that must be true, not null, of every row."""
-    return {f.name: f.check for f in table.fields if f.check}
+    # To Delta a check that is null is violated.
+    return {f.name: f"{f.name} IS NULL OR ({f.check})" if f.nullable else f.check for f in table.fields if f.check}
 
 
 def properties(table: Table) -> dict[str, str]:

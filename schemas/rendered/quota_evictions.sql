@@ -32,14 +32,14 @@ TBLPROPERTIES (
   'delta.dataSkippingStatsColumns' = 'broker,epoch,topic,decided_at,check_number',
   'delta.constraints.check_number' = 'check_number >= 0',
   'delta.constraints.quota_type' = 'quota_type IN (\'size\', \'time\')',
-  'delta.constraints.policy' = 'policy IN (\'producer_request_hold\', \'producer_exception\', \'consumer_backlog_eviction\')',
+  'delta.constraints.policy' = 'policy IS NULL OR (policy IN (\'producer_request_hold\', \'producer_exception\', \'consumer_backlog_eviction\'))',
   'delta.constraints.action' = 'action IN (\'evict\', \'disconnect_producers\', \'deduplication_snapshot\', \'none\')',
   'delta.constraints.cursors_planned' = 'cursors_planned >= 0',
   'delta.constraints.entries_planned' = 'entries_planned >= 0',
   'delta.constraints.entries_evicted' = 'entries_evicted >= 0',
   'delta.constraints.producers' = 'producers >= 0',
   'delta.constraints.producers_closed' = 'producers_closed >= 0',
-  'delta.constraints.broker_quota_type' = 'broker_quota_type IN (\'size\', \'time\')',
-  'delta.constraints.broker_policy' = 'broker_policy IN (\'producer_request_hold\', \'producer_exception\', \'consumer_backlog_eviction\')',
+  'delta.constraints.broker_quota_type' = 'broker_quota_type IS NULL OR (broker_quota_type IN (\'size\', \'time\'))',
+  'delta.constraints.broker_policy' = 'broker_policy IS NULL OR (broker_policy IN (\'producer_request_hold\', \'producer_exception\', \'consumer_backlog_eviction\'))',
   'delta.constraints.disagreement' = 'disagreement IN (\'none\', \'broker_did_not_act\', \'broker_acted_alone\', \'other_quota_type\', \'other_policy\', \'other_limit\', \'other_target\')'
 );

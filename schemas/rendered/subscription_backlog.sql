@@ -35,7 +35,7 @@ TBLPROPERTIES (
   'delta.dataSkippingStatsColumns' = 'broker,epoch,topic,subscription,check_time,check_number',
   'delta.constraints.check_number' = 'check_number >= 0',
   'delta.constraints.msg_backlog' = 'msg_backlog >= 0',
-  'delta.constraints.backlog_messages' = 'backlog_messages >= 0',
+  'delta.constraints.backlog_messages' = 'backlog_messages IS NULL OR (backlog_messages >= 0)',
   'delta.constraints.backlog_size' = 'backlog_size >= 0',
   'delta.constraints.exact_to_ms' = 'exact_to_ms >= 0',
   'delta.constraints.individually_deleted' = 'individually_deleted >= 0',

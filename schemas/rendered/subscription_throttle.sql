@@ -70,7 +70,7 @@ COMMENT 'One row per dispatcher incarnation and window in which something happen
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'broker,epoch,topic,subscription,opened_at,window_start,clock_segment',
-  'delta.constraints.sub_type' = 'sub_type IS NULL OR sub_type IN (\'Exclusive\', \'Shared\', \'Failover\', \'Key_Shared\')',
+  'delta.constraints.sub_type' = 'sub_type IS NULL OR (sub_type IN (\'Exclusive\', \'Shared\', \'Failover\', \'Key_Shared\'))',
   'delta.constraints.completeness' = 'completeness >= 0 AND completeness <= 1',
   'delta.constraints.source' = 'source IN (\'observed\', \'modelled\', \'mixed\', \'none\')',
   'delta.constraints.reads' = 'reads >= 0',

@@ -21,7 +21,7 @@ SUBSCRIPTION_THROTTLE = Table(
         *WINDOW,
         Field("closed_at", "timestamp", "when the dispatcher ended in this window (closed, topic unloaded, epoch over); null while it is open", nullable=True),
         Field("sub_type", "string", "subscription type; null if its dispatcher_open was not in the log", nullable=True,
-              check="sub_type IS NULL OR sub_type IN ('Exclusive', 'Shared', 'Failover', 'Key_Shared')"),
+              check="sub_type IN ('Exclusive', 'Shared', 'Failover', 'Key_Shared')"),
         Field("complete", "boolean", "false: its beginning was not in the log, or events of the broker were lost or quarantined since"),
         COMPLETENESS,
         Field("source", "string", "observed: the log had every read's answers; modelled: none; mixed; none: no reads in the window",

@@ -45,7 +45,7 @@ def test_ddl_has_checks_partitioning_and_statistics_of_the_grain() -> None:
     ddl = create_table(TABLE, "/t")
     assert "`n` BIGINT COMMENT" in ddl
     assert "PARTITIONED BY (d)" in ddl
-    assert "'delta.constraints.n' = 'n >= 0'" in ddl
+    assert "'delta.constraints.n' = 'n IS NULL OR (n >= 0)'" in ddl
     assert "'delta.dataSkippingStatsColumns' = 'k'" in ddl
 
 

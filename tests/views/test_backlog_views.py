@@ -44,7 +44,7 @@ def test_a_size_is_foreseen_at_the_mean_rate_within_a_band_and_rounded_up_to_che
     ]
     assert ask(
         spark,
-        "SELECT used, steps, rate_mean * 60, rate_least * 60, rate_most * 60 FROM quota_forecasts"
+        "SELECT used, steps, round(rate_mean * 60, 6), round(rate_least * 60, 6), round(rate_most * 60, 6) FROM quota_forecasts"
         " WHERE topic LIKE '%/orders' AND check_number = 26",
     ) == [(9600, 5, 2000.0, 1000.0, 2500.0)]
 
@@ -179,7 +179,7 @@ def test_the_least_and_the_largest_limits_do_not_break_the_forecast(
     register(session, filled_warehouse)
     limits = {f"backlog_quota_limit_{kind}": F.lit(limit).cast("long") for kind in ("size", "time")}
     session.table("topic_backlog").withColumns(limits).createOrReplaceTempView("topic_backlog")
-    for view in ("quota_forecasts", "quota_forecast_scores"):
+    for view in ("quota_breaches", "quota_losers", "quota_forecasts", "quota_forecast_scores"):
         session.sql(f"CREATE OR REPLACE TEMP VIEW {view} AS\n{sql_of(view)}")
     found = ask(session, "SELECT quota_type, count(*), count_if(exceeded) FROM quota_forecasts GROUP BY ALL ORDER BY 1")
     assert found == expected

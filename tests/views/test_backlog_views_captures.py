@@ -17,7 +17,16 @@ from schemas.tables import TABLES_BY_NAME
 pytestmark = pytest.mark.captures
 
 TABLES = ("topic_backlog", "subscription_backlog", "quota_evictions", "quota_eviction_moves", "quota_checks")
-VIEWS = ("check_intervals", "quota_forecasts", "quota_forecast_scores", "evictions", "broker_belief_gap", "backlog_waterfall")
+VIEWS = (
+    "check_intervals",
+    "quota_breaches",
+    "quota_losers",
+    "quota_forecasts",
+    "quota_forecast_scores",
+    "evictions",
+    "broker_belief_gap",
+    "backlog_waterfall",
+)
 START = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -90,3 +99,14 @@ def test_the_scores_of_all_forecasts_are_those_in_the_docs(all_captures: SparkSe
     )
     assert rows == told
     assert told
+
+
+def test_whoever_lost_entries_at_a_check_was_named_as_a_loser_of_it(all_captures: SparkSession) -> None:
+    rows = ask(
+        all_captures,
+        "SELECT count(*), count(l.subscription) FROM evictions e LEFT JOIN quota_losers l ON l.broker = e.broker AND l.epoch = e.epoch"
+        " AND l.topic = e.topic AND l.check_number = e.check_number AND l.quota_type = e.quota_type AND l.subscription = e.subscription"
+        " WHERE e.entries_evicted > 0",
+    )
+    assert rows[0][0] > 100
+    assert rows[0][0] == rows[0][1]

@@ -13,6 +13,7 @@ from pipeline.machines.backlog.layout import (
     C_DELETED,
     C_DELETED_UNKNOWN,
     C_DISPATCHED_ENTRIES,
+    C_DISPATCHED_MSGS,
     C_ENTRY,
     C_EVICTED,
     C_EXPIRED,
@@ -126,7 +127,8 @@ def seek(topic: Array, ledgers: Array, cursor: Array, ledger: int, entry: int) -
 
 
 @compiled_part
-def deliver(cursor: Array, entries: int) -> None:
-    """Entries were dispatched."""
+def deliver(cursor: Array, entries: int, msgs: int) -> None:
+    """Entries with so many messages were dispatched."""
     cursor[C_DISPATCHED_ENTRIES] += entries
+    cursor[C_DISPATCHED_MSGS] += msgs
     cursor[C_UNACKED] += entries

@@ -17,15 +17,18 @@ from pipeline.machines.backlog.cursors import (
 )
 from pipeline.machines.backlog.decisions import begin_check, eviction_explains, note_checked, note_exceeded, note_reached, would_evict
 from pipeline.machines.backlog.deleted import pass_deleted
+from pipeline.machines.backlog.fits import capacity_of, has_room, has_room_for_all, has_room_for_check
 from pipeline.machines.backlog.layout import (
     BY_INTERVAL,
     BY_LOG,
     C_CONSUMERS,
-    C_DISPATCHED_MSGS,
     C_EXPIRED,
+    C_ID,
     C_MOVED,
     C_MOVED_ENTRIES,
     C_NEXT_OF_TOPIC,
+    C_OPEN,
+    C_TOPIC,
     C_UNACKED,
     G_CLOSED,
     G_ENTRIES,
@@ -34,15 +37,10 @@ from pipeline.machines.backlog.layout import (
     S_BUCKETS,
     S_CHECK_ENABLED,
     S_CHECKS_LOGGED,
-    S_CURSORS,
     S_DURATIONS,
     S_INTERVAL_S,
     S_LOSSES,
     S_NEXT_CHECK_US,
-    S_OUT_CHECKS,
-    S_OUT_CURSORS,
-    S_OUT_DECISIONS,
-    S_OUT_MOVES,
     S_PRECISE,
     S_ROUND,
     S_ROUNDS,
@@ -77,7 +75,7 @@ from pipeline.machines.backlog.oldest import update_oldest
 from pipeline.machines.backlog.state import State
 from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.index import EMPTY, find
-from pipeline.machines.segments import first_row, has_spare
+from pipeline.machines.segments import first_row
 from schemas.events import CODES, TOMBSTONE_CODE
 
 BROKER_START, SETTING, BACKLOG_QUOTA = CODES["broker_start"], CODES["setting"], CODES["backlog_quota"]
@@ -102,12 +100,12 @@ def fold(state: State, events: Array, start: int) -> int:
 
     Returns the position of the first event that was not applied: n, or where room ran out.
     """
-    scalars = state.scalars
+    scalars, topics, capacity = state.scalars, state.topics, capacity_of(state)
     for position in range(start, events.shape[0]):
         event = events[position]
         code = event[fields.TYPE]
         if scalars[S_CHECKS_LOGGED] == 0 and event[fields.TS] >= scalars[S_NEXT_CHECK_US]:
-            if not has_room_for_all(state):
+            if not has_room_for_all(scalars, capacity):
                 return position
             check_by_interval(state, event[fields.TS])
         owner = owner_of(code)
@@ -117,26 +115,40 @@ def fold(state: State, events: Array, start: int) -> int:
         if owner == BROKER:
             apply_to_broker(scalars, event, code)
             continue
-        if not has_room(state):
+        if not has_room(scalars, capacity, state.ledgers_ends, state.marks_ends, state.heap_ends, state.words_ends):
             return position
-        t = find(state.topic_index, state.topics, T_ID, T_ZERO, event[fields.TOPIC_ID], 0)
+        t = find(state.topic_index, topics, T_ID, T_ZERO, event[fields.TOPIC_ID], 0)
         if t == EMPTY:
             t = new_topic(state, event[fields.TOPIC_ID])
-        if not has_room_for_check(state, t):
+        if code == PUBLISH:
+            apply_publish(topics[t], state.ledgers, state.ledgers_ends, state.marks, state.marks_ends, event)
+            continue
+        if may_tell(scalars, code) and not has_room_for_check(scalars, capacity, topics[t, T_CURSORS] + 1):
             return position
         if owner == TOPIC:
             apply_to_topic(state, t, event, code)
+            continue
+        c = find(state.cursor_index, state.cursors, C_ID, C_TOPIC, event[fields.SUB_ID], event[fields.TOPIC_ID])
+        if code == CURSOR_OPEN:
+            open_cursor(state, t, event)
+            continue
+        if c == EMPTY or state.cursors[c, C_OPEN] == 0:
+            c = meet_cursor(state, t, event[fields.SUB_ID], event[fields.TS])
+        if code == ACK:
+            apply_ack(state.cursors[c], state.words, state.words_ends, event)
+        elif code == MARK_DELETE:
+            apply_mark_delete(state, t, c, event)
         else:
-            apply_to_subscription(state, t, event, code)
+            apply_to_subscription(state, t, c, event, code)
     return events.shape[0]
 
 
 @compiled_part
 def owner_of(code: int) -> int:
     """BROKER, TOPIC or SUBSCRIPTION, or NONE if there is no rule for the type."""
-    if code == PUBLISH or LEDGER_OPEN <= code <= LEDGER_TRIM or PRODUCER_OPEN <= code <= PRODUCER_CLOSE:
+    if code in (PUBLISH, TOPIC_LOAD, TOPIC_UNLOAD, BACKLOG_QUOTA, QUOTA_CHECK, QUOTA_EXCEEDED):
         return TOPIC
-    if code in (TOPIC_LOAD, TOPIC_UNLOAD, BACKLOG_QUOTA, QUOTA_CHECK, QUOTA_EXCEEDED):
+    if LEDGER_OPEN <= code <= LEDGER_TRIM or PRODUCER_OPEN <= code <= PRODUCER_CLOSE:
         return TOPIC
     if code in (ACK, MARK_DELETE, DISPATCH, CURSOR_OPEN, CURSOR_CLOSE, CONSUMER_OPEN, CONSUMER_CLOSE):
         return SUBSCRIPTION
@@ -144,35 +156,11 @@ def owner_of(code: int) -> int:
 
 
 @compiled_part
-def has_room(state: State) -> bool:
-    """Whether one more event can be applied that adds to topics, cursors or segments, and ends a round."""
-    scalars = state.scalars
-    if scalars[S_TOPICS] >= state.topics.shape[0] or scalars[S_CURSORS] >= state.cursors.shape[0]:
-        return False
-    if scalars[S_DURATIONS] >= state.durations.shape[0] or not has_spare(state.marks, state.marks_ends):
-        return False
-    lists_fit = has_spare(state.ledgers, state.ledgers_ends) and has_spare(state.heap, state.heap_ends)
-    return lists_fit and has_spare(state.words, state.words_ends)
-
-
-@compiled_part
-def has_room_for_check(state: State, t: int) -> bool:
-    """Whether a check of the topic, and two decisions that end, fit into what goes out."""
-    scalars, cursors = state.scalars, state.topics[t, T_CURSORS] + 1
-    if scalars[S_OUT_CHECKS] >= state.out_checks.shape[0] or scalars[S_OUT_DECISIONS] + 2 > state.out_decisions.shape[0]:
-        return False
-    return scalars[S_OUT_CURSORS] + cursors <= state.out_cursors.shape[0] and scalars[S_OUT_MOVES] + 2 * cursors <= state.out_moves.shape[0]
-
-
-@compiled_part
-def has_room_for_all(state: State) -> bool:
-    """The same for a check of every topic."""
-    scalars = state.scalars
-    topics, cursors = scalars[S_TOPICS], scalars[S_CURSORS]
-    checks_fit = scalars[S_OUT_CHECKS] + topics <= state.out_checks.shape[0]
-    decisions_fit = scalars[S_OUT_DECISIONS] + topics <= state.out_decisions.shape[0]
-    cursors_fit = scalars[S_OUT_CURSORS] + cursors <= state.out_cursors.shape[0]
-    return checks_fit and decisions_fit and cursors_fit and scalars[S_OUT_MOVES] + cursors <= state.out_moves.shape[0]
+def may_tell(scalars: Array, code: int) -> bool:
+    """Whether an event of this type may be the instant of a check, or resolve a decision."""
+    if code == MARK_DELETE:
+        return scalars[S_ROUNDS_OPEN] > 0
+    return code in (QUOTA_CHECK, QUOTA_EXCEEDED, TOPIC_LOAD, TOPIC_UNLOAD)
 
 
 @compiled_part
@@ -236,7 +224,7 @@ def apply_to_topic(state: State, t: int, event: Array, code: int) -> None:
         topic[T_PRODUCERS] = max(0, topic[T_PRODUCERS] - 1)
         topic[T_PRODUCERS_CLOSED] += 1 if topic[T_DECISION] != 0 else 0
     else:
-        meet_topic(state, t)
+        meet_topic(topic)
         apply_to_ledger(state, t, event, code)
 
 
@@ -273,7 +261,7 @@ def apply_check(state: State, t: int, event: Array) -> None:
 
 @compiled_part
 def apply_to_ledger(state: State, t: int, event: Array, code: int) -> None:
-    """A ledger opens, closes, is trimmed, or gets an entry."""
+    """A ledger opens, closes, or is trimmed."""
     topic, ledgers, ledger = state.topics[t], state.ledgers, event[fields.LEDGER]
     if code == LEDGER_TRIM:
         trim(state, t, ledger)
@@ -281,18 +269,25 @@ def apply_to_ledger(state: State, t: int, event: Array, code: int) -> None:
     row = meet_ledger(topic, ledgers, state.ledgers_ends, ledger)
     if code == LEDGER_CLOSE:
         close_ledger(topic, ledgers, row, event[fields.CLOSED_ENTRIES], event[fields.CLOSED_BYTES], event[fields.CLOSE_TS])
-    elif code == PUBLISH:
-        # A ledger that was met in mid-life has the entries before this one too; of what size nobody said.
-        entries = max(0, event[fields.ENTRY] + 1 - ledgers[row, G_ENTRIES])
-        grow_ledger(topic, ledgers, row, entries, event[fields.PUBLISHED_BYTES])
-        mark_entry(
-            topic, state.marks, state.marks_ends, ledger, event[fields.ENTRY], event[fields.PUBLISHED_MSGS], event[fields.PUBLISH_TS]
-        )
-    else:
-        ledgers[row, G_CLOSED] = 0
+        return
+    ledgers[row, G_CLOSED] = 0
     # The ledger opened at a load begins after everything confirmed; one opened by a roll-over confirms nothing yet (§2.2).
-    if code == PUBLISH or (code == LEDGER_OPEN and event[fields.OPENED_SNAPSHOT] == 1):
+    if event[fields.OPENED_SNAPSHOT] == 1:
         topic[T_CONFIRMED_LEDGER] = max(topic[T_CONFIRMED_LEDGER], ledger)
+
+
+@compiled_part
+def apply_publish(topic: Array, ledgers: Array, ledgers_ends: Array, marks: Array, marks_ends: Array, event: Array) -> None:
+    """An entry was persisted."""
+    meet_topic(topic)
+    ledger, entry = event[fields.LEDGER], event[fields.ENTRY]
+    row = meet_ledger(topic, ledgers, ledgers_ends, ledger)
+    if entry < ledgers[row, G_ENTRIES]:
+        return  # of one ledger the order is exact: this entry was told before
+    # A ledger that was met in mid-life has the entries before this one too; of what size nobody said.
+    grow_ledger(topic, ledgers, row, entry + 1 - ledgers[row, G_ENTRIES], event[fields.PUBLISHED_BYTES])
+    mark_entry(topic, marks, marks_ends, ledger, entry, event[fields.PUBLISHED_MSGS], event[fields.PUBLISH_TS])
+    topic[T_CONFIRMED_LEDGER] = max(topic[T_CONFIRMED_LEDGER], ledger)
 
 
 @compiled_part
@@ -319,26 +314,22 @@ def trim(state: State, t: int, ledger: int) -> None:
 
 
 @compiled_part
-def apply_to_subscription(state: State, t: int, event: Array, code: int) -> None:
-    """Events of one subscription: its cursor, what is delivered, what is acknowledged, its consumers."""
-    meet_topic(state, t)
-    if code == CURSOR_OPEN:
-        open_cursor(state, t, event[fields.SUB_ID], event)
+def apply_ack(cursor: Array, words: Array, words_ends: Array, event: Array) -> None:
+    """An acknowledged position. A part of a batch leaves its entry where it is."""
+    if fields.has(event, fields.BATCH_INDEX):
         return
-    c = meet_cursor(state, t, event[fields.SUB_ID], event[fields.TS])
+    if event[fields.ACK_TYPE] == 1:
+        acknowledge_up_to(cursor, event[fields.LEDGER], event[fields.ENTRY])
+    else:
+        acknowledge(cursor, words, words_ends, event[fields.LEDGER], event[fields.ENTRY])
+
+
+@compiled_part
+def apply_to_subscription(state: State, t: int, c: int, event: Array, code: int) -> None:
+    """What is delivered, the end of a cursor, its consumers."""
     cursor = state.cursors[c]
-    if code == ACK:
-        if fields.has(event, fields.BATCH_INDEX):
-            return  # a part of a batch: the entry stays
-        if event[fields.ACK_TYPE] == 1:
-            acknowledge_up_to(cursor, event[fields.LEDGER], event[fields.ENTRY])
-        else:
-            acknowledge(cursor, state.words, state.words_ends, event[fields.LEDGER], event[fields.ENTRY])
-    elif code == MARK_DELETE:
-        apply_mark_delete(state, t, c, event)
-    elif code == DISPATCH:
-        deliver(cursor, event[fields.ENTRIES])
-        cursor[C_DISPATCHED_MSGS] += event[fields.MSGS]
+    if code == DISPATCH:
+        deliver(cursor, event[fields.ENTRIES], event[fields.MSGS])
     elif code == CURSOR_CLOSE:
         close_cursor(state, t, c)
     elif code == CONSUMER_OPEN:

@@ -62,6 +62,9 @@ from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.index import EMPTY, find, insert
 from pipeline.machines.segments import SEGMENT, clear
 
+#: Ledger of a position beyond every ledger: where a cursor stands of which nothing is known.
+_END_OF_LOG = 2**62
+
 
 @compiled_part
 def new_topic(state: State, topic_id: int) -> int:
@@ -77,9 +80,8 @@ def new_topic(state: State, topic_id: int) -> int:
 
 
 @compiled_part
-def meet_topic(state: State, t: int) -> None:
+def meet_topic(topic: Array) -> None:
     """Something of the topic's life is in the log, without its load: followed from here on, not complete."""
-    topic = state.topics[t]
     if topic[T_ALIVE] == 0:
         topic[T_ALIVE], topic[T_LOADED], topic[T_UNLOADED_AT] = 1, 1, 0
         topic[T_BEGAN_COMPLETE] = 0
@@ -131,25 +133,24 @@ def _forget_cursor(cursor: Array) -> None:
 
 @compiled_part
 def meet_cursor(state: State, t: int, sub_id: int, now_us: int) -> int:
-    """Row of the topic's open cursor; one whose opening was not seen is taken to be durable and to stand at the end of the log."""
+    """Row of a cursor that is met without its opening: taken to be durable and to stand at the end of the log."""
+    meet_topic(state.topics[t])
     c = _row_for(state, t, sub_id)
-    if state.cursors[c, C_OPEN] == 0:
-        topic = state.topics[t]
-        cursor = state.cursors[c]
-        _begin_cursor(state, t, c, now_us)
-        cursor[C_DURABLE] = 1
-        cursor[C_OPENED_BACKLOG] = 0
-        cursor[C_LEDGER], cursor[C_ENTRY] = 2**62, -1
-        cursor[C_PERSISTED_LEDGER], cursor[C_PERSISTED_ENTRY] = 2**62, -1
-        cursor[C_OPENED_END] = topic[T_END_ENTRIES]
-        push(topic, state.heap, state.heap_ends, state.cursors, c)
+    topic, cursor = state.topics[t], state.cursors[c]
+    _begin_cursor(state, t, c, now_us)
+    cursor[C_DURABLE] = 1
+    cursor[C_LEDGER], cursor[C_ENTRY] = _END_OF_LOG, -1
+    cursor[C_PERSISTED_LEDGER], cursor[C_PERSISTED_ENTRY] = _END_OF_LOG, -1
+    cursor[C_OPENED_END] = topic[T_END_ENTRIES]
+    push(topic, state.heap, state.heap_ends, state.cursors, c)
     return c
 
 
 @compiled_part
-def open_cursor(state: State, t: int, sub_id: int, event: Array) -> None:
+def open_cursor(state: State, t: int, event: Array) -> None:
     """`cursor_open`: a durable one joins the heap at its position."""
-    c = _row_for(state, t, sub_id)
+    meet_topic(state.topics[t])
+    c = _row_for(state, t, event[fields.SUB_ID])
     close_cursor(state, t, c)
     topic, cursor = state.topics[t], state.cursors[c]
     _begin_cursor(state, t, c, event[fields.TS])

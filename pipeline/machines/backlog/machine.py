@@ -98,13 +98,10 @@ class BacklogMachine:
         self._resolve_all(ts_us, unload=False)
 
     def probe(self, now_us: int, epoch: int) -> list[Rows]:
-        """Rows as of a check of every topic at this moment, without a decision; changes nothing."""
+        """Rows as of a check of every topic at this moment, without a decision; changes nothing but the room for rows that go out."""
         self._state = with_room(self._state)
-        kept = saved_arrays(self._state)
         probe_all(self._state, now_us)
-        rows = self._taken(epoch)
-        self._state = restored_state(kept)
-        return rows
+        return self._taken(epoch)
 
     def arrays(self) -> dict[str, Array]:
         """The state without rows that say nothing (unloaded topics, closed cursors)."""

@@ -42,7 +42,7 @@ def with_room(state: State) -> State:
             changes[name] = np.zeros((needed, width), dtype=np.int64)  # they were taken before
     state = state._replace(**changes)
     for name, (owner, at, _) in ARENAS.items():
-        if not has_spare(getattr(state, name), getattr(state, f"{name}_ends")):
+        if not has_spare(len(getattr(state, name)), getattr(state, f"{name}_ends")):
             owners, count = getattr(state, owner), used[OWNERS[owner][0]]
             arena, ends = with_spare(owners, count, at, packed(owners, count, at, getattr(state, name)))
             state = state._replace(**{name: arena, f"{name}_ends": ends})

@@ -39,7 +39,8 @@ def refilled(
     duration = add(now_ns - last_ns, remainder)
     new_tokens, _ = multiply_divide(duration, rate, period_ns)
     paid_for, _ = multiply_divide(new_tokens, period_ns, rate)
-    return min(add(subtract(tokens, pending), new_tokens), capacity), max(duration - paid_for, 0)
+    # In this order a bound is met only by a result that lies beyond it.
+    return min(subtract(add(tokens, new_tokens), pending), capacity), max(duration - paid_for, 0)
 
 
 @compiled

@@ -1,0 +1,72 @@
+"""What one broker's topics and subscriptions look like at an instant: the same lane and the same machine, asked between two checks.
+
+Nothing of a running job is touched: a probe folds the events of an epoch from its start. Limiters have nothing to tell at an instant, so
+only the backlog machine runs.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from pipeline.faults import invariant
+from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.operator import output_frame, rows_of
+from pipeline.lanes.outcomes import encode_rows
+from pipeline.lanes.project import LANE_KEY
+from pipeline.machines.array import Array
+from pipeline.machines.backlog.machine import BacklogMachine
+from pipeline.machines.machine import Rows
+from schemas.lane_columns import COLUMN
+
+EPOCH = COLUMN["epoch"]
+
+
+class Probe:
+    """One epoch of one broker, as far as its events were offered."""
+
+    def __init__(self, epoch: int, settings: LaneSettings) -> None:
+        self._machine = BacklogMachine()
+        self._lane = Lane(replace(settings, machines=lambda: [self._machine]))
+        self._epoch = self._lane.epoch(epoch)
+
+    def offer(self, rows: Array) -> None:
+        """Events of the epoch in any order: int64 [n, LANE_COLUMNS]. What follows without a hole is applied now."""
+        invariant(bool((rows[:, EPOCH] == self._epoch.epoch).all()), f"rows of another epoch than {self._epoch.epoch}")
+        self._lane.offer(rows)
+        self._lane.finish()  # what checks said is in the tables already
+
+    def at(self, now_us: int) -> list[Rows]:
+        """Rows of `topic_backlog` and `subscription_backlog` of every loaded topic, as if checked at `now_us` without any action.
+
+        Holes are given up as at a drain, since nothing more comes; otherwise this changes nothing, so it may be asked again and again.
+        Nothing once the process has ended.
+        """
+        self._epoch.give_up_holes(lambda held: True)
+        return [] if self._epoch.time is None else self._machine.probe(now_us, self._epoch.epoch)
+
+
+def probe_lanes(chunks: Iterator[pd.DataFrame], now_us: int, settings: LaneSettings) -> Iterator[pd.DataFrame]:
+    """Lane rows (LANE_KEY, LANE_COLUMNS) of one epoch per lane, sorted by lane and `seq`, to operator output of what a probe says.
+
+    For `mapInPandas` over partitions that hold whole lanes: rows stream by, one lane's state is in memory at a time.
+    """
+    broker_id, probe = 0, None
+    for chunk in chunks:
+        lanes, rows = chunk[LANE_KEY].to_numpy(), rows_of(chunk)
+        borders = [0, *(np.flatnonzero(np.diff(lanes)) + 1).tolist(), len(rows)]
+        for start, stop in pairwise(borders):
+            if start == stop:
+                continue
+            if probe is None or lanes[start] != broker_id:
+                yield from _told(broker_id, probe, now_us)
+                broker_id, probe = int(lanes[start]), Probe(int(rows[start, EPOCH]), settings)
+            probe.offer(rows[start:stop])
+    yield from _told(broker_id, probe, now_us)
+
+
+def _told(broker_id: int, probe: Probe | None, now_us: int) -> Iterator[pd.DataFrame]:
+    for rows in probe.at(now_us) if probe is not None else ():
+        yield output_frame(broker_id, rows.table, encode_rows(rows))
