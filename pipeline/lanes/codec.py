@@ -27,7 +27,11 @@ MAGIC = b"DLAN"
 VERSION = 2
 _PREFIX = struct.Struct("<4sIQ")  # magic, version, length of the payload before compression
 _HEADER_LENGTH = struct.Struct("<I")
-MACHINES = {THROTTLE: (THROTTLE_VERSION, ThrottleMachine), BACKLOG: (BACKLOG_VERSION, BacklogMachine)}
+#: In the order in which an epoch drives them.
+MACHINES: dict[str, tuple[int, type[ThrottleMachine] | type[BacklogMachine]]] = {
+    THROTTLE: (THROTTLE_VERSION, ThrottleMachine),
+    BACKLOG: (BACKLOG_VERSION, BacklogMachine),
+}
 
 
 def encode(lane: Lane) -> bytes:
