@@ -44,11 +44,12 @@ def multiplied(spark: SparkSession, once: Warehouse, folder: Path, copies: int) 
     ordered = with_ids(shifted.drop("copy"), 0).repartition(2 * copies, "broker").sortWithinPartitions("broker", "epoch", "seq")
     ordered.select(*DISPATCH_EVENTS.names).write.format("delta").mode("append").save(warehouse.table("dispatch_events"))
     written = spark.read.format("delta").load(warehouse.table("dispatch_events"))
-    _names(written).write.format("delta").mode("append").save(warehouse.table("names"))
+    id_names(written).write.format("delta").mode("append").save(warehouse.table("names"))
     return warehouse, written.count()
 
 
-def _names(bronze: DataFrame) -> DataFrame:
+def id_names(bronze: DataFrame) -> DataFrame:
+    """Rows of `names` for every id in bronze rows."""
     null = F.lit(None).cast("string")
     brokers = bronze.select(
         F.col("broker_id").alias("id"), F.lit("broker").alias("level"), "broker", null.alias("topic"), null.alias("subscription")

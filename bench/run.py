@@ -1,12 +1,14 @@
-"""Run the benchmarks: `python -m bench.run lanes|ingest --captures GLOB [--copies N] [--rounds N] [--store]`.
+"""Run the benchmarks: `python -m bench.run lanes|topics|ingest --captures GLOB [--copies N] [--rounds N] [--store]`.
 
 lanes:  Delta bronze → Delta copy, and Delta bronze → lanes → tables, on the same rows.
+topics: the same as lanes, with 1, 10 and 100 thousand idle topics held by the lanes and a round of quota checks over them.
 ingest: spark.read.json → Delta copy, and files → ingest → bronze, on the same files.
 """
 
 import argparse
 import json
 import shutil
+import statistics
 import tempfile
 import uuid
 from dataclasses import dataclass
@@ -15,10 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from bench.log import ingested, json_files, multiplied
 from bench.measure import PeakMemory, against_baseline, alternate, apart_from_fixed_costs, summary
+from bench.topics import SUBSCRIPTIONS, append_active, brokers_of, warehouse_with_idle_topics
 from jobs.session import build_session
 from pipeline.ingest.query import start_ingest
 from pipeline.lanes.query import start_lanes
@@ -30,6 +34,7 @@ from schemas.render.spark import struct
 from schemas.tables.bronze import PARSED_FIELDS
 
 TO_END: dict[str, Any] = {"availableNow": True}
+IDLE_TOPICS = (1_000, 10_000, 100_000)
 SOURCES = ("dispatch_events", "names", "lane_control")
 
 
@@ -136,7 +141,50 @@ def bench_ingest(spark: SparkSession, captures: str, folder: Path, copies: int, 
     )
 
 
-BENCHES = {"lanes": bench_lanes, "ingest": bench_ingest}
+def bench_topics(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
+    """Lanes against the plain copy of the same rows, while the lanes hold 1, 10 and 100 thousand idle topics."""
+    bronze, _ = multiplied(spark, ingested(spark, captures, folder), folder, copies)
+    active = spark.read.format("delta").load(bronze.table("dispatch_events"))
+    found: dict[str, Any] = {}
+    for topics in IDLE_TOPICS:
+        print(f"{topics:,} idle topics", flush=True)
+        found[f"{topics}_topics"] = _with_idle_topics(spark, folder, active, topics, rounds, settings)
+    most = found[f"{IDLE_TOPICS[-1]}_topics"]
+    return found | {name: most[name] for name in ("rows", "ratio", "ratio_least", "ratio_most")}
+
+
+def _with_idle_topics(spark: SparkSession, folder: Path, active: DataFrame, topics: int, rounds: int, settings: Settings) -> dict[str, Any]:
+    brokers = brokers_of(active, topics)
+    bronze = warehouse_with_idle_topics(spark, folder, active, brokers)
+    targets = [ReadsElsewhere(str(folder / f"lanes-{topics}-{number}"), bronze) for number in range(rounds + 1)]
+    for target in targets:  # the idle topics, not measured
+        create_missing_tables(spark, target)
+        start_lanes(spark, target, settings, context(), TO_END).awaitTermination()
+    measured = append_active(spark, bronze, active, brokers)
+    rows = measured.count()
+
+    def copy(number: int) -> None:
+        measured.write.format("delta").partitionBy("event_date").save(str(folder / f"copy-{topics}-{number}"))
+
+    def lanes(number: int) -> None:
+        start_lanes(spark, targets[number], settings, context(), TO_END).awaitTermination()
+
+    with PeakMemory() as memory:
+        pair = alternate(copy, lanes, rounds)
+    manifest = spark.read.format("delta").load(targets[-1].table("batch_manifest"))
+    state = manifest.where("query = 'lanes'").agg(F.max("state_bytes")).collect()[0][0]
+    held = brokers.topics_each * len(brokers.starts)
+    return summary(pair, rows) | {
+        "idle_topics": held,
+        "state_bytes": state,
+        "bytes_per_topic_or_subscription": round(state / (held * (1 + SUBSCRIPTIONS)), 1),
+        "ours_s": round(statistics.median(pair.ours_s), 2),
+        "java_peak_mb": memory.java_mb,
+        "python_worker_peak_mb": memory.python_worker_mb,
+    }
+
+
+BENCHES = {"lanes": bench_lanes, "ingest": bench_ingest, "topics": bench_topics}
 
 
 def main() -> None:

@@ -42,7 +42,8 @@ def _value(table: str, field: Field) -> Column:
     number = f"nullif({raw}, {NULL + 1}L - 1L)" if field.nullable else raw
     if field.name in ENUMS and field.type == "string":
         texts = ", ".join(f"'{text}'" for text in ENUMS[field.name])
-        return F.expr(f"element_at(array({texts}), cast({number} + 1 AS int))")
+        # Asked for first: of an array without nulls Spark takes element_at with a null position for its last element.
+        return F.expr(f"if(({number}) IS NULL, null, element_at(array({texts}), cast({raw} + 1 AS int)))")
     conversions = {
         "timestamp": f"timestamp_micros({number})",
         "date": f"date_from_unix_date(cast({number} AS int))",
