@@ -100,6 +100,7 @@ CURSOR_COLUMNS = (
 )  # fmt: skip
 _c = CURSOR_COLUMNS.index
 C_ID, C_TOPIC, C_NEXT_OF_TOPIC, C_OPEN, C_DURABLE, C_OWNER = (_c(c) for c in ("id", "topic", "next_of_topic", "open", "durable", "owner"))
+C_CLOSED_AT = _c("opened_at")  # of a cursor that is not open: when its topic was unloaded
 C_OPENED_AT, C_BEGAN_COMPLETE, C_LOSSES_AT_OPEN = _c("opened_at"), _c("began_complete"), _c("losses_at_open")
 C_LEDGER, C_ENTRY = _c("ledger"), _c("entry")  # mark-delete position in memory
 C_PERSISTED_LEDGER, C_PERSISTED_ENTRY = _c("persisted_ledger"), _c("persisted_entry")  # the one that orders the heap

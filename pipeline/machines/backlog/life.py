@@ -8,6 +8,7 @@ from pipeline.machines.backlog.deleted import forget_deleted, pass_deleted
 from pipeline.machines.backlog.heap import moved, push, remove
 from pipeline.machines.backlog.layout import (
     C_BEGAN_COMPLETE,
+    C_CLOSED_AT,
     C_CUMULATIVE_LEDGER,
     C_DELETED,
     C_DELETED_UNKNOWN,
@@ -105,6 +106,7 @@ def unload_topic(state: State, t: int, now_us: int) -> None:
     while c != NONE:
         following = state.cursors[c, C_NEXT_OF_TOPIC]
         _forget_cursor(state.cursors[c])
+        state.cursors[c, C_CLOSED_AT] = now_us
         c = following
     topic[T_FIRST_CURSOR], topic[T_CURSORS], topic[T_PRODUCERS] = NONE, 0, 0
     clear(topic, T_LEDGERS)

@@ -9,10 +9,15 @@ from pipeline.machines.backlog.check import probe_all
 from pipeline.machines.backlog.decisions import resolve
 from pipeline.machines.backlog.fold import fold
 from pipeline.machines.backlog.layout import (
+    C_CLOSED_AT,
+    C_DELETED,
+    C_OPEN,
+    C_WORDS,
     CHECK_ROW,
     CURSOR_ROW,
     DECISION_ROW,
     MOVE_ROW,
+    S_CURSORS,
     S_DURATIONS,
     S_LOSSES,
     S_OUT_CHECKS,
@@ -44,7 +49,7 @@ _OUT = {
     "quota_eviction_moves": ("out_moves", S_OUT_MOVES, MOVE_ROW),
 }
 EPOCH = COLUMN["epoch"]
-#: How long publish times of a topic that was unloaded are kept for its return.
+#: How long what is known of a topic that was unloaded is kept for its return.
 UNLOADED_FOR_US = 600_000_000
 
 
@@ -78,16 +83,13 @@ class BacklogMachine:
         """Times here are what the events say."""
 
     def close_window(self, window: Window) -> Iterator[Rows]:
-        """A row of `quota_checks` if there were any. Publish times of topics that went long ago are forgotten."""
+        """A row of `quota_checks` if there were any. What is known of topics that went long ago is forgotten."""
         yield from self._taken(window.epoch)
         used = self._state.scalars
         if used[S_DURATIONS] or used[S_ROUNDS]:
             yield check_duration_rows(used, self._state.durations[: used[S_DURATIONS]], window)
         used[S_DURATIONS], used[S_ROUNDS] = 0, 0
-        topics = self._state.topics[: used[S_TOPICS]]
-        gone = (topics[:, T_UNLOADED_AT] > 0) & (topics[:, T_UNLOADED_AT] < window.start_us - UNLOADED_FOR_US)
-        for t in np.flatnonzero(gone & (topics[:, T_MARKS_USED] > 0)):
-            clear(topics[t], T_MARKS)
+        self._forget_unloaded(window.start_us - UNLOADED_FOR_US)
 
     def end_epoch(self, ts_us: int, ns: int) -> None:
         """The process is gone: every topic ends."""
@@ -124,6 +126,17 @@ class BacklogMachine:
                 unload_topic(self._state, t, ts_us)
             else:
                 resolve(self._state, t, ts_us)
+
+    def _forget_unloaded(self, before_us: int) -> None:
+        """Publish times of topics, and deleted entries of cursors, that went before that time and did not come back."""
+        topics = self._state.topics[: self._state.scalars[S_TOPICS]]
+        gone = (topics[:, T_UNLOADED_AT] > 0) & (topics[:, T_UNLOADED_AT] < before_us)
+        for t in np.flatnonzero(gone & (topics[:, T_MARKS_USED] > 0)):
+            clear(topics[t], T_MARKS)
+        cursors = self._state.cursors[: self._state.scalars[S_CURSORS]]
+        for c in np.flatnonzero((cursors[:, C_OPEN] == 0) & (cursors[:, C_DELETED] > 0) & (cursors[:, C_CLOSED_AT] < before_us)):
+            clear(cursors[c], C_WORDS)
+            cursors[c, C_DELETED] = 0
 
     def _taken(self, epoch: int) -> list[Rows]:
         """What goes out, taken out."""

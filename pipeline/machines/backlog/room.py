@@ -6,6 +6,7 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from pipeline.machines.backlog.layout import (
+    C_DELETED,
     C_NEXT_OF_TOPIC,
     C_OPEN,
     C_TOPIC,
@@ -14,16 +15,33 @@ from pipeline.machines.backlog.layout import (
     S_DURATIONS,
     S_TOPICS,
     T_ALIVE,
+    T_BROKER_QUOTA,
+    T_DECIDED,
+    T_DECISION,
     T_EVICTIONS_SIZE_DURABLE,
     T_EVICTIONS_TIME_DURABLE,
     T_FIRST_CURSOR,
     T_HEAP_USED,
     T_ID,
     T_MARKS_USED,
+    T_PRODUCERS,
     T_SIZE_POLICY,
+    T_TIME_POLICY,
 )
 from pipeline.machines.backlog.state import ARENAS, OUT_WIDTHS, OWNERS, State, indexed, with_capacity
 from pipeline.machines.segments import has_spare, packed, with_spare
+
+#: A topic with anything in these says something, even while it is not loaded.
+_TELLING = [
+    T_ALIVE,
+    T_PRODUCERS,
+    T_MARKS_USED,
+    T_EVICTIONS_SIZE_DURABLE,
+    T_EVICTIONS_TIME_DURABLE,
+    T_DECIDED,
+    T_DECISION,
+    T_BROKER_QUOTA,
+]
 
 
 def with_room(state: State) -> State:
@@ -52,21 +70,19 @@ def with_room(state: State) -> State:
 def compacted(state: State) -> State:
     """Without rows that carry no information (unloaded topics, closed cursors); what remains behaves the same."""
     topics, cursors = state.topics[: state.scalars[S_TOPICS]], state.cursors[: state.scalars[S_CURSORS]]
-    keep_cursor = cursors[:, C_OPEN] == 1
-    durable = (topics[:, T_EVICTIONS_SIZE_DURABLE] > 0) | (topics[:, T_EVICTIONS_TIME_DURABLE] > 0)
-    told = (topics[:, T_ALIVE] == 1) | (topics[:, T_SIZE_POLICY] != NONE) | durable | (topics[:, T_MARKS_USED] > 0)
-    keep_topic = told | np.isin(topics[:, T_ID], cursors[keep_cursor, C_TOPIC])
+    keep_cursor = (cursors[:, C_OPEN] == 1) | (cursors[:, C_DELETED] > 0)
+    keep_topic = (topics[:, _TELLING] != 0).any(axis=1) | (topics[:, [T_SIZE_POLICY, T_TIME_POLICY]] != NONE).any(axis=1)
+    keep_topic |= np.isin(topics[:, T_ID], cursors[keep_cursor, C_TOPIC])
     if keep_cursor.all() and keep_topic.all():
         return state
-    new_row = np.cumsum(keep_cursor) - 1
+    new_row = np.append(np.cumsum(keep_cursor) - 1, NONE)  # so that NONE, its last place, stays NONE
     _renumber_heap(state, topics[keep_topic], new_row)
     smaller = state._replace(topics=_kept(topics, keep_topic), cursors=_kept(cursors, keep_cursor))
     for rows, column, count in (
         (smaller.topics, T_FIRST_CURSOR, int(keep_topic.sum())),
         (smaller.cursors, C_NEXT_OF_TOPIC, int(keep_cursor.sum())),
     ):
-        following = rows[:count, column]
-        rows[:count, column] = np.where(following == NONE, NONE, new_row[following])
+        rows[:count, column] = new_row[rows[:count, column]]
     state.scalars[S_TOPICS], state.scalars[S_CURSORS] = keep_topic.sum(), keep_cursor.sum()
     return indexed(smaller)
 
