@@ -9,18 +9,9 @@ import numpy as np
 from pipeline.machines.array import Array
 from pipeline.machines.machine import Rows
 from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, QUOTA_POLICIES, SUB_TYPES
-from schemas.tables.backlog import CHECK_SOURCES, DECISIONS, SUBSCRIPTION_BACKLOG, TOPIC_BACKLOG
-from schemas.tables.gaps import LATE_EVENTS, LOG_GAPS
-from schemas.tables.limiter_windows import LIMITER_WINDOWS
-from schemas.tables.quotas import (
-    ACTIONS,
-    DISAGREEMENTS,
-    QUOTA_CHECKS,
-    QUOTA_EVICTION_MOVES,
-    QUOTA_EVICTIONS,
-    QUOTA_TYPE_LABELS,
-)
-from schemas.tables.subscription_throttle import SUBSCRIPTION_THROTTLE
+from schemas.tables import LANE_TABLES
+from schemas.tables.backlog import CHECK_SOURCES, DECISIONS
+from schemas.tables.quotas import ACTIONS, DISAGREEMENTS, QUOTA_TYPE_LABELS
 
 #: Columns whose text is joined back from `names` by id, and the level of the name that they show.
 TEXT_OF_IDS = {
@@ -50,19 +41,6 @@ ENUMS: dict[str, tuple[str, ...]] = {
 LANE_REPORT = "lane_report"
 LANE_REPORT_COLUMNS = ("rows_in", "quarantined", "applied", "duplicates", "late", "held", "lost", "state_bytes")
 
-#: In the order of their numbers: new ones go to the end, before the report.
-_TABLES = (
-    SUBSCRIPTION_THROTTLE,
-    LIMITER_WINDOWS,
-    LOG_GAPS,
-    LATE_EVENTS,
-    TOPIC_BACKLOG,
-    SUBSCRIPTION_BACKLOG,
-    QUOTA_EVICTIONS,
-    QUOTA_EVICTION_MOVES,
-    QUOTA_CHECKS,
-)
-
 
 def _columns(names: tuple[str, ...]) -> tuple[str, ...]:
     kept: list[str] = ["topic_id", "sub_id"]
@@ -76,7 +54,7 @@ def _columns(names: tuple[str, ...]) -> tuple[str, ...]:
 
 #: Columns of each kind of outcome row.
 OUTCOME_COLUMNS: dict[str, tuple[str, ...]] = {
-    **{table.name: _columns(table.names) for table in _TABLES},
+    **{table.name: _columns(table.names) for table in LANE_TABLES},
     LANE_REPORT: ("topic_id", "sub_id", *LANE_REPORT_COLUMNS),
 }
 #: Number by which a row says what it is; never reused.

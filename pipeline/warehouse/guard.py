@@ -13,11 +13,12 @@ from pipeline.faults import BadWarehouse
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
+from schemas.tables import LANE_TABLES
 
 #: Tables that a query alone writes rows of its own into. `lane_control` has two writers and is told by neither.
 WRITTEN_BY = {
     "ingest": ("dispatch_events", "quarantine", "names", "ingest_files"),
-    "lanes": ("subscription_throttle", "limiter_windows", "log_gaps", "late_events"),
+    "lanes": tuple(table.name for table in LANE_TABLES),
 }
 #: As many micro-batches as Spark keeps the offsets of (spark.sql.streaming.minBatchesToRetain); more would find no file.
 _COMPARED_BATCHES = 20

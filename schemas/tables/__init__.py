@@ -9,6 +9,18 @@ from schemas.tables.limiter_windows import LIMITER_WINDOWS
 from schemas.tables.quotas import QUOTA_CHECKS, QUOTA_EVICTION_MOVES, QUOTA_EVICTIONS
 from schemas.tables.subscription_throttle import SUBSCRIPTION_THROTTLE
 
+#: What lanes compute, in the order of their numbers on the way (pipeline/lanes/outcomes.py): new ones go to the end.
+LANE_TABLES: tuple[Table, ...] = (
+    SUBSCRIPTION_THROTTLE,
+    LIMITER_WINDOWS,
+    LOG_GAPS,
+    LATE_EVENTS,
+    TOPIC_BACKLOG,
+    SUBSCRIPTION_BACKLOG,
+    QUOTA_EVICTIONS,
+    QUOTA_EVICTION_MOVES,
+    QUOTA_CHECKS,
+)
 TABLES: tuple[Table, ...] = (
     DISPATCH_EVENTS,
     QUARANTINE,
