@@ -19,7 +19,7 @@ SEQ, TS, NS, TYPE, INGEST_BATCH = (COLUMN[c] for c in ("seq", "ts", "ns", "type_
 OPEN, ENDED, DRAINED = range(3)
 US_PER_DAY = 86_400_000_000
 #: Waiting rows are gathered and applied in slices of this many, so that a large backlog is never copied whole.
-SLICE_ROWS = 65_536
+SLICE_ROWS = 16_384
 
 
 @dataclass

@@ -27,6 +27,7 @@ from pipeline.machines.backlog.layout import (
     C_UNACKED,
     C_WORDS,
     C_WORDS_USED,
+    EVICT,
     G_ENTRIES_BEFORE,
     G_LEDGER,
     KNOWN,
@@ -42,6 +43,9 @@ from pipeline.machines.backlog.layout import (
     T_ALIVE,
     T_BEGAN_COMPLETE,
     T_CURSORS,
+    T_DECIDED,
+    T_DECIDED_ACTION,
+    T_DECISION,
     T_END_ENTRIES,
     T_END_MSGS,
     T_EVICTIONS_SIZE,
@@ -124,8 +128,10 @@ def age_s(topic: Array, now_us: int) -> int:
 
 
 @compiled_part
-def report_check(state: State, t: int, now_us: int, decision: int, source: int) -> None:
-    """Rows of `topic_backlog` and `subscription_backlog`, columns in their tables' order."""
+def report_check(state: State, t: int, now_us: int, decision: int, source: int, under_way: int) -> None:
+    """Rows of `topic_backlog` and `subscription_backlog`, columns in their tables' order. `under_way`: SIZE or TIME if an eviction of the
+    topic goes on that the broker does not count yet.
+    """
     topic, scalars = state.topics[t], state.scalars
     true_oldest = NULL
     c = topic[T_FIRST_CURSOR]
@@ -134,6 +140,7 @@ def report_check(state: State, t: int, now_us: int, decision: int, source: int) 
         if oldest_ms != NULL and (true_oldest == NULL or oldest_ms < true_oldest):
             true_oldest = oldest_ms
         c = state.cursors[c, C_NEXT_OF_TOPIC]
+    by_size, by_time = 1 if under_way == SIZE else 0, 1 if under_way == TIME else 0
     alive = topic[T_ALIVE] == 1
     told = topic[T_SIZE_POLICY] != NONE
     has_oldest = alive and topic[T_OLDEST] != NOTHING
@@ -159,10 +166,10 @@ def report_check(state: State, t: int, now_us: int, decision: int, source: int) 
             topic[T_CURSORS],
             topic[T_PRODUCERS],
             decision,
-            topic[T_EVICTIONS_SIZE],
-            topic[T_EVICTIONS_SIZE_DURABLE],
-            topic[T_EVICTIONS_TIME],
-            topic[T_EVICTIONS_TIME_DURABLE],
+            topic[T_EVICTIONS_SIZE] - by_size,
+            topic[T_EVICTIONS_SIZE_DURABLE] - by_size,
+            topic[T_EVICTIONS_TIME] - by_time,
+            topic[T_EVICTIONS_TIME_DURABLE] - by_time,
             is_complete(topic, scalars),
         ),
     )
@@ -266,5 +273,8 @@ def probe_all(state: State, now_us: int) -> None:
     """Report every loaded topic as it is, with the age that the broker would show now. Nothing is looked up anew and nothing decided."""
     for t in range(state.scalars[S_TOPICS]):
         if state.topics[t, T_ALIVE] == 1:
-            size = backlog_size(state.topics[t], state.ledgers, state.heap, state.cursors)
-            report_check(state, t, now_us, decide(state.topics[t], size, now_us), BY_LOG)
+            topic = state.topics[t]
+            decision = decide(topic, backlog_size(topic, state.ledgers, state.heap, state.cursors), now_us)
+            # The broker counts an eviction when the attempt is over (§2.6).
+            is_evicting = topic[T_DECIDED] > 0 and topic[T_DECISION] != 0 and topic[T_DECIDED_ACTION] == EVICT
+            report_check(state, t, now_us, decision, BY_LOG, topic[T_DECISION] if is_evicting else 0)

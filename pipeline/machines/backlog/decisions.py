@@ -96,7 +96,7 @@ def begin_check(state: State, t: int, now_us: int, source: int) -> int:
     decision = decide(topic, size, now_us) if is_readable else 0
     if decision in (SIZE, TIME):
         _start_decision(state, t, decision, size, now_us)
-    report_check(state, t, now_us, decision, source)
+    report_check(state, t, now_us, decision, source, 0)
     return decision
 
 
