@@ -1,7 +1,8 @@
 """Lanes over brokers that hold many topics of which few are active: what idle state costs.
 
 The active rows are the multiplied captures. Before them, and not measured, every broker loads its share of idle topics, each with
-subscriptions that are caught up; with them, and measured, comes one round of quota checks over these, as a broker makes one a minute.
+subscriptions that are caught up, and two minutes pass (so that the windows in which all was opened are closed). With the active rows, and
+measured, comes one round of quota checks over the idle topics, as a broker makes one a minute.
 """
 
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from schemas.render.spark import struct
 from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS
 
 SUBSCRIPTIONS = 3
+LOADED_BEFORE_US = 120_000_000
 _LOADS = 5 + 2 * SUBSCRIPTIONS  # events by which an idle topic is met
 QUOTAS = (("destination_storage", 10 * 2**30), ("message_age", -1))
 
@@ -38,7 +40,7 @@ class Brokers:
     @property
     def shift(self) -> int:
         """By how much the `seq` of active events moves."""
-        return self.loads + self.topics_each + 2
+        return self.loads + 1 + self.topics_each + 2
 
 
 def brokers_of(active: DataFrame, topics: int) -> Brokers:
@@ -62,13 +64,16 @@ def idle_loads(spark: SparkSession, brokers: Brokers) -> DataFrame:
         sub = f"'sub-{number}' AS sub"
         kinds.append(("cursor_open", f"{sub}, true AS durable, {ledger}, ({entries}) - 1 AS entry, true AS snapshot"))
         kinds.append(("dispatcher_open", f"{sub}, 'Shared' AS sub_type"))
-    parts = [_events(spark, brokers, kind, fields, f"1 + nth * {_LOADS} + {k}", -1_000_000) for k, (kind, fields) in enumerate(kinds)]
-    return _bronze(spark, parts, 0)
+    parts = [
+        _events(spark, brokers, kind, fields, f"1 + nth * {_LOADS} + {k}", -LOADED_BEFORE_US) for k, (kind, fields) in enumerate(kinds)
+    ]
+    closes_windows = _of_brokers(spark, brokers, "heartbeat", "0L AS dropped", brokers.loads + 1)
+    return _bronze(spark, [*parts, closes_windows], 0)
 
 
 def idle_round(spark: SparkSession, brokers: Brokers) -> DataFrame:
     """Bronze rows of one round of quota checks over the idle topics, right before the active events."""
-    first = brokers.loads + 1
+    first = brokers.loads + 2
     ends = [
         _of_brokers(spark, brokers, "quota_round", "'start' AS phase", first),
         _of_brokers(spark, brokers, "quota_round", "'end' AS phase, 9000L AS duration_us", first + brokers.topics_each + 1),
@@ -77,8 +82,8 @@ def idle_round(spark: SparkSession, brokers: Brokers) -> DataFrame:
 
 
 def active_rows(active: DataFrame, brokers: Brokers) -> DataFrame:
-    """The active rows, after what came before them."""
-    return active.withColumns({"seq": F.col("seq") + brokers.shift, "ingest_batch": F.lit(1).cast("long")})
+    """The active rows, after what came before them. The brokers live on: a stop, the last event, would close every idle dispatcher."""
+    return active.where("type <> 'broker_stop'").withColumns({"seq": F.col("seq") + brokers.shift, "ingest_batch": F.lit(1).cast("long")})
 
 
 def warehouse_with_idle_topics(spark: SparkSession, folder: Path, active: DataFrame, brokers: Brokers) -> Warehouse:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 from bookkeeper.quota_books import BROKER_LEVEL
 from bookkeeper.quota_figures import SLACK_US, Figures, Seen
 from lane_rows import lane_rows, text_id
@@ -67,7 +68,7 @@ def rows_of(table: str, probed: list[Rows]) -> Iterator[dict[str, int]]:
     """The rows of one table."""
     for rows in probed:
         if rows.table == table:
-            columns = {name: values.tolist() for name, values in rows.columns.items()}  # type: ignore[union-attr]
+            columns = {name: np.broadcast_to(values, rows.count).tolist() for name, values in rows.columns.items()}
             yield from (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
 
 

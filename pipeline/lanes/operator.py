@@ -56,7 +56,8 @@ def lane_operator(settings: LaneSettings) -> Callable[[tuple[Any, ...], Iterator
 
 def output_frame(broker_id: int, table: str, rows: Array) -> pd.DataFrame:
     """Outcome rows of one table at the common width."""
-    wide = np.zeros((len(rows), len(OUTPUT_COLUMNS)), dtype=np.int64)
+    # Column by column in memory, as Arrow takes them.
+    wide = np.zeros((len(rows), len(OUTPUT_COLUMNS)), dtype=np.int64, order="F")
     wide[:, 0] = KINDS[table]
     wide[:, 1] = broker_id
     wide[:, 2 : 2 + rows.shape[1]] = rows

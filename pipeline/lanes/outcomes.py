@@ -73,7 +73,7 @@ def encode_rows(rows: Rows) -> Array:
     missing = set(columns) - set(rows.columns) - {"topic_id", "sub_id"}
     if unknown or missing:
         raise KeyError(f"outcome of {rows.table}: unknown {sorted(unknown)}, missing {sorted(missing)}")
-    encoded = np.zeros((rows.count, len(columns)), dtype=np.int64)
+    encoded = np.zeros((rows.count, len(columns)), dtype=np.int64, order="F")
     for name, value in rows.columns.items():
         encoded[:, columns.index(name)] = value
     return encoded

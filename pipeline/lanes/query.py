@@ -29,6 +29,13 @@ from schemas.tables import TABLES_BY_NAME
 QUERY = "lanes"
 #: How long lanes wait for the names of a micro-batch that ingest is still finishing, in steps of NAMES_PAUSE_S.
 NAMES_WAIT_S, NAMES_PAUSE_S = 120, 0.5
+#: Rows for which a micro-batch writes one more file into a table (and date): most write one, and readers list fewer.
+ROWS_PER_FILE = 200_000
+
+
+def files_for(rows: int) -> int:
+    """Files, and so tasks, for so many rows of one table."""
+    return 1 + rows // ROWS_PER_FILE
 
 
 def new_machines() -> Sequence[Machine]:
@@ -118,10 +125,10 @@ def _write_tables(
     resolved = _resolved(spark, batch, warehouse, run)
     try:
         with ThreadPoolExecutor(len(tables)) as pool:
-            writes = [
-                pool.submit(append, table_rows(resolved, table), warehouse, table.name, app_id_of(query_id, table.name), batch_id)
-                for table in tables
-            ]
+            writes = []
+            for table in tables:
+                rows = table_rows(resolved, table).coalesce(files_for(rows_by_kind[KINDS[table.name]]))
+                writes.append(pool.submit(append, rows, warehouse, table.name, app_id_of(query_id, table.name), batch_id))
             for write in writes:
                 write.result()
     finally:

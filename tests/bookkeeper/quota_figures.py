@@ -42,7 +42,8 @@ def histogram_from_metrics(path: Path) -> tuple[dict[str, int], int, int]:
     """Buckets by their border, sum (seconds) and count of the check durations."""
     found = [(name, labels, int(value)) for name, labels, value in samples(path) if name.startswith(_CHECKS) and "_created" not in name]
     buckets = {labels["le"]: value for name, labels, value in found if name.endswith("_bucket")}
-    return buckets, *(next(value for name, _, value in found if name.endswith(end)) for end in ("_sum", "_count"))  # type: ignore[return-value]
+    total_s, count = (next(value for name, _, value in found if name.endswith(end)) for end in ("_sum", "_count"))
+    return buckets, total_s, count
 
 
 def figures_of(topic: Topic, *, less_deleted: bool = False) -> Figures:

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,17 +11,14 @@ from bookkeeper.quota_books import BROKER_LEVEL, KIND
 from bookkeeper.quota_figures import Seen, evictions_from_metrics, figures_from, histogram_from_metrics, samples_of
 from capture_events import capture_events
 from lane_tables import Table, tables_of
+from real_captures import CAPTURES, EVERY_CAPTURE, NEEDS_CAPTURES, TIMED
 
 from schemas.tables.quotas import BUCKET_NAMES
 
-CAPTURES = Path(__file__).resolve().parents[2].parent / "shared" / "captures"
-NAMES = sorted(path.parent.name for path in CAPTURES.glob("*/manifest.json"))
-TIMED = [name for name in NAMES if (CAPTURES / name / "timeline.jsonl").exists()]
 #: The broker's is of the entry behind the mark-delete position, ours of the oldest unacknowledged: compared where they are the same entry.
 UNTOLD_FIGURE = "earliestMsgPublishTimeInBacklog"
-EVERY_CAPTURE = pytest.mark.parametrize("name", NAMES)
 
-pytestmark = [pytest.mark.captures, pytest.mark.skipif(not NAMES, reason="no captures beside the project")]
+pytestmark = [pytest.mark.captures, NEEDS_CAPTURES]
 
 
 @cache
@@ -138,7 +134,6 @@ def test_every_sample_of_the_time_line_lies_inside_what_probes_say(name: str) ->
     assert [(seen.topic, seen.ts, figure, *found) for seen in moments for figure, found in seen.wrong().items()] == []
 
 
-@pytest.mark.skipif(not TIMED, reason="no captures with a time line")
 def test_few_figures_of_the_time_line_are_left_out() -> None:
     compared = Counter(figure.rpartition(".")[2] for name in TIMED for seen in time_line_of(name)[0] for figure in seen.said)
     untold = sum((time_line_of(name)[1] for name in TIMED), Counter[str]())
@@ -147,7 +142,6 @@ def test_few_figures_of_the_time_line_are_left_out() -> None:
     assert compared.total() > 8_000
 
 
-@pytest.mark.skipif(not TIMED, reason="no captures with a time line")
 def test_the_time_line_check_would_see_a_figure_that_is_off_by_one() -> None:
     """In most samples nothing moves: there a figure has one value only, and one more or less is wrong."""
     for one in (1, -1):

@@ -2,28 +2,19 @@
 
 import gzip
 import json
-import os
 from collections import Counter
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 from bookkeeper.books import Books, keep_books
 from bookkeeper.broker_figures import ThrottleCounters, throttle_counters_from_metrics, throttle_counters_from_stats
 from bookkeeper.dispatchers import SIX, throttled
+from real_captures import CAPTURES, EVERY_CAPTURE, NAMES, NEEDS_CAPTURES
 
-CAPTURES = Path(__file__).resolve().parents[2].parent / "shared" / "captures"
-NAMES = sorted(path.parent.name for path in CAPTURES.glob("*/manifest.json"))
 COLUMNS = [throttled(level, dimension) for level, dimension in SIX]
 
-pytestmark = pytest.mark.captures
-
-
-def test_the_captures_are_there() -> None:
-    if not NAMES and not os.environ.get("CI"):
-        pytest.skip("no ../shared/captures beside the project: nothing to compare with")
-    assert NAMES, f"no captures in {CAPTURES}: CI must compare with real brokers"
+pytestmark = [pytest.mark.captures, NEEDS_CAPTURES]
 
 
 @cache
@@ -51,7 +42,7 @@ def open_counters(books: Books) -> ThrottleCounters:
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EVERY_CAPTURE
 def test_counters_since_open_equal_the_brokers_metrics_and_stats(name: str) -> None:
     ours = open_counters(books_of(name))
     metrics = throttle_counters_from_metrics(CAPTURES / name / "metrics.txt")
@@ -63,12 +54,12 @@ def test_counters_since_open_equal_the_brokers_metrics_and_stats(name: str) -> N
     assert {key: ours.get(key, nothing) for key in stats} == stats
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EVERY_CAPTURE
 def test_the_walk_leaves_what_the_broker_left(name: str) -> None:
     assert sum(row["left_mismatches"] for row in books_of(name).subscription_throttle) == 0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EVERY_CAPTURE
 def test_nothing_is_lost_in_a_capture(name: str) -> None:
     books = books_of(name)
     assert books.log_gaps == []
@@ -85,7 +76,6 @@ def agreement(names: list[str]) -> dict[tuple[str, str], Counter[str]]:
     return totals
 
 
-@pytest.mark.skipif(not NAMES, reason="no captures")
 def test_the_models_agree_with_the_brokers_as_often_as_is_known() -> None:
     """Semantics §9 point 9: subscription token buckets 4,071 of 4,214 exact, 19 different; a broker limiter 663 of 708, 2 different."""
     totals = agreement(NAMES)

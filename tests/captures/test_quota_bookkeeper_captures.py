@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,12 +16,9 @@ from bookkeeper.quota_figures import (
     watched,
 )
 from capture_events import capture_events
+from real_captures import CAPTURES, EVERY_CAPTURE, NEEDS_CAPTURES, TIMED
 
-CAPTURES = Path(__file__).resolve().parents[2].parent / "shared" / "captures"
-NAMES = sorted(path.parent.name for path in CAPTURES.glob("*/manifest.json"))
-TIMED = [name for name in NAMES if (CAPTURES / name / "timeline.jsonl").exists()]
-
-pytestmark = [pytest.mark.captures, pytest.mark.skipif(not NAMES, reason="no captures beside the project")]
+pytestmark = [pytest.mark.captures, NEEDS_CAPTURES]
 
 
 @cache
@@ -46,19 +42,19 @@ def read_json(name: str, file: str) -> Any:
     return json.loads((CAPTURES / name / file).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EVERY_CAPTURE
 def test_evictions_of_topics_and_broker_equal_the_metrics(name: str) -> None:
     said = evictions_from_metrics(CAPTURES / name / "metrics.txt")
     assert (BROKER_LEVEL, "size") in said
     assert {key: books_of(name).evictions_of(*key) for key in said} == said
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EVERY_CAPTURE
 def test_the_check_duration_histogram_equals_the_metrics_in_every_bucket(name: str) -> None:
     assert books_of(name).histogram() == histogram_from_metrics(CAPTURES / name / "metrics.txt")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EVERY_CAPTURE
 def test_every_check_decides_as_the_broker_did(name: str) -> None:
     """Each `quota_exceeded` was taken for the decision of one check, and each decision to act has its own."""
     books = books_of(name)
@@ -93,19 +89,19 @@ def checks_before_life(events: list[Event]) -> int:
     return count
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EVERY_CAPTURE
 def test_every_eviction_moved_the_cursors_where_the_broker_moved_them(name: str) -> None:
     assert [row for row in books_of(name).evictions if not row["agrees"]] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EVERY_CAPTURE
 def test_decisions_stay_the_same_without_what_the_broker_said_of_them(name: str) -> None:
     blind = kept([event for event in events_of(name) if event["type"] != "quota_exceeded"])
     decided = ("epoch", "topic", "decision", "policy", "limit_size", "limit_time", "evictions_size", "evictions_time")
     assert [[row[key] for key in decided] for row in blind.checks] == [[row[key] for key in decided] for row in books_of(name).checks]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EVERY_CAPTURE
 def test_sizes_entries_ages_and_producers_equal_the_stats(name: str) -> None:
     """At `as_of_us`; ages lie in the interval in which the figures were asked for."""
     manifest = read_json(name, "manifest.json")
@@ -117,7 +113,7 @@ def test_sizes_entries_ages_and_producers_equal_the_stats(name: str) -> None:
     assert {len(values) for seen in moments for figure, values in seen.values.items() if not figure.endswith("AgeSeconds")} == {1}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EVERY_CAPTURE
 def test_ledgers_marks_and_counters_equal_the_internal_stats(name: str) -> None:
     for topic_name, said in read_json(name, "internal.json").items():
         topic = books_of(name).topics.get(topic_name)
@@ -153,7 +149,6 @@ def test_every_sample_of_the_time_line_lies_inside_what_the_log_says(name: str) 
     assert wrong == []
 
 
-@pytest.mark.skipif(not TIMED, reason="no captures with a time line")
 def test_no_sample_needs_the_five_per_cent_for_sizes_while_entries_are_written() -> None:
     """Counted apart: of 9,000 figures none did (the README allows it, semantics §9 point 3)."""
     moments = [seen for name in TIMED for seen in time_line_of(name)]
@@ -161,7 +156,6 @@ def test_no_sample_needs_the_five_per_cent_for_sizes_while_entries_are_written()
     assert (sum(len(seen.said) for seen in moments) > 8_000, loose) == (True, [])
 
 
-@pytest.mark.skipif(not TIMED, reason="no captures with a time line")
 def test_the_time_line_check_would_see_a_figure_that_is_off_by_one() -> None:
     """In most samples nothing moves: there a figure has one value only, and one more or less is wrong."""
     moments = [seen for name in TIMED for seen in time_line_of(name)]

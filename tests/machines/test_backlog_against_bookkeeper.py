@@ -1,6 +1,5 @@
 """The backlog machine and the independent quota bookkeeper say the same of every check: golden cases, real logs, random logs."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +10,8 @@ from capture_events import capture_events
 from hypothesis import given, settings
 from lane_tables import tables_of
 from quota_tables import checks_of, evictions_of
+from real_captures import CAPTURES, EVERY_CAPTURE
 
-CAPTURES = Path(__file__).resolve().parents[2].parent / "shared" / "captures"
-NAMES = sorted(path.parent.name for path in CAPTURES.glob("*/manifest.json"))
 Row = dict[str, Any]
 
 
@@ -83,7 +81,7 @@ def test_every_case_of_part_b_is_here_or_outside_the_log() -> None:
 
 
 @pytest.mark.captures
-@pytest.mark.parametrize("name", NAMES)
+@EVERY_CAPTURE
 def test_every_check_and_eviction_of_a_real_log(name: str) -> None:
     events = capture_events(CAPTURES / name)
     assert_same_checks(events)
