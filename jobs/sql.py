@@ -12,6 +12,7 @@ from pipeline.faults import BadConfig, BadWarehouse
 EXAMPLES = """examples:
   ./spark-submit.sh sql "SHOW VIEWS" --warehouse ./warehouse/demo
   ./spark-submit.sh sql "SELECT * FROM throttled_now" --warehouse ./warehouse/demo
+  ./spark-submit.sh sql "SELECT * FROM log_balance" --warehouse /data/live --consistent
   ./spark-submit.sh sql "SELECT topic, sum(dispatched_msgs) AS msgs FROM subscription_throttle GROUP BY topic" --warehouse W --format csv
 """
 
@@ -21,6 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", metavar="SQL", help="one statement")
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
     parser.add_argument("--format", choices=("table", "csv", "json"), default="table", help="json: one object per line (default: table)")
+    parser.add_argument(
+        "--consistent",
+        action="store_true",
+        help="read all tables as the newest whole micro-batches left them, not each at its newest version",
+    )
     parser.add_argument("--max-rows", type=int, default=1000, metavar="N", help="print at most N rows (default: 1000)")
 
 
@@ -33,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from jobs.driver import qualified_warehouse
     from jobs.session import SHORT_JOB, build_session
     from pipeline.views.catalog import register
+    from pipeline.warehouse.cut import newest_cut
     from pipeline.warehouse.files import WarehouseFiles
 
     spark = build_session("dispatch-analytics sql", SHORT_JOB)
@@ -41,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         raise BadWarehouse(
             f"there is no warehouse at {warehouse.root}; make one: ./spark-submit.sh stream --once --events URI --warehouse URI"
         )
-    register(spark, warehouse)
+    register(spark, warehouse, newest_cut(spark, warehouse) if args.consistent else None)
     try:
         frame = spark.sql(args.query)
         rows = frame.limit(args.max_rows + 1).collect() if frame.columns else []

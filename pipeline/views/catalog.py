@@ -6,6 +6,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BadWarehouse
+from pipeline.warehouse.cut import Batch, Cut
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.ddl import delta_path
 from schemas.tables import TABLES
@@ -44,10 +45,11 @@ def question(view: str) -> str:
     return sql_of(view).partition("\n")[0].removeprefix("-- ")
 
 
-def register(spark: SparkSession, warehouse: Warehouse) -> list[str]:
+def register(spark: SparkSession, warehouse: Warehouse, cut: Cut | None = None) -> list[str]:
     """Make every table and view of the warehouse a temporary view of this session; returns their names, tables first.
 
-    They stay fresh: each query reads the newest version of the tables. Raises BadWarehouse if a table is missing.
+    They stay fresh: each query reads the newest version of the tables; with `cut` they all stay where it says. Raises BadWarehouse if a
+    table is missing.
     """
     for table in TABLES:
         path = warehouse.table(table.name)
@@ -56,7 +58,22 @@ def register(spark: SparkSession, warehouse: Warehouse) -> list[str]:
                 f"no table {table.name} in {warehouse.root}. Is it the right --warehouse? "
                 f"One is made by: ./spark-submit.sh stream --events DIR --warehouse {warehouse.root}"
             )
-        spark.sql(f"CREATE OR REPLACE TEMP VIEW {table.name} AS SELECT * FROM {delta_path(path)}")
+        spark.sql(f"CREATE OR REPLACE TEMP VIEW {table.name} AS SELECT * FROM {delta_path(path)}{_as_of(table.name, cut)}")
     for view in VIEWS:
         spark.sql(f"CREATE OR REPLACE TEMP VIEW {view} AS\n{sql_of(view)}")
     return [*(table.name for table in TABLES), *VIEWS]
+
+
+def _as_of(table: str, cut: Cut | None) -> str:
+    """What follows the table's name so that only what belongs to the cut is read."""
+    if cut is None:
+        return ""
+    if table == "batch_manifest":
+        return f" WHERE {_up_to('ingest', cut.ingest)} OR {_up_to('lanes', cut.lanes)}"
+    return f" VERSION AS OF {cut.versions[table]}"
+
+
+def _up_to(query: str, newest: Batch | None) -> str:
+    if newest is None:
+        return "false"
+    return f"(query = '{query}' AND written_at <= timestamp_micros({newest.written_at_us}))"

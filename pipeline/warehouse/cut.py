@@ -1,0 +1,82 @@
+"""A consistent cut over all tables: the versions that whole micro-batches of both queries left.
+
+Each table by itself is atomic, but a micro-batch writes several: read each at its newest version and some may show a micro-batch that the
+others do not have yet. `batch_manifest` says where the tables stood after each whole one.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.warehouse.layout import Warehouse
+from schemas.tables import LANE_TABLES, TABLES
+
+#: Every table is made empty: nothing was written at version 0.
+EMPTY_VERSION = 0
+#: Lanes may have read some micro-batches of ingest before ingest's manifest tells of them; more than so many it never is.
+LOOKED_AT = 100
+_OF_LANES = {table.name for table in LANE_TABLES}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a cut needs of a row of batch_manifest."""
+
+    written_at_us: int
+    source_offsets: str
+    table_versions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A version of every table but batch_manifest, and the newest micro-batch in it of each query (None: none yet).
+
+    The rows of batch_manifest that belong to the cut are those of a query up to its `written_at_us` here.
+    """
+
+    versions: Mapping[str, int]
+    ingest: Batch | None
+    lanes: Batch | None
+
+
+def bronze_version_read(source_offsets: str) -> int:
+    """Version of dispatch_events of which a micro-batch of lanes read something, or all: the last one that it needs.
+
+    `source_offsets` is Spark's offset log entry: a version line, metadata, and a line of Delta's per source, bronze first.
+    """
+    offset = json.loads(source_offsets.splitlines()[2])
+    # A negative index stands before the version's first file.
+    return int(offset["reservoirVersion"]) - (1 if offset["index"] < 0 else 0)
+
+
+def consistent_cut(ingest: Sequence[Batch], lanes: Sequence[Batch]) -> Cut:
+    """The newest cut; micro-batches of each query newest first.
+
+    Tables that lanes write stand where lanes' newest micro-batch left them that read no event beyond what ingest's newest whole one wrote.
+    """
+    newest = ingest[0] if ingest else None
+    bronze = int(newest.table_versions["dispatch_events"]) if newest else EMPTY_VERSION
+    read = next((batch for batch in lanes if bronze_version_read(batch.source_offsets) <= bronze), None)
+    versions = {}
+    for table in TABLES:
+        batch = read if table.name in _OF_LANES else newest
+        if table.name != "batch_manifest":
+            versions[table.name] = int(batch.table_versions.get(table.name, EMPTY_VERSION)) if batch else EMPTY_VERSION
+    return Cut(versions, newest, read)
+
+
+def newest_cut(spark: SparkSession, warehouse: Warehouse) -> Cut:
+    """The newest consistent cut of a warehouse now."""
+    manifest = spark.read.format("delta").load(warehouse.table("batch_manifest"))
+    # Before the read of the other query: what it tells of can then only be newer than what we know, never missing.
+    lanes = _newest(manifest.where("query = 'lanes'"))
+    return consistent_cut(_newest(manifest.where("query = 'ingest'")), lanes)
+
+
+def _newest(rows: DataFrame) -> list[Batch]:
+    newest = rows.orderBy(F.desc("written_at"), F.desc("batch_id")).limit(LOOKED_AT)
+    # unix_micros: a timestamp would come as this process's local time.
+    return [Batch(*row) for row in newest.select(F.expr("unix_micros(written_at)"), "source_offsets", "table_versions").collect()]
