@@ -3,13 +3,14 @@
 #   ./test.sh                  lint, format, types, walls, tests (not those marked slow)
 #   ./test.sh fast             the same without tests that start Spark
 #   ./test.sh all              with the slow tests, too
+#   ./test.sh crash            only tests that kill the job, 200 random kills among them (about an hour; KILLS=20 KILL_SEED=7 for others)
 #   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given)
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 cd "$root"
 which=most
-case ${1:-} in fast | all)
+case ${1:-} in fast | all | crash)
   which=$1
   shift
   ;;
@@ -17,6 +18,10 @@ esac
 case $which in
 fast) marked='not slow and not spark' ;;
 all) marked='' ;;
+crash)
+  marked=''
+  set -- tests/crash "$@"
+  ;;
 *) marked='not slow' ;;
 esac
 

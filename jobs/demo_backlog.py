@@ -71,7 +71,11 @@ def compared_checks(ours: dict[str, int], theirs: dict[str, int]) -> tuple[str, 
     wrong = [border for border in ours if ours[border] != theirs.get(border, 0)]
     row = [f"{count:,} / {theirs.get(border, 0):,}" for border, count in ours.items()]
     verdict = f"{len(wrong)} of {len(ours)} buckets DIFFERENT" if wrong else f"all {len(ours)} buckets equal"
-    return f"{aligned([f'≤ {border} s' for border in ours], [row])}\n\n{verdict}", len(wrong)
+    return f"{aligned([_border(border) for border in ours], [row])}\n\n{verdict}", len(wrong)
+
+
+def _border(bound: str) -> str:
+    return "any" if bound == "+Inf" else f"≤ {float(bound):g} s"
 
 
 def _backlogs(now: list[Any]) -> str:
@@ -99,7 +103,17 @@ def _at_risk(risks: list[Any]) -> str:
 def _when(risk: Any) -> str:
     if risk["breach_in_s"] is None:
         return "not in sight"
-    return "now" if risk["exceeded"] else f"in {risk['breach_in_s']:,.0f} s"
+    return "now" if risk["exceeded"] else f"in {duration(int(risk['breach_in_s']))}"
+
+
+def duration(seconds: int) -> str:
+    """Seconds as a person says them, by their two largest units: `2 d 19 h`, `3 min 5 s`, `42 s`."""
+    parts = []
+    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
+        count, seconds = divmod(seconds, size)
+        if count:
+            parts.append(f"{count} {name}")
+    return " ".join(parts[:2]) or "0 s"
 
 
 def _of(value: int | None, limit: int | None, unit: str) -> str:

@@ -1,6 +1,7 @@
 """The real job over every real broker's log: the Delta tables say what the broker's own counters say, and what the pure lane says."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bookkeeper.broker_figures import throttle_counters_from_metrics, throttle_counters_from_stats
@@ -43,13 +44,8 @@ def differences(mine: dict[tuple[str, str], dict[str, int]], brokers: dict[tuple
     ]
 
 
-@pytest.mark.parametrize("name", CAPTURES)
-def test_counters_equal_the_brokers(spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse, name: str) -> None:
-    capture = captures / name
-    events = capture_events(capture)
-    write_events(events, tmp_path / "events" / "events.jsonl.gz")
-    run_job(tmp_path / "events", warehouse)
-    tables = tables_in(spark, warehouse)
+def assert_as_the_broker_and_the_lane_say(tables: dict[str, Table], capture: Path, events: list[dict[str, Any]]) -> None:
+    """Counters equal the broker's, everything equals the pure lane's tables of the same events."""
     mine = counters_now(tables["subscription_throttle"])
     from_metrics = throttle_counters_from_metrics(capture / "metrics.txt")
     assert from_metrics
@@ -58,6 +54,37 @@ def test_counters_equal_the_brokers(spark: SparkSession, captures: Path, tmp_pat
     assert tables_of(events) == tables
     assert tables["log_gaps"] == []
     assert sum(row["left_mismatches"] for row in tables["subscription_throttle"]) == 0
+
+
+@pytest.mark.parametrize("name", ["t_restart", "y_incident"])
+def test_a_capture_in_a_warehouse_of_its_own(spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse, name: str) -> None:
+    events = capture_events(captures / name)
+    write_events(events, tmp_path / "events" / "events.jsonl.gz")
+    run_job(tmp_path / "events", warehouse)
+    assert_as_the_broker_and_the_lane_say(tables_in(spark, warehouse), captures / name, events)
+
+
+@pytest.fixture(scope="module")
+def all_captures(spark: SparkSession, captures: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, ...]]:
+    """Capture → (its events, its rows in each table): all in one warehouse, each under the name of a broker of its own."""
+    folder = tmp_path_factory.mktemp("all")
+    logs = {}
+    for name in CAPTURES:
+        logs[name] = [event | {"broker": f"{name}:8080"} for event in capture_events(captures / name)]
+        write_events(logs[name], folder / "events" / name / "events.jsonl.gz")
+    warehouse = Warehouse(str(folder / "warehouse"))
+    run_job(folder / "events", warehouse)
+    tables = tables_in(spark, warehouse)
+    return {
+        name: (events, {table: [row for row in rows if row["broker"] == f"{name}:8080"] for table, rows in tables.items()})
+        for name, events in logs.items()
+    }
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_counters_equal_the_brokers(captures: Path, all_captures: dict[str, tuple[Any, ...]], name: str) -> None:
+    events, tables = all_captures[name]
+    assert_as_the_broker_and_the_lane_say(tables, captures / name, events)
 
 
 def test_every_capture_is_tried(captures: Path) -> None:

@@ -13,7 +13,10 @@ from pyspark.sql import SparkSession
 
 from jobs.cli import main
 from pipeline.faults import BadWarehouse
+from pipeline.views.catalog import VIEWS, register
+from pipeline.warehouse.cut import newest_cut
 from pipeline.warehouse.layout import Warehouse
+from schemas.tables import TABLES
 
 pytestmark = [pytest.mark.spark, pytest.mark.captures]
 
@@ -66,6 +69,27 @@ def test_a_micro_batch_of_lanes_that_runs_twice_writes_once(
     assert tables_in(spark, warehouse) == tables_of(events)
     manifest = spark.read.format("delta").load(warehouse.table("batch_manifest"))
     assert manifest.groupBy("query", "query_id", "batch_id").count().where("count > 1").count() == 0
+
+
+def test_a_consistent_cut_does_not_show_half_a_micro_batch(
+    spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse
+) -> None:
+    """Rows of one table that no manifest tells of yet: in the table, in its view, but not in the cut."""
+    write_events(capture_events(captures / "p1_batches"), tmp_path / "events" / "a.jsonl.gz")
+    run_job(tmp_path / "events", warehouse)
+    path = warehouse.table("subscription_throttle")
+    whole = spark.read.format("delta").load(path).count()
+    spark.read.format("delta").load(path).write.format("delta").mode("append").save(path)
+    try:
+        register(spark, warehouse, newest_cut(spark, warehouse))
+        assert spark.table("subscription_throttle").count() == whole
+        assert spark.sql("SELECT ingest_balanced AND lanes_balanced FROM log_balance").collect() == [(True,)]
+        assert spark.table("batch_manifest").groupBy("query").count().count() == 2
+        register(spark, warehouse)
+        assert spark.table("subscription_throttle").count() == 2 * whole
+    finally:
+        for view in [*(table.name for table in TABLES), *VIEWS]:
+            spark.catalog.dropTempView(view)
 
 
 def test_a_damaged_log_loses_nothing_unaccounted(spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse) -> None:

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from jobs.broker_metrics import check_buckets, eviction_counters
-from jobs.demo_backlog import compared_checks, compared_evictions, our_evictions
+from jobs.demo_backlog import compared_checks, compared_evictions, duration, our_evictions
 
 METRICS = (Path(__file__).resolve().parents[2] / "demo/y_incident/metrics.txt").read_text(encoding="utf-8")
 AUDIT, CLICKS = "persistent://real/y/audit", "persistent://real/y/clicks"
@@ -46,3 +48,8 @@ def test_one_check_in_another_bucket_is_a_difference() -> None:
 def test_each_topic_of_the_backlogs_counts_once_though_it_has_several_subscriptions() -> None:
     row = {"topic": AUDIT, "storage_backlog_quota_exceeded_evictions_size": 17, "storage_backlog_quota_exceeded_evictions_time": 0}
     assert our_evictions([row, row]) == {(AUDIT, "size"): 17, (AUDIT, "time"): 0}
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(0, "0 s"), (59, "59 s"), (60, "1 min"), (3_725, "1 h 2 min"), (241_595, "2 d 19 h")])
+def test_a_time_to_breach_is_shown_in_its_two_largest_units(seconds: int, shown: str) -> None:
+    assert duration(seconds) == shown

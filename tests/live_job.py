@@ -15,7 +15,7 @@ from deltalake import DeltaTable
 from jobs.session import SHORT_JOB
 from pipeline.warehouse.layout import Warehouse
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[1]
 #: Far beyond what a busy machine needs for any one step; a condition that takes longer will not come.
 PATIENCE_S = 180.0
 POLL_S = 0.02
@@ -49,6 +49,10 @@ class LiveJob:
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
 
     def said(self) -> str:
         """Everything it printed so far."""

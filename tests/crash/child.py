@@ -1,0 +1,80 @@
+"""The real job, killed with -9 at a named point: python child.py POINT stream-arguments…  (POINT `nowhere`: it is left alone)
+
+The whole process group dies at once, Java included, when the point is met.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+INGEST, LANES = "pipeline.ingest.micro_batch", "pipeline.lanes.query"
+#: Point → (before or after, module, function that the module calls).
+CALLS = {
+    "ingest after bronze": ("after", INGEST, "_write_bronze"),
+    "ingest before its manifest": ("before", INGEST, "write_manifest"),
+    "ingest before Spark's commit": ("after", INGEST, "write_manifest"),
+    "lanes after reading": ("after", LANES, "_count"),
+    "lanes between two tables": ("after", LANES, "append"),
+    "lanes before their manifest": ("before", LANES, "write_manifest"),
+    "lanes before Spark's commit": ("after", LANES, "write_manifest"),
+}
+STATE_COMMIT = "lanes amid a state commit"
+POINTS = (*CALLS, STATE_COMMIT)
+
+
+def die() -> None:
+    """The point was met."""
+    os.killpg(0, signal.SIGKILL)
+
+
+def die_at_call(when: str, module: str, name: str) -> None:
+    """Before or after the first call of `name` by the functions of `module`."""
+    holder = import_module(module)
+    original: Callable[..., Any] = getattr(holder, name)
+
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        if when == "before":
+            die()
+        result = original(*args, **kwargs)
+        if when == "after":
+            die()
+        return result
+
+    setattr(holder, name, watched)
+
+
+def die_amid_state_commit(warehouse: str) -> None:
+    """When the first of the state's partitions has committed a micro-batch: the others are still at it."""
+    folder = Path(warehouse.removeprefix("file:")) / "_checkpoints" / "lanes" / "state"
+
+    def versions() -> set[str]:
+        return {path.name for path in folder.glob("*/*/*.changelog")} | {path.name for path in folder.glob("*/*/*.zip")}
+
+    def watch() -> None:
+        seen = versions()
+        while versions() <= seen:
+            time.sleep(0.001)
+        die()
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def main(point: str, arguments: list[str]) -> int:
+    """Run `stream` with `arguments`."""
+    from jobs.cli import main as run
+
+    if point in CALLS:
+        die_at_call(*CALLS[point])
+    elif point == STATE_COMMIT:
+        die_amid_state_commit(arguments[arguments.index("--warehouse") + 1])
+    return run(["stream", *arguments])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
