@@ -1,5 +1,6 @@
 """The part of the demo that tells of backlogs: how far behind, what was evicted, what trips next; beside it the broker's own figures."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from jobs.broker_metrics import check_buckets, eviction_counters
@@ -9,6 +10,8 @@ Evictions = dict[tuple[str, str], int]
 QUOTA_TYPES = ("size", "time")
 #: How many quotas are shown, those nearest to their breach first.
 MOST_AT_RISK = 5
+#: Entries that each subscription lost.
+LOST = "SELECT topic, quota_type, subscription, sum(entries_evicted) AS entries FROM evictions WHERE subscription IS NOT NULL GROUP BY ALL"
 _COUNTER = "storage_backlog_quota_exceeded_evictions"
 
 
@@ -17,17 +20,20 @@ def backlog_report(spark: Any, warehouse: Any, metrics: str) -> tuple[str, int]:
     from pipeline.views.catalog import register
 
     register(spark, warehouse)
-    now = spark.table("backlog_now").collect()
-    lost = spark.sql(
-        "SELECT topic, quota_type, subscription, sum(entries_evicted) AS entries FROM evictions WHERE subscription IS NOT NULL GROUP BY ALL"
-    ).collect()
+    # Planning a view is work for one core, and takes longer than these few rows: all at the same time.
+    with ThreadPoolExecutor(4) as threads:
+        asked_now = threads.submit(spark.table("backlog_now").collect)
+        asked_lost = threads.submit(spark.sql(LOST).collect)
+        asked_buckets = threads.submit(our_buckets, spark)
+        asked_risks = threads.submit(spark.table("quota_risk").limit(MOST_AT_RISK).collect)
+    now, lost, buckets, risks = asked_now.result(), asked_lost.result(), asked_buckets.result(), asked_risks.result()
     evictions, wrong_evictions = compared_evictions(our_evictions(now), eviction_counters(metrics), lost)
-    checks, wrong_checks = compared_checks(our_buckets(spark), check_buckets(metrics))
+    checks, wrong_checks = compared_checks(buckets, check_buckets(metrics))
     sections = {
         "Backlogs at the end: the subscription's own, then its topic's against its quotas": _backlogs(now),
         "Evictions by backlog quota: this job / the broker's own counter": evictions,
         "Quota checks by their duration since the round began": checks,
-        f"Which quota trips next (the {MOST_AT_RISK} nearest)": _at_risk(spark.table("quota_risk").limit(MOST_AT_RISK).collect()),
+        f"Which quota trips next (the {MOST_AT_RISK} nearest)": _at_risk(risks),
     }
     return "\n\n".join(f"{title}\n\n{text}" for title, text in sections.items()), wrong_evictions + wrong_checks
 

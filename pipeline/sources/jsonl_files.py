@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from pipeline.faults import BadWarehouse
 from pipeline.parse.file import ParseLimits, parse_stream
 from pipeline.sources.named import TaskNames
 from pipeline.sources.place import LISTED, Place
@@ -67,11 +68,17 @@ class JsonlFiles:
         return files.where(F.col("path").rlike(self.place.wanted)).select(*columns)
 
     def reader(self, batch: DataFrame, first_said: FirstSaid) -> RowReader | None:
-        """Rows of the micro-batch's files, each as long as it was when the micro-batch was run first."""
+        """Rows of the micro-batch's files, each as long as it was when the micro-batch was run first.
+
+        Raises BadWarehouse if one of them is gone since: Spark would go on without it and never say so.
+        """
         listed = sorted((row.path, row.length) for row in batch.select("path", "length").collect())
-        if not listed:
-            return None
         files = [ListedFile(path, length) for path, length in json.loads(first_said(json.dumps(listed)))]
+        gone = sorted({file.path for file in files} - {path for path, _ in listed})
+        if gone:
+            raise _vanished(gone[0])
+        if not files:
+            return None
         if not self.place.local:
             return partial(_handed_over, batch, files, self.limits)
         return partial(_opened, batch.sparkSession, files, self.limits)
@@ -128,9 +135,23 @@ def _read_shares(shares: Sequence[Sequence[ListedFile]], limits: ParseLimits, ba
     for batch in batches:
         for task in batch.column("id").to_pylist():
             for file in shares[task]:
-                with open(local_path(file.path), "rb") as stream:
+                with _open(file.path) as stream:
                     # What is appended meanwhile is not read: two passes over a growing file must agree.
                     yield from file_rows(cast(BinaryIO, Prefix(stream, file.length)), file, limits, met)
+
+
+def _open(path: str) -> BinaryIO:
+    try:
+        return open(local_path(path), "rb")
+    except FileNotFoundError as fault:
+        raise _vanished(path) from fault
+
+
+def _vanished(path: str) -> BadWarehouse:
+    return BadWarehouse(
+        f"{path} was taken up to be read and is gone. Put it back and start again; if it is lost, put a file with one empty line there: "
+        "the job goes on, and log_gaps shows which events are missing"
+    )
 
 
 def _read_contents(lengths: Mapping[str, int], limits: ParseLimits, batches: Batches) -> Batches:
