@@ -3,7 +3,7 @@
 #   ./test.sh                  lint, format, types, walls, tests (not those marked slow)
 #   ./test.sh fast             the same without tests that start Spark
 #   ./test.sh all              with the slow tests, too
-#   ./test.sh crash            only tests that kill the job, 200 random kills among them (about an hour; KILLS=20 KILL_SEED=7 for others)
+#   ./test.sh crash            only tests that kill the job, 200 random kills among them (KILLS=20 KILL_SEED=7 for others)
 #   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given)
 set -euo pipefail
 

@@ -29,7 +29,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
 
 @pytest.fixture(scope="session")
 def captures() -> Path:
-    """The folder of real brokers' logs; where there is none, the test is skipped (in CI there is)."""
+    """The folder of real brokers' logs."""
     if not NAMES:
-        pytest.skip(ABSENT)
+        pytest.skip(ABSENT)  # the project must be testable without ../shared; in CI real_captures has raised before
     return CAPTURES

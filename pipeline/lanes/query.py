@@ -29,7 +29,7 @@ from schemas.tables import TABLES_BY_NAME
 QUERY = "lanes"
 #: How long lanes wait for the names of a micro-batch that ingest is still finishing, in steps of NAMES_PAUSE_S.
 NAMES_WAIT_S, NAMES_PAUSE_S = 120, 0.5
-#: Rows for which a micro-batch writes one more file into a table (and date): most write one, and readers list fewer.
+#: Rows for which a micro-batch writes one more file into a table: most write one, and readers list fewer.
 ROWS_PER_FILE = 200_000
 
 

@@ -76,4 +76,4 @@ def _as_of(table: str, cut: Cut | None) -> str:
 def _up_to(query: str, newest: Batch | None) -> str:
     if newest is None:
         return "false"
-    return f"(query = '{query}' AND written_at <= timestamp_micros({newest.written_at_us}))"
+    return f"(query = '{query}' AND batch_id <= {newest.batch_id})"

@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from pipeline.warehouse.guard import WRITTEN_BY
 from pipeline.warehouse.layout import Warehouse
-from schemas.tables import LANE_TABLES, TABLES
+from schemas.tables import TABLES
 
 #: Every table is made empty: nothing was written at version 0.
 EMPTY_VERSION = 0
 #: Lanes may have read some micro-batches of ingest before ingest's manifest tells of them; more than so many it never is.
 LOOKED_AT = 100
-_OF_LANES = {table.name for table in LANE_TABLES}
 
 
 @dataclass(frozen=True)
 class Batch:
     """What a cut needs of a row of batch_manifest."""
 
-    written_at_us: int
+    batch_id: int
     source_offsets: str
     table_versions: Mapping[str, str]
 
@@ -34,7 +34,8 @@ class Batch:
 class Cut:
     """A version of every table but batch_manifest, and the newest micro-batch in it of each query (None: none yet).
 
-    The rows of batch_manifest that belong to the cut are those of a query up to its `written_at_us` here.
+    The rows of batch_manifest that belong to the cut are those of a query up to its `batch_id` here: a warehouse has one checkpoint of each
+    query, a rebuild deletes the rows of the one before.
     """
 
     versions: Mapping[str, int]
@@ -62,7 +63,7 @@ def consistent_cut(ingest: Sequence[Batch], lanes: Sequence[Batch]) -> Cut:
     read = next((batch for batch in lanes if bronze_version_read(batch.source_offsets) <= bronze), None)
     versions = {}
     for table in TABLES:
-        batch = read if table.name in _OF_LANES else newest
+        batch = read if table.name in WRITTEN_BY["lanes"] else newest
         if table.name != "batch_manifest":
             versions[table.name] = int(batch.table_versions.get(table.name, EMPTY_VERSION)) if batch else EMPTY_VERSION
     return Cut(versions, newest, read)
@@ -71,12 +72,9 @@ def consistent_cut(ingest: Sequence[Batch], lanes: Sequence[Batch]) -> Cut:
 def newest_cut(spark: SparkSession, warehouse: Warehouse) -> Cut:
     """The newest consistent cut of a warehouse now."""
     manifest = spark.read.format("delta").load(warehouse.table("batch_manifest"))
-    # Before the read of the other query: what it tells of can then only be newer than what we know, never missing.
-    lanes = _newest(manifest.where("query = 'lanes'"))
-    return consistent_cut(_newest(manifest.where("query = 'ingest'")), lanes)
+    return consistent_cut(_newest(manifest.where("query = 'ingest'")), _newest(manifest.where("query = 'lanes'")))
 
 
 def _newest(rows: DataFrame) -> list[Batch]:
-    newest = rows.orderBy(F.desc("written_at"), F.desc("batch_id")).limit(LOOKED_AT)
-    # unix_micros: a timestamp would come as this process's local time.
-    return [Batch(*row) for row in newest.select(F.expr("unix_micros(written_at)"), "source_offsets", "table_versions").collect()]
+    newest = rows.orderBy(F.desc("batch_id")).limit(LOOKED_AT)
+    return [Batch(*row) for row in newest.select("batch_id", "source_offsets", "table_versions").collect()]

@@ -51,7 +51,7 @@ def die_at_call(when: str, module: str, name: str) -> None:
 
 def die_amid_state_commit(warehouse: str) -> None:
     """When the first of the state's partitions has committed a micro-batch: the others are still at it."""
-    folder = Path(warehouse.removeprefix("file:")) / "_checkpoints" / "lanes" / "state"
+    folder = Path(warehouse) / "_checkpoints" / "lanes" / "state"
 
     def versions() -> set[str]:
         return {path.name for path in folder.glob("*/*/*.changelog")} | {path.name for path in folder.glob("*/*/*.zip")}

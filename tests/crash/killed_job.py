@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
+from jobs.session import SHORT_JOB
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES
 
@@ -43,8 +44,7 @@ def run_child(point: str, events: Path, warehouse: Warehouse, log: Path, *more: 
         sys.executable, str(CHILD), point, "--events", str(events), "--warehouse", warehouse.root, "--once",
         "--set", "ingest.max_files_per_batch=1", *more,
     ]  # fmt: skip
-    # For a process of half a minute the optimizing compiler costs more than it gains.
-    environ = {**os.environ, "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", "PYTHONPATH": str(ROOT)}
+    environ = {**os.environ, "JDK_JAVA_OPTIONS": SHORT_JOB["spark.driver.extraJavaOptions"], "PYTHONPATH": str(ROOT)}
     first: float | None = None
     with log.open("ab") as output:
         child = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=output, start_new_session=True)

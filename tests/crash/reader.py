@@ -67,13 +67,13 @@ class Reader:
 
 
 def _batches(manifest: list[dict[str, Any]], query: str) -> list[Batch]:
-    rows = sorted((row for row in manifest if row["query"] == query), key=lambda row: (row["written_at"], row["batch_id"]), reverse=True)
-    return [Batch(int(row["written_at"].timestamp() * 1_000_000), row["source_offsets"], dict(row["table_versions"])) for row in rows]
+    rows = sorted((row for row in manifest if row["query"] == query), key=lambda row: row["batch_id"], reverse=True)
+    return [Batch(row["batch_id"], row["source_offsets"], dict(row["table_versions"])) for row in rows]
 
 
 def _sums(manifest: Sequence[dict[str, Any]], query: str, newest: Batch | None) -> dict[str, int]:
     """Sums of a query's micro-batches that are in the cut."""
     if newest is None:
         return {}
-    rows = [row for row in manifest if row["query"] == query and row["written_at"].timestamp() * 1_000_000 <= newest.written_at_us + 1]
+    rows = [row for row in manifest if row["query"] == query and row["batch_id"] <= newest.batch_id]
     return {column: sum(row[column] for row in rows) for column in ("rows_in", "bronze", "quarantined")}

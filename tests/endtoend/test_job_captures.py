@@ -11,6 +11,7 @@ from lane_tables import Table, tables_of
 from pyspark.sql import SparkSession
 
 from pipeline.warehouse.layout import Warehouse
+from schemas.tables import LANE_TABLES
 
 pytestmark = [pytest.mark.spark, pytest.mark.captures]
 CAPTURES = (
@@ -65,26 +66,42 @@ def test_a_capture_in_a_warehouse_of_its_own(spark: SparkSession, captures: Path
 
 
 @pytest.fixture(scope="module")
-def all_captures(spark: SparkSession, captures: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, ...]]:
-    """Capture → (its events, its rows in each table): all in one warehouse, each under the name of a broker of its own."""
+def logs(captures: Path) -> dict[str, list[dict[str, Any]]]:
+    """Every capture's events, each under the name of a broker of its own."""
+    return {name: [event | {"broker": f"{name}:8080"} for event in capture_events(captures / name)] for name in CAPTURES}
+
+
+@pytest.fixture(scope="module")
+def together(spark: SparkSession, logs: dict[str, list[dict[str, Any]]], tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """All captures in one warehouse."""
     folder = tmp_path_factory.mktemp("all")
-    logs = {}
-    for name in CAPTURES:
-        logs[name] = [event | {"broker": f"{name}:8080"} for event in capture_events(captures / name)]
-        write_events(logs[name], folder / "events" / name / "events.jsonl.gz")
+    for name, events in logs.items():
+        write_events(events, folder / "events" / name / "events.jsonl.gz")
     warehouse = Warehouse(str(folder / "warehouse"))
     run_job(folder / "events", warehouse)
-    tables = tables_in(spark, warehouse)
-    return {
-        name: (events, {table: [row for row in rows if row["broker"] == f"{name}:8080"] for table, rows in tables.items()})
-        for name, events in logs.items()
-    }
+    return warehouse
+
+
+@pytest.fixture(scope="module")
+def tables_together(spark: SparkSession, together: Warehouse) -> dict[str, Table]:
+    return tables_in(spark, together)
 
 
 @pytest.mark.parametrize("name", CAPTURES)
-def test_counters_equal_the_brokers(captures: Path, all_captures: dict[str, tuple[Any, ...]], name: str) -> None:
-    events, tables = all_captures[name]
-    assert_as_the_broker_and_the_lane_say(tables, captures / name, events)
+def test_counters_equal_the_brokers(
+    captures: Path, logs: dict[str, list[dict[str, Any]]], tables_together: dict[str, Table], name: str
+) -> None:
+    tables = {table: [row for row in rows if row["broker"] == f"{name}:8080"] for table, rows in tables_together.items()}
+    assert_as_the_broker_and_the_lane_say(tables, captures / name, logs[name])
+
+
+def test_a_micro_batch_writes_one_file_into_a_table(together: Warehouse) -> None:
+    """However many lanes and tasks it has; a small file for each would make readers slow."""
+    for table in LANE_TABLES:
+        log = Path(together.table(table.name), "_delta_log").glob("*.json")
+        added = [sum('"add"' in line for line in version.read_text(encoding="utf-8").splitlines()) for version in log]
+        assert max(added) <= 1, table.name
+    assert sum(added) > 0, "quota_checks were written"
 
 
 def test_every_capture_is_tried(captures: Path) -> None:

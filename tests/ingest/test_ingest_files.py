@@ -6,6 +6,7 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -176,26 +177,32 @@ def test_a_file_that_grew_before_the_rerun_is_read_as_far_as_before(
     assert ingest.report_grown() == 1
 
 
-def test_a_file_that_vanished_before_the_rerun_is_missed(tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_vanished_amid_a_micro_batch_is_missed_by_it_and_by_the_rerun(
+    tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Spark would go on without it in silence. Put back it is read; an empty line in its place says that it is given up."""
     write(tmp_path / "e" / "a.jsonl", event(1) + b"\n")
     ingest = ingest_into(tmp_path / "e").run()
     for name, number in (("back", 2), ("lost", 3)):
         file = tmp_path / "e" / f"{name}.jsonl"
         write(file, event(number) + b"\n")
+        missed = rf"BadWarehouse: file:{file} was taken up to be read and is gone"
         with monkeypatch.context() as patch:
-            patch.setattr(micro_batch, "_write_bronze", _crash)
-            with pytest.raises(StreamingQueryException, match="the driver ended"):
+            patch.setattr(micro_batch, "_write_bronze", partial(_after_its_end, file, micro_batch._write_bronze))
+            with pytest.raises(StreamingQueryException, match=missed):
                 ingest.run()
-        file.unlink()
-        for _ in range(2):
-            with pytest.raises(StreamingQueryException, match=rf"BadWarehouse: file:{file} was taken up to be read and is gone"):
-                ingest.run()
+        with pytest.raises(StreamingQueryException, match=missed):
+            ingest.run()
         write(file, event(number) + b"\n" if name == "back" else b"\n")
         ingest.run()
     write(tmp_path / "e" / "z.jsonl", event(4))
     ingest.run()
     assert sorted(row.seq for row in ingest.rows("dispatch_events", "seq")) == [1, 2, 4]
+
+
+def _after_its_end(file: Path, write_bronze: Callable, *arguments: object) -> object:
+    file.unlink()
+    return write_bronze(*arguments)
 
 
 def _crash(*_: object) -> None:
