@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 BASELINE = Path(__file__).parent / "baseline.json"
 
 
@@ -71,6 +73,15 @@ def apart_from_fixed_costs(many: Pair, many_rows: int, few: Pair, few_rows: int)
         found[f"{side}_us_per_row"] = round(us_per_row[side], 2)
         found[f"{side}_fixed_s"] = round(short_s - few_rows * per_row_s, 2)
     return found | {"ratio_per_row": round(us_per_row["reference"] / us_per_row["ours"], 3)}
+
+
+def cost_of_state(few: dict[str, Any], many: dict[str, Any]) -> dict[str, float]:
+    """Of two results with `ours_s`, `rows` and `state_bytes`: the cost is a · rows + c · state bytes, so two runs give both.
+
+    µs per row and seconds per MB of compressed state; c holds what goes with that state, too: a round of checks over all of its topics.
+    """
+    a, c = np.linalg.solve([[one["rows"], one["state_bytes"]] for one in (few, many)], [few["ours_s"], many["ours_s"]])
+    return {"us_per_row": round(a * 1e6, 2), "c_s_per_state_mb": round(c * 1e6, 3)}
 
 
 def against_baseline(name: str, found: dict[str, Any], *, store: bool) -> str:

@@ -14,6 +14,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from bench.log import ingested, json_files, multiplied
-from bench.measure import PeakMemory, against_baseline, alternate, apart_from_fixed_costs, summary
+from bench.measure import PeakMemory, against_baseline, alternate, apart_from_fixed_costs, cost_of_state, summary
 from bench.topics import SUBSCRIPTIONS, append_active, brokers_of, warehouse_with_idle_topics
 from jobs.session import build_session
 from pipeline.ingest.query import start_ingest
@@ -111,7 +112,10 @@ def what_the_rules_met(spark: SparkSession, warehouse: Warehouse) -> dict[str, A
 
 
 def bench_ingest(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
-    """Ingest against reading the same JSON with the same schema into Delta; once more over one file, to tell fixed costs apart."""
+    """Ingest against a plain `spark.read.json` → Delta copy, then against one that is told the columns beforehand, as ingest is.
+
+    The latter once more over one file, to tell fixed costs apart.
+    """
     capture = sorted(
         Path().glob(captures) if not captures.startswith("/") else Path("/").glob(captures.lstrip("/")), key=lambda p: p.stat().st_size
     )[-1]
@@ -120,23 +124,33 @@ def bench_ingest(spark: SparkSession, captures: str, folder: Path, copies: int, 
     print(f"{rows:,} lines", flush=True)
     schema = struct([f for f in PARSED_FIELDS if f.name not in ("type_code", "extra", "source_file", "source_line")])
 
-    def copy(files: str, number: int) -> None:
+    def plain_copy(number: int) -> None:
+        spark.read.json(str(folder / "json-all")).write.format("delta").save(str(folder / f"copy-plain-{number}"))
+
+    def told_copy(files: str, number: int) -> None:
         spark.read.schema(schema).json(str(folder / f"json-{files}")).write.format("delta").save(str(folder / f"copy-{files}-{number}"))
 
-    targets = {files: [Warehouse(str(folder / f"ingest-{files}-{number}")) for number in range(rounds + 1)] for files in ("all", "one")}
-    for target in (*targets["all"], *targets["one"]):
+    def ingest(files: str, beside: str, number: int) -> None:
+        query = start_ingest(spark, targets[beside][number], str(folder / f"json-{files}"), settings, context(), TO_END)
+        query.awaitTermination()
+
+    targets = {
+        beside: [Warehouse(str(folder / f"ingest-{beside}-{number}")) for number in range(rounds + 1)]
+        for beside in ("plain", "told", "one")
+    }
+    for target in chain.from_iterable(targets.values()):
         create_missing_tables(spark, target)
 
-    def ingest(files: str, number: int) -> None:
-        start_ingest(spark, targets[files][number], str(folder / f"json-{files}"), settings, context(), TO_END).awaitTermination()
-
     with PeakMemory() as memory:
-        pair = alternate(partial(copy, "all"), partial(ingest, "all"), rounds)
+        plain = alternate(plain_copy, partial(ingest, "all", "plain"), rounds)
+        print("the copy is told the columns", flush=True)
+        told = alternate(partial(told_copy, "all"), partial(ingest, "all", "told"), rounds)
         print(f"{rows_of_one:,} lines", flush=True)
-        one = alternate(partial(copy, "one"), partial(ingest, "one"), rounds)
+        one = alternate(partial(told_copy, "one"), partial(ingest, "one", "one"), rounds)
     return (
-        summary(pair, rows)
-        | apart_from_fixed_costs(pair, rows, one, rows_of_one)
+        summary(plain, rows)
+        | {f"told_{name}": value for name, value in summary(told, rows).items() if name != "rows"}
+        | apart_from_fixed_costs(told, rows, one, rows_of_one)
         | {"java_peak_mb": memory.java_mb, "python_worker_peak_mb": memory.python_worker_mb}
     )
 
@@ -149,8 +163,8 @@ def bench_topics(spark: SparkSession, captures: str, folder: Path, copies: int, 
     for topics in IDLE_TOPICS:
         print(f"{topics:,} idle topics", flush=True)
         found[f"{topics}_topics"] = _with_idle_topics(spark, folder, active, topics, rounds, settings)
-    most = found[f"{IDLE_TOPICS[-1]}_topics"]
-    return found | {name: most[name] for name in ("rows", "ratio", "ratio_least", "ratio_most")}
+    least, most = (found[f"{topics}_topics"] for topics in (IDLE_TOPICS[0], IDLE_TOPICS[-1]))
+    return found | cost_of_state(least, most) | {name: most[name] for name in ("rows", "ratio", "ratio_least", "ratio_most")}
 
 
 def _with_idle_topics(spark: SparkSession, folder: Path, active: DataFrame, topics: int, rounds: int, settings: Settings) -> dict[str, Any]:

@@ -40,13 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the job over the bundled log, print what it found, compare. 0: everything equal."""
     from jobs.driver import qualified_warehouse, say
-    from jobs.session import SHORT_JOB, build_session
+    from jobs.session import LITTLE_DATA, build_session
     from jobs.stream import run_stream
 
     say("a real Pulsar broker's log of 85 s of a busy shop in trouble (demo/y_incident), through the streaming job")
     settings = load_settings(None, [], os.environ)
     say(f"settings:\n{describe(settings)}\nstarting Spark …")
-    spark = build_session("dispatch-analytics demo", SHORT_JOB)
+    spark = build_session("dispatch-analytics demo", LITTLE_DATA)
     warehouse = qualified_warehouse(spark, args.warehouse)
     _make_room(spark, warehouse)
     with tempfile.TemporaryDirectory(prefix="dispatch-demo-") as folder:

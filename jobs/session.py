@@ -19,6 +19,8 @@ JARS = Path(sys.prefix) / "jars"
 
 #: For jobs that live for a minute: on few cores the optimizing compiler costs them more than it gains.
 SHORT_JOB = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"}
+#: For short jobs over little data: so do Java classes that Spark would write and compile for each of their queries.
+LITTLE_DATA = {**SHORT_JOB, "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
 
 def build_session(app_name: str, extra_conf: Mapping[str, str] | None = None) -> SparkSession:

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 from real_captures import ABSENT, CAPTURES, NAMES
 
-from jobs.session import SHORT_JOB, build_session
+from jobs.session import LITTLE_DATA, build_session
 from pipeline.warehouse.layout import Warehouse
 
 
@@ -15,7 +15,7 @@ from pipeline.warehouse.layout import Warehouse
 def spark() -> Iterator[SparkSession]:
     """One session of two cores for all tests, with the production's settings."""
     session = build_session(
-        "tests", {**SHORT_JOB, "spark.master": "local[2]", "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "2"}
+        "tests", {**LITTLE_DATA, "spark.master": "local[2]", "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "2"}
     )
     yield session
     session.stop()

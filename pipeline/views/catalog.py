@@ -30,6 +30,7 @@ VIEWS = (
     "evictions",
     "broker_belief_gap",
     "backlog_waterfall",
+    "subscription_rates",
     "log_balance",
     "log_health",
 )

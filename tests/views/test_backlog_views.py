@@ -166,6 +166,19 @@ def test_the_waterfall_between_two_instants_is_the_sum_of_its_steps(spark: Spark
     assert rows == [(155, 227, 382)]
 
 
+def test_rates_say_who_catches_up_and_when(spark: SparkSession) -> None:
+    columns = (
+        "check_number, over_s, publish_rate * 60, dispatch_rate * 60, ack_rate * 60, removed_rate * 60, growth_rate * 60, caught_up_in_s"
+    )
+    rows = ask(spark, f"SELECT {columns} FROM subscription_rates WHERE subscription = 'billing' AND check_number IN (16, 26) ORDER BY 1")
+    assert [tuple(value if value is None else round(value, 6) for value in row) for row in rows] == [
+        (16, 60.0, 100.0, 60.0, 30.0, 0.0, 77.0, None),  # a seek brought 7 back
+        (26, 60.0, 60.0, 40.0, 20.0, 60.0, -20.0, 382 * 3.0),
+    ]
+    newest = ask(spark, "SELECT subscription, backlog_after, caught_up_in_s FROM subscription_rates WHERE newest ORDER BY subscription")
+    assert newest == [("billing", 382, 382 * 3.0), ("export", 0, 0.0), ("idle", 12, None)]
+
+
 def test_check_durations_say_whether_checks_keep_up(spark: SparkSession) -> None:
     rows = ask(spark, "SELECT checks_per_round, mean_ms, max_ms, over_5_s, interval_share FROM check_durations ORDER BY window_start")
     assert rows == [(5.0, 10.0, 20.0, 0, pytest.approx(0.02 / 60)), (5.0, 18_008.0, 90_000.0, 1, 1.5)]

@@ -26,6 +26,7 @@ VIEWS = (
     "evictions",
     "broker_belief_gap",
     "backlog_waterfall",
+    "subscription_rates",
 )
 START = datetime(1970, 1, 1, tzinfo=UTC)
 
