@@ -66,9 +66,13 @@ def run(args: argparse.Namespace) -> int:
 
 def run_stream(spark: Any, events: str, warehouse_uri: str, settings: Settings, *, once: bool, drain: bool) -> int:
     """`stream` on a session; the demo runs it, too."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    from jobs.advice import disk_advice
     from jobs.compiled_rules import tidy_compiled_rules
     from jobs.driver import open_for_writing, qualified_warehouse, say, utc_now
-    from jobs.watch import QueryFailed
+    from jobs.watch import QueryFailed, one_line_cause
 
     warehouse = qualified_warehouse(spark, warehouse_uri)
     say(f"events    {events}\nwarehouse {warehouse.root}")
@@ -80,6 +84,12 @@ def run_stream(spark: Any, events: str, warehouse_uri: str, settings: Settings, 
             return _live(opened, events, settings)
     except QueryFailed as failed:
         print(f"error: {failed}", file=sys.stderr)
+        return 1
+    except (Py4JJavaError, PySparkException) as fault:
+        known = disk_advice(str(fault))
+        if known is None:
+            raise
+        print(f"error: {warehouse.root}: {known} ({one_line_cause(str(fault))})", file=sys.stderr)
         return 1
 
 
@@ -139,7 +149,7 @@ def _live(opened: Any, events: str, settings: Settings) -> int:
     finally:
         stop_between_batches(opened, list(queries.values()))
     lines.speak()
-    raise_failure(queries)
+    raise_failure(opened.warehouse, queries)
     say("stopped")
     return 0
 

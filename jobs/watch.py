@@ -9,8 +9,10 @@ from typing import Any
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
+from jobs.advice import advice
 from jobs.driver import OpenWarehouse, say
 from pipeline.faults import BadWarehouse
+from pipeline.warehouse.layout import Warehouse
 
 POLL_SECONDS = 0.2
 #: A person who sees nothing for longer than this wonders whether it hangs.
@@ -78,7 +80,7 @@ def run_to_end(opened: OpenWarehouse, name: str, query: StreamingQuery) -> bool:
         lines.speak()
         opened.stop.wait(POLL_SECONDS)
     lines.speak()
-    raise_failure({name: query})
+    raise_failure(opened.warehouse, {name: query})
     return True
 
 
@@ -98,8 +100,11 @@ def stop_between_batches(opened: OpenWarehouse, queries: Sequence[StreamingQuery
         query.stop()
 
 
-def raise_failure(queries: dict[str, StreamingQuery]) -> None:
-    """Raise for the first query that ended by an error: details to stderr, the cause in one line as QueryFailed or BadWarehouse."""
+def raise_failure(warehouse: Warehouse, queries: dict[str, StreamingQuery]) -> None:
+    """Raise for the first query that ended by an error: details to stderr, the cause in one line as QueryFailed or BadWarehouse.
+
+    The line says what to do where that is known.
+    """
     for name, query in queries.items():
         fault = query.exception()
         if fault is None:
@@ -109,7 +114,8 @@ def raise_failure(queries: dict[str, StreamingQuery]) -> None:
         if cause.startswith("BadWarehouse: "):
             raise BadWarehouse(f"{name}: {cause.removeprefix('BadWarehouse: ')}")
         print(f"--- {name} failed, details:\n{details}\n---", file=sys.stderr, flush=True)
-        raise QueryFailed(f"{name} failed: {cause}")
+        known = advice(details, warehouse, name)
+        raise QueryFailed(f"{name} failed: {known} ({cause})" if known else f"{name} failed: {cause}")
 
 
 def one_line_cause(details: str) -> str:

@@ -8,6 +8,7 @@ from pyspark.sql.streaming import StreamingQuery
 
 from pipeline.ingest.listed import first_said
 from pipeline.ingest.micro_batch import MicroBatch, ingest_micro_batch
+from pipeline.ingest.planned import planned_files
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
 from pipeline.sources.detect import open_source
@@ -40,7 +41,8 @@ def _writer(source: Source, warehouse: Warehouse, run: RunContext) -> Callable[[
         run.before_micro_batch()
         spark = batch.sparkSession
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
-        reader = source.reader(batch, first_said(spark, warehouse.checkpoint(QUERY), batch_id))
+        checkpoint = warehouse.checkpoint(QUERY)
+        reader = source.reader(batch, planned_files(spark, checkpoint, batch_id), first_said(spark, checkpoint, batch_id))
         if reader is not None:
             ingest_micro_batch(MicroBatch(spark, warehouse, run, QUERY, query_id or "", batch_id), reader)
 

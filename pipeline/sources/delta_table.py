@@ -1,6 +1,6 @@
 """A Delta table of events: Spark follows its commits; the contract is checked as for lines."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -27,7 +27,7 @@ class DeltaTableSource:
         reader = spark.readStream.format("delta").option("maxFilesPerTrigger", self.max_files).option("skipChangeCommits", "true")
         return reader.load(self.path)
 
-    def reader(self, batch: DataFrame, _first_said: FirstSaid) -> RowReader | None:
+    def reader(self, batch: DataFrame, _planned: Sequence[str], _first_said: FirstSaid) -> RowReader | None:
         """Rows of the micro-batch's records."""
         return partial(_rows, batch, self.limits)
 

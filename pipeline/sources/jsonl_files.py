@@ -15,10 +15,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pipeline.faults import BadWarehouse
 from pipeline.parse.file import ParseLimits, parse_stream
 from pipeline.sources.named import TaskNames
-from pipeline.sources.place import LISTED, Place
+from pipeline.sources.place import LISTED, Place, vanished
 from pipeline.sources.rows import SPARK_SCHEMA, Counted, block_rows, summary_row
 from pipeline.sources.source import FirstSaid, RowReader
 
@@ -67,16 +66,11 @@ class JsonlFiles:
         columns = ("path", "length") if self.place.local else ("path", "length", "content")
         return files.where(F.col("path").rlike(self.place.wanted)).select(*columns)
 
-    def reader(self, batch: DataFrame, first_said: FirstSaid) -> RowReader | None:
-        """Rows of the micro-batch's files, each as long as it was when the micro-batch was run first.
-
-        Raises BadWarehouse if one of them is gone since: Spark would go on without it and never say so.
-        """
+    def reader(self, batch: DataFrame, planned: Sequence[str], first_said: FirstSaid) -> RowReader | None:
+        """Rows of the micro-batch's files, each as long as it was when the micro-batch was run first."""
         listed = sorted((row.path, row.length) for row in batch.select("path", "length").collect())
+        self.place.refuse_vanished(batch.sparkSession, set(planned) - {path for path, _ in listed})
         files = [ListedFile(path, length) for path, length in json.loads(first_said(json.dumps(listed)))]
-        gone = sorted({file.path for file in files} - {path for path, _ in listed})
-        if gone:
-            raise _vanished(gone[0])
         if not files:
             return None
         if not self.place.local:
@@ -144,14 +138,7 @@ def _open(path: str) -> BinaryIO:
     try:
         return open(local_path(path), "rb")
     except FileNotFoundError as fault:
-        raise _vanished(path) from fault
-
-
-def _vanished(path: str) -> BadWarehouse:
-    return BadWarehouse(
-        f"{path} was taken up to be read and is gone. Put it back and start again; if it is lost, put a file with one empty line there: "
-        "the job goes on, and log_gaps shows which events are missing"
-    )
+        raise vanished(path) from fault
 
 
 def _read_contents(lengths: Mapping[str, int], limits: ParseLimits, batches: Batches) -> Batches:

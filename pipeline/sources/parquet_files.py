@@ -1,6 +1,6 @@
 """Parquet files: Spark lists, remembers and reads them; the contract is checked as for lines."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -49,8 +49,9 @@ class ParquetFiles:
             .where(F.col(FILE_COLUMN).rlike(self.place.wanted))
         )
 
-    def reader(self, batch: DataFrame, _first_said: FirstSaid) -> RowReader | None:
+    def reader(self, batch: DataFrame, planned: Sequence[str], _first_said: FirstSaid) -> RowReader | None:
         """Rows of the micro-batch's records."""
+        self.place.refuse_vanished(batch.sparkSession, planned)
         return partial(_rows, batch, self.limits)
 
     def listing(self, spark: SparkSession) -> DataFrame | None:

@@ -1,13 +1,14 @@
 """`--events` to what Spark lists and which of the listed files are meant: a folder, a file, or a glob, also with `**`."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pipeline.faults import BadConfig
+from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.warehouse.files import WarehouseFiles
 
 _GLOB = "*?[]{}"
@@ -38,6 +39,23 @@ class Place:
                 raise
             return spark.createDataFrame([], "file string, bytes long")
         return files.where(F.col("path").rlike(self.wanted)).select(F.col("path").alias("file"), F.col("length").alias("bytes"))
+
+    def refuse_vanished(self, spark: SparkSession, paths: Iterable[str]) -> None:
+        """Raise BadWarehouse if one of `paths` is wanted and is not there."""
+        files = WarehouseFiles(spark)
+        gone = [(path,) for path in sorted(paths) if not files.exists(path)]
+        # Asked last: what is not wanted (a file with another name until it is complete) is listed, too, and goes as it likes.
+        wanted = spark.createDataFrame(gone, "path string").where(F.col("path").rlike(self.wanted)).first() if gone else None
+        if wanted is not None:
+            raise vanished(wanted.path)
+
+
+def vanished(path: str) -> BadWarehouse:
+    """A file was to be read, and is gone."""
+    return BadWarehouse(
+        f"{path} was taken up to be read and is gone. Put it back and start again; if it is lost, put a file with one empty line there: "
+        "the job goes on, and log_gaps shows which events are missing"
+    )
 
 
 def find_place(spark: SparkSession, events: str, suffixes: tuple[str, ...]) -> Place:

@@ -1,6 +1,6 @@
 """What ingest knows of a source, and nothing more: a stream of work, and rows for a micro-batch of it."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
@@ -22,10 +22,11 @@ class Source(Protocol):
         """The streaming frame of work."""
         ...
 
-    def reader(self, batch: DataFrame, first_said: FirstSaid) -> RowReader | None:
+    def reader(self, batch: DataFrame, planned: Sequence[str], first_said: FirstSaid) -> RowReader | None:
         """How to read the rows of a micro-batch of `stream`; None if it holds nothing to read.
 
-        With `first_said` a source whose files may grow keeps how far they are to be read, also when the micro-batch is run again.
+        `planned` are the files that Spark planned for it: BadWarehouse if one of them is gone, Spark would go on without it and never
+        say so. With `first_said` a source whose files may grow keeps how far they are to be read, also when the micro-batch is run again.
         """
         ...
 

@@ -5,6 +5,8 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from pipeline.faults import BadWarehouse
+
 
 class WarehouseFiles:
     """Reads and writes whole small files by URI or absolute path. Faults of the file system come through as Py4JJavaError."""
@@ -58,9 +60,15 @@ class WarehouseFiles:
         _fill(system.create(path, True), text)
 
     def create(self, uri: str, text: str) -> bool:
-        """Make the file unless it is there; False if it is. One of several callers wins, as far as the file system can promise it."""
+        """Make the file unless it is there; False if it is. One of several callers wins, as far as the file system can promise it.
+
+        Raises BadWarehouse if its folder cannot be made.
+        """
         system, path = self._open(uri)
-        system.mkdirs(path.getParent())
+        if not system.mkdirs(path.getParent()):
+            raise BadWarehouse(
+                f"the folder {path.getParent()} cannot be made: no right to, or no such disk; choose another, or give the right"
+            )
         try:
             if system.getUri().getScheme() == "file":
                 # Hadoop's local file system looks and then creates, which two callers can do at once; the system can do it in one step.

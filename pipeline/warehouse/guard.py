@@ -81,11 +81,9 @@ def _check_versions(spark: SparkSession, warehouse: Warehouse, query: str, newes
 
 
 def _refuse(warehouse: Warehouse, query: str, reason: str) -> None:
-    command = "rebuild lanes" if query == "lanes" else "rebuild all"
-    events = "" if query == "lanes" else " --events URI"
     raise BadWarehouse(
         f"{query}: {reason}. Going on would ignore or double rows. Put the right one back, or compute anew: "
-        f"./spark-submit.sh {command} --warehouse {warehouse.root}{events}"
+        f"{warehouse.rebuild_command(query)}"
     )
 
 

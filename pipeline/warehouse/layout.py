@@ -36,3 +36,8 @@ class Warehouse:
     def rebuild_marker(self) -> str:
         """Left by `rebuild lanes`: the next lanes query begins over events that lie there in no order."""
         return f"{self.root}/_checkpoints/_lanes_rebuilt"
+
+    def rebuild_command(self, query: str) -> str:
+        """The command that computes anew what `query` (one of QUERIES) wrote."""
+        what, events = ("lanes", "") if query == "lanes" else ("all", " --events URI")
+        return f"./spark-submit.sh rebuild {what} --warehouse {self.root}{events}"

@@ -46,10 +46,10 @@ def check_table(spark: SparkSession, warehouse: Warehouse, table: Table) -> None
     differences = _differences("column", {f.name: SPARK_TYPES[f.type].simpleString() for f in table.fields}, columns)
     differences += _differences("check", constraints(table), checks)
     if differences:
-        rebuild, events = ("rebuild lanes", "") if table.name in WRITTEN_BY["lanes"] else ("rebuild all", " --events URI")
+        query = "lanes" if table.name in WRITTEN_BY["lanes"] else "ingest"
         raise BadWarehouse(
             f"table {table.name} in {warehouse.root} is not what this version declares: {'; '.join(differences)}. "
-            f"Compute anew: ./spark-submit.sh {rebuild} --warehouse {warehouse.root}{events}"
+            f"Compute anew: {warehouse.rebuild_command(query)}"
         )
 
 

@@ -111,12 +111,12 @@ def test_several_captures_in_one_warehouse_in_any_order(spark: SparkSession, cap
     """All captures are of one broker id: their epochs lie side by side in one lane."""
     names = ("f_limit_above_need", "p1_batches", "t_restart", "l_holes_redelivery_seek")
     logs = {name: capture_events(captures / name) for name in names}
-    together = []
-    for order, direction in (("forwards", 1), ("backwards", -1)):
-        warehouse = Warehouse(str(tmp_path / order))
-        for number, name in enumerate(sorted(names, key=lambda name: direction * logs[name][0]["epoch"])):
-            write_events(logs[name], tmp_path / f"events-{order}" / f"{number}" / "events.jsonl.gz")
-            run_job(tmp_path / f"events-{order}", warehouse, drain=number == len(names) - 1)
-        together.append(tables_in(spark, warehouse))
-    assert together[0] == together[1]
-    assert tables_of([event for name in names for event in logs[name]]) == together[0]
+    whole = tables_of([event for name in names for event in logs[name]])
+    newest_first = sorted(names, key=lambda name: -logs[name][0]["epoch"])
+    for order, steps in (("at once", [newest_first]), ("newest first", [[name] for name in newest_first])):
+        warehouse, events = Warehouse(str(tmp_path / order)), tmp_path / f"events {order}"
+        for step in steps:
+            for name in step:
+                write_events(logs[name], events / name / "events.jsonl.gz")
+            run_job(events, warehouse, drain=step == steps[-1])
+        assert tables_in(spark, warehouse) == whole, order

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 import zstandard
 from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
 
 from pipeline.faults import BadConfig
-from pipeline.ingest import micro_batch
+from pipeline.ingest import micro_batch, query
 
 pytestmark = pytest.mark.spark
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
@@ -177,32 +178,77 @@ def test_a_file_that_grew_before_the_rerun_is_read_as_far_as_before(
     assert ingest.report_grown() == 1
 
 
+@pytest.mark.parametrize("noted", [True, False])
 def test_a_file_that_vanished_amid_a_micro_batch_is_missed_by_it_and_by_the_rerun(
-    tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch, noted: bool
 ) -> None:
-    """Spark would go on without it in silence. Put back it is read; an empty line in its place says that it is given up."""
+    """Spark would go on without it in silence. Put back it is read; an empty line in its place says that it is given up.
+
+    `noted`: whether the driver had come so far as to note the file's length.
+    """
     write(tmp_path / "e" / "a.jsonl", event(1) + b"\n")
     ingest = ingest_into(tmp_path / "e").run()
-    for name, number in (("back", 2), ("lost", 3)):
+    for name, number in (("back it comes", 2), ("lost", 3)):
         file = tmp_path / "e" / f"{name}.jsonl"
         write(file, event(number) + b"\n")
         missed = rf"BadWarehouse: file:{file} was taken up to be read and is gone"
         with monkeypatch.context() as patch:
-            patch.setattr(micro_batch, "_write_bronze", partial(_after_its_end, file, micro_batch._write_bronze))
-            with pytest.raises(StreamingQueryException, match=missed):
+            if noted:
+                patch.setattr(micro_batch, "_write_bronze", partial(_after_its_end, file, micro_batch._write_bronze))
+            else:
+                patch.setattr(query, "first_said", partial(_at_its_end, file))
+            with pytest.raises(StreamingQueryException, match=missed if noted else "the driver ended"):
                 ingest.run()
         with pytest.raises(StreamingQueryException, match=missed):
             ingest.run()
-        write(file, event(number) + b"\n" if name == "back" else b"\n")
+        write(file, event(number) + b"\n" if number == 2 else b"\n")
         ingest.run()
     write(tmp_path / "e" / "z.jsonl", event(4))
     ingest.run()
     assert sorted(row.seq for row in ingest.rows("dispatch_events", "seq")) == [1, 2, 4]
 
 
+def test_a_parquet_file_that_vanished_before_the_rerun_is_missed(
+    spark: SparkSession, tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "a.jsonl", b"\n".join(event(seq) for seq in range(1, 4)))
+    spark.read.json(str(tmp_path / "a.jsonl")).repartition(2).write.parquet(str(tmp_path / "e"))
+    ingest = ingest_into(tmp_path / "e")
+    with monkeypatch.context() as patch:
+        patch.setattr(micro_batch, "_write_bronze", _crash)
+        with pytest.raises(StreamingQueryException, match="the driver ended"):
+            ingest.run()
+    file = min((tmp_path / "e").glob("*.parquet"))
+    aside = file.rename(tmp_path / file.name)
+    with pytest.raises(StreamingQueryException, match=rf"BadWarehouse: file:{file} was taken up to be read and is gone"):
+        ingest.run()
+    aside.rename(file)
+    ingest.run()
+    assert sorted(row.seq for row in ingest.rows("dispatch_events", "seq")) == [1, 2, 3]
+
+
+def test_a_file_of_another_name_that_vanished_is_nobody_s_loss(
+    tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "e" / "a.jsonl", event(1) + b"\n")
+    write(tmp_path / "e" / "b.jsonl.part", event(2) + b"\n")
+    ingest = ingest_into(tmp_path / "e")
+    with monkeypatch.context() as patch:
+        patch.setattr(query, "first_said", partial(_at_its_end, tmp_path / "e" / "b.jsonl.part"))
+        with pytest.raises(StreamingQueryException, match="the driver ended"):
+            ingest.run()
+    ingest.run()
+    assert [row.seq for row in ingest.rows("dispatch_events", "seq")] == [1]
+
+
 def _after_its_end(file: Path, write_bronze: Callable, *arguments: object) -> object:
     file.unlink()
     return write_bronze(*arguments)
+
+
+def _at_its_end(file: Path, *_: object) -> None:
+    file.unlink()
+    _crash()
 
 
 def _crash(*_: object) -> None:

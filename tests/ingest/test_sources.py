@@ -67,7 +67,7 @@ def test_files_that_spark_hands_over_give_the_rows_of_files_that_are_opened(spar
     rows = []
     for local in (True, False):
         source = JsonlFiles(Place(place.load, place.wanted, local), 1, ParseLimits())
-        read = source.reader(listed, lambda text: text)
+        read = source.reader(listed, [], lambda text: text)
         assert read is not None
         rows.append([row.asDict(recursive=True) for row in read(None).collect()])
     assert rows[0] == rows[1]

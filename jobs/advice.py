@@ -1,0 +1,35 @@
+"""What to do about faults that come from outside: the disk, rights, files of the warehouse that somebody deleted or damaged.
+
+Spark and Delta tell of them in pages; their error conditions and the operating system's words are what is known of them here.
+"""
+
+import re
+
+from pipeline.warehouse.guard import WRITTEN_BY
+from pipeline.warehouse.layout import Warehouse
+
+_GOES_ON = "then start again: what was not finished is written then, once"
+_FULL = r"No space left on device|[Qq]uota exceeded|Not enough space"
+_FORBIDDEN = r"Permission denied|Read-only file system|AccessControlException|AccessDenied"
+_DAMAGED = r"CANNOT_LOAD_STATE_STORE|MALFORMED_LOG_FILE|Failed to read log file|batch \d+ doesn't exist"
+_DATA_FILE_GONE = r"FILE_NOT_EXIST\] Encountered error while reading file {root}/(\w+)/"
+
+
+def disk_advice(details: str) -> str | None:
+    """One sentence for what a disk refused, with what to do; None if it refused nothing. `details`: the text of the exception."""
+    if re.search(_FULL, details):
+        return f"the disk is full. Make room, {_GOES_ON}"
+    if re.search(_FORBIDDEN, details):
+        return f"something may not be read or written. Give the rights, {_GOES_ON}"
+    return None
+
+
+def advice(details: str, warehouse: Warehouse, query: str) -> str | None:
+    """One sentence with what happened to `query` (ingest or lanes) and what to do, or None if nothing is known of the fault."""
+    gone = re.search(_DATA_FILE_GONE.format(root=re.escape(warehouse.root)), details)
+    if gone:
+        wrote = "lanes" if gone.group(1) in WRITTEN_BY["lanes"] else "ingest"
+        return f"a file of table {gone.group(1)} is gone. Put it back, or compute anew: {warehouse.rebuild_command(wrote)}"
+    if re.search(_DAMAGED, details):
+        return f"the checkpoint {warehouse.checkpoint(query)} is damaged. Compute anew: {warehouse.rebuild_command(query)}"
+    return disk_advice(details)
