@@ -35,7 +35,7 @@ Spark's own options may stand anywhere before a lone --:
 Without them conf/spark-defaults.conf holds: local[*], and no web interface (--conf spark.ui.enabled=true for one).
 SPARK_HOME, PYSPARK_PYTHON, JAVA_HOME and PYTHON (which Python makes .venv) are honoured.
 
-exit: 0 done; 1 the job failed, the demo found a difference, or quality found something broken; 2 an argument, setting or warehouse that cannot work
+exit: 0 done; 1 the job failed, or demo, validate or quality found something wrong; 2 an argument, setting or warehouse that cannot work
 """
 
 

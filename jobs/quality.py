@@ -59,7 +59,9 @@ def check_tables(names: Sequence[str]) -> None:
     for name in names:
         if name not in TABLE_NAMES:
             near = difflib.get_close_matches(name, TABLE_NAMES, n=1)
-            raise BadConfig(f"--tables {name}: " + (f"no such table; did you mean {near[0]}?" if near else f"one of {', '.join(TABLE_NAMES)}"))
+            raise BadConfig(
+                f"--tables {name}: " + (f"no such table; did you mean {near[0]}?" if near else f"one of {', '.join(TABLE_NAMES)}")
+            )
 
 
 def judge_warehouse(spark: Any, uri: str, tables: Sequence[str], docs: Path | None) -> list[Any]:

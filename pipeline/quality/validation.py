@@ -1,6 +1,7 @@
 """Great Expectations at work: an ephemeral context (nothing on disk but the docs), without analytics, over frames that it must not keep."""
 
 from collections.abc import Sequence
+from copy import copy
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import great_expectations as gx
 import great_expectations.expectations as gxe
 from great_expectations.core.run_identifier import RunIdentifier
-from great_expectations.data_context.types.base import ProgressBarsConfig
+from great_expectations.data_context.types.base import DataContextConfig, InMemoryStoreBackendDefaults, ProgressBarsConfig
 from great_expectations.data_context.types.resource_identifiers import ExpectationSuiteIdentifier, ValidationResultIdentifier
 from pyspark.sql import DataFrame
 
@@ -25,9 +26,7 @@ class Validation:
     """Validates frames one after another and keeps the results of the run for Data Docs."""
 
     def __init__(self, run_id: str, run_at: datetime) -> None:
-        self._context = gx.get_context(mode="ephemeral")
-        self._context.enable_analytics(False)
-        self._context.variables.progress_bars = ProgressBarsConfig(globally=False)
+        self._context = gx.get_context(mode="ephemeral", project_config=_configuration())
         # By default every frame would be persisted, and never forgotten.
         self._source = self._context.data_sources.add_spark("warehouse", persist=False)
         self._run = RunIdentifier(run_name=run_id, run_time=run_at)
@@ -44,7 +43,8 @@ class Validation:
         results = _by_number(whole.results)
         broken = [expectation for expectation in expectations if not results[expectation.meta[NUMBER]].success]
         if broken:
-            results |= _by_number(batch.validate(gx.ExpectationSuite(name, expectations=broken), result_format=_WITH_ROWS).results)
+            again = gx.ExpectationSuite(name, expectations=[copy(expectation) for expectation in broken])
+            results |= _by_number(batch.validate(again, result_format=_WITH_ROWS).results)
         whole.results = [results[number] for number in sorted(results)]
         self._keep(name, batch.id, whole)
         return list(whole.results)
@@ -65,6 +65,15 @@ class Validation:
             suite_validation_result_identifier=ValidationResultIdentifier(of_suite, self._run, batch_id),
             expectation_suite_identifier=of_suite,
         )
+
+
+def _configuration() -> DataContextConfig:
+    """Stores in memory, no folder of its own for docs, no bars between our lines."""
+    return DataContextConfig(
+        store_backend_defaults=InMemoryStoreBackendDefaults(init_temp_docs_sites=False),
+        progress_bars=ProgressBarsConfig(globally=False),
+        analytics_enabled=False,
+    )
 
 
 def _by_number(results: Sequence[Any]) -> dict[int, Any]:
