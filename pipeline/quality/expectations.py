@@ -19,7 +19,7 @@ def expectation_of(rule: Rule, number: int) -> gxe.Expectation:
     if rule.kind == "range":
         bounds = {"min_value": rule.least, "max_value": rule.greatest, "strict_min": rule.above}
         return gxe.ExpectColumnValuesToBeBetween(column=column, meta=meta, **bounds)
-    where = {"row_condition": PassThroughCondition(pass_through_filter=rule.where), "condition_parser": "spark"} if rule.where else {}
+    where = {"row_condition": PassThroughCondition(pass_through_filter=rule.where)} if rule.where else {}
     if len(rule.columns) == 1:
         return gxe.ExpectColumnValuesToBeUnique(column=column, meta=meta, **where)
     # A null is a value here: the broker's limiters have no topic.

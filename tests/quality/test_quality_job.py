@@ -1,6 +1,7 @@
 """The quality job over a real warehouse: all is right, and every planted fault is caught and named."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -17,12 +18,14 @@ from pipeline.faults import BadWarehouse, BrokenInvariant
 from pipeline.quality.expectations import expectation_of
 from pipeline.quality.judge import judge_law, judge_table
 from pipeline.quality.laws import LAWS, NAMES, Law
+from pipeline.quality.results import make_results_table
 from pipeline.quality.rules import Rule
 from pipeline.quality.validation import Validation
 from pipeline.quality.verdict import Verdict
 from pipeline.views.catalog import register, register_tables
 from pipeline.warehouse.cut import newest_cut
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables import JOB_TABLES, TABLES_BY_NAME
 
 pytestmark = pytest.mark.spark
@@ -230,14 +233,30 @@ def test_what_came_past_the_checks_ends_with_one_and_a_line_each(
     ]  # fmt: skip
 
 
+def test_another_results_table_is_refused_with_what_to_do(spark: SparkSession, tmp_path: Path) -> None:
+    other = Warehouse(str(tmp_path))
+    spark.sql(f"CREATE TABLE delta.`{other.table('quality_results')}` (run_id STRING) USING DELTA")
+    with pytest.raises(BadWarehouse, match=r"column law \(string\) is missing.*move .*quality_results away"):
+        make_results_table(spark, other)
+
+
+def test_the_queries_in_the_docs_tell_of_what_was_broken(spark: SparkSession, sound: Warehouse) -> None:
+    """After the test above: the runs and their faults are in the table."""
+    page = (Path(__file__).parents[2] / "docs/quality.md").read_text(encoding="utf-8")
+    queries = re.findall(r'spark-submit\.sh sql "(.+?)" --warehouse', page)
+    session = spark.newSession()
+    register(session, sound)
+    broken, runs = (session.sql(query).collect() for query in queries)
+    assert {row.law for row in broken} == {"", "every_event_has_one_fate"}
+    assert [row.broken for row in runs] == [0, 2]
+
+
 def test_a_folder_without_tables_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], spark: SparkSession) -> None:
     assert main(["quality", "--warehouse", str(tmp_path)]) == 2
     assert "there is no warehouse at" in capsys.readouterr().err
 
 
 def test_the_laws_hold_of_empty_tables(spark: SparkSession, tmp_path: Path) -> None:
-    from pipeline.warehouse.tables import create_missing_tables
-
     empty, session = Warehouse(str(tmp_path)), spark.newSession()
     create_missing_tables(session, empty)
     register_tables(session, empty, newest_cut(session, empty))
