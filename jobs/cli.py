@@ -15,6 +15,7 @@ COMMANDS = {
     "stream": "read a dispatch-event log into Delta tables, live or once",
     "sql": "run SQL over the tables and views of a warehouse",
     "probe": "what every topic and subscription looked like at an instant",
+    "quality": "judge whether the tables keep what is declared of them, for a scheduler",
     "validate": "check log files against the contract, without Spark",
     "rebuild": "forget what was computed, so that it is computed anew",
 }
@@ -34,7 +35,7 @@ Spark's own options may stand anywhere before a lone --:
 Without them conf/spark-defaults.conf holds: local[*], and no web interface (--conf spark.ui.enabled=true for one).
 SPARK_HOME, PYSPARK_PYTHON, JAVA_HOME and PYTHON (which Python makes .venv) are honoured.
 
-exit: 0 done; 1 the job failed, or the demo found a difference; 2 an argument, setting or warehouse that cannot work
+exit: 0 done; 1 the job failed, or demo, validate or quality found something wrong; 2 an argument, setting or warehouse that cannot work
 """
 
 

@@ -31,7 +31,8 @@ class Field:
 class Table:
     """One Delta table `WAREHOUSE/<name>`.
 
-    `grain` names the columns of which a combination occurs once. `partition_by` are Delta partition columns.
+    `grain` names the columns of which a combination occurs once, among the rows that keep `grain_where` (SQL; empty: among all).
+    `partition_by` are Delta partition columns.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Table:
     grain: tuple[str, ...]
     fields: tuple[Field, ...]
     partition_by: tuple[str, ...] = ()
+    grain_where: str = ""
     properties: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from pipeline.warehouse import delta_log
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.spark import struct
-from schemas.tables import TABLES
+from schemas.tables import JOB_TABLES
 from schemas.tables.bookkeeping import BATCH_MANIFEST
 
 _SCHEMA = struct(BATCH_MANIFEST.fields)
@@ -45,8 +45,8 @@ def write_manifest(
 
 
 def table_versions(spark: SparkSession, warehouse: Warehouse) -> dict[str, int]:
-    """Version of every declared table now (of batch_manifest: before the row that will tell of it)."""
-    return {table.name: delta_log.version(spark, warehouse.table(table.name)) for table in TABLES}
+    """Version of every table of the job now (of batch_manifest: before the row that will tell of it)."""
+    return {table.name: delta_log.version(spark, warehouse.table(table.name)) for table in JOB_TABLES}
 
 
 def read_offsets(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int) -> str:

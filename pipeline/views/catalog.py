@@ -9,7 +9,9 @@ from pipeline.faults import BadWarehouse
 from pipeline.warehouse.cut import Batch, Cut
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.ddl import delta_path
-from schemas.tables import TABLES
+from schemas.render.spark import struct
+from schemas.tables import JOB_TABLES, TABLES
+from schemas.tables.quality import QUALITY_RESULTS
 
 #: In the order in which they are registered: a view may use tables and views before it. One `<view>.sql` beside this file each.
 VIEWS = (
@@ -49,10 +51,19 @@ def question(view: str) -> str:
 def register(spark: SparkSession, warehouse: Warehouse, cut: Cut | None = None) -> list[str]:
     """Make every table and view of the warehouse a temporary view of this session; returns their names, tables first.
 
-    They stay fresh: each query reads the newest version of the tables; with `cut` they all stay where it says. Raises BadWarehouse if a
-    table is missing.
+    They stay fresh: each query reads the newest version of the tables; with `cut` those of the job stay where it says. Raises BadWarehouse
+    if a table of the job is missing.
     """
-    for table in TABLES:
+    register_tables(spark, warehouse, cut)
+    _register_results(spark, warehouse)
+    for view in VIEWS:
+        spark.sql(f"CREATE OR REPLACE TEMP VIEW {view} AS\n{sql_of(view)}")
+    return [*(table.name for table in TABLES), *VIEWS]
+
+
+def register_tables(spark: SparkSession, warehouse: Warehouse, cut: Cut | None = None) -> None:
+    """Make the job's tables temporary views, as `register` does."""
+    for table in JOB_TABLES:
         path = warehouse.table(table.name)
         if not DeltaTable.isDeltaTable(spark, path):
             raise BadWarehouse(
@@ -60,9 +71,15 @@ def register(spark: SparkSession, warehouse: Warehouse, cut: Cut | None = None) 
                 f"One is made by: ./spark-submit.sh stream --events DIR --warehouse {warehouse.root}"
             )
         spark.sql(f"CREATE OR REPLACE TEMP VIEW {table.name} AS SELECT * FROM {delta_path(path)}{_as_of(table.name, cut)}")
-    for view in VIEWS:
-        spark.sql(f"CREATE OR REPLACE TEMP VIEW {view} AS\n{sql_of(view)}")
-    return [*(table.name for table in TABLES), *VIEWS]
+
+
+def _register_results(spark: SparkSession, warehouse: Warehouse) -> None:
+    """quality_results; without rows where the quality job never ran."""
+    path = warehouse.table(QUALITY_RESULTS.name)
+    if DeltaTable.isDeltaTable(spark, path):
+        spark.sql(f"CREATE OR REPLACE TEMP VIEW {QUALITY_RESULTS.name} AS SELECT * FROM {delta_path(path)}")
+    else:
+        spark.createDataFrame([], struct(QUALITY_RESULTS.fields)).createOrReplaceTempView(QUALITY_RESULTS.name)
 
 
 def _as_of(table: str, cut: Cut | None) -> str:

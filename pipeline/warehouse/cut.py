@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from pipeline.warehouse.guard import WRITTEN_BY
 from pipeline.warehouse.layout import Warehouse
-from schemas.tables import TABLES
+from schemas.tables import JOB_TABLES
 
 #: Every table is made empty: nothing was written at version 0.
 EMPTY_VERSION = 0
@@ -32,7 +32,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Cut:
-    """A version of every table but batch_manifest, and the newest micro-batch in it of each query (None: none yet).
+    """A version of every table of the job but batch_manifest, and the newest micro-batch in it of each query (None: none yet).
 
     The rows of batch_manifest that belong to the cut are those of a query up to its `batch_id` here: a warehouse has one checkpoint of each
     query, a rebuild deletes the rows of the one before.
@@ -62,7 +62,7 @@ def consistent_cut(ingest: Sequence[Batch], lanes: Sequence[Batch]) -> Cut:
     bronze = int(newest.table_versions["dispatch_events"]) if newest else EMPTY_VERSION
     read = next((batch for batch in lanes if bronze_version_read(batch.source_offsets) <= bronze), None)
     versions = {}
-    for table in TABLES:
+    for table in JOB_TABLES:
         batch = read if table.name in WRITTEN_BY["lanes"] else newest
         if table.name != "batch_manifest":
             versions[table.name] = int(batch.table_versions.get(table.name, EMPTY_VERSION)) if batch else EMPTY_VERSION

@@ -13,6 +13,7 @@ from schemas.field import Table
 from schemas.render.ddl import constraints, create_table, delta_path
 from schemas.render.spark import SPARK_TYPES
 from schemas.tables import TABLES
+from schemas.tables.quality import QUALITY_RESULTS
 
 #: Creating a table is one small commit that mostly waits for the file system.
 CREATED_AT_ONCE = 4
@@ -46,11 +47,17 @@ def check_table(spark: SparkSession, warehouse: Warehouse, table: Table) -> None
     differences = _differences("column", {f.name: SPARK_TYPES[f.type].simpleString() for f in table.fields}, columns)
     differences += _differences("check", constraints(table), checks)
     if differences:
-        query = "lanes" if table.name in WRITTEN_BY["lanes"] else "ingest"
         raise BadWarehouse(
             f"table {table.name} in {warehouse.root} is not what this version declares: {'; '.join(differences)}. "
-            f"Compute anew: {warehouse.rebuild_command(query)}"
+            f"{_remedy(warehouse, table)}"
         )
+
+
+def _remedy(warehouse: Warehouse, table: Table) -> str:
+    """What the operator can do about a table that is another."""
+    if table is QUALITY_RESULTS:
+        return f"It holds only what quality found: move {warehouse.table(table.name)} away, and a new one is made"
+    return f"Compute anew: {warehouse.rebuild_command('lanes' if table.name in WRITTEN_BY['lanes'] else 'ingest')}"
 
 
 def _differences(kind: str, declared: Mapping[str, str], found: Mapping[str, str]) -> list[str]:

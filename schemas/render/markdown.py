@@ -42,7 +42,7 @@ def _column(field: Field) -> tuple[str, ...]:
 def table_section(table: Table) -> str:
     """One table: meaning, grain, partitioning, and its columns."""
     partitioned = f"Partitioned by {', '.join(map(_code, table.partition_by))}." if table.partition_by else "Not partitioned."
-    grain = ", ".join(_code(name) for name in table.grain)
+    grain = ", ".join(_code(name) for name in table.grain) + (f" where {_code(table.grain_where)}" if table.grain_where else "")
     columns = _grid(("column", "type", "unit", "null?", "check", "Pulsar's own name", "meaning"), map(_column, table.fields))
     return f"## {table.name}\n\n{table.meaning}\n\nOne row per {grain}. {partitioned}\n\n{columns}"
 

@@ -6,6 +6,7 @@ from schemas.tables.bookkeeping import BATCH_MANIFEST, INGEST_FILES, LANE_CONTRO
 from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE
 from schemas.tables.gaps import LATE_EVENTS, LOG_GAPS
 from schemas.tables.limiter_windows import LIMITER_WINDOWS
+from schemas.tables.quality import QUALITY_RESULTS
 from schemas.tables.quotas import QUOTA_CHECKS, QUOTA_EVICTION_MOVES, QUOTA_EVICTIONS
 from schemas.tables.subscription_throttle import SUBSCRIPTION_THROTTLE
 
@@ -21,7 +22,8 @@ LANE_TABLES: tuple[Table, ...] = (
     QUOTA_EVICTION_MOVES,
     QUOTA_CHECKS,
 )
-TABLES: tuple[Table, ...] = (
+#: What the job writes, batch_manifest last.
+JOB_TABLES: tuple[Table, ...] = (
     DISPATCH_EVENTS,
     QUARANTINE,
     NAMES,
@@ -38,4 +40,6 @@ TABLES: tuple[Table, ...] = (
     LATE_EVENTS,
     BATCH_MANIFEST,
 )
+#: `quality_results` tells of the others. The job does not write it: it is no part of a consistent cut, and an older warehouse may lack it.
+TABLES: tuple[Table, ...] = (*JOB_TABLES, QUALITY_RESULTS)
 TABLES_BY_NAME = {table.name: table for table in TABLES}

@@ -27,6 +27,9 @@ _IDS = (
     Field("ingest_batch", "long", "micro-batch of the ingest query that wrote the row"),
 )
 
+#: Rows of Parquet files and Delta tables have no line number that would tell a repeated one from the first.
+_HAS_A_LINE = "source_line > 0"
+
 #: What the parser returns for a good line, in order.
 PARSED_FIELDS: tuple[Field, ...] = (*(_column(f) for f in (*ENVELOPE, *PAYLOAD)), *_BESIDE)
 
@@ -34,6 +37,7 @@ DISPATCH_EVENTS = Table(
     "dispatch_events",
     "Bronze: every event of the log that keeps the contract, as it came. Duplicates are kept; lanes recognise them.",
     grain=("source_file", "source_line", "broker", "epoch", "seq"),
+    grain_where=_HAS_A_LINE,
     fields=(*PARSED_FIELDS, *_IDS),
     partition_by=("event_date",),
     properties={"delta.dataSkippingStatsColumns": "ingest_batch,ts,epoch,seq,broker_id"},
@@ -57,6 +61,7 @@ QUARANTINE = Table(
     "quarantine",
     "Lines that are not events, each with the reason. in = dispatch_events + quarantine, for every batch.",
     grain=("source_file", "source_line", "ingest_batch", "reason", "raw_sha256"),
+    grain_where=_HAS_A_LINE,
     fields=(
         Field("reason", "string", "reason code", check="reason IN (" + ", ".join(f"'{r}'" for r in REASONS) + ")"),
         Field("detail", "string", "what exactly: field, value met, what was expected"),

@@ -33,7 +33,9 @@ def bare_tools(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("arguments", [["--help"], [], ["demo", "--help"], ["stream", "-h"], ["sql", "--help"], ["rebuild", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], [], ["demo", "--help"], ["stream", "-h"], ["sql", "--help"], ["rebuild", "--help"], ["quality", "--help"]]
+)
 def test_help_comes_from_any_folder_and_without_java(arguments: list[str], tmp_path: Path, bare_tools: Path) -> None:
     done = run(arguments, tmp_path, PATH=str(bare_tools))
     assert (done.returncode, done.stderr) == (0, "")

@@ -3,9 +3,9 @@
 import json
 
 from pipeline.warehouse.cut import Batch, bronze_version_read, consistent_cut
-from schemas.tables import LANE_TABLES, TABLES
+from schemas.tables import JOB_TABLES, LANE_TABLES
 
-INGEST_TABLES = {table.name for table in TABLES} - {table.name for table in LANE_TABLES} - {"batch_manifest"}
+INGEST_TABLES = {table.name for table in JOB_TABLES} - {table.name for table in LANE_TABLES} - {"batch_manifest"}
 
 
 def offsets(bronze: int, index: int = -1) -> str:
@@ -16,17 +16,17 @@ def offsets(bronze: int, index: int = -1) -> str:
 
 
 def ingest(at: int, version: int) -> Batch:
-    return Batch(at, "v1\n{}\n{}", {table.name: str(version) for table in TABLES})
+    return Batch(at, "v1\n{}\n{}", {table.name: str(version) for table in JOB_TABLES})
 
 
 def lanes(at: int, version: int, bronze: int, index: int = -1) -> Batch:
-    return Batch(at, offsets(bronze, index), {table.name: str(version) for table in TABLES})
+    return Batch(at, offsets(bronze, index), {table.name: str(version) for table in JOB_TABLES})
 
 
 def versions_of(ingests: list[Batch], lane_batches: list[Batch]) -> tuple[set[int], set[int]]:
     """Versions of the tables that ingest writes, and of those that lanes write."""
     cut = consistent_cut(ingests, lane_batches)
-    assert cut.versions.keys() == {table.name for table in TABLES} - {"batch_manifest"}
+    assert cut.versions.keys() == {table.name for table in JOB_TABLES} - {"batch_manifest"}
     return {cut.versions[name] for name in INGEST_TABLES}, {cut.versions[table.name] for table in LANE_TABLES}
 
 

@@ -1,0 +1,13 @@
+-- What moved a backlog since its cursor was opened is only ever counted on, from check to check.
+-- A violating row is a check after which fewer entries were published, acknowledged, evicted, expired or dispatched than before it.
+SELECT broker, epoch, topic, subscription, opened_at, check_number, before.check_number AS check_number_before
+FROM (
+  SELECT *, lag(struct(check_number, published_entries, acknowledged_entries, evicted_entries, expired_entries, dispatched_entries))
+    OVER (PARTITION BY broker, epoch, topic, subscription, opened_at ORDER BY check_number) AS before
+  FROM subscription_backlog
+)
+WHERE published_entries < before.published_entries
+  OR acknowledged_entries < before.acknowledged_entries
+  OR evicted_entries < before.evicted_entries
+  OR expired_entries < before.expired_entries
+  OR dispatched_entries < before.dispatched_entries

@@ -1,0 +1,38 @@
+"""What the quality job says of one demand."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+#: A text in an example is cut after so many characters: a quarantined line may be long.
+TEXT_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A row of quality_results without what is the same for the whole run; its fields are called as the table's columns."""
+
+    table_name: str
+    kind: str
+    columns: str
+    law: str
+    expectation: str
+    demand: str
+    success: bool
+    unexpected: int
+    example: str | None
+    table_versions: Mapping[str, str]
+
+    @property
+    def line(self) -> str:
+        """For people: what is broken, by how many rows, and one of them."""
+        what = f"law {self.law}" if self.law else f"{self.table_name}.{self.columns}" if "," not in self.columns else self.table_name
+        rows = f"{self.unexpected:,} row{'' if self.unexpected == 1 else 's'}"
+        return f"{what}: {rows}: {self.demand}; e.g. {self.example}" + (f" ({self.table_name})" if self.law else "")
+
+
+def example_text(row: Mapping[str, Any]) -> str:
+    """A row as JSON; what JSON does not know (times) as text, texts cut at TEXT_SHOWN."""
+    shown = {name: value[:TEXT_SHOWN] if isinstance(value, str) else value for name, value in row.items()}
+    return json.dumps(shown, default=str, ensure_ascii=False)

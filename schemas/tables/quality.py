@@ -1,0 +1,27 @@
+"""What the quality job found, kept over its runs."""
+
+from schemas.field import Field, Table
+
+#: What an expectation demands: a value that is there, in a range, of a set; a key once; or a law that rows of several tables keep together.
+KINDS = ("not_null", "range", "set", "key", "law")
+
+QUALITY_RESULTS = Table(
+    "quality_results",
+    "One row per run of the quality job and expectation: what was demanded of a table, or of several by a law, and whether it holds.",
+    grain=("run_id", "table_name", "kind", "columns", "law"),
+    fields=(
+        Field("run_id", "string", "run of the quality job"),
+        Field("run_at", "timestamp", "when it began, by its clock"),
+        Field("table_name", "string", "table that was judged; of a law the tables that it reads, with commas between"),
+        Field("kind", "string", "what kind of demand", check="kind IN (" + ", ".join(f"'{kind}'" for kind in KINDS) + ")"),
+        Field("columns", "string", "column, or the key's columns with commas between; empty for laws"),
+        Field("law", "string", "name of the law; empty for others"),
+        Field("expectation", "string", "Great Expectations' name of what was evaluated"),
+        Field("demand", "string", "what must hold, in words or SQL"),
+        Field("success", "boolean", "it holds"),
+        Field("unexpected", "long", "rows that break it; of a key: rows that share theirs with another", "rows", check="unexpected >= 0"),
+        Field("example", "string", "one of them, as JSON: its key and the columns in question; null: none", nullable=True),
+        Field("table_versions", "map<string,string>", "Delta version of every table that was read; of batch_manifest the newest micro-batches read, as 'ingest 7, lanes 9'"),
+        Field("code_version", "string", "version of this project"),
+    ),
+)  # fmt: skip
