@@ -14,6 +14,7 @@ COMMANDS = {
     "demo": "a real broker's log, bundled, through the job: what was found, beside the broker's own counters",
     "stream": "read a dispatch-event log into Delta tables, live or once",
     "sql": "run SQL over the tables and views of a warehouse",
+    "status": "who writes a warehouse, how far each query got, what is missing, how large the tables are",
     "probe": "what every topic and subscription looked like at an instant",
     "validate": "check log files against the contract, without Spark",
     "rebuild": "forget what was computed, so that it is computed anew",

@@ -60,12 +60,19 @@ class StreamSettings(_Section):
     )
 
 
+class MaintainSettings(_Section):
+    """How the files of the tables are looked after."""
+
+    small_file_bytes: int = Field(ge=1, le=1 << 40, description="a file below this is small: counted by `status`")
+
+
 class Settings(_Section):
     """Everything that can be set, by section."""
 
     ingest: IngestSettings
     lanes: LaneSettings
     stream: StreamSettings
+    maintain: MaintainSettings
 
     def items(self) -> list[tuple[str, Any]]:
         """(section.key, value) of every setting, in declared order."""

@@ -53,6 +53,23 @@ class LockEntry:
             return None
 
 
+def read_lock(files: WarehouseFiles, uri: str) -> LockEntry | None:
+    """What the lock file says; None if there is none, or if it stays unreadable for a second."""
+    for attempt in range(_READ_ATTEMPTS):
+        text = files.read(uri)
+        entry = None if text is None else LockEntry.from_json(text)
+        if entry is not None:
+            return entry
+        if attempt < _READ_ATTEMPTS - 1:
+            threading.Event().wait(_READ_PAUSE_SECONDS)
+    return None
+
+
+def is_gone(holder: LockEntry, now: datetime, host: str, is_alive: Callable[[Driver], bool]) -> bool:
+    """Whether the lock was left behind: silent for STALE_AFTER, or its process (if it was of `host`, where we are) is not alive."""
+    return now - holder.heartbeat_at > STALE_AFTER or (holder.driver.host == host and not is_alive(holder.driver))
+
+
 class DriverLock:
     """Held from `acquire` to `release`; a thread renews it. Times (`now`) need a zone.
 
@@ -86,7 +103,7 @@ class DriverLock:
         file = self._warehouse.lock_file
         if not self._files.create(file, self._entry()):
             holder = self._read()
-            if holder is not None and not self._is_gone(holder):
+            if holder is not None and not is_gone(holder, self._now(), self._driver.host, self._is_alive):
                 raise BadWarehouse(self._refusal(holder))
             self._notice(f"taking over the lock of a driver that is gone: {_words(holder)}")
             self._files.delete(file)
@@ -118,21 +135,7 @@ class DriverLock:
         return LockEntry(self._driver, self._started_at, self._now()).to_json()
 
     def _read(self) -> LockEntry | None:
-        for attempt in range(_READ_ATTEMPTS):
-            text = self._files.read(self._warehouse.lock_file)
-            entry = None if text is None else LockEntry.from_json(text)
-            if entry is not None:
-                return entry
-            if attempt < _READ_ATTEMPTS - 1:
-                self._pause()
-        return None
-
-    def _pause(self) -> None:
-        threading.Event().wait(_READ_PAUSE_SECONDS)
-
-    def _is_gone(self, holder: LockEntry) -> bool:
-        here = holder.driver.host == self._driver.host
-        return self._now() - holder.heartbeat_at > STALE_AFTER or (here and not self._is_alive(holder.driver))
+        return read_lock(self._files, self._warehouse.lock_file)
 
     def _refusal(self, holder: LockEntry | None) -> str:
         return (
