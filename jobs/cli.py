@@ -17,6 +17,7 @@ COMMANDS = {
     "status": "who writes a warehouse, how far each query got, what is missing, how large the tables are",
     "probe": "what every topic and subscription looked like at an instant",
     "validate": "check log files against the contract, without Spark",
+    "maintain": "merge small files, remove what nobody needs, delete what is too old; beside a live job",
     "rebuild": "forget what was computed, so that it is computed anew",
 }
 #: Those that start no Spark: neither Java nor jars are needed.

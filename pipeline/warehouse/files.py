@@ -51,7 +51,8 @@ class WarehouseFiles:
 
     def bytes_below(self, folder: str) -> int:
         """Length of all files in `folder` and the folders below; 0 if it does not exist."""
-        system, path = self._open(folder)
+        path = self._jvm.org.apache.hadoop.fs.Path(folder)
+        system = path.getFileSystem(self._spark._jsc.hadoopConfiguration())  # of the local one the form that hides checksum files
         return int(system.getContentSummary(path).getLength()) if system.exists(path) else 0
 
     def read(self, uri: str) -> str | None:
