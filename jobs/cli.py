@@ -18,6 +18,7 @@ COMMANDS = {
     "probe": "what every topic and subscription looked like at an instant",
     "validate": "check log files against the contract, without Spark",
     "maintain": "merge small files, remove what nobody needs, delete what is too old; beside a live job",
+    "checkpoint": "what a query's checkpoint holds, and whether it fits the tables",
     "rebuild": "forget what was computed, so that it is computed anew",
 }
 #: Those that start no Spark: neither Java nor jars are needed.

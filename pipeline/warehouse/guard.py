@@ -70,13 +70,15 @@ def _check_versions(spark: SparkSession, warehouse: Warehouse, query: str, newes
             _refuse(warehouse, query, f"table {table} {state}, micro-batch {newest.batch_id} left it at version {written}")
 
 
+def rebuild_command(warehouse: Warehouse, query: str) -> str:
+    """The command that starts `query` anew, with its tables and its checkpoint."""
+    what, events = ("lanes", "") if query == "lanes" else ("all", " --events URI")
+    return f"./spark-submit.sh rebuild {what} --warehouse {warehouse.root}{events}"
+
+
 def _refuse(warehouse: Warehouse, query: str, reason: str) -> None:
-    command = "rebuild lanes" if query == "lanes" else "rebuild all"
-    events = "" if query == "lanes" else " --events URI"
-    raise BadWarehouse(
-        f"{query}: {reason}. Going on would ignore or double rows. Put the right one back, or compute anew: "
-        f"./spark-submit.sh {command} --warehouse {warehouse.root}{events}"
-    )
+    advice = f"Put the right one back, or compute anew: {rebuild_command(warehouse, query)}"
+    raise BadWarehouse(f"{query}: {reason}. Going on would ignore or double rows. {advice}")
 
 
 def newest_batches(spark: SparkSession, warehouse: Warehouse, query: str) -> list[Row]:
