@@ -4,13 +4,14 @@
 #   ./test.sh fast             the same without tests that start Spark
 #   ./test.sh all              with the slow tests, too
 #   ./test.sh crash            only tests that kill the job, 200 random kills among them (KILLS=20 KILL_SEED=7 for others)
+#   ./test.sh soak             only the test that lets stream, maintain and readers run together (SOAK_MINUTES=2 for less than ten)
 #   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given)
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 cd "$root"
 which=most
-case ${1:-} in fast | all | crash)
+case ${1:-} in fast | all | crash | soak)
   which=$1
   shift
   ;;
@@ -18,9 +19,9 @@ esac
 case $which in
 fast) marked='not slow and not spark' ;;
 all) marked='' ;;
-crash)
+crash | soak)
   marked=''
-  set -- tests/crash "$@"
+  set -- "tests/$which" "$@"
   ;;
 *) marked='not slow' ;;
 esac

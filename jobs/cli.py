@@ -14,9 +14,12 @@ COMMANDS = {
     "demo": "a real broker's log, bundled, through the job: what was found, beside the broker's own counters",
     "stream": "read a dispatch-event log into Delta tables, live or once",
     "sql": "run SQL over the tables and views of a warehouse",
+    "status": "who writes a warehouse, how far each query got, what is missing, how large the tables are",
     "probe": "what every topic and subscription looked like at an instant",
     "quality": "judge whether the tables keep what is declared of them, for a scheduler",
     "validate": "check log files against the contract, without Spark",
+    "maintain": "merge small files, remove what nobody needs, delete what is too old; beside a live job",
+    "checkpoint": "what a query's checkpoint holds, and whether it fits the tables",
     "rebuild": "forget what was computed, so that it is computed anew",
 }
 #: Those that start no Spark: neither Java nor jars are needed.

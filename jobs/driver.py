@@ -75,10 +75,10 @@ def qualified_warehouse(spark: SparkSession, uri: str) -> Warehouse:
 
 
 @contextmanager
-def locked(spark: SparkSession, warehouse: Warehouse, run_id: str) -> Iterator[DriverLock]:
-    """Hold the warehouse's lock; BadWarehouse if another driver has it."""
+def locked(spark: SparkSession, warehouse: Warehouse, run_id: str, kind: type[DriverLock] = DriverLock) -> Iterator[DriverLock]:
+    """Hold a lock of the warehouse; BadWarehouse if another driver has it."""
     driver = Driver(run_id, socket.gethostname(), os.getpid(), process_start(os.getpid()))
-    lock = DriverLock(spark, warehouse, driver, utc_now, is_alive, say)
+    lock = kind(spark, warehouse, driver, utc_now, is_alive, say)
     lock.acquire()
     try:
         yield lock

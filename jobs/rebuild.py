@@ -30,6 +30,7 @@ def run(args: argparse.Namespace) -> int:
     from jobs.driver import locked, qualified_warehouse, say
     from jobs.session import SHORT_JOB, build_session
     from pipeline.warehouse.files import WarehouseFiles
+    from pipeline.warehouse.lock import UpkeepLock
 
     if not args.yes and not sys.stdin.isatty():
         raise BadConfig("rebuild deletes tables: say --yes where nobody can be asked")
@@ -40,7 +41,8 @@ def run(args: argparse.Namespace) -> int:
         raise BadWarehouse(f"there is no warehouse at {warehouse.root}: nothing to rebuild")
     if not args.yes and input(f"delete {_words(args.what)} in {warehouse.root}? [y/N] ").strip().lower() not in ("y", "yes"):
         raise BadConfig("nothing was deleted")
-    with locked(spark, warehouse, str(uuid.uuid4())):
+    run_id = str(uuid.uuid4())
+    with locked(spark, warehouse, run_id), locked(spark, warehouse, run_id, UpkeepLock):
         if args.what == "lanes":
             forget_lanes(spark, warehouse, say)
         else:

@@ -1,6 +1,7 @@
 """Settings of the pipeline: read once by jobs/, checked, frozen, handed down. conf/settings.toml holds every default."""
 
 import difflib
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pipeline.faults import BadConfig, invariant
+from schemas.tables import TABLES
 
 ENVIRONMENT_PREFIX = "DISPATCH_ANALYTICS__"
 DAY_MS = 86_400_000
@@ -60,12 +62,49 @@ class StreamSettings(_Section):
     )
 
 
+class MaintainSettings(_Section):
+    """How the files of the tables are looked after."""
+
+    small_file_bytes: int = Field(ge=1, le=1 << 40, description="a file below this is small: counted by `status`, merged by `maintain`")
+    merge_from_files: int = Field(
+        ge=2, description="small files that a table must have to be merged; closed dates of dispatch_events are merged from 2 on"
+    )
+    merged_file_bytes: int = Field(ge=1 << 20, le=1 << 40, description="how large a merged file becomes at most, about")
+    keep_days: str = Field(
+        pattern=r"^(everything|[a-z_]+:[1-9][0-9]{0,4}(,[a-z_]+:[1-9][0-9]{0,4})*)$",
+        description="days for which a table's rows are kept, as dispatch_events:90,quarantine:120; tables not named: for ever",
+    )
+
+    @field_validator("keep_days")
+    @classmethod
+    def _of_tables_that_may_shrink(cls, value: str) -> str:
+        days = _days(value)
+        may = {table.name for table in TABLES if table.age_by}
+        for name in days:
+            if name not in may:
+                raise ValueError(f"{name} is not a table that may be shortened; those are {', '.join(sorted(may))}")
+        if "quarantine" in days and days["quarantine"] < days.get("dispatch_events", math.inf):
+            raise ValueError("quarantine must be kept as long as dispatch_events: else rejected lines look like lines that never came")
+        return value
+
+    @property
+    def days_kept(self) -> dict[str, int]:
+        """Table → days of `keep_days`; a table that is not in it is kept for ever."""
+        return _days(self.keep_days)
+
+
+def _days(keep_days: str) -> dict[str, int]:
+    pairs = [] if keep_days == "everything" else [part.split(":") for part in keep_days.split(",")]
+    return {name: int(days) for name, days in pairs}
+
+
 class Settings(_Section):
     """Everything that can be set, by section."""
 
     ingest: IngestSettings
     lanes: LaneSettings
     stream: StreamSettings
+    maintain: MaintainSettings
 
     def items(self) -> list[tuple[str, Any]]:
         """(section.key, value) of every setting, in declared order."""

@@ -32,7 +32,8 @@ class Table:
     """One Delta table `WAREHOUSE/<name>`.
 
     `grain` names the columns of which a combination occurs once, among the rows that keep `grain_where` (SQL; empty: among all).
-    `partition_by` are Delta partition columns.
+    `partition_by` are Delta partition columns. `age_by` is the column (a date or timestamp) by which old rows may be deleted
+    (`maintain.keep_days`); a table without it is kept whole, others lean on it.
     """
 
     name: str
@@ -42,13 +43,14 @@ class Table:
     partition_by: tuple[str, ...] = ()
     grain_where: str = ""
     properties: dict[str, str] = field(default_factory=dict)
+    age_by: str = ""
 
     def __post_init__(self) -> None:
         names = [f.name for f in self.fields]
         repeated = {n for n in names if names.count(n) > 1}
-        unknown = (set(self.grain) | set(self.partition_by)) - set(names)
+        unknown = (set(self.grain) | set(self.partition_by) | ({self.age_by} - {""})) - set(names)
         if repeated or unknown:
-            raise ValueError(f"table {self.name}: repeated {sorted(repeated)}, unknown in grain or partitioning {sorted(unknown)}")
+            raise ValueError(f"table {self.name}: repeated {sorted(repeated)}, unknown in grain, partitioning or age {sorted(unknown)}")
 
     def field(self, name: str) -> Field:
         """The field called `name`; KeyError if there is none."""

@@ -41,8 +41,8 @@ def _writer(source: Source, warehouse: Warehouse, run: RunContext) -> Callable[[
         run.before_micro_batch()
         spark = batch.sparkSession
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
-        checkpoint = warehouse.checkpoint(QUERY)
-        reader = source.reader(batch, planned_files(spark, checkpoint, batch_id), first_said(spark, checkpoint, batch_id))
+        planned = planned_files(spark, warehouse, QUERY, batch_id)
+        reader = source.reader(batch, planned, first_said(spark, warehouse.checkpoint(QUERY), batch_id))
         if reader is not None:
             ingest_micro_batch(MicroBatch(spark, warehouse, run, QUERY, query_id or "", batch_id), reader)
 

@@ -22,6 +22,7 @@ from pipeline.settings import Settings
 from pipeline.sinks.append import app_id_of, append
 from pipeline.sinks.manifest import write_manifest
 from pipeline.sinks.outcomes import lacks_text, output_column, table_rows, with_text
+from pipeline.warehouse.checkpoint import read_checkpoint
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES_BY_NAME
@@ -68,8 +69,8 @@ def begins_after_rebuild(spark: SparkSession, warehouse: Warehouse) -> bool:
 
     Delta then gives its files in no order, and only one whole micro-batch cannot mistake disorder for loss.
     """
-    files = WarehouseFiles(spark)
-    return files.exists(warehouse.rebuild_marker) and not files.exists(f"{warehouse.checkpoint(QUERY)}/offsets/0")
+    # Any planned micro-batch is one too many: of a query that has long begun Spark keeps the newest only.
+    return WarehouseFiles(spark).exists(warehouse.rebuild_marker) and not read_checkpoint(spark, warehouse, QUERY).planned
 
 
 def start_lanes(spark: SparkSession, warehouse: Warehouse, settings: Settings, run: RunContext, trigger: dict[str, Any]) -> StreamingQuery:

@@ -3,10 +3,17 @@
 --   rows_in = events + duplicates + late + quarantined   what arrived of it, by place (seq) in its log: whole and in time, again, after
 --                         its place was given up, or rejected. A rejected line without a readable broker, epoch, seq and ts is in no epoch
 --   awaited               places before last_seq that neither came nor were given up: while > 0, events behind them are held
+-- What `maintain` deleted of an old epoch (maintain.keep_days) is not missing: places before its first event that is still there do not count.
 --   lost_events, lost_ranges, clock_steps, largest_clock_step_s   from log_gaps (a negative step set the clock back)
 --   completeness_min, windows_incomplete   over the windows of its tables; 1 and 0 = nothing is missing in them
 --   warehouse_balanced, warehouse_held, lanes_behind   of log_balance, the same on every row
-WITH arrivals AS (
+WITH kept AS (
+  -- Whole dates are deleted: only an epoch that began on a date before that of its first event can have lost its beginning so.
+  SELECT broker, epoch, CASE WHEN min(event_date) > to_date(timestamp_millis(epoch)) THEN min(seq) ELSE 1 END AS first_seq
+  FROM dispatch_events
+  GROUP BY broker, epoch
+),
+arrivals AS (
   SELECT broker, epoch, seq, ts, 1 AS event, 0 AS rejected, CAST(NULL AS STRING) AS late_reason FROM dispatch_events
   UNION ALL
   SELECT broker, epoch, seq, ts, 0, 1, NULL FROM quarantine
@@ -23,6 +30,8 @@ places AS (
     CASE WHEN sum(rejected) > 0 AND (max(late_reason) = 'quarantined' OR (max(late_reason) IS NULL AND sum(event) = 0)) THEN 1 ELSE 0 END
       AS rejected
   FROM arrivals
+  LEFT JOIN kept USING (broker, epoch)
+  WHERE seq >= coalesce(first_seq, 1)
   GROUP BY broker, epoch, seq
 ),
 logs AS (
@@ -42,6 +51,8 @@ gaps AS (
     count_if(kind = 'clock_step') AS clock_steps,
     max_by(step_us, abs(step_us)) FILTER (WHERE kind = 'clock_step') AS largest_step_us
   FROM log_gaps
+  LEFT JOIN kept USING (broker, epoch)
+  WHERE to_seq >= coalesce(first_seq, 1)
   GROUP BY broker, epoch
 ),
 windows AS (
@@ -59,7 +70,9 @@ SELECT
   l.rows_in, l.events,
   l.rows_in - l.events - l.late - l.quarantined AS duplicates,
   l.late, l.quarantined,
-  greatest(0, l.known_to - l.events - l.quarantined - coalesce(g.lost_events, 0)) AS awaited,
+  -- Without any event its events were deleted, or none came: nobody can tell.
+  CASE WHEN k.first_seq IS NULL THEN 0
+    ELSE greatest(0, l.known_to - (k.first_seq - 1) - l.events - l.quarantined - coalesce(g.lost_events, 0)) END AS awaited,
   coalesce(g.lost_events, 0) AS lost_events,
   coalesce(g.lost_ranges, 0) AS lost_ranges,
   coalesce(g.clock_steps, 0) AS clock_steps,
@@ -70,6 +83,7 @@ SELECT
   b.held AS warehouse_held,
   b.lanes_behind
 FROM logs l
+LEFT JOIN kept k ON k.broker = l.broker AND k.epoch = l.epoch
 LEFT JOIN gaps g ON g.broker = l.broker AND g.epoch = l.epoch
 LEFT JOIN windows w ON w.broker = l.broker AND w.epoch = l.epoch
 CROSS JOIN log_balance b

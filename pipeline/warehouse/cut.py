@@ -4,19 +4,20 @@ Each table by itself is atomic, but a micro-batch writes several: read each at i
 others do not have yet. `batch_manifest` says where the tables stood after each whole one.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from pipeline.warehouse.checkpoint import delta_offsets
 from pipeline.warehouse.guard import WRITTEN_BY
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import JOB_TABLES
 
 #: Every table is made empty: nothing was written at version 0.
 EMPTY_VERSION = 0
+NOTHING_READ = -1
 #: Lanes may have read some micro-batches of ingest before ingest's manifest tells of them; more than so many it never is.
 LOOKED_AT = 100
 
@@ -48,9 +49,9 @@ def bronze_version_read(source_offsets: str) -> int:
 
     `source_offsets` is Spark's offset log entry: a version line, metadata, and a line of Delta's per source, bronze first.
     """
-    offset = json.loads(source_offsets.splitlines()[2])
+    offset = delta_offsets(source_offsets)[0]
     # A negative index stands before the version's first file.
-    return int(offset["reservoirVersion"]) - (1 if offset["index"] < 0 else 0)
+    return NOTHING_READ if offset is None else offset.version - (1 if offset.index < 0 else 0)
 
 
 def consistent_cut(ingest: Sequence[Batch], lanes: Sequence[Batch]) -> Cut:

@@ -1,5 +1,6 @@
 """Small text files in a warehouse (lock, stop file, checkpoints), through Hadoop's file systems: WAREHOUSE may be any URI they know."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -39,6 +40,22 @@ class WarehouseFiles:
         """Names of what lies in `folder`, sorted; empty if it does not exist."""
         system, path = self._open(folder)
         return sorted(status.getPath().getName() for status in system.listStatus(path)) if system.exists(path) else []
+
+    def modified_at(self, uri: str) -> datetime | None:
+        """When the file was written last, by its file system's clock; None if there is none."""
+        system, path = self._open(uri)
+        try:
+            return datetime.fromtimestamp(system.getFileStatus(path).getModificationTime() / 1000, UTC)
+        except Py4JJavaError as fault:
+            if _is(fault, "FileNotFoundException", "NoSuchFileException"):
+                return None
+            raise
+
+    def bytes_below(self, folder: str) -> int:
+        """Length of all files in `folder` and the folders below; 0 if it does not exist."""
+        path = self._jvm.org.apache.hadoop.fs.Path(folder)
+        system = path.getFileSystem(self._spark._jsc.hadoopConfiguration())  # of the local one the form that hides checksum files
+        return int(system.getContentSummary(path).getLength()) if system.exists(path) else 0
 
     def read(self, uri: str) -> str | None:
         """Content as UTF-8 text; None if there is no such file (or it vanishes while it is read)."""

@@ -3,15 +3,12 @@
 What the warehouse says of itself is its `batch_manifest` (written after each micro-batch); what Spark continues from is the checkpoint.
 """
 
-import json
-from dataclasses import dataclass
-
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse import delta_log
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.warehouse.checkpoint import Checkpoint, offset_entry, read_checkpoint
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import LANE_TABLES
 
@@ -24,46 +21,39 @@ WRITTEN_BY = {
 _COMPARED_BATCHES = 20
 
 
-@dataclass(frozen=True)
-class _Checkpoint:
-    """What lies in a checkpoint folder: the query's id (None: no metadata) and the micro-batches planned and committed."""
-
-    query_id: str | None
-    offsets: tuple[int, ...]
-    commits: tuple[int, ...]
-
-
 def check_checkpoint(spark: SparkSession, warehouse: Warehouse, query: str) -> None:
     """Raise BadWarehouse with the command that repairs it if `query` (ingest or lanes) must not continue from its checkpoint.
 
     Reads only; the tables need not exist yet. Call before they are made.
     """
-    checkpoint = _read_checkpoint(spark, warehouse, query)
-    manifest = _newest_batches(spark, warehouse, query)
+    # In this order: beside a running job the checkpoint then knows every micro-batch that the manifest tells of.
+    manifest = newest_batches(spark, warehouse, query)
+    checkpoint = read_checkpoint(spark, warehouse, query)
+    if checkpoint.damaged:
+        _refuse(warehouse, query, f"{warehouse.checkpoint(query)}/metadata is damaged")
     if manifest:
         _compare(spark, warehouse, query, checkpoint, manifest)
         _check_versions(spark, warehouse, query, manifest[0])
         return
-    if checkpoint.commits:
-        _refuse(warehouse, query, f"the checkpoint has finished micro-batch {checkpoint.commits[-1]}, but batch_manifest knows of none")
+    if checkpoint.committed:
+        _refuse(warehouse, query, f"the checkpoint has finished micro-batch {checkpoint.committed[-1]}, but batch_manifest knows of none")
     if checkpoint.query_id is None:
         for table in WRITTEN_BY[query]:
             if _version(spark, warehouse, table) is not None and spark.read.format("delta").load(warehouse.table(table)).limit(1).count():
                 _refuse(warehouse, query, f"table {table} has rows, but there is neither a checkpoint nor a row in batch_manifest")
 
 
-def _compare(spark: SparkSession, warehouse: Warehouse, query: str, checkpoint: _Checkpoint, manifest: list[Row]) -> None:
+def _compare(spark: SparkSession, warehouse: Warehouse, query: str, checkpoint: Checkpoint, manifest: list[Row]) -> None:
     newest = manifest[0]
     if checkpoint.query_id is None:
         _refuse(warehouse, query, f"micro-batch {newest.batch_id} is in the tables, but the checkpoint is gone")
     if checkpoint.query_id != newest.query_id:
         _refuse(warehouse, query, f"the checkpoint is of query {checkpoint.query_id}, the tables are of query {newest.query_id}")
-    if newest.batch_id not in checkpoint.offsets:
-        last = checkpoint.offsets[-1] if checkpoint.offsets else "none"
+    if newest.batch_id not in checkpoint.planned:
+        last = checkpoint.planned[-1] if checkpoint.planned else "none"
         _refuse(warehouse, query, f"micro-batch {newest.batch_id} is in the tables, but the checkpoint is older: its last is {last}")
-    files = WarehouseFiles(spark)
     for row in manifest:
-        written = files.read(f"{warehouse.checkpoint(query)}/offsets/{row.batch_id}")
+        written = offset_entry(spark, warehouse, query, row.batch_id)
         if written is not None and written.strip() != row.source_offsets.strip():
             _refuse(warehouse, query, f"the checkpoint read other input in micro-batch {row.batch_id} than what is in the tables")
 
@@ -81,31 +71,12 @@ def _check_versions(spark: SparkSession, warehouse: Warehouse, query: str, newes
 
 
 def _refuse(warehouse: Warehouse, query: str, reason: str) -> None:
-    raise BadWarehouse(
-        f"{query}: {reason}. Going on would ignore or double rows. Put the right one back, or compute anew: "
-        f"{warehouse.rebuild_command(query)}"
-    )
+    advice = f"Put the right one back, or compute anew: {warehouse.rebuild_command(query)}"
+    raise BadWarehouse(f"{query}: {reason}. Going on would ignore or double rows. {advice}")
 
 
-def _read_checkpoint(spark: SparkSession, warehouse: Warehouse, query: str) -> _Checkpoint:
-    files, folder = WarehouseFiles(spark), warehouse.checkpoint(query)
-    metadata = files.read(f"{folder}/metadata")
-    query_id = None
-    if metadata is not None:
-        try:
-            query_id = str(json.loads(metadata)["id"])
-        except (ValueError, KeyError, TypeError):
-            _refuse(warehouse, query, f"{folder}/metadata is damaged")
-    return _Checkpoint(query_id, _batches(files.names(f"{folder}/offsets")), _batches(files.names(f"{folder}/commits")))
-
-
-def _batches(names: list[str]) -> tuple[int, ...]:
-    """Numbers of micro-batches, ascending; other files (checksums, temporary ones) are none."""
-    return tuple(sorted(int(name) for name in names if name.isdigit()))
-
-
-def _newest_batches(spark: SparkSession, warehouse: Warehouse, query: str) -> list[Row]:
-    """Rows of batch_manifest of the query that wrote last, newest first."""
+def newest_batches(spark: SparkSession, warehouse: Warehouse, query: str) -> list[Row]:
+    """Rows of batch_manifest of the query that wrote last, newest first; some at most. Empty where there are none, or no table."""
     if _version(spark, warehouse, "batch_manifest") is None:
         return []
     manifest = spark.read.format("delta").load(warehouse.table("batch_manifest")).where(F.col("query") == query)

@@ -28,6 +28,11 @@ class Warehouse:
         return f"{self.root}/_driver_lock"
 
     @property
+    def upkeep_lock_file(self) -> str:
+        """Held by the one command that may rewrite or delete the tables' files."""
+        return f"{self.root}/_upkeep_lock"
+
+    @property
     def stop_file(self) -> str:
         """Whoever makes this file asks the running driver to stop after its running micro-batch."""
         return f"{self.root}/_stop"

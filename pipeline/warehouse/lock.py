@@ -53,8 +53,25 @@ class LockEntry:
             return None
 
 
+def read_lock(files: WarehouseFiles, uri: str) -> LockEntry | None:
+    """What the lock file says; None if there is none, or if it stays unreadable for a second."""
+    for attempt in range(_READ_ATTEMPTS):
+        text = files.read(uri)
+        entry = None if text is None else LockEntry.from_json(text)
+        if entry is not None:
+            return entry
+        if attempt < _READ_ATTEMPTS - 1:
+            threading.Event().wait(_READ_PAUSE_SECONDS)
+    return None
+
+
+def is_gone(holder: LockEntry, now: datetime, host: str, is_alive: Callable[[Driver], bool]) -> bool:
+    """Whether the lock was left behind: silent for STALE_AFTER, or its process (if it was of `host`, where we are) is not alive."""
+    return now - holder.heartbeat_at > STALE_AFTER or (holder.driver.host == host and not is_alive(holder.driver))
+
+
 class DriverLock:
-    """Held from `acquire` to `release`; a thread renews it. Times (`now`) need a zone.
+    """Says that this driver, and no other, writes rows. Held from `acquire` to `release`; a thread renews it. Times (`now`) need a zone.
 
     `is_alive` says of a driver on this host whether its process runs; `notice` receives lines for the operator.
     """
@@ -71,6 +88,7 @@ class DriverLock:
     ) -> None:
         self._files = WarehouseFiles(spark)
         self._warehouse = warehouse
+        self._file = self.file_of(warehouse)
         self._driver = driver
         self._now = now
         self._is_alive = is_alive
@@ -81,23 +99,27 @@ class DriverLock:
         self._fault: BaseException | None = None
         self._heartbeat = threading.Thread(target=self._renew_until_released, name="driver-lock", daemon=True)
 
+    @staticmethod
+    def file_of(warehouse: Warehouse) -> str:
+        """URI of the lock file."""
+        return warehouse.lock_file
+
     def acquire(self) -> None:
         """Take the lock, or raise BadWarehouse that says who holds it. A stale lock is taken over with a notice."""
-        file = self._warehouse.lock_file
-        if not self._files.create(file, self._entry()):
+        if not self._files.create(self._file, self._entry()):
             holder = self._read()
-            if holder is not None and not self._is_gone(holder):
+            if holder is not None and not is_gone(holder, self._now(), self._driver.host, self._is_alive):
                 raise BadWarehouse(self._refusal(holder))
             self._notice(f"taking over the lock of a driver that is gone: {_words(holder)}")
-            self._files.delete(file)
-            if not self._files.create(file, self._entry()):
+            self._files.delete(self._file)
+            if not self._files.create(self._file, self._entry()):
                 raise BadWarehouse(self._refusal(self._read()))
         self._heartbeat.start()
 
     def verify(self) -> None:
         """Raise BadWarehouse if the lock is no longer ours, or what ended its heartbeat."""
         if self._fault is not None:
-            raise BadWarehouse(f"the lock {self._warehouse.lock_file} could not be renewed: {self._fault}") from self._fault
+            raise BadWarehouse(f"the lock {self._file} could not be renewed: {self._fault}") from self._fault
         holder = self._read()
         if holder is None or holder.driver != self._driver:
             raise BadWarehouse(
@@ -112,27 +134,13 @@ class DriverLock:
             self._heartbeat.join()
         holder = self._read()
         if holder is not None and holder.driver == self._driver:
-            self._files.delete(self._warehouse.lock_file)
+            self._files.delete(self._file)
 
     def _entry(self) -> str:
         return LockEntry(self._driver, self._started_at, self._now()).to_json()
 
     def _read(self) -> LockEntry | None:
-        for attempt in range(_READ_ATTEMPTS):
-            text = self._files.read(self._warehouse.lock_file)
-            entry = None if text is None else LockEntry.from_json(text)
-            if entry is not None:
-                return entry
-            if attempt < _READ_ATTEMPTS - 1:
-                self._pause()
-        return None
-
-    def _pause(self) -> None:
-        threading.Event().wait(_READ_PAUSE_SECONDS)
-
-    def _is_gone(self, holder: LockEntry) -> bool:
-        here = holder.driver.host == self._driver.host
-        return self._now() - holder.heartbeat_at > STALE_AFTER or (here and not self._is_alive(holder.driver))
+        return read_lock(self._files, self._file)
 
     def _refusal(self, holder: LockEntry | None) -> str:
         return (
@@ -147,10 +155,25 @@ class DriverLock:
                 holder = self._read()
                 if holder is None or holder.driver != self._driver:
                     return  # verify() says so before the next micro-batch
-                self._files.write(self._warehouse.lock_file, self._entry())
+                self._files.write(self._file, self._entry())
             except BaseException as fault:  # noqa: BLE001 - kept for verify(), which raises it where the job can end
                 self._fault = fault
                 return
+
+
+class UpkeepLock(DriverLock):
+    """Says that this driver, and no other, rewrites or deletes files of the tables: `maintain`, `rebuild`. `stream` may run beside."""
+
+    @staticmethod
+    def file_of(warehouse: Warehouse) -> str:
+        """URI of the lock file."""
+        return warehouse.upkeep_lock_file
+
+    def _refusal(self, holder: LockEntry | None) -> str:
+        return (
+            f"another `maintain` or `rebuild` ({_words(holder)}) is at work in {self._warehouse.root}; wait for its end. "
+            f"One that died is forgotten after {STALE_AFTER.seconds} s"
+        )
 
 
 def _words(holder: LockEntry | None) -> str:

@@ -34,6 +34,7 @@ TOPIC_BACKLOG = Table(
     "topic_backlog",
     "One row per topic and quota check: the state just before any action of it, as the broker believes it.",
     grain=("broker", "epoch", "topic", "check_time", "check_number"),
+    age_by="check_time",
     fields=(
         Field("broker", "string", "broker"),
         Field("epoch", "long", "epoch of the broker", "ms since 1970"),
@@ -67,6 +68,7 @@ SUBSCRIPTION_BACKLOG = Table(
     "subscription_backlog",
     "One row per subscription and quota check: how far behind it is, and what moved it since its cursor was opened.",
     grain=("broker", "epoch", "topic", "subscription", "check_time", "check_number"),
+    age_by="check_time",
     fields=(
         Field("broker", "string", "broker"),
         Field("epoch", "long", "epoch of the broker", "ms since 1970"),

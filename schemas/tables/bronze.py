@@ -38,6 +38,7 @@ DISPATCH_EVENTS = Table(
     "Bronze: every event of the log that keeps the contract, as it came. Duplicates are kept; lanes recognise them.",
     grain=("source_file", "source_line", "broker", "epoch", "seq"),
     grain_where=_HAS_A_LINE,
+    age_by="event_date",
     fields=(*PARSED_FIELDS, *_IDS),
     partition_by=("event_date",),
     properties={"delta.dataSkippingStatsColumns": "ingest_batch,ts,epoch,seq,broker_id"},
@@ -62,6 +63,7 @@ QUARANTINE = Table(
     "Lines that are not events, each with the reason. in = dispatch_events + quarantine, for every batch.",
     grain=("source_file", "source_line", "ingest_batch", "reason", "raw_sha256"),
     grain_where=_HAS_A_LINE,
+    age_by="quarantined_at",
     fields=(
         Field("reason", "string", "reason code", check="reason IN (" + ", ".join(f"'{r}'" for r in REASONS) + ")"),
         Field("detail", "string", "what exactly: field, value met, what was expected"),

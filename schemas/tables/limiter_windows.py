@@ -12,6 +12,7 @@ LIMITER_WINDOWS = Table(
     "limiter_windows",
     "One row per limiter, dimension and window in which it had a rate and was applied, asked or used.",
     grain=("broker", "epoch", "level", "topic", "subscription", "dimension", "created_at", "window_start", "clock_segment"),
+    age_by="window_start",
     fields=(
         Field("broker", "string", "broker"),
         Field("epoch", "long", "epoch of the broker", "ms since 1970"),

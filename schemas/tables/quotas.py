@@ -25,6 +25,7 @@ QUOTA_EVICTIONS = Table(
     "quota_evictions",
     "One row per decision of a quota check to act, also when nothing moved, beside what the broker did.",
     grain=("broker", "epoch", "topic", "decided_at", "check_number"),
+    age_by="decided_at",
     fields=(
         Field("broker", "string", "broker"),
         Field("epoch", "long", "epoch of the broker", "ms since 1970"),
@@ -60,6 +61,7 @@ QUOTA_EVICTION_MOVES = Table(
     "quota_eviction_moves",
     "One row per cursor that a decision to evict moves, by the rule or in the log.",
     grain=("broker", "epoch", "topic", "subscription", "decided_at", "check_number"),
+    age_by="decided_at",
     fields=(
         Field("broker", "string", "broker"),
         Field("epoch", "long", "epoch of the broker", "ms since 1970"),
@@ -93,6 +95,7 @@ QUOTA_CHECKS = Table(
     "quota_checks",
     "One row per broker and window in which quota checks were done: how long they took since their round began.",
     grain=("broker", "epoch", "window_start", "clock_segment"),
+    age_by="window_start",
     fields=(
         Field("broker", "string", "broker"),
         Field("epoch", "long", "epoch of the broker", "ms since 1970"),

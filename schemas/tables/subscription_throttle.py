@@ -12,6 +12,7 @@ SUBSCRIPTION_THROTTLE = Table(
     "subscription_throttle",
     "One row per dispatcher incarnation and window in which something happened to it (an event of its own, or blocked time).",
     grain=("broker", "epoch", "topic", "subscription", "opened_at", "window_start", "clock_segment"),
+    age_by="window_start",
     fields=(
         Field("broker", "string", "broker"),
         Field("epoch", "long", "epoch of the broker", "ms since 1970"),

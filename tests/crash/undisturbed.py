@@ -25,8 +25,8 @@ def log_in_files(capture: Path, folder: Path, count: int) -> list[Path]:
     return files
 
 
-def undisturbed(events: Path, folder: Path) -> dict[str, Rows]:
+def undisturbed(events: Path, folder: Path, *, drain: bool = True) -> dict[str, Rows]:
     """Tables of one run over all files, a micro-batch of ingest per file. Needs the session's Spark."""
     warehouse = Warehouse(str(folder / "warehouse"))
-    run_job(events, warehouse, ingest__max_files_per_batch="1")
+    run_job(events, warehouse, drain=drain, ingest__max_files_per_batch="1")
     return tables_of_warehouse(warehouse)

@@ -29,6 +29,10 @@ def test_later_layers_win(tmp_path: Path) -> None:
         (["ingest.source_format=csv"], {}, ["ingest.source_format", "'csv'", "'jsonl'"]),
         (["lanes.max_bytes_per_batch=1.5g"], {}, ["lanes.max_bytes_per_batch", "'1.5g'"]),
         (["stream.trigger_interval_ms=soon"], {}, ["stream.trigger_interval_ms", "'soon'", "integer"]),
+        (["maintain.keep_days=names:9"], {}, ["maintain.keep_days", "names is not a table that may be shortened", "topic_backlog"]),
+        (["maintain.keep_days=quarantine:9,dispatch_events:10"], {}, ["maintain.keep_days", "quarantine must be kept as long"]),
+        (["maintain.keep_days=quarantine:9"], {}, ["quarantine must be kept as long"]),
+        (["maintain.keep_days=dispatch_events"], {}, ["maintain.keep_days", "'dispatch_events'"]),
         (["lanes.lateness_ms"], {}, ["expected section.key=value"]),
     ],
 )
@@ -38,6 +42,12 @@ def test_a_wrong_setting_is_named_with_what_is_allowed(overrides: list[str], env
     message = str(refused.value)
     assert [word for word in words if word not in message] == []
     assert "\n" not in message
+
+
+def test_days_are_kept_per_table() -> None:
+    assert default_settings().maintain.days_kept == {}
+    chosen = load_settings(None, ["maintain.keep_days=dispatch_events:90,quarantine:120"], {})
+    assert chosen.maintain.days_kept == {"dispatch_events": 90, "quarantine": 120}
 
 
 @pytest.mark.parametrize("text", ["lanes = 3", "[lane]\nlateness_ms = 1", "[lanes]\nlateness_ms = [1]", "[lanes"])

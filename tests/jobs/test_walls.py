@@ -32,7 +32,10 @@ def test_the_parser_imports_without_spark() -> None:
     assert loaded_after(modules_of("pipeline/parse")) & {"pyspark", "delta", "py4j"} == set()
 
 
-@pytest.mark.parametrize("command", ["jobs.cli, jobs.stream, jobs.sql, jobs.rebuild, jobs.quality", "jobs.needs"])
+@pytest.mark.parametrize(
+    "command",
+    ["jobs.cli, jobs.stream, jobs.sql, jobs.rebuild, jobs.quality, jobs.status, jobs.maintain, jobs.checkpoint", "jobs.needs"],
+)
 def test_arguments_are_read_without_anything_installed(command: str) -> None:
     assert loaded_after(command) & {"pyspark", "pandas", "pyarrow", "numba", "numpy", "great_expectations"} == set()
 

@@ -135,6 +135,11 @@ def test_log_health_of_a_whole_log_shows_only_the_clock(spark: SparkSession) -> 
     assert (row["clock_steps"], row["largest_clock_step_s"], row["completeness_min"]) == (1, -3600.0, 1.0)
 
 
+def test_log_health_does_not_miss_what_was_deleted_with_an_old_date(spark: SparkSession) -> None:
+    row = one(spark, "SELECT * FROM log_health WHERE broker = 'b3:8080'")
+    assert (row["rows_in"], row["events"], row["last_seq"], row["awaited"], row["lost_events"]) == (3, 3, 104, 1, 0)
+
+
 def test_log_balance_adds_up_both_equations(spark: SparkSession) -> None:
     row = one(spark, "SELECT * FROM log_balance")
     assert (row["ingest_balanced"], row["lanes_balanced"], row["lanes_behind"], row["held"]) == (True, True, 0, 1)

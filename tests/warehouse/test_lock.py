@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.lock import STALE_AFTER, Driver, DriverLock
+from pipeline.warehouse.lock import STALE_AFTER, Driver, DriverLock, UpkeepLock
 
 pytestmark = pytest.mark.spark
 
@@ -127,6 +127,22 @@ def test_a_damaged_lock_file_is_taken_over(lock_of: Callable[..., DriverLock], w
     first.verify()
     first.release()
     assert "cannot be read" in lock_of.notices[0]  # type: ignore[attr-defined]
+
+
+def test_upkeep_and_writing_do_not_exclude_each_other_two_upkeeps_do(
+    lock_of: Callable[..., DriverLock], spark: SparkSession, warehouse: Warehouse, clock: Clock
+) -> None:
+    writing = lock_of(FIRST)
+    writing.acquire()
+    upkeep = [UpkeepLock(spark, warehouse, driver, clock, lambda _: True, lambda _: None, 3600.0) for driver in (FIRST, SECOND)]
+    upkeep[0].acquire()
+    with pytest.raises(BadWarehouse, match=r"another `maintain` or `rebuild` \(host here, pid 100, .* wait for its end"):
+        upkeep[1].acquire()
+    writing.verify()
+    upkeep[0].verify()
+    upkeep[0].release()
+    writing.verify()
+    writing.release()
 
 
 def test_of_many_that_create_a_file_at_once_one_wins(spark: SparkSession, warehouse: Warehouse) -> None:

@@ -1,0 +1,110 @@
+"""Look after the files of a warehouse: delete what is older than it is to be kept, merge small files, remove what nobody needs any more.
+
+Runs beside a live job and readers; one `maintain` at a time. Removes no file that lanes have not read, nor one that a consistent cut
+still reads. Meant to be run once a day. --dry-run says what it would do and changes nothing.
+"""
+
+import argparse
+import json
+import os
+import uuid
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import Any
+
+from pipeline.faults import BadConfig, BadWarehouse
+
+EXAMPLES = """examples:
+  ./spark-submit.sh maintain --warehouse /data/warehouse --dry-run
+  ./spark-submit.sh maintain --warehouse /data/warehouse
+  ./spark-submit.sh maintain --warehouse /data/warehouse --tables dispatch_events,batch_manifest --format json
+  ./spark-submit.sh maintain --warehouse /data/warehouse --set maintain.keep_days=dispatch_events:90,quarantine:90
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `maintain`."""
+    from jobs.stream import add_settings_arguments
+
+    parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--tables", metavar="NAMES", help="these tables only, with commas between (default: all)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="json: one document, as the last line (default: text)")
+    add_settings_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it and print what was done; BadConfig for an unknown table or setting, BadWarehouse for no warehouse, or one in work."""
+    from pipeline.settings import load_settings
+
+    tables = chosen_tables(args.tables)
+    settings = load_settings(args.settings, args.overrides, os.environ).maintain
+    from jobs.driver import locked, qualified_warehouse, say, utc_now
+    from jobs.session import build_session
+    from pipeline.upkeep.maintain import maintain
+    from pipeline.warehouse.lock import UpkeepLock
+    from pipeline.warehouse.table_facts import existing_tables
+    from schemas.tables import JOB_TABLES
+
+    spark = build_session("dispatch-analytics maintain")
+    warehouse = qualified_warehouse(spark, args.warehouse)
+    existing = existing_tables(spark, warehouse)
+    missing = {table.name for table in JOB_TABLES} - set(existing)
+    if missing:
+        raise BadWarehouse(f"no warehouse, or not a whole one, at {warehouse.root}: there is no table {', '.join(sorted(missing))}")
+    with locked(spark, warehouse, str(uuid.uuid4()), UpkeepLock) as lock:
+
+        def before_each(table: str) -> None:
+            lock.verify()
+            if args.format == "text":
+                say(f"{table} …")
+
+        document = maintain(
+            spark,
+            warehouse,
+            settings,
+            [name for name in tables if name in existing],
+            utc_now(),
+            changes=not args.dry_run,
+            before_each=before_each,
+        )
+    if args.format == "json":
+        print(json.dumps(document, default=json_value, ensure_ascii=False))
+    else:
+        for line in text_lines(document):
+            print(line)
+    return 0
+
+
+def chosen_tables(names: str | None) -> list[str]:
+    """The tables of --tables in declared order; BadConfig for one that is none."""
+    from schemas.tables import TABLES, TABLES_BY_NAME
+
+    chosen = list(TABLES_BY_NAME) if names is None else [name.strip() for name in names.split(",")]
+    unknown = [name for name in chosen if name not in TABLES_BY_NAME]
+    if unknown:
+        raise BadConfig(f"--tables {unknown[0]}: there is no such table; those are {', '.join(TABLES_BY_NAME)}")
+    return [table.name for table in TABLES if table.name in chosen]
+
+
+def json_value(value: Any) -> str:
+    """A time or date as ISO 8601."""
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    raise TypeError(f"no JSON for {type(value)}")
+
+
+def text_lines(document: dict[str, Any]) -> Iterable[str]:
+    """What was done, a line per table; then why something was not."""
+    from jobs.sql import aligned
+
+    yield f"{document['warehouse']}{': would do' if document['dry_run'] else ''}"
+    yield f"dates before {document['first_open_date']} are closed" if document["first_open_date"] else "no date is closed yet"
+    columns = ["table", "bytes", "files", "small", "rows deleted", "files merged", "into", "removed", "bytes removed"]
+    keys = ["bytes", "files", "small_files", "deleted_rows", "merged_files", "into_files", "removed_files", "removed_bytes"]
+    yield aligned(columns, [[name, *(table[key] for key in keys)] for name, table in document["tables"].items()])
+    for name, table in document["tables"].items():
+        if table["not_removed_because"]:
+            yield f"{name}: no file removed: {table['not_removed_because']}"
+    if document["leftovers"]:
+        yield f"notes of finished micro-batches: {document['leftovers']}"

@@ -1,0 +1,135 @@
+"""What state a warehouse is in: who writes, how far each query got and how far it is behind, what is missing, how large the tables are.
+
+Reads only and takes no lock: it may be asked beside a running job and of a stopped one. What somebody must act on comes first.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from pipeline.faults import BadWarehouse
+
+EXAMPLES = """examples:
+  ./spark-submit.sh status --warehouse /data/warehouse
+  ./spark-submit.sh status --warehouse /data/warehouse --format json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `status`."""
+    parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="json: one document, its keys are in docs/operations.md (default: text)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print it; 0 whatever the state is. BadWarehouse where no warehouse is."""
+    import socket
+
+    from jobs.driver import is_alive, qualified_warehouse, utc_now
+    from jobs.session import LITTLE_DATA, build_session
+    from pipeline.settings import load_settings
+    from pipeline.upkeep.status import status
+    from pipeline.warehouse.files import WarehouseFiles
+
+    settings = load_settings(None, [], os.environ)
+    spark = build_session("dispatch-analytics status", LITTLE_DATA)
+    warehouse = qualified_warehouse(spark, args.warehouse)
+    files = WarehouseFiles(spark)
+    for table in ("batch_manifest", "lane_control", "dispatch_events"):
+        if not files.exists(f"{warehouse.table(table)}/_delta_log"):
+            raise BadWarehouse(
+                f"there is no warehouse at {warehouse.root}; make one: ./spark-submit.sh stream --once --events URI --warehouse URI"
+                if table == "batch_manifest"
+                else f"table {table} is gone from {warehouse.root}: ./spark-submit.sh rebuild all --warehouse {warehouse.root} --events URI"
+            )
+    document = status(spark, warehouse, utc_now(), socket.gethostname(), is_alive, settings.maintain.small_file_bytes)
+    if args.format == "json":
+        print(json.dumps(document, default=json_value, ensure_ascii=False))
+    else:
+        for line in text_lines(document):
+            print(line)
+    return 0
+
+
+def json_value(value: Any) -> str:
+    """A datetime as ISO 8601 with its zone."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"no JSON for {type(value)}")
+
+
+def text_lines(document: dict[str, Any]) -> Iterable[str]:
+    """For a person who was woken by it: problems, who writes, how far, what is missing; sizes last."""
+    from jobs.sql import aligned
+
+    now = document["at"]
+    yield f"{document['warehouse']} at {now.isoformat(timespec='seconds')}"
+    for problem in document["problems"]:
+        yield f"PROBLEM    {problem}"
+    yield f"writer     {_writer(document['writer'], now)}{', told to stop' if document['stop_requested'] else ''}"
+    events, times = document["events"], document["event_time"]
+    for query, behind in (("ingest", _newest(times)), ("lanes", _behind(events, times))):
+        yield f"{query:<10} {_last(document['queries'][query], now)}; {behind}"
+    yield f"events     {events['lines_in']:,} lines = {events['bronze']:,} events + {events['quarantined']:,} quarantined"
+    yield (
+        f"           {events['applied']:,} applied, {events['duplicates']:,} duplicate, {events['late']:,} late, "
+        f"{events['held']:,} held behind a hole, {events['lost']:,} lost"
+    )
+    gaps = document["gaps"]
+    if gaps and (gaps["lost_ranges"] or gaps["clock_steps"]):
+        yield f"gaps       {gaps['lost_events']:,} events lost in {gaps['lost_ranges']:,} ranges; {gaps['clock_steps']:,} steps of a clock"
+    for name in ("late", "quarantine"):
+        if document[name]:
+            yield f"{name:<10} {', '.join(f'{reason} {count:,}' for reason, count in document[name].items())}"
+    yield ""
+    columns = ["table", "version", "rows", "bytes", "files", "small", "last write"]
+    yield aligned(columns, [_table_row(name, table, now) for name, table in document["tables"].items()])
+
+
+def _table_row(name: str, table: dict[str, Any], now: datetime) -> list[Any]:
+    written = "" if table["written_at"] is None else ago(now, table["written_at"])
+    return [name, table["version"], table["rows"], table["bytes"], table["files"], table["small_files"], written]
+
+
+def _writer(writer: dict[str, Any], now: datetime) -> str:
+    if "pid" not in writer:
+        return writer["state"]
+    who = f"host {writer['host']}, pid {writer['pid']}, since {writer['started_at'].isoformat(timespec='seconds')}, run {writer['run_id']}"
+    return f"{writer['state']}: {who}, heartbeat {ago(now, writer['heartbeat_at'])}"
+
+
+def _last(query: dict[str, Any], now: datetime) -> str:
+    last = query["last_batch"]
+    if last is None:
+        return "no micro-batch yet"
+    return f"micro-batch {last['batch_id']} {ago(now, last['written_at'])}, {last['rows_in']:,} rows"
+
+
+def _newest(times: dict[str, Any]) -> str:
+    if times["newest"] is None:
+        return "no events"
+    return f"newest event of {times['newest'].isoformat(timespec='seconds')}"
+
+
+def _behind(events: dict[str, Any], times: dict[str, Any]) -> str:
+    seconds = times["lanes_behind_s"]
+    in_time = "" if seconds is None else f", {duration(seconds)} of event time"
+    return f"{events['lanes_behind']:,} rows behind{in_time}"
+
+
+def ago(now: datetime, then: datetime) -> str:
+    """How long before `now`."""
+    return f"{duration((now - then).total_seconds())} ago"
+
+
+def duration(seconds: float) -> str:
+    """In the unit that people would take."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(0.0, seconds):.0f} s"

@@ -1,0 +1,77 @@
+"""What lies in a query's checkpoint, as one JSON-ready document. Reads only."""
+
+import json
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.lanes.codec import MAGIC, VERSION
+from pipeline.upkeep.needed import STREAMED
+from pipeline.upkeep.progress import refusal
+from pipeline.warehouse.checkpoint import entry_settings, offset_entry, read_checkpoint, source_lines
+from pipeline.warehouse.files import WarehouseFiles
+from pipeline.warehouse.layout import Warehouse
+
+_STORE = "spark.sql.streaming.stateStore.providerClass"
+_PARTITIONS = "spark.sql.shuffle.partitions"
+#: A reader has no coordinator to report to, and must repair nothing.
+_ONLY_FOR_WRITERS = (
+    "spark.sql.streaming.stateStore.coordinatorReportSnapshotUploadLag",
+    "spark.sql.streaming.stateStore.autoSnapshotRepair.enabled",
+)
+#: Of a state blob: four bytes of magic, four of version (little-endian).
+_MAGIC_BYTES, _VERSION_AT = len(MAGIC), len(MAGIC) + 1
+
+
+def inspect(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[str, Any]:
+    """Everything of the checkpoint of `query`; `refused` is what `stream` would say of it, None if it may go on."""
+    checkpoint, folder = read_checkpoint(spark, warehouse, query), warehouse.checkpoint(query)
+    entry = offset_entry(spark, warehouse, query, checkpoint.planned[-1]) if checkpoint.planned else None
+    names = STREAMED if query == "lanes" else ("events",)
+    return {
+        "query": query,
+        "folder": folder,
+        "bytes": WarehouseFiles(spark).bytes_below(folder),
+        "query_id": checkpoint.query_id,
+        "refused": refusal(spark, warehouse, query),
+        "planned": checkpoint.planned[-1] if checkpoint.planned else None,
+        "committed": checkpoint.committed[-1] if checkpoint.committed else None,
+        "sources": None if entry is None else dict(zip(names, map(_offset, source_lines(entry)), strict=True)),
+        "state": _state(spark, folder, entry, checkpoint.committed) if query == "lanes" and entry is not None else None,
+        "rebuild": warehouse.rebuild_command(query),
+    }
+
+
+def _offset(line: str) -> Any:
+    return json.loads(line) if line.startswith("{") else None
+
+
+def _state(spark: SparkSession, folder: str, entry: str, committed: tuple[int, ...]) -> dict[str, Any]:
+    """Size and format of the lanes' state after the newest finished micro-batch."""
+    settings = entry_settings(entry)
+    formats: dict[str, int] = {}
+    if committed:
+        reader = spark.newSession()
+        for key in _ONLY_FOR_WRITERS:
+            reader.conf.set(key, "false")
+        blobs = reader.read.format("statestore").option("batchId", committed[-1]).load(folder)
+        head = F.hex(F.substring("value.groupState.blob", 1, _VERSION_AT + 3)).alias("head")
+        formats = {_format(row["head"]): row["count"] for row in blobs.select(head).groupBy("head").count().collect()}
+    return {
+        "bytes": WarehouseFiles(spark).bytes_below(f"{folder}/state"),
+        "store": settings.get(_STORE, "").rpartition(".")[2],
+        "partitions": int(settings[_PARTITIONS]) if _PARTITIONS in settings else None,
+        "lanes": sum(formats.values()),
+        "formats": sorted(formats),
+        "readable_format": _words(MAGIC, VERSION),
+    }
+
+
+def _format(head: str) -> str:
+    found = bytes.fromhex(head)
+    return _words(found[:_MAGIC_BYTES], int.from_bytes(found[_MAGIC_BYTES:], "little"))
+
+
+def _words(magic: bytes, version: int) -> str:
+    return f"{magic.decode('latin-1')} version {version}"

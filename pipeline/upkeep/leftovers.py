@@ -1,0 +1,15 @@
+"""Small files of ours that nobody reads again."""
+
+from pipeline.warehouse.checkpoint import Checkpoint
+from pipeline.warehouse.files import WarehouseFiles
+from pipeline.warehouse.layout import Warehouse
+
+
+def old_listings(files: WarehouseFiles, warehouse: Warehouse, ingest: Checkpoint) -> list[str]:
+    """URIs of the notes of what micro-batches of ingest were about to read (pipeline/ingest/listed.py), of those that are committed.
+
+    Each is deleted by the next micro-batch, unless that one reads no files.
+    """
+    folder = f"{warehouse.checkpoint('ingest')}/listed"
+    committed = ingest.committed[-1] if ingest.committed else -1
+    return [f"{folder}/{name}" for name in files.names(folder) if name.isdigit() and int(name) <= committed]

@@ -1,0 +1,48 @@
+"""Deletes rows of dates that are over and older than they are to be kept; by default everything is kept for ever."""
+
+from datetime import date, timedelta
+
+from delta.exceptions import ConcurrentAppendException
+from pyspark.sql import SparkSession
+
+from pipeline.faults import BadWarehouse
+from pipeline.warehouse.layout import Warehouse
+from schemas.render.ddl import delta_path
+from schemas.tables import TABLES_BY_NAME
+
+#: A delete that read the whole table gives way to every append beside it, and is tried again. Appends come some seconds apart.
+ATTEMPTS = 10
+
+
+def oldest_kept(keep_days: int, today: date, open_date: date | None) -> date | None:
+    """First date of which rows are kept; None: nothing may be deleted, because no date is closed (`first_open_date`)."""
+    return None if open_date is None else min(today - timedelta(days=keep_days), open_date)
+
+
+def rows_before(spark: SparkSession, warehouse: Warehouse, table: str, first_kept: date, read_batch: int | None) -> int:
+    """How many rows `delete_before` would delete now."""
+    return spark.read.format("delta").load(warehouse.table(table)).where(_old(table, first_kept, read_batch)).count()
+
+
+def delete_before(spark: SparkSession, warehouse: Warehouse, table: str, first_kept: date, read_batch: int | None) -> int:
+    """Delete rows of dates before `first_kept`; returns how many.
+
+    Of dispatch_events only rows that lanes have read for good (up to micro-batch `read_batch` of ingest): what comes late for an old date
+    is new to them, and may be there by now without anybody having looked. Raises BadWarehouse if appends came between each time.
+    """
+    where = _old(table, first_kept, read_batch)
+    for _ in range(ATTEMPTS):
+        try:
+            done = spark.sql(f"DELETE FROM {delta_path(warehouse.table(table))} WHERE {where}").collect()
+            return int(done[0]["num_affected_rows"])
+        except ConcurrentAppendException:
+            continue
+    raise BadWarehouse(f"{table}: old rows could not be deleted, {ATTEMPTS} times somebody else wrote first; run `maintain` again later")
+
+
+def _old(table: str, first_kept: date, read_batch: int | None) -> str:
+    """SQL that is true of the rows to delete."""
+    old = f"CAST({TABLES_BY_NAME[table].age_by} AS DATE) < DATE '{first_kept}'"
+    if table != "dispatch_events":
+        return old
+    return "false" if read_batch is None else f"{old} AND ingest_batch <= {read_batch}"

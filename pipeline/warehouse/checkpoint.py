@@ -1,0 +1,82 @@
+"""What lies in a query's checkpoint folder: who the query is, how far it planned and committed, where its sources stand. Reads only."""
+
+import json
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from pipeline.warehouse.files import WarehouseFiles
+from pipeline.warehouse.layout import Warehouse
+
+#: An offset log entry begins with a version line and a line of metadata; a line per source follows.
+_LINES_BEFORE_SOURCES = 2
+NO_OFFSET = "-"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """`query_id` is None where there is no metadata, or where it is `damaged`; micro-batches ascend, Spark keeps the newest only."""
+
+    query_id: str | None
+    damaged: bool
+    planned: tuple[int, ...]
+    committed: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class DeltaOffset:
+    """How far a stream over a Delta table has read: everything before `version`, and of it the files up to `index` (< 0: none).
+
+    While `initial`, the stream reads the table as it stood at `version`, which it found when it began.
+    """
+
+    version: int
+    index: int
+    initial: bool
+
+    @property
+    def whole(self) -> int:
+        """Newest version of which everything was read; −1: none."""
+        return -1 if self.initial else self.version - 1
+
+
+def read_checkpoint(spark: SparkSession, warehouse: Warehouse, query: str) -> Checkpoint:
+    """The checkpoint of `query`; empty where there is none."""
+    files, folder = WarehouseFiles(spark), warehouse.checkpoint(query)
+    metadata = files.read(f"{folder}/metadata")
+    query_id, damaged = None, False
+    if metadata is not None:
+        try:
+            query_id = str(json.loads(metadata)["id"])
+        except (ValueError, KeyError, TypeError):
+            damaged = True
+    return Checkpoint(query_id, damaged, _batches(files.names(f"{folder}/offsets")), _batches(files.names(f"{folder}/commits")))
+
+
+def offset_entry(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int) -> str | None:
+    """Spark's offset log entry of a micro-batch, whole; None if Spark keeps it no more."""
+    return WarehouseFiles(spark).read(f"{warehouse.checkpoint(query)}/offsets/{batch_id}")
+
+
+def source_lines(entry: str) -> list[str]:
+    """The offsets of an entry, one JSON text per source in the query's order; `-` for a source that had none yet."""
+    return [line for line in entry.splitlines()[_LINES_BEFORE_SOURCES:] if line]
+
+
+def entry_settings(entry: str) -> dict[str, str]:
+    """Spark's settings that the micro-batch, and so every later one, was run with."""
+    return dict(json.loads(entry.splitlines()[1]).get("conf", {}))
+
+
+def delta_offsets(entry: str) -> list[DeltaOffset | None]:
+    """The offsets of an entry whose sources are all Delta tables, as those of lanes: dispatch_events, then lane_control."""
+    return [None if line == NO_OFFSET else _delta_offset(json.loads(line)) for line in source_lines(entry)]
+
+
+def _delta_offset(offset: dict[str, object]) -> DeltaOffset:
+    return DeltaOffset(int(str(offset["reservoirVersion"])), int(str(offset["index"])), bool(offset["isStartingVersion"]))
+
+
+def _batches(names: list[str]) -> tuple[int, ...]:
+    """Numbers of micro-batches, ascending; other files (checksums, temporary ones) are none."""
+    return tuple(sorted(int(name) for name in names if name.isdigit()))

@@ -1,0 +1,56 @@
+"""`checkpoint inspect`: what lies there, whether it fits, and the one command that starts anew."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.checkpoint import text_lines
+from jobs.cli import main
+from pipeline.lanes.codec import VERSION
+from pipeline.upkeep.inspect import inspect
+from pipeline.warehouse.layout import Warehouse
+
+pytestmark = pytest.mark.spark
+
+
+def every_file(folder: Path) -> dict[str, int]:
+    return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_lanes_checkpoint_tells_its_batches_sources_and_state(made: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = Path(made.checkpoint("lanes").removeprefix("file:"))
+    before = every_file(folder)
+    capsys.readouterr()
+    assert main(["checkpoint", "inspect", "--query", "lanes", "--warehouse", made.root, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["query_id"], found["refused"]) == (json.loads((folder / "metadata").read_text())["id"], None)
+    last = max(int(path.name) for path in (folder / "commits").glob("[0-9]*"))
+    assert (found["planned"], found["committed"]) == (last, last)
+    assert [found["sources"][table]["reservoirVersion"] for table in ("dispatch_events", "lane_control")] == [5, 2]
+    state = found["state"]
+    assert (state["store"], state["partitions"], state["lanes"]) == ("RocksDBStateStoreProvider", 2, 1)
+    assert state["formats"] == [state["readable_format"]] == [f"DLAN version {VERSION}"]
+    assert 0 < state["bytes"] < found["bytes"] <= sum(path.stat().st_size for path in folder.rglob("*"))
+    assert every_file(folder) == before, "a look changes nothing"
+
+
+def test_a_checkpoint_that_is_gone_names_the_command(spark: SparkSession, copied: Callable[[], Warehouse]) -> None:
+    warehouse = copied()
+    shutil.rmtree(Path(warehouse.checkpoint("ingest").removeprefix("file:")))
+    found = inspect(spark, warehouse, "ingest")
+    assert (found["query_id"], found["planned"], found["committed"], found["sources"], found["state"]) == (None,) * 5
+    command = f"./spark-submit.sh rebuild all --warehouse {warehouse.root} --events URI"
+    lines = list(text_lines(found))
+    assert lines[1].startswith("fits        no: ingest: micro-batch 3 is in the tables, but the checkpoint is gone.")
+    assert command in lines[1]
+    assert lines[-1] == f"anew with   {command}"
+
+
+def test_there_is_no_reset(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["checkpoint", "reset", "--query", "lanes", "--warehouse", "w"])
+    assert "invalid choice: 'reset'" in capsys.readouterr().err

@@ -1,0 +1,144 @@
+"""`status`: what a person at three in the morning reads, and what a scheduler reads."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from upkeep_log import LOST, first_epoch, second_epoch
+
+from jobs.cli import main
+from jobs.status import text_lines
+from pipeline.upkeep.status import problems, status
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.lock import STALE_AFTER, Driver, LockEntry
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+HERE = "here"
+DRIVER = Driver("run-1", HERE, 100, "boot:1")
+OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
+spark_test = pytest.mark.spark
+
+
+def asked(spark: SparkSession, warehouse: Warehouse, *, alive: bool = True) -> dict[str, Any]:
+    return status(spark, warehouse, NOON, HERE, lambda _: alive, 1 << 20)
+
+
+@spark_test
+def test_a_stopped_warehouse_tells_how_far_it_got_and_what_is_missing(spark: SparkSession, made: Warehouse) -> None:
+    found = asked(spark, made)
+    one, two = first_epoch(), second_epoch()
+    events = len(one) + len(two)
+    assert (found["problems"], found["writer"], found["stop_requested"], found["missing_tables"]) == ([], {"state": "nobody"}, False, [])
+    assert found["events"] == {
+        "lines_in": events + 1, "bronze": events, "quarantined": 1, "rows_in": events, "applied": events, "duplicates": 0, "late": 0,
+        "tombstones": 0, "held": 0, "lost": len(LOST), "tombstones_written": 0, "ingest_balanced": True, "lanes_balanced": True,
+        "lanes_behind": 0,
+    }  # fmt: skip
+    gaps = found["gaps"]
+    assert (gaps["lost_ranges"], gaps["lost_events"], gaps["clock_steps"]) == (1, len(LOST), 0)
+    assert (found["late"], found["quarantine"]) == ({}, {"not_json": 1})
+    newest = max(event["ts"] for event in two) / 1e6
+    times = found["event_time"]
+    assert times["newest"] == times["newest_read"] == datetime.fromtimestamp(newest, UTC)
+    assert times["newest_age_s"] == pytest.approx(NOON.timestamp() - newest)
+    assert times["lanes_behind_s"] == 0
+    ingest, lanes = found["queries"]["ingest"], found["queries"]["lanes"]
+    assert (ingest["last_batch"]["batch_id"], ingest["planned"], ingest["committed"], ingest["refused"]) == (3, 3, 3, None)
+    assert (ingest["last_batch"]["read_to"], lanes["refused"]) == ([{"logOffset": 3}], None)
+    bronze = found["tables"]["dispatch_events"]
+    assert (bronze["rows"], bronze["files"], bronze["small_files"], bronze["version"]) == (events, 4, 4, 4)
+    data = [path for path in Path(made.table("dispatch_events").removeprefix("file:")).rglob("*.parquet") if "_delta_log" not in path.parts]
+    assert bronze["bytes"] == sum(path.stat().st_size for path in data)
+    assert found["tables"]["quota_evictions"]["rows"] == 0
+
+
+@spark_test
+def test_unfit_checkpoints_and_dead_drivers_come_first(spark: SparkSession, copied: Callable[[], Warehouse]) -> None:
+    warehouse = copied()
+    root = Path(warehouse.root.removeprefix("file:"))
+    shutil.rmtree(root / "_checkpoints" / "lanes")
+    (root / "_driver_lock").write_text(LockEntry(DRIVER, NOON - timedelta(hours=2), NOON - timedelta(seconds=3)).to_json())
+    (root / "_stop").touch()
+    found = asked(spark, warehouse, alive=False)
+    assert (found["writer"]["state"], found["writer"]["pid"], found["stop_requested"]) == ("gone", 100, True)
+    unfit, dead = found["problems"]
+    assert "lanes: micro-batch" in unfit
+    assert f"rebuild lanes --warehouse {warehouse.root}" in unfit
+    assert "host here, pid 100" in dead
+    lines = list(text_lines(found))
+    assert [line.split()[0] for line in lines[1:4]] == ["PROBLEM", "PROBLEM", "writer"]
+    assert "gone: host here, pid 100, since 2026-11-22T10:00:00+00:00, run run-1, heartbeat 3 s ago, told to stop" in lines[3]
+    assert (root / "_driver_lock").exists(), "a look takes no lock away"
+
+
+@spark_test
+def test_the_json_document_has_the_keys_that_are_promised(made: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["status", "--warehouse", made.root, "--format", "json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    promised = set(
+        re.findall(r"^\| `([a-z_.<>]+)` \|", OPERATIONS.read_text(encoding="utf-8").partition("## Daily upkeep")[0], re.MULTILINE)
+    )
+    assert paths(printed) <= promised
+    only_with_a_driver = {f"writer.{key}" for key in ("run_id", "host", "pid", "started_at", "heartbeat_at")}
+    assert {key for key in promised if not key.startswith("late.")} - paths(printed) <= only_with_a_driver
+
+
+def paths(document: dict[str, Any], *, top: bool = True) -> set[str]:
+    """Keys of the document down to its values; names that are data (tables, queries, reasons) as in the page."""
+    found = set[str]()
+    for key, value in document.items():
+        if key in ("queries", "tables"):
+            found |= {f"{key}.<name>.{path}" for part in value.values() for path in paths(part, top=False)}
+        elif top and key in ("late", "quarantine"):
+            found |= {f"{key}.<reason>" for _ in value}
+        elif isinstance(value, dict):
+            found |= {f"{key}.{path}" for path in paths(value, top=False)}
+        else:
+            found.add(key)
+    return found
+
+
+@spark_test
+def test_where_no_warehouse_is_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "--warehouse", str(tmp_path / "none")]) == 2
+    assert "there is no warehouse at" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+HEALTHY: dict[str, Any] = {
+    "queries": {"ingest": {"refused": None}, "lanes": {"refused": None}},
+    "events": {"ingest_balanced": True, "lanes_balanced": True, "lanes_behind": 0},
+    "writer": {"state": "nobody"},
+    "missing_tables": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, None),
+        ({"writer": {"state": "running"}, "events": {**HEALTHY["events"], "lanes_behind": 5}}, None),
+        ({"events": {**HEALTHY["events"], "lanes_behind": 5}}, "nobody writes, and lanes have 5 rows"),
+        ({"events": {**HEALTHY["events"], "lanes_balanced": False}}, "books do not balance"),
+        ({"missing_tables": ["quota_checks"]}, "tables are missing: quota_checks"),
+        ({"writer": {"state": "unreadable"}}, "lock file cannot be read"),
+    ],
+)
+def test_what_is_a_problem(change: dict[str, Any], words: str | None) -> None:
+    found = problems({**HEALTHY, **change})
+    assert [words in problem for problem in found] == ([True] if words else [])  # type: ignore[operator]
+
+
+def test_a_driver_is_given_up_as_its_successor_would() -> None:
+    from pipeline.warehouse.lock import is_gone
+
+    entry = LockEntry(DRIVER, NOON, NOON)
+    assert not is_gone(entry, NOON + STALE_AFTER, "elsewhere", lambda _: False), "nobody can ask another host's processes"
+    assert is_gone(entry, NOON, HERE, lambda _: False)

@@ -1,0 +1,30 @@
+"""The log of the small warehouse that upkeep is tested on: two epochs of a broker, days apart; of the later one events are lost."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+FIXTURES = Path(__file__).parent / "fixtures" / "captures"
+DAYS_BEFORE = 3
+#: Events that never arrive, in the later epoch, by position.
+LOST = range(300, 307)
+REJECTED = "{half"
+
+
+def capture(name: str, days_before: int = 0) -> list[dict[str, Any]]:
+    """A bundled capture, as if its broker had run so many days earlier."""
+    with gzip.open(FIXTURES / name / "events.jsonl.gz", "rt", encoding="utf-8") as lines:
+        events = [json.loads(line) for line in lines]
+    day_ms = 86_400_000
+    return [{**e, "ts": e["ts"] - days_before * day_ms * 1000, "epoch": e["epoch"] - days_before * day_ms} for e in events]
+
+
+def first_epoch() -> list[dict[str, Any]]:
+    """Whole, of a date that is over."""
+    return capture("f_limit_above_need", DAYS_BEFORE)
+
+
+def second_epoch() -> list[dict[str, Any]]:
+    """What arrives of the newest date."""
+    return [event for position, event in enumerate(capture("p1_batches")) if position not in LOST]
