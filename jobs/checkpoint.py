@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from jobs.shown import print_document
 from pipeline.faults import BadWarehouse
 
 EXAMPLES = """examples:
@@ -38,11 +39,7 @@ def run(args: argparse.Namespace) -> int:
     if not WarehouseFiles(spark).exists(f"{warehouse.table('batch_manifest')}/_delta_log"):
         raise BadWarehouse(f"there is no warehouse at {warehouse.root}, so there is no checkpoint")
     document = inspect(spark, warehouse, args.query)
-    if args.format == "json":
-        print(json.dumps(document, ensure_ascii=False))
-    else:
-        for line in text_lines(document):
-            print(line)
+    print_document(document, args.format, text_lines)
     return 0
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.broker_metrics import COUNTERS, SubscriptionName, throttle_counters
+from jobs.shown import aligned
 from pipeline.faults import BadConfig
 from pipeline.settings import describe, load_settings
 
@@ -107,8 +108,6 @@ def _found(table: Any) -> str:
     """One line per subscription: sums over its windows."""
     from pyspark.sql import functions as F
 
-    from jobs.sql import aligned
-
     sums = {
         "reads": "reads",
         "shrunk": "reads_shrunk",
@@ -151,8 +150,6 @@ def compared(
     ours: dict[SubscriptionName, dict[tuple[str, str], int]], theirs: dict[SubscriptionName, dict[tuple[str, str], int]]
 ) -> tuple[str, int]:
     """Both sides, counter by counter, and how many differ. A subscription without a row has counted nothing."""
-    from jobs.sql import aligned
-
     nothing = dict.fromkeys(COUNTERS, 0)
     rows, different = [], 0
     for name in sorted(ours.keys() | theirs.keys()):

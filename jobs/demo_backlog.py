@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from jobs.broker_metrics import check_buckets, eviction_counters
+from jobs.shown import aligned, duration
 from schemas.tables.quotas import BUCKET_NAMES, BUCKETS_S
 
 Evictions = dict[tuple[str, str], int]
@@ -48,8 +49,6 @@ def compared_evictions(ours: Evictions, theirs: Evictions, lost: list[Any]) -> t
 
     A topic without a row has evicted nothing.
     """
-    from jobs.sql import aligned
-
     names = sorted(ours.keys() | theirs.keys())
     wrong = {name for name in names if ours.get(name, 0) != theirs.get(name, 0)}
     rows = []
@@ -72,8 +71,6 @@ def our_buckets(spark: Any) -> dict[str, int]:
 
 def compared_checks(ours: dict[str, int], theirs: dict[str, int]) -> tuple[str, int]:
     """Both histograms, bucket by bucket, and how many buckets differ."""
-    from jobs.sql import aligned
-
     wrong = [border for border in ours if ours[border] != theirs.get(border, 0)]
     row = [f"{count:,} / {theirs.get(border, 0):,}" for border, count in ours.items()]
     verdict = f"{len(wrong)} of {len(ours)} buckets DIFFERENT" if wrong else f"all {len(ours)} buckets equal"
@@ -85,8 +82,6 @@ def _border(bound: str) -> str:
 
 
 def _backlogs(now: list[Any]) -> str:
-    from jobs.sql import aligned
-
     rows = [
         (_short(row["topic"]), row["subscription"] or "", row["msg_backlog"], _seconds(row["age_ms"]),
          _of(row["topic_backlog_size"], row["limit_size"], "B"), _of(row["believed_age_s"], row["limit_s"], "s"), row["decision"])
@@ -96,8 +91,6 @@ def _backlogs(now: list[Any]) -> str:
 
 
 def _at_risk(risks: list[Any]) -> str:
-    from jobs.sql import aligned
-
     rows = [
         (_short(row["topic"]), row["quota_type"], f"{row['share_of_limit']:.1%}", _when(row), row["on_breach"],
          ", ".join(filter(None, [row["loses_first"], *row["others_losing"]])))
@@ -110,16 +103,6 @@ def _when(risk: Any) -> str:
     if risk["breach_in_s"] is None:
         return "not in sight"
     return "now" if risk["exceeded"] else f"in {duration(int(risk['breach_in_s']))}"
-
-
-def duration(seconds: int) -> str:
-    """Seconds as a person says them, by their two largest units: `2 d 19 h`, `3 min 5 s`, `42 s`."""
-    parts = []
-    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
-        count, seconds = divmod(seconds, size)
-        if count:
-            parts.append(f"{count} {name}")
-    return " ".join(parts[:2]) or "0 s"
 
 
 def _of(value: int | None, limit: int | None, unit: str) -> str:

@@ -5,13 +5,12 @@ still reads. Meant to be run once a day. --dry-run says what it would do and cha
 """
 
 import argparse
-import json
 import os
 import uuid
 from collections.abc import Iterable
-from datetime import date, datetime
 from typing import Any
 
+from jobs.shown import aligned, print_document
 from pipeline.faults import BadConfig, BadWarehouse
 
 EXAMPLES = """examples:
@@ -68,11 +67,7 @@ def run(args: argparse.Namespace) -> int:
             changes=not args.dry_run,
             before_each=before_each,
         )
-    if args.format == "json":
-        print(json.dumps(document, default=json_value, ensure_ascii=False))
-    else:
-        for line in text_lines(document):
-            print(line)
+    print_document(document, args.format, text_lines)
     return 0
 
 
@@ -87,17 +82,8 @@ def chosen_tables(names: str | None) -> list[str]:
     return [table.name for table in TABLES if table.name in chosen]
 
 
-def json_value(value: Any) -> str:
-    """A time or date as ISO 8601."""
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    raise TypeError(f"no JSON for {type(value)}")
-
-
 def text_lines(document: dict[str, Any]) -> Iterable[str]:
     """What was done, a line per table; then why something was not."""
-    from jobs.sql import aligned
-
     yield f"{document['warehouse']}{': would do' if document['dry_run'] else ''}"
     yield f"dates before {document['first_open_date']} are closed" if document["first_open_date"] else "no date is closed yet"
     columns = ["table", "bytes", "files", "small", "rows deleted", "files merged", "into", "removed", "bytes removed"]

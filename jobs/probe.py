@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+from jobs.shown import aligned
 from pipeline.faults import BadConfig, BadWarehouse
 
 EXAMPLES = """examples:
@@ -202,8 +203,6 @@ def json_lines(brokers: list[LivingBroker], tables: dict[str, list[dict[str, Any
 
 def text_lines(at_us: int, brokers: list[LivingBroker], tables: dict[str, list[dict[str, Any]]]) -> Iterable[str]:
     """A line per broker, then two tables; the broker is a column where there is more than one."""
-    from jobs.sql import aligned
-
     for one in brokers:
         state = f"stopped at {text_of(one.last_us)}: nothing lives" if one.stopped else f"last event until then {text_of(one.last_us)}"
         yield f"{one.broker} at {text_of(at_us)}: {state}"

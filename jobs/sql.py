@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from jobs.shown import aligned
 from pipeline.faults import BadConfig, BadWarehouse
 
 EXAMPLES = """examples:
@@ -76,25 +77,3 @@ def write_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: str)
         writer.writerows(rows)
     else:
         print(aligned(columns, rows))
-
-
-def aligned(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table for people: columns as wide as their content, numbers to the right."""
-    numeric = [bool(rows) and all(isinstance(row[k], int | float) or row[k] is None for row in rows) for k in range(len(columns))]
-    cells = [[_cell(value) for value in row] for row in rows]
-    widths = [max(len(line[k]) for line in [list(columns), *cells]) for k in range(len(columns))]
-
-    def line(values: Sequence[str]) -> str:
-        return "  ".join(v.rjust(w) if n else v.ljust(w) for v, w, n in zip(values, widths, numeric, strict=True)).rstrip()
-
-    return "\n".join([line(columns), line(["-" * width for width in widths]), *(line(row) for row in cells)])
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:,.3f}" if isinstance(value, float) else str(value)

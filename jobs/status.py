@@ -4,12 +4,12 @@ Reads only and takes no lock: it may be asked beside a running job and of a stop
 """
 
 import argparse
-import json
 import os
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from jobs.shown import aligned, duration, print_document
 from pipeline.faults import BadWarehouse
 
 EXAMPLES = """examples:
@@ -48,25 +48,12 @@ def run(args: argparse.Namespace) -> int:
                 else f"table {table} is gone from {warehouse.root}: ./spark-submit.sh rebuild all --warehouse {warehouse.root} --events URI"
             )
     document = status(spark, warehouse, utc_now(), socket.gethostname(), is_alive, settings.maintain.small_file_bytes)
-    if args.format == "json":
-        print(json.dumps(document, default=json_value, ensure_ascii=False))
-    else:
-        for line in text_lines(document):
-            print(line)
+    print_document(document, args.format, text_lines)
     return 0
-
-
-def json_value(value: Any) -> str:
-    """A datetime as ISO 8601 with its zone."""
-    if isinstance(value, datetime):
-        return value.isoformat()
-    raise TypeError(f"no JSON for {type(value)}")
 
 
 def text_lines(document: dict[str, Any]) -> Iterable[str]:
     """For a person who was woken by it: problems, who writes, how far, what is missing; sizes last."""
-    from jobs.sql import aligned
-
     now = document["at"]
     yield f"{document['warehouse']} at {now.isoformat(timespec='seconds')}"
     for problem in document["problems"]:
@@ -118,18 +105,10 @@ def _newest(times: dict[str, Any]) -> str:
 
 def _behind(events: dict[str, Any], times: dict[str, Any]) -> str:
     seconds = times["lanes_behind_s"]
-    in_time = "" if seconds is None else f", {duration(seconds)} of event time"
+    in_time = "" if seconds is None else f", {duration(round(seconds))} of event time"
     return f"{events['lanes_behind']:,} rows behind{in_time}"
 
 
 def ago(now: datetime, then: datetime) -> str:
     """How long before `now`."""
-    return f"{duration((now - then).total_seconds())} ago"
-
-
-def duration(seconds: float) -> str:
-    """In the unit that people would take."""
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{max(0.0, seconds):.0f} s"
+    return f"{duration(max(0, round((now - then).total_seconds())))} ago"

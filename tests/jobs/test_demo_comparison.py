@@ -4,7 +4,8 @@ import pytest
 
 from jobs.broker_metrics import COUNTERS, SubscriptionName, throttle_counters
 from jobs.demo import compared
-from jobs.sql import aligned, write_rows
+from jobs.shown import aligned
+from jobs.sql import write_rows
 
 LABELS = 'cluster="c",namespace="a/b",topic="persistent://a/b/t",subscription="s \\"x\\""'
 METRICS = f"""# TYPE pulsar_subscription_dispatch_throttled_msg_events counter
