@@ -1,11 +1,20 @@
 """The one way to compile a rule: numba, cached on disk, no fast-math. Under NUMBA_DISABLE_JIT=1 the same function runs as plain Python."""
 
+import sys
 from collections.abc import Callable
 from typing import TypeVar
 
-import numba
-
 from pipeline.rules_cache import rules_cache
+
+# numba loads scipy's linear algebra where there is a scipy (Great Expectations brings one): 15 MB in every worker, and no rule needs it.
+_HIDES_SCIPY = "scipy" not in sys.modules
+if _HIDES_SCIPY:
+    sys.modules["scipy"] = None  # type: ignore[assignment]  # so Python is told that a module cannot be imported
+import numba  # noqa: E402
+import numba.np.arraymath  # noqa: E402  # what looks for it, else when the first rule is called
+
+if _HIDES_SCIPY:
+    del sys.modules["scipy"]
 
 Rule = TypeVar("Rule", bound=Callable[..., object])
 
