@@ -18,6 +18,7 @@ COMMANDS = {
     "probe": "what every topic and subscription looked like at an instant",
     "quality": "judge whether the tables keep what is declared of them, for a scheduler",
     "validate": "check log files against the contract, without Spark",
+    "backfill": "compute closed dates anew, compare, and put right what differs; beside a live job",
     "maintain": "merge small files, remove what nobody needs, delete what is too old; beside a live job",
     "checkpoint": "what a query's checkpoint holds, and whether it fits the tables",
     "rebuild": "forget what was computed, so that it is computed anew",

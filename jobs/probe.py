@@ -170,24 +170,15 @@ def _outcomes(spark: Any, warehouse: Any, at_us: int, settings: Any, brokers: li
     """Operator output of the probes. An epoch's log is cut at a `seq`, not at a time: a hole in it would look like a loss."""
     from functools import partial
 
-    from pyspark.sql import functions as F
-
     from pipeline.lanes.operator import OUTPUT_TYPE
     from pipeline.lanes.probe import probe_lanes
-    from pipeline.lanes.project import LANE_KEY, bronze_lane_rows, control_lane_rows
+    from pipeline.lanes.project import WANTED, replayed_rows
     from pipeline.lanes.query import lane_settings
-    from schemas.events import TOMBSTONE_CODE
 
     bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
-    tombstones = spark.read.format("delta").load(warehouse.table("lane_control")).where("kind = 'tombstone'")
-    wanted = spark.createDataFrame(
-        [(one.broker_id, one.epoch, one.last_seq) for one in brokers], f"{LANE_KEY} bigint, epoch bigint, last_seq bigint"
-    )
-    rows = bronze_lane_rows(bronze).unionByName(control_lane_rows(tombstones))
-    cut = rows.join(F.broadcast(wanted), [LANE_KEY, "epoch"]).where("seq <= last_seq").drop("last_seq")
-    # of repeats the lane takes the first: an event before a tombstone, the earlier ingest batch before the later
-    first = (F.col("type_code") == TOMBSTONE_CODE, "ingest_batch")
-    lanes = cut.repartition(LANE_KEY).sortWithinPartitions(LANE_KEY, "seq", *first)
+    control = spark.read.format("delta").load(warehouse.table("lane_control"))
+    wanted = spark.createDataFrame([(one.broker_id, one.epoch, 1, one.last_seq) for one in brokers], WANTED)
+    lanes = replayed_rows(bronze, control, wanted)
     return lanes.mapInPandas(partial(probe_lanes, now_us=at_us, settings=lane_settings(settings)), OUTPUT_TYPE)
 
 

@@ -70,10 +70,12 @@ def judge_warehouse(spark: Any, uri: str, tables: Sequence[str], docs: Path | No
     from jobs.driver import qualified_warehouse, say, utc_now
     from pipeline.quality.docs import clear_docs_folder
     from pipeline.quality.judge import judge
-    from pipeline.quality.results import append_verdicts, make_results_table
+    from pipeline.quality.results import append_verdicts
     from pipeline.quality.validation import Validation
     from pipeline.warehouse.cut import newest_cut
     from pipeline.warehouse.files import WarehouseFiles
+    from pipeline.warehouse.tables import make_report_table
+    from schemas.tables.quality import QUALITY_RESULTS
 
     warehouse = qualified_warehouse(spark, uri)
     if not WarehouseFiles(spark).exists(f"{warehouse.table('batch_manifest')}/_delta_log"):
@@ -83,7 +85,7 @@ def judge_warehouse(spark: Any, uri: str, tables: Sequence[str], docs: Path | No
     run_id, run_at = str(uuid.uuid4()), utc_now()
     # A session of its own: the views of this cut must not stay in one that goes on.
     session = spark.newSession()
-    make_results_table(session, warehouse)
+    make_report_table(session, warehouse, QUALITY_RESULTS)
     cut = newest_cut(session, warehouse)
     validation = Validation(run_id, run_at)
     verdicts = []

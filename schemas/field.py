@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 #: Every column type that a table of ours may have; the renderers map each of them, and nothing else.
-TYPES = ("string", "long", "int", "boolean", "double", "timestamp", "date", "map<string,string>", "array<bigint>")
+TYPES = ("string", "long", "int", "boolean", "double", "timestamp", "date", "map<string,string>", "array<bigint>", "binary")
 
 
 @dataclass(frozen=True)

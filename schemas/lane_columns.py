@@ -17,7 +17,9 @@ SETTINGS = {
 }
 #: `version_number` of Pulsar a.b.c is a · 10^6 + b · 10^3 + c.
 VERSION_BASE = 1000
-#: Columns of a lane row, in order. `lane` (hash of the broker) is the group key and travels beside them.
+#: Group key of the lanes, which travels beside the columns: the broker, as the hash of its name.
+LANE_KEY = "lane"
+#: Columns of a lane row, in order.
 LANE_COLUMNS = ("epoch", "seq", "ts", "ns", "type_code", "ingest_batch", "topic_id", "sub_id", "mask", *(f"s{k}" for k in range(SLOTS)))
 #: Position of each column in an array of lane rows.
 COLUMN = {name: position for position, name in enumerate(LANE_COLUMNS)}

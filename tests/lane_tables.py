@@ -8,9 +8,9 @@ import numpy as np
 from lane_rows import lane_rows, text_id
 
 from pipeline.lanes.codec import decode, encode
+from pipeline.lanes.kept import new_machines
 from pipeline.lanes.lane import Lane, LaneSettings
-from pipeline.lanes.outcomes import ENUMS, LANE_REPORT, OUTCOME_COLUMNS, TEXT_OF_IDS
-from pipeline.lanes.query import new_machines
+from pipeline.lanes.outcomes import ENUMS, FILLED_LATER, LANE_REPORT, OUTCOME_COLUMNS, PAYLOAD, TEXT_OF_IDS
 from pipeline.machines.machine import NULL, Rows
 from schemas.events import DRAIN_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
@@ -72,7 +72,7 @@ def as_tables(outcomes: list[Rows], events: list[dict[str, Any]]) -> dict[str, T
     for rows in outcomes:
         for position in range(rows.count):
             values = {name: int(v if np.isscalar(v) else v[position]) for name, v in rows.columns.items()}
-            tables[rows.table].append(_row(rows.table, values, broker, text))
+            tables[rows.table].append(_row(rows.table, values, rows.payload, broker, text))
     for table in tables.values():
         table.sort(
             key=lambda row: [(value is None, str(type(value)), value) if value is not None else (True, "", 0) for value in row.values()]
@@ -80,7 +80,7 @@ def as_tables(outcomes: list[Rows], events: list[dict[str, Any]]) -> dict[str, T
     return tables
 
 
-def _row(table: str, values: dict[str, int], broker: str, text: dict[int, tuple[str | None, str | None]]) -> dict[str, Any]:
+def _row(table: str, values: dict[str, int], payload: bytes, broker: str, text: dict[int, tuple[str | None, str | None]]) -> dict[str, Any]:
     topic, subscription = text[values.get("sub_id") or values.get("topic_id", 0)]
     row: dict[str, Any] = {}
     for field in TABLES_BY_NAME[table].fields:
@@ -89,7 +89,9 @@ def _row(table: str, values: dict[str, int], broker: str, text: dict[int, tuple[
         elif field.name == "completeness":
             seen, missing = values["window_applied"], values["window_missing"]
             row[field.name] = seen / (seen + missing) if seen + missing else 1.0
-        elif values[field.name] == NULL:
+        elif field.name == PAYLOAD:
+            row[field.name] = payload
+        elif field.name in FILLED_LATER or values[field.name] == NULL:
             row[field.name] = None
         elif field.type == "boolean":
             row[field.name] = bool(values[field.name])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pipeline.lanes.given_up import END_OF_SEQ, EPOCH_OVER, LOST, QUARANTINED, GivenUp
-from pipeline.lanes.windows import EpochTime
+from pipeline.lanes.windows import US_PER_DAY, EpochTime
 from pipeline.machines.array import Array
 from pipeline.machines.machine import Rows
 from schemas.events import CODES, TOMBSTONE_CODE
@@ -17,7 +17,6 @@ from schemas.lane_columns import COLUMN, LANE_COLUMNS
 
 SEQ, TS, NS, TYPE, INGEST_BATCH = (COLUMN[c] for c in ("seq", "ts", "ns", "type_code", "ingest_batch"))
 OPEN, ENDED, DRAINED = range(3)
-US_PER_DAY = 86_400_000_000
 #: Waiting rows are gathered and applied in slices of this many, so that a large backlog is never copied whole.
 SLICE_ROWS = 16_384
 

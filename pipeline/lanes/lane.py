@@ -30,6 +30,11 @@ class LaneSettings:
     machines: Callable[[], Sequence[Machine]]
 
     @property
+    def window_us(self) -> int:
+        """Length of a window."""
+        return self.window_ms * 1000
+
+    @property
     def lateness_ns(self) -> int:
         """Lateness on the monotonic clock."""
         return self.lateness_ms * NS_PER_MS
@@ -92,7 +97,7 @@ class Lane:
     def new_time(self, number: int, machines: Sequence[Machine]) -> EpochTime:
         """Time of an epoch in which nothing has happened."""
         settings = self.settings
-        return EpochTime(number, settings.window_ms * 1000, settings.clock_step_ms * 1000, machines, self._outcomes_append)
+        return EpochTime(number, settings.window_us, settings.clock_step_ms * 1000, machines, self._outcomes_append)
 
     def adopt(self, epoch: Epoch) -> None:
         """Take an epoch that was decoded from a state blob."""

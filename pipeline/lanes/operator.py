@@ -3,7 +3,8 @@
 It knows nothing of throttling: machines come with the codec. Never `pd.concat`: a lane may have millions of rows in one micro-batch.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,15 @@ from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 from pipeline.faults import invariant
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
-from pipeline.lanes.outcomes import KINDS, LANE_REPORT, OUTCOME_WIDTH, encode_rows
+from pipeline.lanes.outcomes import KINDS, LANE_REPORT, OUTCOME_WIDTH, PAYLOAD, encode_rows
 from pipeline.machines.array import Array
-from schemas.lane_columns import LANE_COLUMNS
+from pipeline.machines.machine import Rows
+from schemas.lane_columns import COLUMN, LANE_COLUMNS, LANE_KEY
 
 #: A lane's whole state is one opaque, versioned blob.
 STATE_TYPE = StructType([StructField("blob", BinaryType(), False)])
-OUTPUT_COLUMNS = ("kind", "broker_id", *(f"o{k}" for k in range(OUTCOME_WIDTH)))
-OUTPUT_TYPE = StructType([StructField(name, LongType(), False) for name in OUTPUT_COLUMNS])
+NUMBER_COLUMNS = ("kind", "broker_id", *(f"o{k}" for k in range(OUTCOME_WIDTH)))
+OUTPUT_TYPE = StructType([*(StructField(name, LongType(), False) for name in NUMBER_COLUMNS), StructField(PAYLOAD, BinaryType(), False)])
 
 
 def rows_of(chunk: pd.DataFrame) -> Array:
@@ -36,6 +38,16 @@ def rows_of(chunk: pd.DataFrame) -> Array:
     return rows
 
 
+def runs_of(chunks: Iterable[pd.DataFrame]) -> Iterator[tuple[int, Array]]:
+    """Sorted lane rows (LANE_KEY, LANE_COLUMNS) as (broker id, rows of one epoch: int64 [n, LANE_COLUMNS]), never empty."""
+    for chunk in chunks:
+        lanes, rows = chunk[LANE_KEY].to_numpy(), rows_of(chunk)
+        borders = (np.diff(lanes) != 0) | (np.diff(rows[:, COLUMN["epoch"]]) != 0)
+        for start, stop in pairwise([0, *(np.flatnonzero(borders) + 1).tolist(), len(rows)]):
+            if stop > start:
+                yield int(lanes[start]), rows[start:stop]
+
+
 def lane_operator(settings: LaneSettings) -> Callable[[tuple[Any, ...], Iterator[pd.DataFrame], Any], Iterator[pd.DataFrame]]:
     """The function for `applyInPandasWithState`, grouped by LANE_KEY, NoTimeout."""
 
@@ -49,19 +61,22 @@ def lane_operator(settings: LaneSettings) -> Callable[[tuple[Any, ...], Iterator
         state.update((blob,))  # before the first yield: a generator may never be resumed
         outcomes[-1].columns["state_bytes"] = len(blob)
         for rows in outcomes:
-            yield output_frame(int(key[0]), rows.table, encode_rows(rows))
+            yield output_frame(int(key[0]), rows)
 
     return operate
 
 
-def output_frame(broker_id: int, table: str, rows: Array) -> pd.DataFrame:
+def output_frame(broker_id: int, rows: Rows) -> pd.DataFrame:
     """Outcome rows of one table at the common width."""
     # Column by column in memory, as Arrow takes them.
-    wide = np.zeros((len(rows), len(OUTPUT_COLUMNS)), dtype=np.int64, order="F")
-    wide[:, 0] = KINDS[table]
+    wide = np.zeros((rows.count, len(NUMBER_COLUMNS)), dtype=np.int64, order="F")
+    wide[:, 0] = KINDS[rows.table]
     wide[:, 1] = broker_id
-    wide[:, 2 : 2 + rows.shape[1]] = rows
-    return pd.DataFrame(wide, columns=list(OUTPUT_COLUMNS), copy=False)
+    encoded = encode_rows(rows)
+    wide[:, 2 : 2 + encoded.shape[1]] = encoded
+    frame = pd.DataFrame(wide, columns=list(NUMBER_COLUMNS), copy=False)
+    frame[PAYLOAD] = np.full(rows.count, rows.payload, dtype=object)
+    return frame
 
 
 REPORT_KIND = KINDS[LANE_REPORT]

@@ -11,6 +11,7 @@ from pipeline.machines.machine import Rows
 from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, QUOTA_POLICIES, SUB_TYPES
 from schemas.tables import LANE_TABLES
 from schemas.tables.backlog import CHECK_SOURCES, DECISIONS
+from schemas.tables.lane_snapshots import SNAPSHOT_MARKS
 from schemas.tables.quotas import ACTIONS, DISAGREEMENTS, QUOTA_TYPE_LABELS
 
 #: Columns whose text is joined back from `names` by id, and the level of the name that they show.
@@ -20,14 +21,19 @@ TEXT_OF_IDS = {
     "subscription": "subscription",
     "oldest_backlog_message_subscription_name": "subscription",
 }
+#: The column that is no number: it travels beside the row, as `Rows.payload`.
+PAYLOAD = "state"
+#: Columns that a lane leaves null.
+FILLED_LATER = ("backfilled_by",)
 SOURCES = ("observed", "modelled", "mixed", "none")
 ENUMS: dict[str, tuple[str, ...]] = {
+    "mark": SNAPSHOT_MARKS,
+    "kind": ("lost", "clock_step"),
     "sub_type": SUB_TYPES,
     "source": SOURCES,
     "level": LIMITER_LEVELS,
     "limiter": LIMITER_KINDS,
     "dimension": ("msg", "bytes"),
-    "kind": ("lost", "clock_step"),
     "check_source": CHECK_SOURCES,
     "decision": DECISIONS,
     "quota_type": QUOTA_TYPE_LABELS,
@@ -47,7 +53,7 @@ def _columns(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if name == "completeness":
             kept += ["window_applied", "window_missing"]
-        elif name not in TEXT_OF_IDS:
+        elif name not in TEXT_OF_IDS and name not in (PAYLOAD, *FILLED_LATER):
             kept.append(name)
     return tuple(kept)
 

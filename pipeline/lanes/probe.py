@@ -6,16 +6,12 @@ only the backlog machine runs.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 
-import numpy as np
 import pandas as pd
 
 from pipeline.faults import invariant
 from pipeline.lanes.lane import Lane, LaneSettings
-from pipeline.lanes.operator import output_frame, rows_of
-from pipeline.lanes.outcomes import encode_rows
-from pipeline.lanes.project import LANE_KEY
+from pipeline.lanes.operator import output_frame, runs_of
 from pipeline.machines.array import Array
 from pipeline.machines.backlog.machine import BacklogMachine
 from pipeline.machines.machine import Rows
@@ -54,19 +50,14 @@ def probe_lanes(chunks: Iterator[pd.DataFrame], now_us: int, settings: LaneSetti
     For `mapInPandas` over partitions that hold whole lanes: rows stream by, one lane's state is in memory at a time.
     """
     broker_id, probe = 0, None
-    for chunk in chunks:
-        lanes, rows = chunk[LANE_KEY].to_numpy(), rows_of(chunk)
-        borders = [0, *(np.flatnonzero(np.diff(lanes)) + 1).tolist(), len(rows)]
-        for start, stop in pairwise(borders):
-            if start == stop:
-                continue
-            if probe is None or lanes[start] != broker_id:
-                yield from _told(broker_id, probe, now_us)
-                broker_id, probe = int(lanes[start]), Probe(int(rows[start, EPOCH]), settings)
-            probe.offer(rows[start:stop])
+    for lane, rows in runs_of(chunks):
+        if probe is None or lane != broker_id:
+            yield from _told(broker_id, probe, now_us)
+            broker_id, probe = lane, Probe(int(rows[0, EPOCH]), settings)
+        probe.offer(rows)
     yield from _told(broker_id, probe, now_us)
 
 
 def _told(broker_id: int, probe: Probe | None, now_us: int) -> Iterator[pd.DataFrame]:
     for rows in probe.at(now_us) if probe is not None else ():
-        yield output_frame(broker_id, rows.table, encode_rows(rows))
+        yield output_frame(broker_id, rows)

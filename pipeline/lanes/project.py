@@ -4,10 +4,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas.events import CODES, DRAIN_CODE, TOMBSTONE_CODE
-from schemas.lane_columns import ENUM_SLOTS, LANE_COLUMNS, SETTINGS, SLOT_FIELDS, SLOTS, SYSTEM_CURSORS, VERSION_BASE
+from schemas.lane_columns import ENUM_SLOTS, LANE_COLUMNS, LANE_KEY, SETTINGS, SLOT_FIELDS, SLOTS, SYSTEM_CURSORS, VERSION_BASE
 
-#: Group key of the lanes: the broker.
-LANE_KEY = "lane"
+#: Stretches of epochs, as `replayed_rows` wants them.
+WANTED = f"{LANE_KEY} bigint, epoch bigint, first_seq bigint, last_seq bigint"
 _CONTROL_CODES = {"drain": DRAIN_CODE, "tombstone": TOMBSTONE_CODE}
 
 
@@ -86,3 +86,16 @@ def control_lane_rows(control: DataFrame) -> DataFrame:
     given = {"epoch", "seq", "ts", "ns", "ingest_batch"}
     columns = [F.col(c) if c in given else (F.coalesce(code, zero) if c == "type_code" else zero).alias(c) for c in LANE_COLUMNS]
     return control.select(F.col("broker_id").alias(LANE_KEY), *columns)
+
+
+def replayed_rows(bronze: DataFrame, control: DataFrame, wanted: DataFrame) -> DataFrame:
+    """(lane, LANE_COLUMNS) of stretches of epochs, each epoch whole in one partition, there sorted by lane, epoch and `seq`.
+
+    `wanted` has the columns WANTED. Of repeats the one that counts comes first.
+    """
+    rows = bronze_lane_rows(bronze).unionByName(control_lane_rows(control.where("kind = 'tombstone'")))
+    stretches = rows.join(F.broadcast(wanted), [LANE_KEY, "epoch"]).where("seq BETWEEN first_seq AND last_seq")
+    # as in a lane: an event before a tombstone, the earlier ingest batch before the later
+    first = (F.col("type_code") == TOMBSTONE_CODE, "ingest_batch")
+    whole = stretches.drop("first_seq", "last_seq").repartition(LANE_KEY, "epoch")
+    return whole.sortWithinPartitions(LANE_KEY, "epoch", "seq", *first)

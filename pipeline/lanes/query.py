@@ -1,6 +1,6 @@
 """The lanes query: bronze and control in, outcome tables out, each exactly once per micro-batch."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,12 +11,11 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.state import GroupStateTimeout
 
 from pipeline.faults import BadWarehouse
-from pipeline.lanes.codec import MACHINES
+from pipeline.lanes.kept import new_machines
 from pipeline.lanes.lane import LaneSettings
 from pipeline.lanes.operator import OUTPUT_TYPE, REPORT_KIND, STATE_TYPE, lane_operator
 from pipeline.lanes.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS
-from pipeline.lanes.project import LANE_KEY, bronze_lane_rows, control_lane_rows
-from pipeline.machines.machine import Machine
+from pipeline.lanes.project import bronze_lane_rows, control_lane_rows
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
 from pipeline.sinks.append import app_id_of, append
@@ -25,6 +24,7 @@ from pipeline.sinks.outcomes import lacks_text, output_column, table_rows, with_
 from pipeline.warehouse.checkpoint import read_checkpoint
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
+from schemas.lane_columns import LANE_KEY
 from schemas.tables import TABLES_BY_NAME
 
 QUERY = "lanes"
@@ -37,11 +37,6 @@ ROWS_PER_FILE = 200_000
 def files_for(rows: int) -> int:
     """Files, and so tasks, for so many rows of one table."""
     return 1 + rows // ROWS_PER_FILE
-
-
-def new_machines() -> Sequence[Machine]:
-    """The machines of a new epoch, in the codec's order."""
-    return [machine() for _, machine in MACHINES.values()]
 
 
 def lane_settings(settings: Settings) -> LaneSettings:

@@ -6,10 +6,12 @@ order come here, so nothing depends on files, commits or micro-batches.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import pairwise
 
 import numpy as np
 
+from pipeline.lanes.kept import snapshot
 from pipeline.machines.array import Array
 from pipeline.machines.machine import NULL, Machine, Rows, Window
 from schemas.events import TOMBSTONE_CODE
@@ -31,7 +33,13 @@ NUMBERS = (
     "applied",
     "missing",
     "carry",
+    "day",
+    "settled_day",
+    "chain",
 )
+US_PER_DAY = 86_400_000_000
+#: SNAPSHOT_MARKS: the state at a day's end; all rows of the day are out; the epoch is over; its log is.
+DAY, SETTLED, ENDED, DRAINED = range(4)
 
 
 @dataclass
@@ -55,6 +63,9 @@ class EpochTime:
     applied: int = 0
     missing: int = 0
     carry: int = 0  # events lost just before the next one: they may belong to its window too
+    day: int = NULL  # greatest date reached, in days since 1970
+    settled_day: int = NULL  # greatest date of which all rows are out
+    chain: int = 0  # digest of the latest snapshot; 0 before the first
 
     def apply(self, rows: Array) -> None:
         """Apply rows (int64 [n, LANE_COLUMNS], contiguous in seq) after those applied before."""
@@ -84,7 +95,11 @@ class EpochTime:
             machine.lose()
 
     def close(self) -> None:
-        """Close the open window now, at the last event applied: what lasts is charged until then."""
+        """The log is over: the open window is closed at the last event applied, what lasts is charged until then."""
+        self._close_last_window()
+        self._emit_snapshot(DRAINED, self.day, self.last_seq + 1)
+
+    def _close_last_window(self) -> None:
         if self.window != NULL:
             self._charge_until(self.last_ts, self.last_ns)
             for machine in self.machines:
@@ -96,7 +111,8 @@ class EpochTime:
         if self.started:
             for machine in self.machines:
                 machine.end_epoch(self.last_ts, self.last_ns)
-        self.close()
+        self._close_last_window()
+        self._emit_snapshot(ENDED, self.day, self.last_seq + 1)
 
     def _apply_segment(self, rows: Array) -> None:
         times = np.maximum.accumulate(np.maximum(rows[:, TS], self.time_us))
@@ -104,7 +120,11 @@ class EpochTime:
         borders = [0, *(np.flatnonzero(np.diff(windows)) + 1).tolist(), len(rows)]
         for start, stop in pairwise(borders):
             run = rows[start:stop]
-            self._enter(int(windows[start]), int(run[0, NS]))
+            day = int(windows[start]) // US_PER_DAY
+            if day > self.day:
+                self._end_day(int(run[0, SEQ]))
+                self.day = day
+            self._enter(int(windows[start]), run[0])
             for machine in self.machines:
                 for outcome in machine.fold(run):
                     self.emit(outcome)
@@ -114,10 +134,12 @@ class EpochTime:
             self.time_us = int(times[stop - 1])
             self.last_seq, self.last_ts, self.last_ns = int(run[-1, SEQ]), int(run[-1, TS]), int(run[-1, NS])
 
-    def _enter(self, window: int, next_ns: int) -> None:
+    def _enter(self, window: int, event: Array) -> None:
+        """The window of the next event: it is opened, unless it is open."""
         if window == self.window:
             self.carry = 0
             return
+        next_ns = int(event[NS])
         if self.window != NULL:
             between = self.window + self.window_us
             self._close_window(next_ns)
@@ -128,6 +150,36 @@ class EpochTime:
         self.window, self.window_segment = window, self.clock_segment
         self.missing += self.carry
         self.carry = 0
+        self._settle_day(int(event[SEQ]))
+
+    def _end_day(self, next_seq: int) -> None:
+        """The first event of a later date comes: tell the state before it."""
+        if self.day == NULL:
+            return
+        chain, self.chain = self.chain, 0  # the state is the same whatever it came from
+        state = snapshot(self.numbers, self.machines, self.window_us)
+        digest = int.from_bytes(sha256(state).digest()[:8], "little", signed=True)
+        self.chain = chain
+        self._emit_snapshot(DAY, self.day, next_seq, digest, state)
+        self.chain = digest
+
+    def _settle_day(self, next_seq: int) -> None:
+        """Tell that all rows of the dates before `day` are out, once. Asked where a window begins, so that no cut of the log matters."""
+        if self.settled_day < self.day - 1 and self.chain and self.is_past(self.day - 1):
+            self.settled_day = self.day - 1
+            self._emit_snapshot(SETTLED, self.settled_day, next_seq)
+
+    def is_past(self, day: int) -> bool:
+        """Whether rows of `day` (since 1970) or before come no more, unless the clock goes back."""
+        return self.window >= (day + 1) * US_PER_DAY and not any(m.waits((day + 1) * US_PER_DAY) for m in self.machines)
+
+    def _emit_snapshot(self, mark: int, day: int, next_seq: int, digest: int = 0, state: bytes = b"") -> None:
+        if not self.started:
+            return
+        columns: dict[str, Array | int] = {
+            "epoch": self.epoch, "mark": mark, "event_date": day, "next_seq": next_seq, "digest": digest, "began_from": self.chain,
+        }  # fmt: skip
+        self.emit(Rows("lane_snapshots", columns, 1, state))
 
     def _close_window(self, border_ns: int) -> None:
         closing = Window(

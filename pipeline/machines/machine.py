@@ -38,10 +38,14 @@ class Rows:
     table: str
     columns: dict[str, Array | int]
     count: int
+    payload: bytes = b""  # of a single row: what is no number
 
 
 class Machine(Protocol):
     """One machine's state for one epoch, and its rules."""
+
+    name: str
+    version: int  # of the arrays that `arrays()` gives: those of another version are refused with the command that rebuilds
 
     def fold(self, events: Array) -> Sequence[Rows]:
         """Apply events: int64 [n, LANE_COLUMNS], in order, all in the open window. Returns rows that do not wait for its end."""
@@ -64,5 +68,11 @@ class Machine(Protocol):
     def end_log(self, ts_us: int, ns: int) -> None:
         """Nothing more will come after (ts_us, ns), though the process may live. The open window is closed afterwards."""
 
+    def waits(self, before_us: int) -> bool:
+        """Whether a row of a time before `before_us` may still come, though that time is over."""
+
     def arrays(self) -> dict[str, Array]:
         """The whole state as named arrays, compacted: what `restore` of the same version takes."""
+
+    def ordered_arrays(self) -> dict[str, Array]:
+        """As `arrays()`, in an order that follows from what is in them: equal states have equal arrays."""

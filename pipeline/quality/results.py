@@ -3,27 +3,12 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
 from pipeline.quality.verdict import Verdict
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.tables import check_table
-from schemas.render.ddl import create_table
 from schemas.render.spark import struct
 from schemas.tables.quality import QUALITY_RESULTS
-
-
-def make_results_table(spark: SparkSession, warehouse: Warehouse) -> None:
-    """Create quality_results in a warehouse that lacks it: one that a version before this table made. Raises BadWarehouse if it is another.
-
-    Needs no lock: the job that holds it never writes this table, and Delta makes a table once, whoever asks.
-    """
-    path = warehouse.table(QUALITY_RESULTS.name)
-    if DeltaTable.isDeltaTable(spark, path):
-        check_table(spark, warehouse, QUALITY_RESULTS)
-    else:
-        spark.sql(create_table(QUALITY_RESULTS, path))
 
 
 def append_verdicts(

@@ -3,9 +3,10 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from pipeline.lanes.outcomes import ENUMS, KINDS, OUTCOME_COLUMNS, TEXT_OF_IDS
+from pipeline.lanes.outcomes import ENUMS, FILLED_LATER, KINDS, OUTCOME_COLUMNS, PAYLOAD, TEXT_OF_IDS
 from pipeline.machines.machine import NULL
 from schemas.field import Field, Table
+from schemas.render.spark import SPARK_TYPES
 
 
 def output_column(table: str, name: str) -> str:
@@ -38,6 +39,10 @@ def _value(table: str, field: Field) -> Column:
     if field.name == "completeness":
         applied, missing = output_column(table, "window_applied"), output_column(table, "window_missing")
         return F.expr(f"if({applied} + {missing} = 0, 1.0D, cast({applied} AS double) / ({applied} + {missing}))")
+    if field.name == PAYLOAD:
+        return F.col(PAYLOAD)
+    if field.name in FILLED_LATER:
+        return F.lit(None).cast(SPARK_TYPES[field.type])
     raw = output_column(table, field.name)
     number = f"nullif({raw}, {NULL + 1}L - 1L)" if field.nullable else raw
     if field.name in ENUMS and field.type == "string":

@@ -6,7 +6,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from pipeline.lanes.codec import MAGIC, VERSION
+from pipeline.lanes.blob import MAGIC, VERSION
 from pipeline.upkeep.needed import STREAMED
 from pipeline.upkeep.progress import refusal
 from pipeline.warehouse.checkpoint import entry_settings, offset_entry, read_checkpoint, source_lines

@@ -2,16 +2,12 @@
 
 from datetime import date, timedelta
 
-from delta.exceptions import ConcurrentAppendException
 from pyspark.sql import SparkSession
 
-from pipeline.faults import BadWarehouse
+from pipeline.warehouse.conflicts import despite_appends
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.ddl import delta_path
 from schemas.tables import TABLES_BY_NAME
-
-#: A delete that read the whole table gives way to every append beside it, and is tried again. Appends come some seconds apart.
-ATTEMPTS = 10
 
 
 def oldest_kept(keep_days: int, today: date, open_date: date | None) -> date | None:
@@ -31,13 +27,8 @@ def delete_before(spark: SparkSession, warehouse: Warehouse, table: str, first_k
     is new to them, and may be there by now without anybody having looked. Raises BadWarehouse if appends came between each time.
     """
     where = _old(table, first_kept, read_batch)
-    for _ in range(ATTEMPTS):
-        try:
-            done = spark.sql(f"DELETE FROM {delta_path(warehouse.table(table))} WHERE {where}").collect()
-            return int(done[0]["num_affected_rows"])
-        except ConcurrentAppendException:
-            continue
-    raise BadWarehouse(f"{table}: old rows could not be deleted, {ATTEMPTS} times somebody else wrote first; run `maintain` again later")
+    done = despite_appends(table, lambda: spark.sql(f"DELETE FROM {delta_path(warehouse.table(table))} WHERE {where}").collect())
+    return int(done[0]["num_affected_rows"])
 
 
 def _old(table: str, first_kept: date, read_batch: int | None) -> str:

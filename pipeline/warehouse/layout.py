@@ -33,6 +33,11 @@ class Warehouse:
         return f"{self.root}/_upkeep_lock"
 
     @property
+    def staging(self) -> str:
+        """Where a backfill puts what it computes until it is compared."""
+        return f"{self.root}/_backfill"
+
+    @property
     def stop_file(self) -> str:
         """Whoever makes this file asks the running driver to stop after its running micro-batch."""
         return f"{self.root}/_stop"

@@ -12,8 +12,7 @@ from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
 from schemas.render.ddl import constraints, create_table, delta_path
 from schemas.render.spark import SPARK_TYPES
-from schemas.tables import TABLES
-from schemas.tables.quality import QUALITY_RESULTS
+from schemas.tables import REPORT_TABLES, TABLES
 
 #: Creating a table is one small commit that mostly waits for the file system.
 CREATED_AT_ONCE = 4
@@ -30,6 +29,14 @@ def create_missing_tables(spark: SparkSession, warehouse: Warehouse) -> None:
     with ThreadPoolExecutor(CREATED_AT_ONCE) as threads:
         for waiting in [threads.submit(_create_or_check, spark, warehouse, table) for table in TABLES]:
             waiting.result()
+
+
+def make_report_table(spark: SparkSession, warehouse: Warehouse, table: Table) -> None:
+    """Create one of REPORT_TABLES in a warehouse of a version before it. Raises BadWarehouse if it is another.
+
+    Needs no lock: the job that holds it never writes these tables, and Delta makes a table once, whoever asks.
+    """
+    _create_or_check(spark, warehouse, table)
 
 
 def check_table(spark: SparkSession, warehouse: Warehouse, table: Table) -> None:
@@ -55,8 +62,8 @@ def check_table(spark: SparkSession, warehouse: Warehouse, table: Table) -> None
 
 def _remedy(warehouse: Warehouse, table: Table) -> str:
     """What the operator can do about a table that is another."""
-    if table is QUALITY_RESULTS:
-        return f"It holds only what quality found: move {warehouse.table(table.name)} away, and a new one is made"
+    if table in REPORT_TABLES:
+        return f"It holds only reports: move {warehouse.table(table.name)} away, and a new one is made"
     return f"Compute anew: {warehouse.rebuild_command('lanes' if table.name in WRITTEN_BY['lanes'] else 'ingest')}"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pyspark.sql.types import (
     ArrayType,
+    BinaryType,
     BooleanType,
     DataType,
     DateType,
@@ -31,6 +32,7 @@ SPARK_TYPES: dict[str, DataType] = {
     "date": DateType(),
     "map<string,string>": MapType(StringType(), StringType()),
     "array<bigint>": ArrayType(LongType()),
+    "binary": BinaryType(),
 }
 
 

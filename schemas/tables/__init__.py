@@ -1,10 +1,12 @@
 """Every table of the warehouse, in the order in which data reaches them."""
 
 from schemas.field import Table
+from schemas.tables.backfills import BACKFILLS
 from schemas.tables.backlog import SUBSCRIPTION_BACKLOG, TOPIC_BACKLOG
 from schemas.tables.bookkeeping import BATCH_MANIFEST, INGEST_FILES, LANE_CONTROL, NAMES
 from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE
 from schemas.tables.gaps import LATE_EVENTS, LOG_GAPS
+from schemas.tables.lane_snapshots import LANE_SNAPSHOTS
 from schemas.tables.limiter_windows import LIMITER_WINDOWS
 from schemas.tables.quality import QUALITY_RESULTS
 from schemas.tables.quotas import QUOTA_CHECKS, QUOTA_EVICTION_MOVES, QUOTA_EVICTIONS
@@ -21,6 +23,7 @@ LANE_TABLES: tuple[Table, ...] = (
     QUOTA_EVICTIONS,
     QUOTA_EVICTION_MOVES,
     QUOTA_CHECKS,
+    LANE_SNAPSHOTS,
 )
 #: What the job writes, batch_manifest last.
 JOB_TABLES: tuple[Table, ...] = (
@@ -38,8 +41,10 @@ JOB_TABLES: tuple[Table, ...] = (
     QUOTA_CHECKS,
     LOG_GAPS,
     LATE_EVENTS,
+    LANE_SNAPSHOTS,
     BATCH_MANIFEST,
 )
-#: `quality_results` tells of the others. The job does not write it: it is no part of a consistent cut, and an older warehouse may lack it.
-TABLES: tuple[Table, ...] = (*JOB_TABLES, QUALITY_RESULTS)
+#: Tell of the others. The job does not write them: they are no part of a consistent cut, and an older warehouse may lack them.
+REPORT_TABLES: tuple[Table, ...] = (QUALITY_RESULTS, BACKFILLS)
+TABLES: tuple[Table, ...] = (*JOB_TABLES, *REPORT_TABLES)
 TABLES_BY_NAME = {table.name: table for table in TABLES}

@@ -25,7 +25,7 @@ LOG_GAPS = Table(
 
 LATE_EVENTS = Table(
     "late_events",
-    "Events that came after their place was given up. They are in dispatch_events; a backfill of their dates would count them.",
+    "Events that came after their place was given up. They are in dispatch_events; a backfill of their dates counts them.",
     grain=("broker", "epoch", "seq"),
     fields=(
         *_LANE,
@@ -36,5 +36,7 @@ LATE_EVENTS = Table(
         Field("reason", "string", "given_up: its place was lost; quarantined: a damaged copy held its place; epoch_over: its epoch had ended or was drained",
               check="reason IN ('given_up', 'quarantined', 'epoch_over')"),
         Field("ingest_batch", "long", "ingest micro-batch that brought it"),
+        Field("backfilled_by", "string", "run of `backfill` that computed its date anew with it (backfills.run_id); null: none yet",
+              nullable=True),
     ),
 )  # fmt: skip

@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import pytest
+from busy_log import busy_log, without
 from lane_rows import lane_rows
 from lane_tables import SETTINGS, as_tables, drain_row, tables_of
-from test_order import busy_log, without
 
 from pipeline.faults import BadWarehouse
-from pipeline.lanes.codec import VERSION, decode, encode
+from pipeline.lanes.blob import VERSION
+from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.outcomes import LANE_REPORT
 
@@ -50,10 +51,11 @@ def test_the_golden_blob_opens_and_goes_on() -> None:
     assert [row for row in whole["subscription_throttle"] if row["window_start"] == last] == mine
 
 
-def test_the_blob_of_the_version_before_is_refused_with_the_command_that_rebuilds() -> None:
-    """Version 1 knew no backlogs: their tables must begin where the log does."""
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_blob_of_a_version_before_is_refused_with_the_command_that_rebuilds(version: int) -> None:
+    """Version 1 knew no backlogs, version 2 no days: their tables must begin where the log does."""
     with pytest.raises(BadWarehouse, match=r"spark-submit.sh rebuild lanes"):
-        decode(GOLDEN.with_name("lane_state_v1.blob").read_bytes(), SETTINGS)
+        decode(GOLDEN.with_name(f"lane_state_v{version}.blob").read_bytes(), SETTINGS)
 
 
 @pytest.mark.parametrize("blob", [b"", b"DLAN", b"\x80\x04pickle", b"DLAN\x63\x00\x00\x00" + bytes(8)])

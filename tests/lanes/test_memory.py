@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path[:0] = ["tests"]
 import numpy as np, pandas as pd
 from lane_rows import lane_rows
-from test_order import busy_log
+from busy_log import busy_log
 from pipeline.lanes.operator import lane_operator
 from lane_tables import SETTINGS
 from schemas.lane_columns import LANE_COLUMNS

@@ -20,9 +20,8 @@ from quota_tables import checks_of
 from pipeline.faults import BrokenInvariant
 from pipeline.lanes.outcomes import KINDS
 from pipeline.lanes.probe import Probe, probe_lanes
-from pipeline.lanes.project import LANE_KEY
 from pipeline.sinks.outcomes import output_column
-from schemas.lane_columns import LANE_COLUMNS
+from schemas.lane_columns import LANE_COLUMNS, LANE_KEY
 
 Row = dict[str, Any]
 PROBED = [case for case in CASES if case.probes]

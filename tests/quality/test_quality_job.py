@@ -19,7 +19,6 @@ from pipeline.faults import BadWarehouse, BrokenInvariant
 from pipeline.quality.expectations import expectation_of
 from pipeline.quality.judge import judge_law, judge_table
 from pipeline.quality.laws import LAWS, NAMES, Law
-from pipeline.quality.results import make_results_table
 from pipeline.quality.rules import Rule
 from pipeline.quality.validation import Validation
 from pipeline.quality.verdict import Verdict
@@ -27,8 +26,9 @@ from pipeline.views.catalog import register, register_tables
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.cut import newest_cut
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.tables import create_missing_tables
+from pipeline.warehouse.tables import create_missing_tables, make_report_table
 from schemas.tables import JOB_TABLES, TABLES_BY_NAME
+from schemas.tables.quality import QUALITY_RESULTS
 
 pytestmark = pytest.mark.spark
 
@@ -248,7 +248,7 @@ def test_another_results_table_is_refused_with_what_to_do(spark: SparkSession, t
     other = Warehouse(str(tmp_path))
     spark.sql(f"CREATE TABLE delta.`{other.table('quality_results')}` (run_id STRING) USING DELTA")
     with pytest.raises(BadWarehouse, match=r"column law \(string\) is missing.*move .*quality_results away"):
-        make_results_table(spark, other)
+        make_report_table(spark, other, QUALITY_RESULTS)
 
 
 def test_a_folder_without_tables_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], spark: SparkSession) -> None:

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from jobs.checkpoint import text_lines
 from jobs.cli import main
-from pipeline.lanes.codec import VERSION
+from pipeline.lanes.blob import VERSION
 from pipeline.upkeep.inspect import inspect
 from pipeline.warehouse.layout import Warehouse
 

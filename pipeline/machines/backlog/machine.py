@@ -26,21 +26,21 @@ from pipeline.machines.backlog.layout import (
     S_OUT_MOVES,
     S_ROUNDS,
     S_TOPICS,
+    T_BROKER_QUOTA,
+    T_DECIDED_AT,
+    T_DECISION,
     T_MARKS,
     T_MARKS_USED,
     T_UNLOADED_AT,
 )
 from pipeline.machines.backlog.life import unload_topic
-from pipeline.machines.backlog.room import compacted, with_room
+from pipeline.machines.backlog.room import compacted, ordered, with_room
 from pipeline.machines.backlog.rows import check_duration_rows
-from pipeline.machines.backlog.state import empty_state, restored_state, saved_arrays
+from pipeline.machines.backlog.state import State, empty_state, restored_state, saved_arrays
 from pipeline.machines.machine import Rows, Window
 from pipeline.machines.segments import clear
 from schemas.lane_columns import COLUMN
 
-NAME = "backlog"
-#: Of the arrays that `arrays()` gives. A blob of another version is refused with the command that rebuilds.
-VERSION = 1
 #: Tables of what goes out: the array that holds it, how many rows it has, its columns.
 _OUT = {
     "topic_backlog": ("out_checks", S_OUT_CHECKS, CHECK_ROW),
@@ -55,6 +55,9 @@ UNLOADED_FOR_US = 600_000_000
 
 class BacklogMachine:
     """Implements pipeline.machines.machine.Machine for backlogs and their quotas."""
+
+    name = "backlog"
+    version = 1
 
     def __init__(self) -> None:
         self._state = empty_state()
@@ -105,10 +108,22 @@ class BacklogMachine:
         probe_all(self._state, now_us)
         return self._taken(epoch)
 
+    def waits(self, before_us: int) -> bool:
+        """A decision waits for what the broker does about it."""
+        topics = self._state.topics[: self._state.scalars[S_TOPICS]]
+        waiting = (topics[:, T_DECISION] != 0) | (topics[:, T_BROKER_QUOTA] != 0)
+        return bool((waiting & (topics[:, T_DECIDED_AT] < before_us)).any())
+
     def arrays(self) -> dict[str, Array]:
         """The state without rows that say nothing (unloaded topics, closed cursors)."""
-        self._state = compacted(self._state)
-        arrays = saved_arrays(self._state)
+        return self._saved(compacted(self._state))
+
+    def ordered_arrays(self) -> dict[str, Array]:
+        """As `arrays()`, in order of ids."""
+        return self._saved(ordered(compacted(self._state)))
+
+    def _saved(self, state: State) -> dict[str, Array]:
+        arrays = saved_arrays(state)
         self._state = restored_state(arrays)  # packing took the segments' places away
         return arrays
 

@@ -7,6 +7,7 @@ import numpy as np
 from pipeline.machines.array import Array
 from pipeline.machines.backlog.layout import (
     C_DELETED,
+    C_ID,
     C_NEXT_OF_TOPIC,
     C_OPEN,
     C_TOPIC,
@@ -85,6 +86,30 @@ def compacted(state: State) -> State:
         rows[:count, column] = new_row[rows[:count, column]]
     state.scalars[S_TOPICS], state.scalars[S_CURSORS] = keep_topic.sum(), keep_cursor.sum()
     return indexed(smaller)
+
+
+def ordered(state: State) -> State:
+    """The same rows in order of their ids. A heap keeps its own order, which is Pulsar's."""
+    topics, cursors = state.topics[: state.scalars[S_TOPICS]], state.cursors[: state.scalars[S_CURSORS]]
+    topic_order = np.argsort(topics[:, T_ID], kind="stable")
+    cursor_order = np.lexsort((cursors[:, C_ID], cursors[:, C_TOPIC]))
+    new_row = np.empty(len(cursors), dtype=np.int64)
+    new_row[cursor_order] = np.arange(len(cursors))
+    _renumber_heap(state, topics, new_row)
+    in_order = state._replace(topics=with_capacity(topics[topic_order], len(state.topics)))
+    in_order = in_order._replace(cursors=with_capacity(cursors[cursor_order], len(state.cursors)))
+    _chain_cursors(in_order)
+    return indexed(in_order)
+
+
+def _chain_cursors(state: State) -> None:
+    """Chain each topic's cursors anew in the order of their rows, which are in order of topics as topics are."""
+    topics, cursors = state.topics[: state.scalars[S_TOPICS]], state.cursors[: state.scalars[S_CURSORS]]
+    follows = np.append(cursors[1:, C_TOPIC] == cursors[:-1, C_TOPIC], False)[: len(cursors)]
+    cursors[:, C_NEXT_OF_TOPIC] = np.where(follows, np.arange(1, len(cursors) + 1), NONE)
+    first = np.searchsorted(cursors[:, C_TOPIC], topics[:, T_ID])
+    has_cursor = np.isin(topics[:, T_ID], cursors[:, C_TOPIC])
+    topics[:, T_FIRST_CURSOR] = np.where(has_cursor, first, NONE)
 
 
 def _renumber_heap(state: State, topics: Array, new_row: Array) -> None:

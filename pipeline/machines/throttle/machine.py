@@ -27,14 +27,11 @@ from pipeline.machines.throttle.layout import (
     S_LOSSES,
     S_TOPICS,
 )
-from pipeline.machines.throttle.room import compacted, with_room, with_room_to_end
+from pipeline.machines.throttle.room import compacted, ordered, with_room, with_room_to_end
 from pipeline.machines.throttle.rows import limiter_rows, subscription_rows
 from pipeline.machines.throttle.state import empty_state, restored_state, saved_arrays
 from pipeline.machines.throttle.window_end import balances, charge_blocked_until, has_blocked, pass_border, restart_limiters
 
-NAME = "throttle"
-#: Of the arrays that `arrays()` gives. A blob of another version is refused with the command that rebuilds.
-VERSION = 1
 #: Counters that live as long as the dispatcher; all others start again with each window.
 _SINCE_OPEN = (*range(D_THROTTLED_SINCE_OPEN, D_MODELLED), *range(D_MODELLED_SINCE_OPEN, D_MODELLED_SINCE_OPEN + 6))
 _OF_WINDOW = np.array([c for c in range(FIRST_COUNTER, len(DISPATCHER_COLUMNS)) if c not in _SINCE_OPEN])
@@ -42,6 +39,9 @@ _OF_WINDOW = np.array([c for c in range(FIRST_COUNTER, len(DISPATCHER_COLUMNS)) 
 
 class ThrottleMachine:
     """Implements pipeline.machines.machine.Machine for limiters and the PIP-406 counters."""
+
+    name = "throttle"
+    version = 1
 
     def __init__(self) -> None:
         self._state = empty_state()
@@ -95,6 +95,15 @@ class ThrottleMachine:
     def arrays(self) -> dict[str, Array]:
         """The state without rows that say nothing (unloaded topics, gone subscriptions, trimmed ledgers)."""
         self._state = compacted(self._state)
+        return saved_arrays(self._state)
+
+    def waits(self, before_us: int) -> bool:
+        """All rows come when their window closes."""
+        return False
+
+    def ordered_arrays(self) -> dict[str, Array]:
+        """As `arrays()`, in order of ids."""
+        self._state = ordered(compacted(self._state))
         return saved_arrays(self._state)
 
     @classmethod

@@ -7,10 +7,12 @@ import numpy as np
 from pipeline.machines.array import Array
 from pipeline.machines.throttle.layout import (
     D_CURSOR_KNOWN,
+    D_ID,
     D_NEXT_OF_TOPIC,
     D_OPEN,
     D_TOPIC,
     G_GENERATION,
+    G_LEDGER,
     G_TOPIC,
     L_EXISTS,
     NONE,
@@ -75,6 +77,27 @@ def compacted(state: State) -> State:
         used[count] = keep.sum()
     _chain_dispatchers(smaller)
     return indexed(smaller)
+
+
+def ordered(state: State) -> State:
+    """The same rows in order of their ids; those that ended in the open window stay in the order in which they did."""
+    used = state.scalars
+    topics = np.argsort(state.topics[: used[S_TOPICS], T_ID], kind="stable")
+    dispatchers = _order(state.dispatchers[: used[S_DISPATCHERS]], D_TOPIC, D_ID)
+    ledgers = _order(state.ledgers[: used[S_LEDGERS]], G_TOPIC, G_LEDGER)
+    in_order = state._replace(
+        topics=with_spare_rows(state.topics[topics]),
+        topic_limiters=with_spare_rows(state.topic_limiters[topics]),
+        dispatchers=with_spare_rows(state.dispatchers[dispatchers]),
+        dispatcher_limiters=with_spare_rows(state.dispatcher_limiters[dispatchers]),
+        ledgers=with_spare_rows(state.ledgers[ledgers]),
+    )
+    _chain_dispatchers(in_order)
+    return indexed(in_order)
+
+
+def _order(rows: Array, first: int, second: int) -> Array:
+    return np.lexsort((rows[:, second], rows[:, first]))
 
 
 def _rows_to_keep(state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

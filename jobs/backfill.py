@@ -1,0 +1,135 @@
+"""Compute closed dates anew from dispatch_events, compare with what the tables say, and put the difference right.
+
+For events that came late (--pending finds their dates), quarantined lines that were put back, and to prove that the tables are what the
+log says (--dry-run). Runs beside a live job; one `backfill`, `maintain` or `rebuild` at a time. A date of a broker is closed once lanes
+have passed it. What follows from a changed date is computed anew, too, until nothing changes any more. Meant to be run once a day.
+
+exit: 0 done, or nothing to do; 1 a date that was asked for is not closed yet; 2 it could not be done
+"""
+
+import argparse
+import os
+import uuid
+from collections.abc import Iterable
+from datetime import date
+from typing import Any
+
+from jobs.shown import aligned, print_document
+from pipeline.faults import BadConfig, BadWarehouse
+
+EXAMPLES = """examples:
+  ./spark-submit.sh backfill --warehouse /data/warehouse --pending
+  ./spark-submit.sh backfill --warehouse /data/warehouse --from 2026-11-01 --to 2026-11-03 --dry-run
+  ./spark-submit.sh backfill --warehouse /data/warehouse --from 2026-11-01 --broker broker-7:8080 --format json
+  ./spark-submit.sh sql "SELECT * FROM backfills ORDER BY finished_at" --warehouse /data/warehouse
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `backfill`."""
+    from jobs.stream import add_settings_arguments
+
+    parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
+    parser.add_argument("--pending", action="store_true", help="all closed dates that wait: events came late, or a date before was changed")
+    parser.add_argument("--from", dest="first", type=_date, metavar="DATE", help="first UTC date, as 2026-11-01")
+    parser.add_argument("--to", dest="last", type=_date, metavar="DATE", help="last UTC date (default: that of --from)")
+    parser.add_argument("--broker", action="append", metavar="BROKER", help="only this broker; repeatable (default: all)")
+    parser.add_argument("--tables", metavar="NAMES", help="compare and replace these tables only, with commas between; the dates stay due")
+    parser.add_argument("--dry-run", action="store_true", help="only say what differs; changes nothing but the table backfills")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="json: one document, as the last line (default: text)")
+    add_settings_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 done, 1 if a date that was asked for is not closed; BadConfig for arguments, BadWarehouse for no warehouse, or one in work."""
+    from pipeline.settings import load_settings
+
+    check_arguments(args)
+    tables = chosen_tables(args.tables)
+    settings = load_settings(args.settings, args.overrides, os.environ)
+    from jobs.driver import qualified_warehouse
+    from jobs.session import build_session
+    from pipeline.warehouse.files import WarehouseFiles
+
+    spark = build_session("dispatch-analytics backfill")
+    warehouse = qualified_warehouse(spark, args.warehouse)
+    if not WarehouseFiles(spark).exists(f"{warehouse.table('lane_snapshots')}/_delta_log"):
+        raise BadWarehouse(f"there is no warehouse of this version at {warehouse.root}: no table lane_snapshots")
+    document = run_backfill(spark, warehouse, settings, args, tables)
+    print_document(document, args.format, text_lines)
+    return 1 if document["not_closed"] and not args.pending else 0
+
+
+def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Namespace, tables: Any) -> dict[str, Any]:
+    """`backfill` on a session: the document of what was done."""
+    from jobs import VERSION
+    from jobs.driver import locked, say, utc_now
+    from pipeline.backfill.backfill import backfill, dates_of_all
+    from pipeline.backfill.run import Run
+    from pipeline.upkeep.closed import batch_read_for_good
+    from pipeline.warehouse.lock import UpkeepLock
+    from pipeline.warehouse.tables import make_report_table
+    from schemas.tables.backfills import BACKFILLS
+
+    run_id = str(uuid.uuid4())
+    with locked(spark, warehouse, run_id, UpkeepLock) as lock:
+        batch = batch_read_for_good(spark, warehouse)
+        if batch is None:
+            raise BadWarehouse(f"lanes have not finished a micro-batch in {warehouse.root}: nothing can be compared yet")
+        make_report_table(spark, warehouse, BACKFILLS)
+        progress = say if args.format == "text" else _quiet
+        this = Run(run_id, utc_now(), VERSION, batch, args.dry_run, tables, utc_now, progress, lock.verify)
+        asked = None if args.pending else dates_of_all(spark, warehouse, args.first, args.last or args.first, args.broker)
+        return backfill(spark, warehouse, settings, this, asked)
+
+
+def check_arguments(args: argparse.Namespace) -> None:
+    """Raise BadConfig unless either --pending or a range of dates is given."""
+    if args.pending == (args.first is not None):
+        raise BadConfig("say which dates: either --pending, or --from DATE [--to DATE]")
+    if args.pending and (args.last is not None or args.broker is not None):
+        raise BadConfig("--pending takes every date that waits: --to and --broker go with --from")
+    if args.last is not None and args.last < args.first:
+        raise BadConfig(f"--to {args.last} is before --from {args.first}")
+
+
+def chosen_tables(names: str | None) -> Any:
+    """The tables of --tables in the order in which they are swapped; BadConfig for one that is not computed from the log."""
+    from pipeline.backfill.slices import SWAPPED_TABLES
+
+    if names is None:
+        return SWAPPED_TABLES
+    chosen = [name.strip() for name in names.split(",")]
+    unknown = [name for name in chosen if name not in {table.name for table in SWAPPED_TABLES}]
+    if unknown:
+        raise BadConfig(f"--tables {unknown[0]}: not computed from the log; those are {', '.join(table.name for table in SWAPPED_TABLES)}")
+    return tuple(table for table in SWAPPED_TABLES if table.name in chosen)
+
+
+def text_lines(document: dict[str, Any]) -> Iterable[str]:
+    """A line per broker, range and table that differs; then what could not be done."""
+    columns = ["broker", "first", "last", "why", "table", "rows found", "computed", "added", "removed", "changed"]
+    rows = []
+    for one in document["done"]:
+        for name, table in one["tables"].items():
+            if table["dates"]:
+                counts = [table[key] for key in ("found", "computed", "added", "removed", "changed")]
+                rows.append([one["broker"], str(one["first_date"]), str(one["last_date"]), one["reason"], name, *counts])
+    if rows:
+        yield aligned(columns, rows)
+        yield f"{'would be' if document['dry_run'] else 'were'} replaced; examples: --format json; run {document['run_id']}"
+    equal = sum(not any(table["dates"] for table in one["tables"].values()) for one in document["done"])
+    if equal:
+        yield f"{equal} range{'s' if equal > 1 else ''} of dates computed anew, equal to what is there"
+    if not document["done"] and not document["not_closed"]:
+        yield "no date waits"
+    for one in document["not_closed"]:
+        yield f"not closed yet: {one['why']}"
+
+
+def _date(text: str) -> date:
+    return date.fromisoformat(text)
+
+
+def _quiet(line: str) -> None:
+    """Progress has no place beside a document."""

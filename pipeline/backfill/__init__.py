@@ -1,0 +1,1 @@
+"""Compute closed dates anew, compare, and swap what differs."""

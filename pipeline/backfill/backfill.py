@@ -1,0 +1,140 @@
+"""Backfill in rounds: dates are planned, computed anew, compared and swapped; what begins from a changed snapshot is the next round."""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from pipeline.backfill.compare import Difference, compare
+from pipeline.backfill.due import Due, carried_dates, late_dates
+from pipeline.backfill.ledger import append_rows
+from pipeline.backfill.plan import plan
+from pipeline.backfill.run import Done, Run
+from pipeline.backfill.slices import rows_of
+from pipeline.backfill.staging import stage, staged_tables
+from pipeline.backfill.stretch import Dates
+from pipeline.backfill.swap import mark_late_events, swap
+from pipeline.faults import invariant
+from pipeline.lanes.query import lane_settings
+from pipeline.settings import Settings
+from pipeline.warehouse import delta_log
+from pipeline.warehouse.files import WarehouseFiles
+from pipeline.warehouse.layout import Warehouse
+
+
+def backfill(spark: SparkSession, warehouse: Warehouse, settings: Settings, run: Run, asked: Sequence[Due] | None) -> dict[str, Any]:
+    """Compute dates anew, and all that follow from them. `asked`: a range per broker; None: all that wait. Returns what was done.
+
+    A round takes one range of each broker, epochs beside each other. Raises BrokenInvariant if a round leaves its dates due.
+    """
+    done: list[Done] = []
+    not_closed: dict[str, str] = {}
+    seen: set[Due] = set()
+    due = list(asked) if asked is not None else _waiting(spark, warehouse, run)
+    while due:
+        this_round = _first_per_broker(due)
+        again = seen & set(this_round)
+        invariant(not again, f"a backfill left its dates due: {', '.join(str(one.dates) for one in again)}")
+        seen |= set(this_round)
+        finished, still_open = _round(spark, warehouse, settings, run, this_round)
+        done += finished
+        not_closed |= still_open
+        if run.dry_run or run.is_partial:
+            due = [one for one in due if one not in this_round]
+        elif asked is None:
+            due = _waiting(spark, warehouse, run)
+        else:
+            due = [one for one in carried_dates(spark, warehouse) if one.dates.broker in {one.due.dates.broker for one in done}]
+        due = [one for one in due if one.dates.broker not in not_closed]
+    return _document(warehouse, run, done, not_closed)
+
+
+def _waiting(spark: SparkSession, warehouse: Warehouse, run: Run) -> list[Due]:
+    return [*late_dates(spark, warehouse, run.ingest_batch), *carried_dates(spark, warehouse)]
+
+
+def _first_per_broker(due: Sequence[Due]) -> list[Due]:
+    """The earliest range of each broker: a later one begins where it ends."""
+    first: dict[str, Due] = {}
+    for one in sorted(due, key=lambda one: (one.dates.first, one.reason != "late")):
+        first.setdefault(one.dates.broker, one)
+    return list(first.values())
+
+
+def _round(
+    spark: SparkSession, warehouse: Warehouse, settings: Settings, run: Run, due: Sequence[Due]
+) -> tuple[list[Done], dict[str, str]]:
+    """Compute one range of dates of each broker. Returns what was done, and why brokers' dates could not be."""
+    planned = plan(spark, warehouse, [one.dates for one in due], run.ingest_batch)
+    if not planned.dates:
+        return [], planned.not_closed
+    reasons = {one.dates.broker: one.reason for one in due}
+    dates = list(planned.dates)
+    run.say(", ".join(f"{one.broker} {one.first} to {one.last} ({reasons[one.broker]})" for one in dates))
+    folder = f"{warehouse.staging}/{run.run_id}"
+    files = WarehouseFiles(spark)
+    files.delete(folder)
+    try:
+        computed: dict[str, DataFrame] = {}
+        if planned.stretches:
+            stage(spark, warehouse, planned.stretches, run.ingest_batch, lane_settings(settings), folder)
+            computed = staged_tables(spark, warehouse, folder, dates)
+        finished = _compare_and_swap(spark, warehouse, run, dates, reasons, computed)
+    finally:
+        files.delete(folder)
+    append_rows(spark, warehouse, run, settings, finished)
+    return finished, planned.not_closed
+
+
+def _compare_and_swap(
+    spark: SparkSession, warehouse: Warehouse, run: Run, dates: list[Dates], reasons: dict[str, str], computed: dict[str, DataFrame]
+) -> list[Done]:
+    finished = {one.broker: Done(Due(one, reasons[one.broker]), {}, {}) for one in dates}
+    for table in run.tables:
+        version = delta_log.version(spark, warehouse.table(table.name))
+        there = spark.read.format("delta").option("versionAsOf", version).load(warehouse.table(table.name))
+        now = computed.get(table.name, there.limit(0))
+        for broker, difference in compare(rows_of(there, table, dates), now, table, dates).items():
+            finished[broker].differences[table.name] = difference
+            finished[broker].based_on[table.name] = version
+            if difference.dates and not run.dry_run:
+                run.before_swap()
+                swap(now, warehouse, table, broker, difference.dates)
+    if not run.dry_run and not run.is_partial:
+        for one in dates:
+            mark_late_events(spark, warehouse, one, run.ingest_batch, run.run_id)
+    return list(finished.values())
+
+
+def _document(warehouse: Warehouse, run: Run, done: Sequence[Done], not_closed: dict[str, str]) -> dict[str, Any]:
+    return {
+        "warehouse": warehouse.root,
+        "run_id": run.run_id,
+        "dry_run": run.dry_run,
+        "ingest_batch": run.ingest_batch,
+        "done": [
+            {
+                "broker": one.due.dates.broker,
+                "first_date": one.due.dates.first,
+                "last_date": one.due.dates.last,
+                "reason": one.due.reason,
+                "tables": {name: _shown(difference) for name, difference in one.differences.items()},
+            }
+            for one in done
+        ],
+        "not_closed": [{"broker": broker, "why": why} for broker, why in sorted(not_closed.items())],
+    }
+
+
+def _shown(difference: Difference) -> dict[str, Any]:
+    counts = ("found", "computed", "added", "removed", "changed")
+    return {**{name: getattr(difference, name) for name in counts}, "dates": sorted(difference.dates), "examples": difference.examples}
+
+
+def dates_of_all(spark: SparkSession, warehouse: Warehouse, first: date, last: date, brokers: Sequence[str] | None) -> list[Due]:
+    """The range for every broker that told something in it, or for those of `brokers` that did."""
+    bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
+    rows = bronze.where(f"event_date BETWEEN '{first}' AND '{last}'").select("broker").distinct().collect()
+    told = sorted(row.broker for row in rows if brokers is None or row.broker in brokers)
+    return [Due(Dates(broker, first, last), "asked") for broker in told]

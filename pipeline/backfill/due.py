@@ -1,0 +1,67 @@
+"""Which dates wait for a backfill: because events came late for them, or because what they begin from was changed since."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.window import Window
+
+from pipeline.backfill.stretch import Dates
+from pipeline.warehouse.layout import Warehouse
+
+
+@dataclass(frozen=True)
+class Due:
+    """Dates of a broker that wait, and why (`late`, `carried`; REASONS of the table backfills)."""
+
+    dates: Dates
+    reason: str
+
+
+def late_dates(spark: SparkSession, warehouse: Warehouse, ingest_batch: int) -> list[Due]:
+    """Runs of dates of which late events wait, that came until micro-batch `ingest_batch` of ingest."""
+    late = spark.read.format("delta").load(warehouse.table("late_events"))
+    waiting = late.where("backfilled_by IS NULL").where(F.col("ingest_batch") <= ingest_batch)
+    dates: dict[str, set[date]] = defaultdict(set)
+    for row in waiting.select("broker", "event_date").distinct().collect():
+        dates[row.broker].add(row.event_date)
+    return [Due(run, "late") for broker in sorted(dates) for run in runs(broker, dates[broker])]
+
+
+def carried_dates(spark: SparkSession, warehouse: Warehouse) -> list[Due]:
+    """Per broker the first date that begins from another snapshot than is there now."""
+    snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots"))
+    first = _broken_links(snapshots).groupBy("broker").agg(F.min_by(F.struct("event_date", "date_before"), "event_date").alias("link"))
+    return [
+        Due(Dates(row.broker, row.link.date_before + timedelta(days=1), row.link.event_date), "carried")
+        for row in first.orderBy("broker").collect()
+    ]
+
+
+def _broken_links(snapshots: DataFrame) -> DataFrame:
+    """Marks that began from another snapshot than the one before them, with its date.
+
+    The oldest snapshot of an epoch is not judged: what it began from may have been deleted (`maintain.keep_days`).
+    """
+    before = Window.partitionBy("broker", "epoch").orderBy("next_seq", F.col("mark") != "day").rowsBetween(Window.unboundedPreceding, -1)
+    is_day = F.col("mark") == "day"
+    linked = snapshots.select(
+        "broker", "epoch", "mark", "event_date", "began_from",
+        F.last(F.when(is_day, F.col("digest")), ignorenulls=True).over(before).alias("digest_before"),
+        F.last(F.when(is_day, F.col("event_date")), ignorenulls=True).over(before).alias("date_before"),
+    )  # fmt: skip
+    return linked.where("mark <> 'settled' AND digest_before IS NOT NULL AND digest_before <> began_from")
+
+
+def runs(broker: str, dates: Iterable[date]) -> list[Dates]:
+    """Dates as runs without a gap, ascending."""
+    found: list[Dates] = []
+    for one in sorted(dates):
+        if found and found[-1].last + timedelta(days=1) == one:
+            found[-1] = Dates(broker, found[-1].first, one)
+        else:
+            found.append(Dates(broker, one, one))
+    return found

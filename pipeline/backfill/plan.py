@@ -1,0 +1,102 @@
+"""Which stretches of which epochs give the rows of dates, asked of dispatch_events and lane_snapshots."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.backfill.slices import rows_of
+from pipeline.backfill.stretch import Dates, Mark, NotClosed, Stretch, Told, stretch_of
+from pipeline.warehouse.layout import Warehouse
+from schemas.tables import TABLES_BY_NAME
+
+_DATES = "broker string, first date, last date"
+_Epoch = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Dates that can be computed anew, the stretches that give their rows (each with state and last date), and why others cannot."""
+
+    dates: tuple[Dates, ...]
+    stretches: dict[tuple[int, int], tuple[Stretch, bytes, date]]
+    not_closed: dict[str, str]
+
+
+def plan(spark: SparkSession, warehouse: Warehouse, asked: Sequence[Dates], ingest_batch: int) -> Plan:
+    """The plan for the dates (one range per broker), counting events up to micro-batch `ingest_batch` of ingest.
+
+    The dates of a broker grow where events after what was an epoch's end move that end to a later date.
+    """
+    bronze = spark.read.format("delta").load(warehouse.table("dispatch_events")).where(F.col("ingest_batch") <= ingest_batch)
+    snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots"))
+    brokers = [one.broker for one in asked]
+    marks = _marks(snapshots.where(F.col("broker").isin(brokers)))
+    wanted = {one.broker: _with_moved_end(bronze, one, marks) for one in asked}
+    stretches: list[tuple[Stretch, date]] = []
+    not_closed: dict[str, str] = {}
+    for told in _told(spark, warehouse, bronze, list(wanted.values())):
+        try:
+            stretch = stretch_of(wanted[told.broker], told, marks.get((told.broker, told.epoch), ()))
+        except NotClosed as fault:
+            not_closed[told.broker] = str(fault)
+            continue
+        if stretch is not None:
+            stretches.append((stretch, wanted[told.broker].last))
+    possible = [(stretch, last) for stretch, last in stretches if stretch.told.broker not in not_closed]
+    states = _states(snapshots, [stretch for stretch, _ in possible])
+    keyed = {
+        (stretch.told.broker_id, stretch.told.epoch): (stretch, states.get((stretch.told.broker, stretch.told.epoch), b""), last)
+        for stretch, last in possible
+    }
+    return Plan(tuple(one for one in wanted.values() if one.broker not in not_closed), keyed, not_closed)
+
+
+def _marks(snapshots: DataFrame) -> dict[_Epoch, list[Mark]]:
+    marks = defaultdict(list)
+    for row in snapshots.select("broker", "epoch", "mark", "event_date", "next_seq").collect():
+        marks[row.broker, row.epoch].append(Mark(row.mark, row.event_date, row.next_seq))
+    return dict(marks)
+
+
+def _with_moved_end(bronze: DataFrame, dates: Dates, marks: dict[_Epoch, list[Mark]]) -> Dates:
+    """The dates, up to those of events that came for an epoch after its end within them."""
+    beyond = [
+        f"(epoch = {epoch} AND seq >= {mark.next_seq})"
+        for (broker, epoch), of_epoch in marks.items()
+        for mark in of_epoch
+        if broker == dates.broker and mark.mark == "drained" and dates.first <= mark.event_date <= dates.last
+    ]
+    if not beyond:
+        return dates
+    latest = bronze.where(F.col("broker") == dates.broker).where(" OR ".join(beyond)).agg(F.max("event_date")).collect()[0][0]
+    return dates if latest is None else replace(dates, last=max(dates.last, latest))
+
+
+def _told(spark: SparkSession, warehouse: Warehouse, bronze: DataFrame, asked: list[Dates]) -> list[Told]:
+    """Every epoch with events of the dates, or with rows of windows in which something lasted without any event."""
+    ranges = spark.createDataFrame([(one.broker, one.first, one.last) for one in asked], _DATES)
+    pruned = bronze.where(F.col("event_date").between(min(one.first for one in asked), max(one.last for one in asked)))
+    of_dates = pruned.join(F.broadcast(ranges), "broker").where("event_date BETWEEN first AND last")
+    events = of_dates.groupBy("broker", "broker_id", "epoch").agg(F.min("seq").alias("first_seq"), F.max("seq").alias("last_seq")).collect()
+    told = {(row.broker, row.epoch): Told(row.broker, row.broker_id, row.epoch, row.first_seq, row.last_seq) for row in events}
+    windows = TABLES_BY_NAME["limiter_windows"]
+    there = rows_of(spark.read.format("delta").load(warehouse.table(windows.name)), windows, asked).select("broker", "epoch").distinct()
+    ids = (
+        spark.read.format("delta").load(warehouse.table("names")).where("level = 'broker'").select("broker", F.col("id").alias("broker_id"))
+    )
+    for row in there.join(F.broadcast(ids), "broker").collect():
+        told.setdefault((row.broker, row.epoch), Told(row.broker, row.broker_id, row.epoch, None, None))
+    return list(told.values())
+
+
+def _states(snapshots: DataFrame, stretches: Iterable[Stretch]) -> dict[_Epoch, bytes]:
+    begins = [(stretch.told.broker, stretch.told.epoch, stretch.first_seq) for stretch in stretches if stretch.first_seq > 1]
+    if not begins:
+        return {}
+    wanted = snapshots.sparkSession.createDataFrame(begins, "broker string, epoch bigint, next_seq bigint")
+    rows = snapshots.where("mark = 'day'").join(F.broadcast(wanted), ["broker", "epoch", "next_seq"]).collect()
+    return {(row.broker, row.epoch): bytes(row.state) for row in rows}

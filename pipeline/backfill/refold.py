@@ -1,0 +1,91 @@
+"""Folds a stretch of an epoch again: the same epoch, time and machines as in a lane, over events that are all there and in order."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+
+import pandas as pd
+
+from pipeline.backfill.stretch import Stretch
+from pipeline.faults import invariant
+from pipeline.lanes.epoch import Counts, Epoch
+from pipeline.lanes.kept import opened_snapshot
+from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.operator import output_frame, runs_of
+from pipeline.lanes.outcomes import LANE_REPORT
+from pipeline.machines.array import Array
+from pipeline.machines.machine import Rows
+from schemas.lane_columns import COLUMN
+
+EPOCH = COLUMN["epoch"]
+#: Told when events came, which a backfill does not change.
+NOT_TOLD = (LANE_REPORT, "late_events")
+
+
+class Refold:
+    """One stretch. `offer` its rows in order, then `finish`; each returns outcomes, also of other dates than `last_date` and before."""
+
+    def __init__(self, stretch: Stretch, state: bytes, last_date: date, settings: LaneSettings) -> None:
+        self._stretch = stretch
+        self._last_day = (last_date - date(1970, 1, 1)).days
+        self._lane = Lane(settings)
+        if state:
+            numbers, machines = opened_snapshot(state, settings.window_us)
+            time = self._lane.new_time(stretch.told.epoch, machines)
+            time.restore(numbers)
+            epoch = Epoch(stretch.told.epoch, Counts(), lambda rows: None, time, next_seq=stretch.first_seq)
+            self._lane.adopt(epoch)
+        self._epoch = self._lane.epoch(stretch.told.epoch)
+
+    def offer(self, rows: Array) -> list[Rows]:
+        """Events of the epoch, in order of seq: int64 [n, LANE_COLUMNS]. A place without an event is lost."""
+        if self._is_done():
+            return []
+        self._epoch.offer(rows)
+        self._epoch.settle()
+        self._epoch.give_up_holes(lambda held: True)
+        return self._taken()
+
+    def finish(self) -> list[Rows]:
+        """No more events will come. Raises BrokenInvariant if rows of the dates still wait for some."""
+        if self._stretch.end == "ended":
+            self._epoch.end()
+        elif self._stretch.end == "drained":
+            self._epoch.drain()
+        outcomes = self._taken()
+        told = self._stretch.told
+        invariant(self._is_done(), f"{told.broker}, epoch {told.epoch}: the events in dispatch_events do not close the dates")
+        return outcomes
+
+    def _taken(self) -> list[Rows]:
+        return [rows for rows in self._lane.finish() if rows.table not in NOT_TOLD]
+
+    def _is_done(self) -> bool:
+        """Whether all rows of the dates are out."""
+        time = self._epoch.time
+        if time is None or self._stretch.end:
+            return time is None
+        return self._epoch.next_seq > self._stretch.needed_seq + 1 and time.is_past(self._last_day)
+
+
+def refold(
+    chunks: Iterable[pd.DataFrame], stretches: Mapping[tuple[int, int], tuple[Stretch, bytes, date]], settings: LaneSettings
+) -> Iterator[pd.DataFrame]:
+    """Sorted lane rows (LANE_KEY, LANE_COLUMNS) of stretches, by (broker id, epoch) with their states and last dates, to operator output.
+
+    For `mapInPandas` over partitions that hold whole epochs: rows stream by, one epoch's state is in memory at a time.
+    """
+    current, fold = None, None
+    for broker_id, rows in runs_of(chunks):
+        key = (broker_id, int(rows[0, EPOCH]))
+        if fold is None or key != current:
+            if fold is not None and current is not None:
+                yield from _frames(current[0], fold.finish())
+            current, fold = key, Refold(*stretches[key], settings)
+        yield from _frames(broker_id, fold.offer(rows))
+    if fold is not None and current is not None:
+        yield from _frames(current[0], fold.finish())
+
+
+def _frames(broker_id: int, outcomes: Iterable[Rows]) -> Iterator[pd.DataFrame]:
+    for rows in outcomes:
+        yield output_frame(broker_id, rows)

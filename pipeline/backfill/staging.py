@@ -1,0 +1,53 @@
+"""Where what was computed anew lies until it is compared and swapped: operator output as Parquet, beside the tables."""
+
+from datetime import date
+from functools import partial
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.backfill.refold import refold
+from pipeline.backfill.slices import SWAPPED_TABLES, rows_of
+from pipeline.backfill.stretch import Dates, Stretch
+from pipeline.faults import BadWarehouse
+from pipeline.lanes.lane import LaneSettings
+from pipeline.lanes.operator import OUTPUT_TYPE
+from pipeline.lanes.outcomes import KINDS
+from pipeline.lanes.project import WANTED, replayed_rows
+from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
+from pipeline.warehouse.layout import Warehouse
+
+
+def stage(
+    spark: SparkSession,
+    warehouse: Warehouse,
+    stretches: dict[tuple[int, int], tuple[Stretch, bytes, date]],
+    ingest_batch: int,
+    settings: LaneSettings,
+    folder: str,
+) -> None:
+    """Fold the stretches again, in parallel, and write what comes out into `folder`."""
+    bronze = spark.read.format("delta").load(warehouse.table("dispatch_events")).where(F.col("ingest_batch") <= ingest_batch)
+    control = spark.read.format("delta").load(warehouse.table("lane_control"))
+    chosen = [stretch for stretch, _, _ in stretches.values()]
+    wanted = spark.createDataFrame([(s.told.broker_id, s.told.epoch, s.first_seq, s.last_seq) for s in chosen], WANTED)
+    # Said again as bounds, so that files without any of it are skipped.
+    brokers, epochs = {s.told.broker for s in chosen}, {s.told.epoch for s in chosen}
+    near = bronze.where(F.col("broker").isin(brokers) & F.col("epoch").isin(epochs))
+    near = near.where(F.col("seq").between(min(s.first_seq for s in chosen), max(s.last_seq for s in chosen)))
+    outcomes = replayed_rows(near, control, wanted).mapInPandas(partial(refold, stretches=stretches, settings=settings), OUTPUT_TYPE)
+    outcomes.write.partitionBy("kind").parquet(folder)
+
+
+def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked: list[Dates]) -> dict[str, DataFrame]:
+    """The staged rows of the dates, by table, as the tables have them.
+
+    Raises BadWarehouse where an id has no name: ingest did not finish its micro-batch.
+    """
+    # Nothing at all came out where all epochs of the dates are over: then there is no file.
+    staged = spark.read.schema(OUTPUT_TYPE).parquet(folder)
+    resolved = with_text(staged, spark.read.format("delta").load(warehouse.table("names")))
+    if resolved.where(lacks_text()).limit(1).count():
+        raise BadWarehouse(f"names of ids in {warehouse.table('dispatch_events')} are missing: start `stream` again, then this")
+    by_table = {table.name: resolved.where(F.col("kind") == KINDS[table.name]) for table in SWAPPED_TABLES}
+    return {table.name: rows_of(table_rows(by_table[table.name], table), table, asked) for table in SWAPPED_TABLES}

@@ -1,0 +1,79 @@
+"""What of an epoch is folded again for a range of dates, decided from the marks that lanes left in lane_snapshots. No Spark."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+
+from pipeline.lanes.given_up import END_OF_SEQ
+
+
+@dataclass(frozen=True)
+class Dates:
+    """UTC dates of a broker, both inclusive."""
+
+    broker: str
+    first: date
+    last: date
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A row of lane_snapshots without its state."""
+
+    mark: str
+    event_date: date
+    next_seq: int
+
+
+@dataclass(frozen=True)
+class Told:
+    """What lies in dispatch_events of an epoch: seq of its first and last event of the dates, None if it has none."""
+
+    broker: str
+    broker_id: int
+    epoch: int
+    first_seq: int | None
+    last_seq: int | None
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Events [first_seq, last_seq] of an epoch, folded from the snapshot before `first_seq` (1: from the epoch's beginning).
+
+    Rows of the dates are out once an event beyond `needed_seq` was folded and nothing waits. `end` is the mark with which the epoch ends
+    (`ended` or `drained`) if the stretch reaches its end, else empty.
+    """
+
+    told: Told
+    first_seq: int
+    needed_seq: int
+    last_seq: int
+    end: str
+
+
+class NotClosed(Exception):
+    """A date of a broker of which rows may still come."""
+
+
+def stretch_of(dates: Dates, told: Told, marks: Iterable[Mark]) -> Stretch | None:
+    """The stretch that gives all rows of the dates; None if the epoch was over before. Raises NotClosed if rows of them may still come.
+
+    A mark `day` of an earlier date stands before every row of the dates: lanes had reached no later one there.
+    """
+    ordered = sorted(marks, key=lambda mark: mark.next_seq)
+    begins = [mark.next_seq for mark in ordered if mark.mark == "day" and mark.event_date < dates.first]
+    first_seq = begins[-1] if begins else 1
+    needed_seq = told.last_seq if told.last_seq is not None else first_seq - 1
+    final = next((mark for mark in ordered if mark.mark in ("ended", "drained")), None)
+    if final is not None and told.last_seq is None and final.event_date < dates.first:
+        return None
+    if final is None and not any(_closes(mark, dates.last, needed_seq) for mark in ordered):
+        raise NotClosed(f"{told.broker}: epoch {told.epoch} has not settled {dates.last}")
+    later = [mark.next_seq for mark in ordered if mark.mark == "day" and mark.event_date > dates.last and mark.next_seq > needed_seq]
+    if later:
+        return Stretch(told, first_seq, needed_seq, later[0], "")
+    return Stretch(told, first_seq, needed_seq, END_OF_SEQ, final.mark if final else "")
+
+
+def _closes(mark: Mark, last: date, needed_seq: int) -> bool:
+    return mark.mark == "settled" and mark.event_date >= last and mark.next_seq > needed_seq

@@ -1,0 +1,195 @@
+"""Backfills of a warehouse that the real job made: what came late counts, what was damaged is put right, what is right stays."""
+
+import argparse
+import json
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from capture_events import capture_events, write_events
+from day_logs import DAY_US, around_midnight, moved
+from delta.tables import DeltaTable
+from job_run import run_job, tables_in
+from lane_tables import Table
+from pyspark.sql import SparkSession
+
+from jobs.backfill import add_arguments, run_backfill, text_lines
+from jobs.backfill import chosen_tables as chosen
+from jobs.cli import main
+from pipeline.settings import load_settings
+from pipeline.warehouse.layout import Warehouse
+
+pytestmark = [pytest.mark.spark, pytest.mark.captures]
+
+#: Lost from the first file, brought by the second.
+LATE = range(400, 430)
+
+
+def run(spark: SparkSession, warehouse: Warehouse, *arguments: str) -> dict[str, Any]:
+    """`backfill` in this session: its document."""
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    args = parser.parse_args(["--warehouse", warehouse.root, *arguments])
+    document = run_backfill(spark, warehouse, load_settings(None, [], {}), args, chosen(args.tables))
+    assert list(text_lines(document))
+    return document
+
+
+def date_text(ts_us: int) -> str:
+    return str((datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=ts_us)).date())
+
+
+@pytest.fixture(scope="module")
+def log(captures: Path) -> list[dict]:
+    """Four days: a broker over midnight, and, after a restart two days later, over midnight again. Sorted as a log is."""
+    first = around_midnight(capture_events(captures / "l_holes_redelivery_seek"))
+    second = moved(around_midnight(capture_events(captures / "h_size_quota_eviction")), 2 * DAY_US)
+    assert first[0]["broker"] == second[0]["broker"]
+    return [*first, *second]
+
+
+@pytest.fixture(scope="module")
+def days(log: list[dict]) -> list[str]:
+    """The UTC dates of the log."""
+    return sorted({date_text(event["ts"]) for event in log})
+
+
+@pytest.fixture(scope="module")
+def whole(spark: SparkSession, log: list[dict], tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """What the job makes of the whole log. Nobody may change it: copy it."""
+    folder = tmp_path_factory.mktemp("whole")
+    write_events(log, folder / "events" / "1.jsonl")
+    warehouse = Warehouse(f"file:{folder / 'warehouse'}")
+    run_job(folder / "events", warehouse)
+    return warehouse
+
+
+@pytest.fixture(scope="module")
+def late(spark: SparkSession, log: list[dict], tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """What it makes of a log with a hole on the first day, whose events came when it was drained."""
+    folder = tmp_path_factory.mktemp("late")
+    epoch = log[0]["epoch"]
+    missing = [event for event in log if event["epoch"] == epoch and event["seq"] in LATE]
+    write_events([event for event in log if event not in missing], folder / "events" / "1.jsonl")
+    warehouse = Warehouse(f"file:{folder / 'warehouse'}")
+    run_job(folder / "events", warehouse)
+    write_events(missing, folder / "events" / "2.jsonl")
+    run_job(folder / "events", warehouse, drain=False)
+    return warehouse
+
+
+@pytest.fixture
+def copy_of(tmp_path: Path) -> Callable[[Warehouse], Warehouse]:
+    """Copies a warehouse that others need, too."""
+
+    def copy(warehouse: Warehouse) -> Warehouse:
+        return Warehouse("file:" + str(shutil.copytree(warehouse.root.removeprefix("file:"), tmp_path / "copy")))
+
+    return copy
+
+
+def computed(tables: dict[str, Table]) -> dict[str, Table]:
+    """Without what tells when events came."""
+    return {name: rows for name, rows in tables.items() if name != "late_events"}
+
+
+def test_a_backfill_of_every_day_gives_what_the_stream_gave(spark: SparkSession, whole: Warehouse, days: list[str]) -> None:
+    document = run(spark, whole, "--from", days[0], "--to", days[-1], "--dry-run")
+    (one,) = document["done"]
+    assert {name: table["dates"] for name, table in one["tables"].items() if table["dates"]} == {}
+    assert sum(table["computed"] for table in one["tables"].values()) == sum(map(len, computed(tables_in(spark, whole)).values()))
+    for day in days:
+        (one,) = run(spark, whole, "--from", day, "--dry-run")["done"]
+        assert not any(table["dates"] for table in one["tables"].values()), day
+
+
+def test_late_events_count_after_a_backfill_and_a_second_one_finds_nothing(
+    spark: SparkSession, whole: Warehouse, late: Warehouse, days: list[str], copy_of: Callable[[Warehouse], Warehouse]
+) -> None:
+    warehouse = copy_of(late)
+    sound = computed(tables_in(spark, whole))
+    assert computed(tables_in(spark, warehouse)) != sound
+    document = run(spark, warehouse, "--pending")
+    assert [(one["reason"], str(one["first_date"])) for one in document["done"]][:2] == [("late", days[0]), ("carried", days[1])]
+    tables = tables_in(spark, warehouse)
+    assert computed(tables) == sound
+    assert {row["backfilled_by"] for row in tables["late_events"]} == {document["run_id"]}
+    assert len(tables["late_events"]) == len(LATE)
+    assert run(spark, warehouse, "--pending")["done"] == []
+    told = spark.read.format("delta").load(warehouse.table("backfills")).where("swapped").collect()
+    assert {row.run_id for row in told} == {document["run_id"]}
+
+
+def test_a_dry_run_tells_the_difference_and_changes_nothing(spark: SparkSession, late: Warehouse, days: list[str]) -> None:
+    before = tables_in(spark, late)
+    document = run(spark, late, "--pending", "--dry-run")
+    (one,) = document["done"]
+    gaps = one["tables"]["log_gaps"]
+    assert (gaps["found"], gaps["computed"], gaps["removed"]) == (1, 0, 1)
+    assert gaps["examples"][0]["there"]["events"] == len(LATE)
+    assert tables_in(spark, late) == before
+    assert not Path(late.staging.removeprefix("file:"), document["run_id"]).exists()
+
+
+def test_what_was_damaged_is_put_right(
+    spark: SparkSession, whole: Warehouse, days: list[str], copy_of: Callable[[Warehouse], Warehouse]
+) -> None:
+    warehouse = copy_of(whole)
+    sound = tables_in(spark, warehouse)
+    windows = DeltaTable.forPath(spark, warehouse.table("limiter_windows"))
+    windows.delete(f"CAST(window_start AS DATE) = '{days[1]}'")
+    checks = DeltaTable.forPath(spark, warehouse.table("topic_backlog"))
+    checks.update(f"CAST(check_time AS DATE) = '{days[2]}'", {"backlog_size": "backlog_size + 1"})
+    document = run(spark, warehouse, "--from", days[1], "--to", days[2], "--tables", "topic_backlog")
+    assert tables_in(spark, warehouse)["topic_backlog"] == sound["topic_backlog"]
+    assert tables_in(spark, warehouse)["limiter_windows"] != sound["limiter_windows"]
+    (one,) = document["done"]
+    assert one["tables"]["topic_backlog"]["changed"] == sum(date_text(row["check_time"]) == days[2] for row in sound["topic_backlog"])
+    (one,) = run(spark, warehouse, "--from", days[0], "--to", days[3])["done"]
+    assert {name for name, table in one["tables"].items() if table["dates"]} == {"limiter_windows"}
+    assert tables_in(spark, warehouse) == sound
+
+
+def test_events_after_an_epochs_end_move_it(
+    spark: SparkSession, log: list[dict], whole: Warehouse, tmp_path: Path, warehouse: Warehouse
+) -> None:
+    """The log was drained on its first day; what came then, of that day and the next, waits for a backfill."""
+    epoch = log[0]["epoch"]
+    own = [event for event in log if event["epoch"] == epoch]
+    write_events(own[:500], tmp_path / "events" / "1.jsonl")
+    run_job(tmp_path / "events", warehouse)
+    write_events(own[500:], tmp_path / "events" / "2.jsonl")
+    run_job(tmp_path / "events", warehouse, drain=False)
+    assert len(tables_in(spark, warehouse)["late_events"]) == len(own) - 500
+    run(spark, warehouse, "--pending")
+    sound = {name: [row for row in rows if row["epoch"] == epoch] for name, rows in computed(tables_in(spark, whole)).items()}
+    assert computed(tables_in(spark, warehouse)) == sound
+
+
+def test_a_date_that_is_not_over_waits(spark: SparkSession, log: list[dict], days: list[str], tmp_path: Path, warehouse: Warehouse) -> None:
+    write_events([event for event in log if event["epoch"] == log[0]["epoch"]], tmp_path / "events" / "1.jsonl")
+    run_job(tmp_path / "events", warehouse, drain=False)
+    document = run(spark, warehouse, "--from", days[0], "--to", days[1], "--dry-run")
+    assert document["done"] == []
+    assert f"has not settled {days[1]}" in document["not_closed"][0]["why"]
+    assert run(spark, warehouse, "--from", days[0], "--dry-run")["done"]
+
+
+def test_the_command_and_its_refusals(late: Warehouse, days: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["backfill", "--warehouse", late.root, "--from", days[0], "--dry-run", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert document["done"][0]["tables"]["log_gaps"]["removed"] == 1
+    for arguments, words in (
+        ([], "say which dates"),
+        (["--pending", "--from", days[0]], "say which dates"),
+        (["--pending", "--broker", "b"], "go with --from"),
+        (["--from", days[1], "--to", days[0]], "is before --from"),
+        (["--from", days[0], "--tables", "late_events"], "not computed from the log"),
+    ):
+        assert main(["backfill", "--warehouse", late.root, *arguments]) == 2
+        assert words in capsys.readouterr().err
+    assert main(["backfill", "--warehouse", str(tmp_path), "--pending"]) == 2
+    assert "no warehouse" in capsys.readouterr().err
