@@ -21,6 +21,11 @@ WRITTEN_BY = {
 _COMPARED_BATCHES = 20
 
 
+def writer_of(table: str) -> str:
+    """The query that is to be computed anew where the table is gone or another; ingest, and with it all, where it is not of lanes alone."""
+    return "lanes" if table in WRITTEN_BY["lanes"] else "ingest"
+
+
 def check_checkpoint(spark: SparkSession, warehouse: Warehouse, query: str) -> None:
     """Raise BadWarehouse with the command that repairs it if `query` (ingest or lanes) must not continue from its checkpoint.
 

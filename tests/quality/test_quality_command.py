@@ -13,10 +13,14 @@ from pipeline.quality.verdict import TEXT_SHOWN, Verdict, example_text
 
 @pytest.mark.parametrize(
     ("table", "words"),
-    [("topic_backlok", "did you mean topic_backlog?"), ("quality_results", "one of dispatch_events, "), ("x", "one of dispatch_events, ")],
+    [
+        ("topic_backlok", "did you mean topic_backlog?"),
+        ("quality_results", "those are dispatch_events, "),
+        ("x", "those are dispatch_events, "),
+    ],
 )
 def test_an_unknown_table_is_refused_with_the_nearest(table: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["quality", "--warehouse", "w", "--tables", "names", table]) == 2
+    assert main(["quality", "--warehouse", "w", "--tables", f"names,{table}"]) == 2
     assert f"error: --tables {table}: " in (said := capsys.readouterr().err)
     assert words in said
 

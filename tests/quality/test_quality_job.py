@@ -231,7 +231,7 @@ def spoilt(spark: SparkSession, sound: Warehouse) -> Iterator[Warehouse]:
 def test_what_came_past_the_checks_ends_with_one_a_line_each_and_rows_that_the_docs_query_shows(
     spark: SparkSession, spoilt: Warehouse, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["quality", "--warehouse", spoilt.root, "--tables", "names", "batch_manifest"]) == 1
+    assert main(["quality", "--warehouse", spoilt.root, "--tables", "names,batch_manifest"]) == 1
     broken = [line for line in capsys.readouterr().out.splitlines() if line.startswith("BROKEN")]
     assert broken[0] == 'BROKEN names.level: 1 row: level is one of broker, topic, subscription; e.g. {"id": 1, "level": "cluster"}'
     assert [line.split(":")[0] for line in broken[1:]] == ["BROKEN law every_event_has_one_fate"]
