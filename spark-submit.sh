@@ -76,7 +76,7 @@ set_up_packages() {
   take_set_up_lock
   if ! stamp_is "$venv/packages.stamp" "$(packages_stamp)"; then
     find_python
-    say "making the Python environment in $venv with $("$python" --version 2>&1) (once; some minutes, about 1.6 GB)"
+    say "making the Python environment in $venv with $("$python" --version 2>&1) (once; about 3 minutes, 1.7 GB)"
     if ! is_good_python "$venv/bin/python"; then
       "$python" -m venv --clear "$venv" >/dev/null 2>&1 || fail "cannot make a Python environment in $venv (disk full, or no permission?)"
     fi

@@ -5,7 +5,7 @@ Spark and Delta tell of them in pages; their error conditions and the operating 
 
 import re
 
-from pipeline.warehouse.guard import WRITTEN_BY
+from pipeline.warehouse.guard import writer_of
 from pipeline.warehouse.layout import Warehouse
 
 _GOES_ON = "then start again: what was not finished is written then, once"
@@ -28,8 +28,8 @@ def advice(details: str, warehouse: Warehouse, query: str) -> str | None:
     """One sentence with what happened to `query` (ingest or lanes) and what to do, or None if nothing is known of the fault."""
     gone = re.search(_DATA_FILE_GONE.format(root=re.escape(warehouse.root)), details)
     if gone:
-        wrote = "lanes" if gone.group(1) in WRITTEN_BY["lanes"] else "ingest"
-        return f"a file of table {gone.group(1)} is gone. Put it back, or compute anew: {warehouse.rebuild_command(wrote)}"
+        table = gone.group(1)
+        return f"a file of table {table} is gone. Put it back, or compute anew: {warehouse.rebuild_command(writer_of(table))}"
     if re.search(_DAMAGED, details):
         return f"the checkpoint {warehouse.checkpoint(query)} is damaged. Compute anew: {warehouse.rebuild_command(query)}"
     return disk_advice(details)

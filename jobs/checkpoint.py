@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from jobs.shown import print_document
-from pipeline.faults import BadWarehouse
 
 EXAMPLES = """examples:
   ./spark-submit.sh checkpoint inspect --query lanes --warehouse /data/warehouse
@@ -29,16 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print it; 0 whatever is in it. BadWarehouse where no warehouse is."""
-    from jobs.driver import qualified_warehouse
+    from jobs.driver import existing_warehouse
     from jobs.session import LITTLE_DATA, build_session
     from pipeline.upkeep.inspect import inspect
-    from pipeline.warehouse.files import WarehouseFiles
 
     spark = build_session("dispatch-analytics checkpoint", LITTLE_DATA)
-    warehouse = qualified_warehouse(spark, args.warehouse)
-    if not WarehouseFiles(spark).exists(f"{warehouse.table('batch_manifest')}/_delta_log"):
-        raise BadWarehouse(f"there is no warehouse at {warehouse.root}, so there is no checkpoint")
-    document = inspect(spark, warehouse, args.query)
+    document = inspect(spark, existing_warehouse(spark, args.warehouse), args.query)
     print_document(document, args.format, text_lines)
     return 0
 

@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,9 +16,10 @@ from types import FrameType
 from pyspark.sql import SparkSession
 
 from jobs import VERSION
+from pipeline.faults import BadWarehouse
 from pipeline.run_context import RunContext
 from pipeline.warehouse.files import WarehouseFiles
-from pipeline.warehouse.guard import check_checkpoint
+from pipeline.warehouse.guard import check_checkpoint, writer_of
 from pipeline.warehouse.layout import QUERIES, Warehouse
 from pipeline.warehouse.lock import Driver, DriverLock
 from pipeline.warehouse.stop import MicroBatchGate, StopFile, park_until_interrupted
@@ -72,6 +73,18 @@ class StopRequest:
 def qualified_warehouse(spark: SparkSession, uri: str) -> Warehouse:
     """The warehouse with scheme and absolute path, as it must stand in checkpoints and messages."""
     return Warehouse(WarehouseFiles(spark).absolute(uri))
+
+
+def existing_warehouse(spark: SparkSession, uri: str, tables: Iterable[str] = ()) -> Warehouse:
+    """The warehouse at `uri`. BadWarehouse with the command that helps where none is, or one of `tables` is not in it."""
+    warehouse, files = qualified_warehouse(spark, uri), WarehouseFiles(spark)
+    gone = [table for table in ("batch_manifest", *tables) if not files.exists(f"{warehouse.table(table)}/_delta_log")]
+    if "batch_manifest" in gone:
+        make = "./spark-submit.sh stream --once --events URI --warehouse URI"
+        raise BadWarehouse(f"there is no warehouse at {warehouse.root}; make one: {make}")
+    if gone:
+        raise BadWarehouse(f"table {gone[0]} is gone from {warehouse.root}: {warehouse.rebuild_command(writer_of(gone[0]))}")
+    return warehouse
 
 
 @contextmanager

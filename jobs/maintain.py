@@ -10,8 +10,8 @@ import uuid
 from collections.abc import Iterable
 from typing import Any
 
+from jobs.chosen_tables import chosen_tables
 from jobs.shown import aligned, print_document
-from pipeline.faults import BadConfig, BadWarehouse
 
 EXAMPLES = """examples:
   ./spark-submit.sh maintain --warehouse /data/warehouse --dry-run
@@ -35,22 +35,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Do it and print what was done; BadConfig for an unknown table or setting, BadWarehouse for no warehouse, or one in work."""
     from pipeline.settings import load_settings
+    from schemas.tables import JOB_TABLES, TABLES_BY_NAME
 
-    tables = chosen_tables(args.tables)
+    tables = chosen_tables(args.tables, list(TABLES_BY_NAME))
     settings = load_settings(args.settings, args.overrides, os.environ).maintain
-    from jobs.driver import locked, qualified_warehouse, say, utc_now
+    from jobs.driver import existing_warehouse, locked, say, utc_now
     from jobs.session import build_session
     from pipeline.upkeep.maintain import maintain
     from pipeline.warehouse.lock import UpkeepLock
     from pipeline.warehouse.table_facts import existing_tables
-    from schemas.tables import JOB_TABLES
 
     spark = build_session("dispatch-analytics maintain")
-    warehouse = qualified_warehouse(spark, args.warehouse)
+    warehouse = existing_warehouse(spark, args.warehouse, [table.name for table in JOB_TABLES])
     existing = existing_tables(spark, warehouse)
-    missing = {table.name for table in JOB_TABLES} - set(existing)
-    if missing:
-        raise BadWarehouse(f"no warehouse, or not a whole one, at {warehouse.root}: there is no table {', '.join(sorted(missing))}")
     with locked(spark, warehouse, str(uuid.uuid4()), UpkeepLock) as lock:
 
         def before_each(table: str) -> None:
@@ -69,17 +66,6 @@ def run(args: argparse.Namespace) -> int:
         )
     print_document(document, args.format, text_lines)
     return 0
-
-
-def chosen_tables(names: str | None) -> list[str]:
-    """The tables of --tables in declared order; BadConfig for one that is none."""
-    from schemas.tables import TABLES, TABLES_BY_NAME
-
-    chosen = list(TABLES_BY_NAME) if names is None else [name.strip() for name in names.split(",")]
-    unknown = [name for name in chosen if name not in TABLES_BY_NAME]
-    if unknown:
-        raise BadConfig(f"--tables {unknown[0]}: there is no such table; those are {', '.join(TABLES_BY_NAME)}")
-    return [table.name for table in TABLES if table.name in chosen]
 
 
 def text_lines(document: dict[str, Any]) -> Iterable[str]:

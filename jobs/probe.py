@@ -64,13 +64,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print what was found; BadConfig for a bad time, broker or topic, BadWarehouse where no warehouse is."""
     at_us = micros_of(args.at)
-    from jobs.driver import qualified_warehouse
+    from jobs.driver import existing_warehouse
     from jobs.session import SHORT_JOB, build_session
     from pipeline.settings import load_settings
 
     settings = load_settings(None, [], os.environ)
     spark = build_session("dispatch-analytics probe", SHORT_JOB)
-    warehouse = qualified_warehouse(spark, args.warehouse)
+    warehouse = existing_warehouse(spark, args.warehouse, ("dispatch_events",))
     brokers, tables = probe(spark, warehouse, at_us, settings, broker=args.broker, topic=args.topic)
     for line in json_lines(brokers, tables) if args.json else text_lines(at_us, brokers, tables):
         print(line)
@@ -98,18 +98,13 @@ def probe(
 ) -> tuple[list[LivingBroker], dict[str, list[dict[str, Any]]]]:
     """Brokers as of the instant, and rows of `topic_backlog` and `subscription_backlog` as of a check then, without the columns of checks.
 
-    Raises BadConfig if nothing was told before the instant, or of that broker or topic; BadWarehouse for no, or a half-written, warehouse.
+    Raises BadConfig if nothing was told before the instant, or of that broker or topic; BadWarehouse if names are still to come.
     """
     from pyspark.sql import functions as F
 
     from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
-    from pipeline.warehouse.files import WarehouseFiles
     from schemas.tables import TABLES_BY_NAME
 
-    if not WarehouseFiles(spark).exists(f"{warehouse.table('dispatch_events')}/_delta_log"):
-        raise BadWarehouse(
-            f"there is no warehouse at {warehouse.root}; make one: ./spark-submit.sh stream --once --events URI --warehouse URI"
-        )
     brokers = _brokers_at(spark, warehouse, at_us, broker, topic)
     outcomes = _outcomes(spark, warehouse, at_us, settings, [one for one in brokers if not one.stopped]).persist()
     try:

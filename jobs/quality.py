@@ -5,19 +5,18 @@ beside a live job, at any time. For a scheduler: exit 0 all holds; 1 something i
 """
 
 import argparse
-import difflib
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.faults import BadConfig, BadWarehouse
+from jobs.chosen_tables import chosen_tables
 from schemas.tables import JOB_TABLES
 
 EXAMPLES = """examples:
   ./spark-submit.sh quality --warehouse /data/warehouse
   ./spark-submit.sh quality --warehouse /data/warehouse --docs ./quality-docs
-  ./spark-submit.sh quality --warehouse /data/warehouse --tables subscription_backlog topic_backlog
+  ./spark-submit.sh quality --warehouse /data/warehouse --tables subscription_backlog,topic_backlog
   ./spark-submit.sh sql "SELECT * FROM quality_results WHERE NOT success" --warehouse /data/warehouse
 """
 TABLE_NAMES = tuple(table.name for table in JOB_TABLES)
@@ -29,10 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--docs", type=Path, metavar="DIR", help="write Data Docs (HTML) into this local folder, replacing those in it")
     parser.add_argument(
         "--tables",
-        nargs="+",
-        default=list(TABLE_NAMES),
-        metavar="TABLE",
-        help="only these, and the laws that read no other (default: all but quality_results itself)",
+        metavar="NAMES",
+        help="these tables only, with commas between, and the laws that read no other (default: all but quality_results itself)",
     )
 
 
@@ -40,13 +37,13 @@ def run(args: argparse.Namespace) -> int:
     """0 if all holds, 1 if not; BadConfig for a table or folder that cannot be, BadWarehouse where no warehouse is."""
     from pipeline.quality.docs import check_docs_folder
 
-    check_tables(args.tables)
+    tables = chosen_tables(args.tables, TABLE_NAMES)
     if args.docs is not None:
         check_docs_folder(args.docs)
     from jobs.session import SHORT_JOB, build_session
 
     spark = build_session("dispatch-analytics quality", SHORT_JOB)
-    verdicts = judge_warehouse(spark, args.warehouse, args.tables, args.docs)
+    verdicts = judge_warehouse(spark, args.warehouse, tables, args.docs)
     broken = [verdict for verdict in verdicts if not verdict.success]
     for verdict in broken:
         print(f"BROKEN {verdict.line}")
@@ -54,34 +51,19 @@ def run(args: argparse.Namespace) -> int:
     return 1 if broken else 0
 
 
-def check_tables(names: Sequence[str]) -> None:
-    """Raise BadConfig for the first name that no table of the job has, with the nearest one."""
-    for name in names:
-        if name not in TABLE_NAMES:
-            near = difflib.get_close_matches(name, TABLE_NAMES, n=1)
-            raise BadConfig(
-                f"--tables {name}: " + (f"no such table; did you mean {near[0]}?" if near else f"one of {', '.join(TABLE_NAMES)}")
-            )
-
-
 def judge_warehouse(spark: Any, uri: str, tables: Sequence[str], docs: Path | None) -> list[Any]:
     """Verdicts on the newest consistent cut, appended to quality_results; with `docs` Data Docs are written there, too."""
     from jobs import VERSION
-    from jobs.driver import qualified_warehouse, say, utc_now
+    from jobs.driver import existing_warehouse, say, utc_now
     from pipeline.quality.docs import clear_docs_folder
     from pipeline.quality.judge import judge
     from pipeline.quality.results import append_verdicts
     from pipeline.quality.validation import Validation
     from pipeline.warehouse.cut import newest_cut
-    from pipeline.warehouse.files import WarehouseFiles
     from pipeline.warehouse.tables import make_report_table
     from schemas.tables.quality import QUALITY_RESULTS
 
-    warehouse = qualified_warehouse(spark, uri)
-    if not WarehouseFiles(spark).exists(f"{warehouse.table('batch_manifest')}/_delta_log"):
-        raise BadWarehouse(
-            f"there is no warehouse at {warehouse.root}; make one: ./spark-submit.sh stream --once --events URI --warehouse URI"
-        )
+    warehouse = existing_warehouse(spark, uri)
     run_id, run_at = str(uuid.uuid4()), utc_now()
     # A session of its own: the views of this cut must not stay in one that goes on.
     session = spark.newSession()

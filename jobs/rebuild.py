@@ -9,7 +9,7 @@ import sys
 import uuid
 from typing import Any
 
-from pipeline.faults import BadConfig, BadWarehouse
+from pipeline.faults import BadConfig
 
 EXAMPLES = """examples:
   ./spark-submit.sh rebuild lanes --warehouse ./warehouse/demo
@@ -27,18 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Delete; BadConfig unless confirmed, BadWarehouse where no warehouse is or a driver writes."""
-    from jobs.driver import locked, qualified_warehouse, say
+    from jobs.driver import existing_warehouse, locked, say
     from jobs.session import SHORT_JOB, build_session
-    from pipeline.warehouse.files import WarehouseFiles
     from pipeline.warehouse.lock import UpkeepLock
 
     if not args.yes and not sys.stdin.isatty():
         raise BadConfig("rebuild deletes tables: say --yes where nobody can be asked")
     spark = build_session("dispatch-analytics rebuild", SHORT_JOB)
-    warehouse = qualified_warehouse(spark, args.warehouse)
-    files = WarehouseFiles(spark)
-    if not files.exists(f"{warehouse.table('batch_manifest')}/_delta_log"):
-        raise BadWarehouse(f"there is no warehouse at {warehouse.root}: nothing to rebuild")
+    warehouse = existing_warehouse(spark, args.warehouse)
     if not args.yes and input(f"delete {_words(args.what)} in {warehouse.root}? [y/N] ").strip().lower() not in ("y", "yes"):
         raise BadConfig("nothing was deleted")
     run_id = str(uuid.uuid4())

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jobs.shown import aligned
-from pipeline.faults import BadConfig, BadWarehouse
+from pipeline.faults import BadConfig
 
 EXAMPLES = """examples:
   ./spark-submit.sh sql "SHOW VIEWS" --warehouse ./warehouse/demo
@@ -37,18 +37,13 @@ def run(args: argparse.Namespace) -> int:
         raise BadConfig(f"--max-rows {args.max_rows}: must be 1 or more")
     from pyspark.errors import PySparkException
 
-    from jobs.driver import qualified_warehouse
+    from jobs.driver import existing_warehouse
     from jobs.session import SHORT_JOB, build_session
     from pipeline.views.catalog import register
     from pipeline.warehouse.cut import newest_cut
-    from pipeline.warehouse.files import WarehouseFiles
 
     spark = build_session("dispatch-analytics sql", SHORT_JOB)
-    warehouse = qualified_warehouse(spark, args.warehouse)
-    if not WarehouseFiles(spark).exists(f"{warehouse.table('batch_manifest')}/_delta_log"):
-        raise BadWarehouse(
-            f"there is no warehouse at {warehouse.root}; make one: ./spark-submit.sh stream --once --events URI --warehouse URI"
-        )
+    warehouse = existing_warehouse(spark, args.warehouse)
     register(spark, warehouse, newest_cut(spark, warehouse) if args.consistent else None)
     try:
         frame = spark.sql(args.query)

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 from jobs.shown import aligned, duration, print_document
-from pipeline.faults import BadWarehouse
 
 EXAMPLES = """examples:
   ./spark-submit.sh status --warehouse /data/warehouse
@@ -30,23 +29,14 @@ def run(args: argparse.Namespace) -> int:
     """Print it; 0 whatever the state is. BadWarehouse where no warehouse is."""
     import socket
 
-    from jobs.driver import is_alive, qualified_warehouse, utc_now
+    from jobs.driver import existing_warehouse, is_alive, utc_now
     from jobs.session import LITTLE_DATA, build_session
     from pipeline.settings import load_settings
     from pipeline.upkeep.status import status
-    from pipeline.warehouse.files import WarehouseFiles
 
     settings = load_settings(None, [], os.environ)
     spark = build_session("dispatch-analytics status", LITTLE_DATA)
-    warehouse = qualified_warehouse(spark, args.warehouse)
-    files = WarehouseFiles(spark)
-    for table in ("batch_manifest", "lane_control", "dispatch_events"):
-        if not files.exists(f"{warehouse.table(table)}/_delta_log"):
-            raise BadWarehouse(
-                f"there is no warehouse at {warehouse.root}; make one: ./spark-submit.sh stream --once --events URI --warehouse URI"
-                if table == "batch_manifest"
-                else f"table {table} is gone from {warehouse.root}: ./spark-submit.sh rebuild all --warehouse {warehouse.root} --events URI"
-            )
+    warehouse = existing_warehouse(spark, args.warehouse, ("lane_control", "dispatch_events"))
     document = status(spark, warehouse, utc_now(), socket.gethostname(), is_alive, settings.maintain.small_file_bytes)
     print_document(document, args.format, text_lines)
     return 0

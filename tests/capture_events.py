@@ -8,10 +8,12 @@ from typing import Any
 
 def capture_events(capture: Path, *, until_as_of: bool = True) -> list[dict[str, Any]]:
     """Events of a capture, by default only those that the broker's figures include."""
-    as_of_us = json.loads((capture / "manifest.json").read_text())["as_of_us"]
     with gzip.open(capture / "events.jsonl.gz", "rt", encoding="utf-8") as lines:
         events = [json.loads(line) for line in lines]
-    return [event for event in events if event["ts"] <= as_of_us] if until_as_of else events
+    if not until_as_of:
+        return events
+    as_of_us = json.loads((capture / "manifest.json").read_text())["as_of_us"]
+    return [event for event in events if event["ts"] <= as_of_us]
 
 
 def write_events(events: list[dict[str, Any]], path: Path) -> Path:

@@ -13,7 +13,7 @@ from pipeline.warehouse.layout import Warehouse
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """One session of two cores for all tests, with the production's settings."""
+    """One session of two cores for all tests: the production's settings, but queries are interpreted, which is quicker over little data."""
     session = build_session(
         "tests", {**LITTLE_DATA, "spark.master": "local[2]", "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "2"}
     )

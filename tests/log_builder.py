@@ -44,10 +44,10 @@ class Log:
         rates = {"msg_rate": msg, "byte_rate": size, "period_s": period_s, "relative": relative, "limiter": limiter}
         return self.add("dispatch_rate", level=level, **where, **rates)
 
-    def read(self, want: int = 100, want_bytes: int = 5_242_880, **answers: int) -> "Log":
+    def read(self, want: int = 100, want_bytes: int = 5_242_880, **answers: tuple[int, int]) -> "Log":
         """`read` with the given answers (`broker=(m, b)`, `topic=…`, `sub=…`)."""
         fields: dict[str, int] = {}
-        for level, (msgs, size) in answers.items():  # type: ignore[misc]
+        for level, (msgs, size) in answers.items():
             fields |= {f"{level}_msgs": msgs, f"{level}_bytes": size}
         return self.add("read", topic=TOPIC, sub=SUB, sub_type="Shared", want_msgs=want, want_bytes=want_bytes, **fields)
 

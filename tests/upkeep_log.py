@@ -1,9 +1,9 @@
 """The log of the small warehouse that upkeep is tested on: two epochs of a broker, days apart; of the later one events are lost."""
 
-import gzip
-import json
 from pathlib import Path
 from typing import Any
+
+from capture_events import capture_events
 
 FIXTURES = Path(__file__).parent / "fixtures" / "captures"
 DAYS_BEFORE = 3
@@ -14,8 +14,7 @@ REJECTED = "{half"
 
 def capture(name: str, days_before: int = 0) -> list[dict[str, Any]]:
     """A bundled capture, as if its broker had run so many days earlier."""
-    with gzip.open(FIXTURES / name / "events.jsonl.gz", "rt", encoding="utf-8") as lines:
-        events = [json.loads(line) for line in lines]
+    events = capture_events(FIXTURES / name, until_as_of=False)
     day_ms = 86_400_000
     return [{**e, "ts": e["ts"] - days_before * day_ms * 1000, "epoch": e["epoch"] - days_before * day_ms} for e in events]
 

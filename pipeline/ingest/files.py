@@ -1,17 +1,15 @@
 """Files that changed after they were read: Spark never looks at a file twice, so somebody must say so."""
 
-import json
 import logging
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.ingest.query import QUERY
+from pipeline.ingest.source_log import NOTHING, files_until, finished_until
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
-from pipeline.sinks.manifest import read_offsets
 from pipeline.sources.detect import open_source
-from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.spark import struct
 from schemas.tables.bookkeeping import INGEST_FILES
@@ -31,7 +29,7 @@ def report_grown_files(spark: SparkSession, warehouse: Warehouse, events: str, s
     if listing is None:
         return 0
     # Before the books: what was committed before they are read is in them.
-    seen = _seen_files(spark, warehouse)
+    finished = finished_until(spark, warehouse, QUERY)
     books = spark.read.format("delta").load(warehouse.table(INGEST_FILES.name)).withColumnRenamed("source_file", "file")
     read = (
         books.where("fault <> 'grew'").groupBy("file").agg(F.max("bytes").alias("bytes_read"), F.max("ingest_batch").alias("ingest_batch"))
@@ -39,8 +37,10 @@ def report_grown_files(spark: SparkSession, warehouse: Warehouse, events: str, s
     now = listing.where("bytes > 0").join(books.where("fault = 'grew'"), "file", "left_anti").join(read, "file", "left")
     grown = now.where("bytes > bytes_read").collect()
     unread = now.where("bytes_read IS NULL")
-    if seen is not None and not unread.isEmpty():
-        grown += unread.join(seen, "file", "left_semi").collect()
+    # Of a file that was empty only Spark's log knows that it was seen: no query was handed it.
+    if finished != NOTHING and (new := unread.collect()):
+        seen = files_until(spark, warehouse, QUERY, finished)
+        grown += [file for file in new if file.file in seen]
     for file in grown:
         _LOG.warning(
             "%s grew after it was read: %d bytes then, %d now; what was appended is not read", file.file, file.bytes_read or 0, file.bytes
@@ -50,20 +50,3 @@ def report_grown_files(spark: SparkSession, warehouse: Warehouse, events: str, s
         frame = spark.createDataFrame(rows, struct(INGEST_FILES.fields)).coalesce(1)
         frame.write.format("delta").mode("append").save(warehouse.table(INGEST_FILES.name))
     return len(grown)
-
-
-def _seen_files(spark: SparkSession, warehouse: Warehouse) -> DataFrame | None:
-    """(file) of finished micro-batches, which Spark will not take again: the checkpoint's log of the file source. None if there is none.
-
-    Spark lists an empty file and remembers it, but hands it to no query: only this log knows that it was seen.
-    """
-    checkpoint = warehouse.checkpoint(QUERY)
-    finished = [int(name) for name in WarehouseFiles(spark).names(f"{checkpoint}/commits") if name.isdecimal()]
-    if not finished:
-        return None
-    newest = json.loads(read_offsets(spark, warehouse, QUERY, max(finished)).splitlines()[-1])["logOffset"]
-    lines = spark.read.text(f"{checkpoint}/sources/0").where("value LIKE '{%'")
-    entries = lines.select(F.from_json("value", "path string, batchId bigint").alias("entry")).select("entry.*")
-    # The log has percent-encoded URIs (a plus is a plus), listings have plain paths.
-    path = F.url_decode(F.replace("path", F.lit("+"), F.lit("%2B")))
-    return entries.where(F.col("batchId") <= newest).select(F.regexp_replace(path, "^file:/+", "file:/").alias("file"))

@@ -8,7 +8,7 @@ from pyspark.sql.streaming import StreamingQuery
 
 from pipeline.ingest.listed import first_said
 from pipeline.ingest.micro_batch import MicroBatch, ingest_micro_batch
-from pipeline.ingest.planned import planned_files
+from pipeline.ingest.source_log import planned_files
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
 from pipeline.sources.detect import open_source

@@ -2,22 +2,30 @@
 
 import sys
 from collections.abc import Callable
-from typing import TypeVar
+from importlib import import_module
+from typing import Any, TypeVar
 
 from pipeline.rules_cache import rules_cache
 
-# numba loads scipy's linear algebra where there is a scipy (Great Expectations brings one): 15 MB in every worker, and no rule needs it.
-_HIDES_SCIPY = "scipy" not in sys.modules
-if _HIDES_SCIPY:
-    sys.modules["scipy"] = None  # type: ignore[assignment]  # so Python is told that a module cannot be imported
-import numba  # noqa: E402
-import numba.np.arraymath  # noqa: E402  # what looks for it, else when the first rule is called
-
-if _HIDES_SCIPY:
-    del sys.modules["scipy"]
-
 Rule = TypeVar("Rule", bound=Callable[..., object])
 
+
+def _numba_without_scipy() -> Any:
+    """numba, which loads scipy's linear algebra where there is a scipy (Great Expectations brings one): 15 MB that no rule needs.
+
+    Where somebody has loaded scipy already it stays.
+    """
+    if "scipy" in sys.modules:
+        return import_module("numba")
+    sys.modules["scipy"] = None  # type: ignore[assignment]  # so Python is told that a module cannot be imported
+    try:
+        import_module("numba.np.arraymath")  # it looks for scipy, else when the first rule is called
+        return import_module("numba")
+    finally:
+        del sys.modules["scipy"]
+
+
+numba = _numba_without_scipy()
 numba.config.CACHE_DIR = rules_cache(numba.config.CACHE_DIR)
 
 

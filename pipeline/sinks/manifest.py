@@ -9,7 +9,7 @@ from pipeline.faults import BrokenInvariant, invariant
 from pipeline.run_context import RunContext
 from pipeline.sinks.append import app_id_of, append
 from pipeline.warehouse import delta_log
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.warehouse.checkpoint import offset_entry
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.spark import struct
 from schemas.tables import JOB_TABLES
@@ -32,7 +32,7 @@ def write_manifest(
         "query": query,
         "query_id": query_id,
         "batch_id": batch_id,
-        "source_offsets": read_offsets(spark, warehouse, query, batch_id),
+        "source_offsets": _planned_offsets(spark, warehouse, query, batch_id),
         **dict.fromkeys(_COUNTS, 0),
         **counts,
         "table_versions": {name: str(version) for name, version in table_versions(spark, warehouse).items()},
@@ -49,9 +49,9 @@ def table_versions(spark: SparkSession, warehouse: Warehouse) -> dict[str, int]:
     return {table.name: delta_log.version(spark, warehouse.table(table.name)) for table in JOB_TABLES}
 
 
-def read_offsets(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int) -> str:
-    """The checkpoint's offset log entry of the micro-batch, whole; Spark writes it before the micro-batch begins."""
-    text = WarehouseFiles(spark).read(f"{warehouse.checkpoint(query)}/offsets/{batch_id}")
-    if text is None:
+def _planned_offsets(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int) -> str:
+    """The offset log entry of the running micro-batch; Spark writes it before the micro-batch begins."""
+    entry = offset_entry(spark, warehouse, query, batch_id)
+    if entry is None:
         raise BrokenInvariant(f"{query}: the checkpoint has no offsets of the running micro-batch {batch_id}")
-    return text
+    return entry

@@ -13,8 +13,7 @@ from pipeline.warehouse.layout import Warehouse
 
 def batch_read_for_good(spark: SparkSession, warehouse: Warehouse) -> int | None:
     """Newest micro-batch of ingest whose events lanes will never read again, not even after a crash; None: there is none."""
-    committed = read_checkpoint(spark, warehouse, "lanes").committed
-    entry = offset_entry(spark, warehouse, "lanes", committed[-1]) if committed else None
+    entry = offset_entry(spark, warehouse, "lanes", read_checkpoint(spark, warehouse, "lanes").last_committed)
     return None if entry is None else ingest_batch_read(spark, warehouse, entry)
 
 

@@ -42,7 +42,7 @@ def planned_merge(
     small = files.where(F.col("size") < settings.small_file_bytes)
     if not TABLES_BY_NAME[table].partition_by:
         count = small.count()
-        return Merge(table, count) if count >= max(_PAIR, settings.merge_from_files) else None
+        return Merge(table, count) if count >= settings.merge_from_files else None
     # Lanes that have not begun would meet merged files in no order, and take disorder for loss.
     if open_date is None or not read_checkpoint(spark, warehouse, "lanes").planned:
         return None

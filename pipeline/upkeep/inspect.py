@@ -1,6 +1,5 @@
 """What lies in a query's checkpoint, as one JSON-ready document. Reads only."""
 
-import json
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -9,7 +8,7 @@ from pyspark.sql import functions as F
 from pipeline.lanes.blob import MAGIC, VERSION
 from pipeline.upkeep.needed import STREAMED
 from pipeline.upkeep.progress import refusal
-from pipeline.warehouse.checkpoint import entry_settings, offset_entry, read_checkpoint, source_lines
+from pipeline.warehouse.checkpoint import entry_settings, offset_entry, read_checkpoint, source_offsets
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 
@@ -27,7 +26,7 @@ _MAGIC_BYTES, _VERSION_AT = len(MAGIC), len(MAGIC) + 1
 def inspect(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[str, Any]:
     """Everything of the checkpoint of `query`; `refused` is what `stream` would say of it, None if it may go on."""
     checkpoint, folder = read_checkpoint(spark, warehouse, query), warehouse.checkpoint(query)
-    entry = offset_entry(spark, warehouse, query, checkpoint.planned[-1]) if checkpoint.planned else None
+    entry = offset_entry(spark, warehouse, query, checkpoint.last_planned)
     names = STREAMED if query == "lanes" else ("events",)
     return {
         "query": query,
@@ -35,27 +34,23 @@ def inspect(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[str, 
         "bytes": WarehouseFiles(spark).bytes_below(folder),
         "query_id": checkpoint.query_id,
         "refused": refusal(spark, warehouse, query),
-        "planned": checkpoint.planned[-1] if checkpoint.planned else None,
-        "committed": checkpoint.committed[-1] if checkpoint.committed else None,
-        "sources": None if entry is None else dict(zip(names, map(_offset, source_lines(entry)), strict=True)),
-        "state": _state(spark, folder, entry, checkpoint.committed) if query == "lanes" and entry is not None else None,
+        "planned": checkpoint.last_planned,
+        "committed": checkpoint.last_committed,
+        "sources": None if entry is None else dict(zip(names, source_offsets(entry), strict=True)),
+        "state": _state(spark, folder, entry, checkpoint.last_committed) if query == "lanes" and entry is not None else None,
         "rebuild": warehouse.rebuild_command(query),
     }
 
 
-def _offset(line: str) -> Any:
-    return json.loads(line) if line.startswith("{") else None
-
-
-def _state(spark: SparkSession, folder: str, entry: str, committed: tuple[int, ...]) -> dict[str, Any]:
+def _state(spark: SparkSession, folder: str, entry: str, committed: int | None) -> dict[str, Any]:
     """Size and format of the lanes' state after the newest finished micro-batch."""
     settings = entry_settings(entry)
     formats: dict[str, int] = {}
-    if committed:
+    if committed is not None:
         reader = spark.newSession()
         for key in _ONLY_FOR_WRITERS:
             reader.conf.set(key, "false")
-        blobs = reader.read.format("statestore").option("batchId", committed[-1]).load(folder)
+        blobs = reader.read.format("statestore").option("batchId", committed).load(folder)
         head = F.hex(F.substring("value.groupState.blob", 1, _VERSION_AT + 3)).alias("head")
         formats = {_format(row["head"]): row["count"] for row in blobs.select(head).groupBy("head").count().collect()}
     return {

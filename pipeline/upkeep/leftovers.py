@@ -11,5 +11,6 @@ def old_listings(files: WarehouseFiles, warehouse: Warehouse, ingest: Checkpoint
     Each is deleted by the next micro-batch, unless that one reads no files.
     """
     folder = f"{warehouse.checkpoint('ingest')}/listed"
-    committed = ingest.committed[-1] if ingest.committed else -1
-    return [f"{folder}/{name}" for name in files.names(folder) if name.isdigit() and int(name) <= committed]
+    if ingest.last_committed is None:
+        return []
+    return [f"{folder}/{name}" for name in files.names(folder) if name.isdigit() and int(name) <= ingest.last_committed]

@@ -27,7 +27,7 @@ def _lanes_read_on_from(spark: SparkSession, warehouse: Warehouse) -> dict[str, 
     checkpoint = read_checkpoint(spark, warehouse, "lanes")
     if not checkpoint.planned:
         return {}  # they will begin with the newest version
-    entry = offset_entry(spark, warehouse, "lanes", checkpoint.committed[-1]) if checkpoint.committed else None
+    entry = offset_entry(spark, warehouse, "lanes", checkpoint.last_committed)
     if entry is None:
         return dict.fromkeys(STREAMED, _FROM_THE_START)
     offsets = delta_offsets(entry)

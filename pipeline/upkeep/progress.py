@@ -1,6 +1,5 @@
 """How far each query got: its newest micro-batch, what it has read, what is still to come. Reads only."""
 
-import json
 from datetime import UTC
 from typing import Any
 
@@ -9,7 +8,7 @@ from pyspark.sql import functions as F
 
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse import delta_log
-from pipeline.warehouse.checkpoint import delta_offsets, read_checkpoint, source_lines
+from pipeline.warehouse.checkpoint import delta_offsets, read_checkpoint, source_offsets
 from pipeline.warehouse.guard import check_checkpoint, newest_batches
 from pipeline.warehouse.layout import Warehouse
 
@@ -27,13 +26,13 @@ def query_progress(spark: SparkSession, warehouse: Warehouse, query: str) -> dic
             "rows_in": row.rows_in,
             "run_id": row.run_id,
             "code_version": row.code_version,
-            "read_to": [json.loads(line) if line.startswith("{") else None for line in source_lines(row.source_offsets)],
+            "read_to": source_offsets(row.source_offsets),
         }
     return {
         "last_batch": last,
         "query_id": checkpoint.query_id,
-        "planned": checkpoint.planned[-1] if checkpoint.planned else None,
-        "committed": checkpoint.committed[-1] if checkpoint.committed else None,
+        "planned": checkpoint.last_planned,
+        "committed": checkpoint.last_committed,
         "refused": refusal(spark, warehouse, query),
     }
 

@@ -4,7 +4,8 @@
 --                         its place was given up, or rejected. A rejected line without a readable broker, epoch, seq and ts is in no epoch
 --   awaited               places before last_seq that neither came nor were given up: while > 0, events behind them are held
 -- What `maintain` deleted of an old epoch (maintain.keep_days) is not missing: places before its first event that is still there do not count.
---   lost_events, lost_ranges, clock_steps, largest_clock_step_s   from log_gaps (a negative step set the clock back)
+--   lost_events, lost_ranges, clock_steps, largest_clock_step_s   from log_gaps (a negative step set the clock back), of the whole epoch:
+--                         what was lost was lost, whatever was deleted since
 --   completeness_min, windows_incomplete   over the windows of its tables; 1 and 0 = nothing is missing in them
 --   warehouse_balanced, warehouse_held, lanes_behind   of log_balance, the same on every row
 WITH kept AS (
@@ -47,12 +48,13 @@ logs AS (
 gaps AS (
   SELECT broker, epoch,
     sum(events) AS lost_events,
+    -- Of them at places that count: also what begins before the first one.
+    sum(greatest(0, to_seq - greatest(from_seq, coalesce(first_seq, 1)) + 1)) FILTER (WHERE kind = 'lost') AS lost_counted,
     count_if(kind = 'lost') AS lost_ranges,
     count_if(kind = 'clock_step') AS clock_steps,
     max_by(step_us, abs(step_us)) FILTER (WHERE kind = 'clock_step') AS largest_step_us
   FROM log_gaps
   LEFT JOIN kept USING (broker, epoch)
-  WHERE to_seq >= coalesce(first_seq, 1)
   GROUP BY broker, epoch
 ),
 windows AS (
@@ -72,7 +74,7 @@ SELECT
   l.late, l.quarantined,
   -- Without any event its events were deleted, or none came: nobody can tell.
   CASE WHEN k.first_seq IS NULL THEN 0
-    ELSE greatest(0, l.known_to - (k.first_seq - 1) - l.events - l.quarantined - coalesce(g.lost_events, 0)) END AS awaited,
+    ELSE greatest(0, l.known_to - (k.first_seq - 1) - l.events - l.quarantined - coalesce(g.lost_counted, 0)) END AS awaited,
   coalesce(g.lost_events, 0) AS lost_events,
   coalesce(g.lost_ranges, 0) AS lost_ranges,
   coalesce(g.clock_steps, 0) AS clock_steps,

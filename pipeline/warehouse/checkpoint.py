@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -10,7 +11,7 @@ from pipeline.warehouse.layout import Warehouse
 
 #: An offset log entry begins with a version line and a line of metadata; a line per source follows.
 _LINES_BEFORE_SOURCES = 2
-NO_OFFSET = "-"
+_NO_OFFSET = "-"
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,16 @@ class Checkpoint:
     damaged: bool
     planned: tuple[int, ...]
     committed: tuple[int, ...]
+
+    @property
+    def last_planned(self) -> int | None:
+        """Newest micro-batch that was planned; None: none was."""
+        return self.planned[-1] if self.planned else None
+
+    @property
+    def last_committed(self) -> int | None:
+        """Newest micro-batch that was finished; None: none was."""
+        return self.committed[-1] if self.committed else None
 
 
 @dataclass(frozen=True)
@@ -53,14 +64,15 @@ def read_checkpoint(spark: SparkSession, warehouse: Warehouse, query: str) -> Ch
     return Checkpoint(query_id, damaged, _batches(files.names(f"{folder}/offsets")), _batches(files.names(f"{folder}/commits")))
 
 
-def offset_entry(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int) -> str | None:
-    """Spark's offset log entry of a micro-batch, whole; None if Spark keeps it no more."""
-    return WarehouseFiles(spark).read(f"{warehouse.checkpoint(query)}/offsets/{batch_id}")
+def offset_entry(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int | None) -> str | None:
+    """Spark's offset log entry of a micro-batch, whole; None if Spark has none of it, or keeps it no more (of None: no micro-batch)."""
+    return None if batch_id is None else WarehouseFiles(spark).read(f"{warehouse.checkpoint(query)}/offsets/{batch_id}")
 
 
-def source_lines(entry: str) -> list[str]:
-    """The offsets of an entry, one JSON text per source in the query's order; `-` for a source that had none yet."""
-    return [line for line in entry.splitlines()[_LINES_BEFORE_SOURCES:] if line]
+def source_offsets(entry: str) -> list[dict[str, Any] | None]:
+    """The offsets of an entry, one per source in the query's order; None for a source that had none yet."""
+    lines = [line for line in entry.splitlines()[_LINES_BEFORE_SOURCES:] if line]
+    return [None if line == _NO_OFFSET else dict(json.loads(line)) for line in lines]
 
 
 def entry_settings(entry: str) -> dict[str, str]:
@@ -70,11 +82,11 @@ def entry_settings(entry: str) -> dict[str, str]:
 
 def delta_offsets(entry: str) -> list[DeltaOffset | None]:
     """The offsets of an entry whose sources are all Delta tables, as those of lanes: dispatch_events, then lane_control."""
-    return [None if line == NO_OFFSET else _delta_offset(json.loads(line)) for line in source_lines(entry)]
+    return [None if offset is None else _delta_offset(offset) for offset in source_offsets(entry)]
 
 
-def _delta_offset(offset: dict[str, object]) -> DeltaOffset:
-    return DeltaOffset(int(str(offset["reservoirVersion"])), int(str(offset["index"])), bool(offset["isStartingVersion"]))
+def _delta_offset(offset: dict[str, Any]) -> DeltaOffset:
+    return DeltaOffset(int(offset["reservoirVersion"]), int(offset["index"]), bool(offset["isStartingVersion"]))
 
 
 def _batches(names: list[str]) -> tuple[int, ...]:

@@ -21,6 +21,11 @@ WRITTEN_BY = {
 _COMPARED_BATCHES = 20
 
 
+def writer_of(table: str) -> str:
+    """The query that is to be computed anew where the table is gone or another; ingest, and with it all, where it is not of lanes alone."""
+    return "lanes" if table in WRITTEN_BY["lanes"] else "ingest"
+
+
 def check_checkpoint(spark: SparkSession, warehouse: Warehouse, query: str) -> None:
     """Raise BadWarehouse with the command that repairs it if `query` (ingest or lanes) must not continue from its checkpoint.
 
@@ -35,8 +40,8 @@ def check_checkpoint(spark: SparkSession, warehouse: Warehouse, query: str) -> N
         _compare(spark, warehouse, query, checkpoint, manifest)
         _check_versions(spark, warehouse, query, manifest[0])
         return
-    if checkpoint.committed:
-        _refuse(warehouse, query, f"the checkpoint has finished micro-batch {checkpoint.committed[-1]}, but batch_manifest knows of none")
+    if checkpoint.last_committed is not None:
+        _refuse(warehouse, query, f"the checkpoint has finished micro-batch {checkpoint.last_committed}, but batch_manifest knows of none")
     if checkpoint.query_id is None:
         for table in WRITTEN_BY[query]:
             if _version(spark, warehouse, table) is not None and spark.read.format("delta").load(warehouse.table(table)).limit(1).count():
@@ -50,7 +55,7 @@ def _compare(spark: SparkSession, warehouse: Warehouse, query: str, checkpoint: 
     if checkpoint.query_id != newest.query_id:
         _refuse(warehouse, query, f"the checkpoint is of query {checkpoint.query_id}, the tables are of query {newest.query_id}")
     if newest.batch_id not in checkpoint.planned:
-        last = checkpoint.planned[-1] if checkpoint.planned else "none"
+        last = "none" if checkpoint.last_planned is None else checkpoint.last_planned
         _refuse(warehouse, query, f"micro-batch {newest.batch_id} is in the tables, but the checkpoint is older: its last is {last}")
     for row in manifest:
         written = offset_entry(spark, warehouse, query, row.batch_id)

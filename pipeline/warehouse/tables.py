@@ -7,7 +7,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BadWarehouse
-from pipeline.warehouse.guard import WRITTEN_BY
+from pipeline.warehouse.guard import writer_of
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
 from schemas.render.ddl import constraints, create_table, delta_path
@@ -64,7 +64,7 @@ def _remedy(warehouse: Warehouse, table: Table) -> str:
     """What the operator can do about a table that is another."""
     if table in REPORT_TABLES:
         return f"It holds only reports: move {warehouse.table(table.name)} away, and a new one is made"
-    return f"Compute anew: {warehouse.rebuild_command('lanes' if table.name in WRITTEN_BY['lanes'] else 'ingest')}"
+    return f"Compute anew: {warehouse.rebuild_command(writer_of(table.name))}"
 
 
 def _differences(kind: str, declared: Mapping[str, str], found: Mapping[str, str]) -> list[str]:

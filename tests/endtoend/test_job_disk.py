@@ -31,6 +31,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(folder)], capture_output=True, text=True, check=False
     )
     if made.returncode:
+        # Only root may mount, and in a container not even root: CI may lack the right. What is done on a full disk needs a full disk.
         pytest.skip(f"a disk that can be full must be mounted, and this user may not mount: {made.stderr.strip()}")
     yield folder
     subprocess.run(["umount", "--lazy", str(folder)], check=True)

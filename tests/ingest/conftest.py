@@ -1,7 +1,7 @@
 """Runs the ingest query over what lies in a folder, into a warehouse of its own."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,6 +59,15 @@ def empty_tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) 
     root = tmp_path_factory.mktemp("empty")
     create_missing_tables(spark, Warehouse(str(root)))
     return root
+
+
+@pytest.fixture
+def every_second_log_file_is_compacted(spark: SparkSession) -> Iterator[None]:
+    """Of the file source's log in the checkpoint: by default it is every tenth, which a test would not live to see."""
+    interval = "spark.sql.streaming.fileSource.log.compactInterval"
+    spark.conf.set(interval, "2")
+    yield
+    spark.conf.unset(interval)
 
 
 @pytest.fixture

@@ -14,8 +14,10 @@ import zstandard
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
-from pipeline.faults import BadConfig
+from pipeline.faults import BadConfig, BrokenInvariant
 from pipeline.ingest import micro_batch, query
+from pipeline.ingest.source_log import planned_files
+from pipeline.warehouse.layout import Warehouse
 
 pytestmark = pytest.mark.spark
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
@@ -178,6 +180,7 @@ def test_a_file_that_grew_before_the_rerun_is_read_as_far_as_before(
     assert ingest.report_grown() == 1
 
 
+@pytest.mark.usefixtures("every_second_log_file_is_compacted")
 @pytest.mark.parametrize("noted", [True, False])
 def test_a_file_that_vanished_amid_a_micro_batch_is_missed_by_it_and_by_the_rerun(
     tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch, noted: bool
@@ -206,6 +209,36 @@ def test_a_file_that_vanished_amid_a_micro_batch_is_missed_by_it_and_by_the_reru
     write(tmp_path / "e" / "z.jsonl", event(4))
     ingest.run()
     assert sorted(row.seq for row in ingest.rows("dispatch_events", "seq")) == [1, 2, 4]
+    assert log_of_files(ingest.warehouse) == ["0", "1.compact", "2", "3.compact"]
+
+
+def log_of_files(warehouse: Warehouse) -> list[str]:
+    """Names in the file source's log in the checkpoint."""
+    return sorted(path.name for path in Path(warehouse.checkpoint("ingest"), "sources", "0").glob("[0-9]*"))
+
+
+def _delete(log: Path) -> None:
+    log.unlink()
+
+
+def _rename_a_key(log: Path) -> None:
+    log.write_text(log.read_text().replace('"path"', '"where"'))
+
+
+@pytest.mark.parametrize("damage", [_delete, _rename_a_key])
+def test_a_log_of_files_that_does_not_tell_what_was_planned_is_no_empty_plan(
+    spark: SparkSession, tmp_path: Path, ingest_into: Callable, damage: Callable[[Path], None]
+) -> None:
+    """Of another version of Spark, say: what vanished would be missed by nobody."""
+    folder = tmp_path / "a b%20+c {1}"
+    write(folder / "a.jsonl", event(1) + b"\n")
+    ingest = ingest_into(folder).run()
+    assert planned_files(spark, ingest.warehouse, "ingest", 0) == [f"file:{folder}/a.jsonl"]
+    log = Path(ingest.warehouse.checkpoint("ingest"), "sources", "0", "0")
+    log.with_name(".0.crc").unlink()
+    damage(log)
+    with pytest.raises(BrokenInvariant, match=r"ingest: .*names no file under \[0\]"):
+        planned_files(spark, ingest.warehouse, "ingest", 0)
 
 
 def test_a_parquet_file_that_vanished_before_the_rerun_is_missed(
@@ -255,21 +288,27 @@ def _crash(*_: object) -> None:
     raise RuntimeError("the driver ended")
 
 
+@pytest.mark.usefixtures("every_second_log_file_is_compacted")
 def test_a_file_that_grew_is_reported_once(tmp_path: Path, ingest_into: Callable) -> None:
-    write(tmp_path / "e" / "a.jsonl", event(1) + b"\n")
-    write(tmp_path / "e" / "was_empty.jsonl", b"")
-    ingest = ingest_into(tmp_path / "e").run()
+    """Of one that was empty only the source's log knows; of that Spark deletes, after minutes, what is in a compacted file, too."""
+    contents = {"a": event(1) + b"\n", "was_empty": b"", "was_empty_too": b""}
+    ingest = ingest_into(tmp_path / "e")
+    for name, content in contents.items():
+        write(tmp_path / "e" / f"{name}.jsonl", content)
+        ingest.run()
+    assert log_of_files(ingest.warehouse) == ["0", "1.compact", "2"]
+    Path(ingest.warehouse.checkpoint("ingest"), "sources", "0", "0").unlink()
     assert ingest.report_grown() == 0
-    for name in ("a", "was_empty"):
+    for name in contents:
         with (tmp_path / "e" / f"{name}.jsonl").open("ab") as file:
             file.write(event(2) + b"\n")
     write(tmp_path / "e" / "new.jsonl", event(3))
 
-    assert ingest.report_grown() == 2
+    assert ingest.report_grown() == 3
     assert ingest.report_grown() == 0
     ingest.run()
     grown = {row.source_file.rsplit("/", 1)[1] for row in ingest.table("ingest_files").where("fault = 'grew'").collect()}
-    assert grown == {"a.jsonl", "was_empty.jsonl"}
+    assert grown == {f"{name}.jsonl" for name in contents}
     assert [row.seq for row in ingest.rows("dispatch_events", "seq")] == [1, 3]
 
 

@@ -13,7 +13,7 @@ import zstandard
 
 from pipeline.parse import lines
 from pipeline.parse.file import ParsedBlock, ParseLimits, parse_stream
-from pipeline.parse.line import parse_line
+from pipeline.parse.line import Reject, parse_line
 from pipeline.parse.outcome import EVENT_SCHEMA, REJECT_SCHEMA
 
 LIMITS = ParseLimits()
@@ -182,4 +182,5 @@ def test_one_percent_of_damage_costs_no_neighbour(capture_lines: list[bytes], se
     assert all(got[number] == clean[number] for number in undamaged)
     for row in rejects(blocks):
         verdict = parse_line(written[int(str(row["source_line"])) - 1][0], LIMITS)
-        assert (row["reason"], row["detail"]) == (verdict.reason, verdict.detail)  # type: ignore[union-attr]
+        assert isinstance(verdict, Reject)
+        assert (row["reason"], row["detail"]) == (verdict.reason, verdict.detail)

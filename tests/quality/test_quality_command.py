@@ -1,5 +1,6 @@
 """`quality` before it starts Spark, and what it says. No Spark."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,14 @@ from pipeline.quality.verdict import TEXT_SHOWN, Verdict, example_text
 
 @pytest.mark.parametrize(
     ("table", "words"),
-    [("topic_backlok", "did you mean topic_backlog?"), ("quality_results", "one of dispatch_events, "), ("x", "one of dispatch_events, ")],
+    [
+        ("topic_backlok", "did you mean topic_backlog?"),
+        ("quality_results", "those are dispatch_events, "),
+        ("x", "those are dispatch_events, "),
+    ],
 )
 def test_an_unknown_table_is_refused_with_the_nearest(table: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["quality", "--warehouse", "w", "--tables", "names", table]) == 2
+    assert main(["quality", "--warehouse", "w", "--tables", f"names,{table}"]) == 2
     assert f"error: --tables {table}: " in (said := capsys.readouterr().err)
     assert words in said
 
@@ -37,17 +42,14 @@ def test_docs_of_an_earlier_run_are_replaced(tmp_path: Path) -> None:
     assert not docs.exists()
 
 
-def verdict(**more: object) -> Verdict:
-    said = {"table_name": "names", "kind": "set", "columns": "level", "law": "", "expectation": "e", "demand": "level is one of a",
-            "success": False, "unexpected": 1, "example": '{"id": 1}', "table_versions": {}}  # fmt: skip
-    return Verdict(**{**said, **more})  # type: ignore[arg-type]
-
-
 def test_what_is_broken_is_one_line_with_table_column_count_and_example() -> None:
-    assert verdict().line == 'names.level: 1 row: level is one of a; e.g. {"id": 1}'
-    key = verdict(kind="key", columns="a, b", demand="(a, b) occurs once", unexpected=2000)
+    a_set = Verdict(
+        "names", "set", "level", "", "e", "level is one of a", success=False, unexpected=1, example='{"id": 1}', table_versions={}
+    )
+    assert a_set.line == 'names.level: 1 row: level is one of a; e.g. {"id": 1}'
+    key = replace(a_set, kind="key", columns="a, b", demand="(a, b) occurs once", unexpected=2000)
     assert key.line == 'names: 2,000 rows: (a, b) occurs once; e.g. {"id": 1}'
-    law = verdict(kind="law", columns="", law="it_holds", demand="It holds.", table_name="names, quarantine")
+    law = replace(a_set, kind="law", columns="", law="it_holds", demand="It holds.", table_name="names, quarantine")
     assert law.line == 'law it_holds: 1 row: It holds.; e.g. {"id": 1} (names, quarantine)'
 
 

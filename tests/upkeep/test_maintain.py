@@ -15,8 +15,8 @@ from job_run import run_job
 from pyspark.sql import SparkSession
 from upkeep_log import capture, first_epoch, second_epoch
 
+from jobs.chosen_tables import chosen_tables
 from jobs.cli import main
-from jobs.maintain import chosen_tables
 from pipeline.faults import BadConfig
 from pipeline.settings import load_settings
 from pipeline.upkeep import vacuum
@@ -25,7 +25,7 @@ from pipeline.upkeep.maintain import maintain
 from pipeline.upkeep.retention import oldest_kept, rows_before
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.ddl import delta_path
-from schemas.tables import TABLES
+from schemas.tables import TABLES, TABLES_BY_NAME
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 FIRST_DATE, SECOND_DATE = date(2026, 11, 18), date(2026, 11, 21)
@@ -194,8 +194,8 @@ def test_only_closed_dates_are_deleted(days: int, open_date: date | None, first_
 
 
 def test_an_unknown_table_is_named_before_spark_starts(capsys: pytest.CaptureFixture[str]) -> None:
-    assert chosen_tables("names, quarantine") == ["quarantine", "names"]
-    with pytest.raises(BadConfig, match="--tables nams: there is no such table"):
-        chosen_tables("names,nams")
+    assert chosen_tables("names, quarantine", list(TABLES_BY_NAME)) == ["quarantine", "names"]
+    with pytest.raises(BadConfig, match="--tables nams: there is no such table; did you mean names"):
+        chosen_tables("names,nams", list(TABLES_BY_NAME))
     assert main(["maintain", "--warehouse", "nowhere", "--tables", "x"]) == 2
     assert "Spark" not in capsys.readouterr().out

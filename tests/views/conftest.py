@@ -104,11 +104,12 @@ def event(broker: str, seq: int, **more: Any) -> Row:
 def other_tables() -> dict[str, list[Row]]:
     """b1's log: 2 came twice, 6 and 7 were given up, then 7 came, 8 was rejected, 10 is awaited, so 11 is held. b2's log is whole.
 
-    b3's began the day before, whose events were deleted; 103 is awaited."""
+    b3's began the day before, whose events were deleted; 103 is awaited. b4's began the day before, too, but its beginning was lost."""
     rate = {"type": "dispatch_rate", "level": "topic", "topic": ORDERS, "msg_rate": 10, "byte_rate": 0, "period_s": 1}
     bronze = [event("b1:8080", seq) for seq in (1, 2, 2, 3, 4, 9, 7, 11)]
     bronze += [event("b1:8080", 5, **rate), event("b2:8080", 1), event("b2:8080", 2)]
     bronze += [event("b3:8080", seq) for seq in (101, 102, 104)]
+    bronze += [event("b4:8080", seq) for seq in (101, 102)]
     rejected = {"broker": "b1:8080", "epoch": EPOCH, "seq": 8, "ts": EPOCH * 1000, "reason": "out_of_range", "detail": "bytes is -1"}
     ingest = {"query": "ingest", "rows_in": 13, "bronze": 11, "quarantined": 2}
     lanes = {"query": "lanes", "rows_in": 12, "applied": 8, "duplicates": 1, "late": 1, "quarantined": 1, "held": 1, "lost": 2}
@@ -122,6 +123,7 @@ def other_tables() -> dict[str, list[Row]]:
         "log_gaps": [
             {"kind": "lost", "from_seq": 6, "to_seq": 7, "events": 2, "ts_before": minute(0), "ts_after": minute(1)},
             {"broker": "b2:8080", "kind": "clock_step", "from_seq": 2, "to_seq": 2, "step_us": -3_600_000_000},
+            {"broker": "b4:8080", "kind": "lost", "from_seq": 1, "to_seq": 100, "events": 100, "ts_after": minute(1)},
         ],
         "late_events": [{"seq": 7, "reason": "given_up"}],
         "batch_manifest": [

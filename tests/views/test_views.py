@@ -140,6 +140,12 @@ def test_log_health_does_not_miss_what_was_deleted_with_an_old_date(spark: Spark
     assert (row["rows_in"], row["events"], row["last_seq"], row["awaited"], row["lost_events"]) == (3, 3, 104, 1, 0)
 
 
+def test_log_health_tells_of_a_lost_beginning_also_where_no_event_of_that_date_is(spark: SparkSession) -> None:
+    row = one(spark, "SELECT * FROM log_health WHERE broker = 'b4:8080'")
+    assert (row["rows_in"], row["events"], row["last_seq"]) == (2, 2, 102)
+    assert (row["lost_events"], row["lost_ranges"], row["awaited"], row["clock_steps"]) == (100, 1, 0, 0)
+
+
 def test_log_balance_adds_up_both_equations(spark: SparkSession) -> None:
     row = one(spark, "SELECT * FROM log_balance")
     assert (row["ingest_balanced"], row["lanes_balanced"], row["lanes_behind"], row["held"]) == (True, True, 0, 1)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from jobs.rebuild import forget_cached_tables
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import Warehouse
@@ -129,7 +130,7 @@ def test_a_table_restored_from_an_older_copy_is_refused(spark: SparkSession, war
     log = Path(warehouse.table("subscription_throttle")) / "_delta_log"
     for file in log.glob("*00002.*"):
         file.unlink()
-    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # type: ignore[union-attr]
+    forget_cached_tables(spark)
     assert "stands at version 1" in refused(spark, warehouse, "lanes")
 
 

@@ -37,13 +37,18 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def lock_of(spark: SparkSession, warehouse: Warehouse, clock: Clock) -> Callable[..., DriverLock]:
-    """Makes locks; what they tell the operator is in `lock_of.notices`."""
+def notices() -> list[str]:
+    """What the locks of `lock_of` tell the operator."""
+    return []
+
+
+@pytest.fixture
+def lock_of(spark: SparkSession, warehouse: Warehouse, clock: Clock, notices: list[str]) -> Callable[..., DriverLock]:
+    """Makes locks."""
 
     def make(driver: Driver, alive: bool = True, heartbeat_seconds: float = 3600.0) -> DriverLock:
-        return DriverLock(spark, warehouse, driver, clock, lambda _: alive, make.notices.append, heartbeat_seconds)  # type: ignore[attr-defined]
+        return DriverLock(spark, warehouse, driver, clock, lambda _: alive, notices.append, heartbeat_seconds)
 
-    make.notices = []  # type: ignore[attr-defined]
     return make
 
 
@@ -57,14 +62,14 @@ def test_a_second_driver_is_refused_and_told_who_writes(lock_of: Callable[..., D
     first.release()
 
 
-def test_after_a_release_the_next_driver_starts_without_a_notice(lock_of: Callable[..., DriverLock]) -> None:
+def test_after_a_release_the_next_driver_starts_without_a_notice(lock_of: Callable[..., DriverLock], notices: list[str]) -> None:
     first = lock_of(FIRST)
     first.acquire()
     first.release()
     second = lock_of(SECOND)
     second.acquire()
     second.release()
-    assert lock_of.notices == []  # type: ignore[attr-defined]
+    assert notices == []
 
 
 @pytest.mark.parametrize(
@@ -77,7 +82,13 @@ def test_after_a_release_the_next_driver_starts_without_a_notice(lock_of: Callab
     ],
 )
 def test_a_lock_is_taken_over_only_from_a_driver_that_is_gone(
-    lock_of: Callable[..., DriverLock], clock: Clock, second: Driver, alive: bool, waited: timedelta, refused: bool
+    lock_of: Callable[..., DriverLock],
+    notices: list[str],
+    clock: Clock,
+    second: Driver,
+    alive: bool,
+    waited: timedelta,
+    refused: bool,
 ) -> None:
     first = lock_of(FIRST)
     first.acquire()
@@ -88,7 +99,7 @@ def test_a_lock_is_taken_over_only_from_a_driver_that_is_gone(
             successor.acquire()
         return
     successor.acquire()
-    assert "host here, pid 100" in lock_of.notices[0]  # type: ignore[attr-defined]
+    assert "host here, pid 100" in notices[0]
     with pytest.raises(BadWarehouse, match=f"lost the warehouse .* pid {second.pid}"):
         first.verify()
     first.release()  # must not remove what is no longer its own
@@ -119,14 +130,14 @@ def test_a_lock_file_that_vanished_stops_its_driver(lock_of: Callable[..., Drive
     first.release()
 
 
-def test_a_damaged_lock_file_is_taken_over(lock_of: Callable[..., DriverLock], warehouse: Warehouse) -> None:
+def test_a_damaged_lock_file_is_taken_over(lock_of: Callable[..., DriverLock], notices: list[str], warehouse: Warehouse) -> None:
     Path(warehouse.root).mkdir()
     Path(warehouse.lock_file).write_text("{half")
     first = lock_of(FIRST)
     first.acquire()
     first.verify()
     first.release()
-    assert "cannot be read" in lock_of.notices[0]  # type: ignore[attr-defined]
+    assert "cannot be read" in notices[0]
 
 
 def test_upkeep_and_writing_do_not_exclude_each_other_two_upkeeps_do(

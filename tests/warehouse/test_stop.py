@@ -5,7 +5,8 @@ import time
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
 
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.stop import MicroBatchGate, StopFile, park_until_interrupted
@@ -40,8 +41,8 @@ def test_the_stop_file_of_an_earlier_run_is_forgotten(spark: SparkSession, wareh
 def test_a_parked_query_stops_as_if_idle_and_repeats_its_batch_later(spark: SparkSession, tmp_path: Path) -> None:
     done: list[int] = []
 
-    def start(gate: MicroBatchGate):  # type: ignore[no-untyped-def]
-        def write(batch, number: int) -> None:  # type: ignore[no-untyped-def]
+    def start(gate: MicroBatchGate) -> StreamingQuery:
+        def write(batch: DataFrame, number: int) -> None:
             gate.enter()
             batch.count()
             done.append(number)

@@ -1,0 +1,81 @@
+"""Which files Spark's file source took up, by its log in the checkpoint: of one that is gone when it is to be read, Spark says nothing.
+
+Read here, not by a Spark job: for some lines that would cost each micro-batch some tenths of a second.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from urllib.parse import unquote
+
+from pyspark.sql import SparkSession
+
+from pipeline.faults import invariant
+from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint, source_offsets
+from pipeline.warehouse.files import WarehouseFiles
+from pipeline.warehouse.layout import Warehouse
+
+#: Ends the name of a log file that holds everything before it, too; each so many files Spark writes one.
+_COMPACTED = ".compact"
+_KEYS = {"batchId", "path"}
+NOTHING = -1
+
+
+def planned_files(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int) -> list[str]:
+    """Paths as Spark lists them (`file:/a b/c`) of what was planned for a micro-batch; none if its source is no file source.
+
+    Raises BrokenInvariant if the log does not tell of them: nobody would notice one that is gone.
+    """
+    before, last = (_last_number(offset_entry(spark, warehouse, query, batch)) for batch in (batch_id - 1, batch_id))
+    numbers = range(before + 1, last + 1)
+    if not numbers:
+        return []
+    log = {number: name for number, name in _log_files(spark, warehouse, query).items() if number in numbers}
+    entries = [(number, file) for number, file in _entries(spark, warehouse, query, log.values()) if number in numbers]
+    untold = set(numbers) - {number for number, _ in entries}
+    invariant(not untold, f"{query}: the file source's log in the checkpoint names no file under {sorted(untold)}")
+    return [file for _, file in entries]
+
+
+def finished_until(spark: SparkSession, warehouse: Warehouse, query: str) -> int:
+    """Number of the newest file of the log whose files are of finished micro-batches: Spark will not take them up again. −1: of none."""
+    return _last_number(offset_entry(spark, warehouse, query, read_checkpoint(spark, warehouse, query).last_committed))
+
+
+def files_until(spark: SparkSession, warehouse: Warehouse, query: str, last: int) -> set[str]:
+    """Paths as Spark lists them of everything that was taken up until file `last` of the log."""
+    log = {number: name for number, name in _log_files(spark, warehouse, query).items() if number <= last}
+    # No older ones: Spark may delete them while they are read.
+    first = max((number for number, name in log.items() if name.endswith(_COMPACTED)), default=0)
+    return {file for _, file in _entries(spark, warehouse, query, [name for number, name in log.items() if number >= first])}
+
+
+def _last_number(entry: str | None) -> int:
+    """Newest file of the log that the file source was to read by an entry of the offset log. −1: none, or a Delta table is the source."""
+    (offset,) = source_offsets(entry) if entry else [None]
+    return NOTHING if offset is None or "reservoirVersion" in offset else int(offset["logOffset"])
+
+
+def _log_folder(warehouse: Warehouse, query: str) -> str:
+    return f"{warehouse.checkpoint(query)}/sources/0"
+
+
+def _log_files(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[int, str]:
+    """Names of the log's files by their numbers."""
+    names = WarehouseFiles(spark).names(_log_folder(warehouse, query))
+    return {int(number): name for name in names if (number := name.removesuffix(_COMPACTED)).isdigit()}
+
+
+def _entries(spark: SparkSession, warehouse: Warehouse, query: str, names: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """(number, path) of what the log's files `names` hold."""
+    for name in names:
+        # The first line is the version of the format.
+        for line in (WarehouseFiles(spark).read(f"{_log_folder(warehouse, query)}/{name}") or "").splitlines()[1:]:
+            entry = json.loads(line)
+            if entry.keys() >= _KEYS:
+                yield entry["batchId"], _as_listed(entry["path"])
+
+
+def _as_listed(path: str) -> str:
+    """The log's paths are percent-encoded URIs, those of listings are not."""
+    path = unquote(path)
+    return "file:/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
