@@ -11,7 +11,6 @@ from pipeline.warehouse.layout import Warehouse
 from schemas.render.ddl import delta_path
 from schemas.render.spark import struct
 from schemas.tables import JOB_TABLES, TABLES
-from schemas.tables.quality import QUALITY_RESULTS
 
 #: In the order in which they are registered: a view may use tables and views before it. One `<view>.sql` beside this file each.
 VIEWS = (
@@ -55,7 +54,7 @@ def register(spark: SparkSession, warehouse: Warehouse, cut: Cut | None = None) 
     if a table of the job is missing.
     """
     register_tables(spark, warehouse, cut)
-    _register_results(spark, warehouse)
+    _register_others(spark, warehouse)
     for view in VIEWS:
         spark.sql(f"CREATE OR REPLACE TEMP VIEW {view} AS\n{sql_of(view)}")
     return [*(table.name for table in TABLES), *VIEWS]
@@ -73,13 +72,16 @@ def register_tables(spark: SparkSession, warehouse: Warehouse, cut: Cut | None =
         spark.sql(f"CREATE OR REPLACE TEMP VIEW {table.name} AS SELECT * FROM {delta_path(path)}{_as_of(table.name, cut)}")
 
 
-def _register_results(spark: SparkSession, warehouse: Warehouse) -> None:
-    """quality_results; without rows where the quality job never ran."""
-    path = warehouse.table(QUALITY_RESULTS.name)
-    if DeltaTable.isDeltaTable(spark, path):
-        spark.sql(f"CREATE OR REPLACE TEMP VIEW {QUALITY_RESULTS.name} AS SELECT * FROM {delta_path(path)}")
-    else:
-        spark.createDataFrame([], struct(QUALITY_RESULTS.fields)).createOrReplaceTempView(QUALITY_RESULTS.name)
+def _register_others(spark: SparkSession, warehouse: Warehouse) -> None:
+    """Tables that are no part of a cut, at their newest version; without rows where the warehouse lacks one."""
+    for table in TABLES:
+        if table in JOB_TABLES:
+            continue
+        path = warehouse.table(table.name)
+        if DeltaTable.isDeltaTable(spark, path):
+            spark.sql(f"CREATE OR REPLACE TEMP VIEW {table.name} AS SELECT * FROM {delta_path(path)}")
+        else:
+            spark.createDataFrame([], struct(table.fields)).createOrReplaceTempView(table.name)
 
 
 def _as_of(table: str, cut: Cut | None) -> str:

@@ -12,7 +12,7 @@ from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
 from schemas.render.ddl import constraints, create_table, delta_path
 from schemas.render.spark import SPARK_TYPES
-from schemas.tables import TABLES
+from schemas.tables import TABLES, WATCH_TABLES
 from schemas.tables.quality import QUALITY_RESULTS
 
 #: Creating a table is one small commit that mostly waits for the file system.
@@ -25,7 +25,7 @@ REDACTED = "*********(redacted)"
 def create_missing_tables(spark: SparkSession, warehouse: Warehouse) -> None:
     """Create every declared table that the warehouse lacks, empty, several at once; check those that it has.
 
-    Raises BadWarehouse if a table is not what is declared.
+    Raises BadWarehouse if a table is not what is declared; of WATCH_TABLES only their writer does, whom the job can do without.
     """
     with ThreadPoolExecutor(CREATED_AT_ONCE) as threads:
         for waiting in [threads.submit(_create_or_check, spark, warehouse, table) for table in TABLES]:
@@ -55,8 +55,9 @@ def check_table(spark: SparkSession, warehouse: Warehouse, table: Table) -> None
 
 def _remedy(warehouse: Warehouse, table: Table) -> str:
     """What the operator can do about a table that is another."""
-    if table is QUALITY_RESULTS:
-        return f"It holds only what quality found: move {warehouse.table(table.name)} away, and a new one is made"
+    if table is QUALITY_RESULTS or table in WATCH_TABLES:
+        told_by = "quality found" if table is QUALITY_RESULTS else "earlier runs told of themselves"
+        return f"It holds only what {told_by}: move {warehouse.table(table.name)} away, and a new one is made"
     return f"Compute anew: {warehouse.rebuild_command('lanes' if table.name in WRITTEN_BY['lanes'] else 'ingest')}"
 
 
@@ -71,6 +72,7 @@ def _differences(kind: str, declared: Mapping[str, str], found: Mapping[str, str
 def _create_or_check(spark: SparkSession, warehouse: Warehouse, table: Table) -> None:
     path = warehouse.table(table.name)
     if DeltaTable.isDeltaTable(spark, path):
-        check_table(spark, warehouse, table)
+        if table not in WATCH_TABLES:
+            check_table(spark, warehouse, table)
     else:
         spark.sql(create_table(table, path))

@@ -15,8 +15,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs import stream
+from jobs.advice import one_line_cause
 from jobs.driver import is_alive, process_start
-from jobs.watch import one_line_cause
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.settings import Settings, load_settings
 from pipeline.warehouse.layout import Warehouse
@@ -54,7 +54,7 @@ class Rooms:
 
         rows = spark.readStream.schema("n int").json(str(self._folder / "in"))
         checkpoint = str(self._folder / f"checkpoint-{query}")
-        return rows.writeStream.foreachBatch(write).option("checkpointLocation", checkpoint).trigger(**trigger).start()
+        return rows.writeStream.queryName(query).foreachBatch(write).option("checkpointLocation", checkpoint).trigger(**trigger).start()
 
 
 def module(name: str, **functions: Any) -> ModuleType:
