@@ -1,5 +1,7 @@
 """What the job told of itself, as views: runs and micro-batches."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,3 +35,16 @@ def test_waiting_is_counted_within_a_run_and_a_query(spark: SparkSession) -> Non
 def test_a_micro_batch_that_wrote_nothing_has_no_rate_and_its_slowest_part_all_the_same(spark: SparkSession) -> None:
     sql = "SELECT rows_in, ms_per_krow, event_lag_s, slowest, settings_fingerprint FROM micro_batches WHERE batch_id = 811"
     assert asked(spark, sql) == [(None, None, None, "other", "s1")]
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/operations.md"
+QUERIES = re.findall(r'^\./spark-submit\.sh sql "([^"]+)"', PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_the_page_has_queries() -> None:
+    assert len(QUERIES) >= 3
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_a_query_of_the_operations_page_runs(spark: SparkSession, sql: str) -> None:
+    spark.sql(sql).collect()
