@@ -33,3 +33,20 @@ def advice(details: str, warehouse: Warehouse, query: str) -> str | None:
     if re.search(_DAMAGED, details):
         return f"the checkpoint {warehouse.checkpoint(query)} is damaged. Compute anew: {warehouse.rebuild_command(query)}"
     return disk_advice(details)
+
+
+def one_line_cause(fault: BaseException | str) -> str:
+    """The cause of a fault, or of its text, in one line.
+
+    The last Python error in the text of a StreamingQueryException, ours before others; else the last Java cause, else its first line.
+    """
+    details = str(fault).strip() or type(fault).__name__
+    for pattern in (
+        r"pipeline\.faults\.(\w+: [^\n]+)",
+        r"^(?:pyspark\.errors\.[\w.]*\.)?((?!py4j\.|org\.|java\.|pyspark\.)[A-Za-z_][\w.]*(?:Error|Exception|Interrupt): [^\n]+)",
+        r"Caused by: ([^\n]+)",
+    ):
+        found = re.findall(pattern, details, flags=re.MULTILINE)
+        if found:
+            return str(found[-1])
+    return details.splitlines()[0]

@@ -1,7 +1,8 @@
 """Forget what was computed, so that it is computed anew.
 
 lanes: the tables that lanes wrote, their checkpoint and their rows in batch_manifest; dispatch_events and quarantine stay, and the next
-`stream --once` computes from them. all: every table and every checkpoint; the next `stream --once` reads the log again.
+`stream --once` computes from them. all: every checkpoint and every table but run_ledger and query_progress, which are history and cannot
+be computed again; the next `stream --once` reads the log again.
 """
 
 import argparse
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _words(what: str) -> str:
-    return "what lanes computed" if what == "lanes" else "every table and checkpoint"
+    return "what lanes computed" if what == "lanes" else "every table that was computed and every checkpoint"
 
 
 def forget_lanes(spark: Any, warehouse: Any, say: Any) -> None:
@@ -77,15 +78,16 @@ def forget_lanes(spark: Any, warehouse: Any, say: Any) -> None:
 
 
 def forget_all(spark: Any, warehouse: Any, say: Any) -> None:
-    """Delete every table and checkpoint; batch_manifest last, for the same reason."""
+    """Delete every checkpoint and every table but WATCH_TABLES; batch_manifest last, for the same reason."""
     from pipeline.warehouse.files import WarehouseFiles
     from pipeline.warehouse.layout import QUERIES
-    from schemas.tables import TABLES
+    from schemas.tables import TABLES, WATCH_TABLES
 
     files = WarehouseFiles(spark)
     for query in QUERIES:
         _delete(files, warehouse.checkpoint(query), say)
-    for name in [table.name for table in TABLES if table.name != "batch_manifest"] + ["batch_manifest"]:
+    forgotten = [table.name for table in TABLES if table not in WATCH_TABLES and table.name != "batch_manifest"]
+    for name in [*forgotten, "batch_manifest"]:
         _delete(files, warehouse.table(name), say)
     forget_cached_tables(spark)
 

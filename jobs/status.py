@@ -49,6 +49,8 @@ def text_lines(document: dict[str, Any]) -> Iterable[str]:
     for problem in document["problems"]:
         yield f"PROBLEM    {problem}"
     yield f"writer     {_writer(document['writer'], now)}{', told to stop' if document['stop_requested'] else ''}"
+    if document["run"] is not None:
+        yield f"last run   {run_words(document['run'], document['writer'], now)}"
     events, times = document["events"], document["event_time"]
     for query, behind in (("ingest", _newest(times)), ("lanes", _behind(events, times))):
         yield f"{query:<10} {_last(document['queries'][query], now)}; {behind}"
@@ -80,11 +82,30 @@ def _writer(writer: dict[str, Any], now: datetime) -> str:
     return f"{writer['state']}: {who}, heartbeat {ago(now, writer['heartbeat_at'])}"
 
 
+def run_words(run: dict[str, Any], writer: dict[str, Any], now: datetime) -> str:
+    """The last run in a line: one without an end runs if it holds the lock, else it was killed."""
+    code = f"version {run['code_version']}, code {run['code_fingerprint']}, settings {run['settings_fingerprint']}"
+    begun = f"{run['mode']}, started {ago(now, run['started_at'])}"
+    if run["outcome"] is None:
+        state = "running" if writer.get("run_id") == run["run_id"] and writer["state"] == "running" else "was killed"
+        return f"{run['run_id']}: {state}; {begun}; {code}"
+    error = f": {run['error']}" if run["error"] else ""
+    return f"{run['run_id']}: {run['outcome']} {ago(now, run['ended_at'])}{error}; {begun}, {run['micro_batches']:,} micro-batches; {code}"
+
+
 def _last(query: dict[str, Any], now: datetime) -> str:
     last = query["last_batch"]
     if last is None:
         return "no micro-batch yet"
-    return f"micro-batch {last['batch_id']} {ago(now, last['written_at'])}, {last['rows_in']:,} rows"
+    return f"micro-batch {last['batch_id']} {ago(now, last['written_at'])}, {last['rows_in']:,} rows{_pace(query['last_progress'])}"
+
+
+def _pace(told: dict[str, Any] | None) -> str:
+    """Of the newest micro-batch that query_progress has: not always the newest one."""
+    if told is None:
+        return ""
+    rate = f", {told['rows_per_s']:,.0f}/s" if told["rows_per_s"] else ""
+    return f" ({told['batch_id']} took {told['trigger_execution_ms'] / 1000:.1f} s{rate})"
 
 
 def _newest(times: dict[str, Any]) -> str:

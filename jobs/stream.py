@@ -8,6 +8,7 @@ import argparse
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
     if args.drain and not args.once:
         raise BadConfig("--drain closes what is open at the end of a finite log: it needs --once")
     settings = load_settings(args.settings, args.overrides, os.environ)
+    check_log_file(settings.watch.log_path)
     from jobs.session import build_session
 
     print(f"settings:\n{describe(settings)}\nstarting Spark …", flush=True)
@@ -64,24 +66,40 @@ def run(args: argparse.Namespace) -> int:
     return run_stream(spark, args.events, args.warehouse, settings, once=args.once, drain=args.drain)
 
 
+def check_log_file(path: Path | None) -> None:
+    """Raise BadConfig unless lines can be appended to watch.log_file (None: no file is wanted)."""
+    if path is None:
+        return
+    try:
+        with path.open("ab"):
+            return
+    except OSError as fault:
+        raise BadConfig(
+            f"watch.log_file = {path}: {fault.strerror}; name a file in a folder that exists and may be written, or none"
+        ) from fault
+
+
 def run_stream(spark: Any, events: str, warehouse_uri: str, settings: Settings, *, once: bool, drain: bool) -> int:
     """`stream` on a session; the demo runs it, too."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
-    from jobs.advice import disk_advice
+    from jobs.advice import disk_advice, one_line_cause
     from jobs.compiled_rules import tidy_compiled_rules
     from jobs.driver import open_for_writing, qualified_warehouse, say, utc_now
-    from jobs.watch import QueryFailed, one_line_cause
+    from jobs.run_ledger import recorded
+    from jobs.watch import QueryFailed
 
     warehouse = qualified_warehouse(spark, warehouse_uri)
     say(f"events    {events}\nwarehouse {warehouse.root}")
     tidy_compiled_rules(utc_now().timestamp(), say)
     try:
-        with open_for_writing(spark, warehouse) as opened:
+        mode = "drain" if drain else "once" if once else "live"
+        with open_for_writing(spark, warehouse) as opened, recorded(opened, settings, events=events, mode=mode) as recorder:
+            watched = replace(opened, run=replace(opened.run, after_micro_batch=recorder.after_micro_batch))
             if once:
-                return _once(opened, events, settings, drain)
-            return _live(opened, events, settings)
+                return _once(watched, recorder, events, settings, drain)
+            return _live(watched, recorder, events, settings)
     except QueryFailed as failed:
         print(f"error: {failed}", file=sys.stderr)
         return 1
@@ -93,7 +111,7 @@ def run_stream(spark: Any, events: str, warehouse_uri: str, settings: Settings, 
         return 1
 
 
-def _once(opened: Any, events: str, settings: Settings, drain: bool) -> int:
+def _once(opened: Any, recorder: Any, events: str, settings: Settings, drain: bool) -> int:
     """Ingest to its end, then lanes, then (with `drain`) one control row per lane and lanes again."""
     from jobs.driver import say
     from jobs.watch import run_to_end
@@ -117,15 +135,16 @@ def _once(opened: Any, events: str, settings: Settings, drain: bool) -> int:
 
         steps.append(("lanes", drained_lanes))
     for name, start in steps:
-        if not run_to_end(opened, name, start()):
+        if not run_to_end(opened, recorder, name, start()):
             say("stopped before the end; the same command goes on from here")
+            recorder.outcome = "stopped"
             return 1
-    _say_grown(report_grown_files(*context, events, settings, opened.run))
+    _say_grown(recorder, report_grown_files(*context, events, settings, opened.run))
     _say_books(opened)
     return 0
 
 
-def _live(opened: Any, events: str, settings: Settings) -> int:
+def _live(opened: Any, recorder: Any, events: str, settings: Settings) -> int:
     """Both queries until a request to stop, or until one of them ends by itself (an error: the other is stopped, too)."""
     from jobs.driver import say
     from jobs.watch import POLL_SECONDS, ProgressLines, raise_failure, stop_between_batches
@@ -138,27 +157,28 @@ def _live(opened: Any, events: str, settings: Settings) -> int:
     try:
         queries["lanes"] = start_lanes(opened.spark, opened.warehouse, settings, opened.run, trigger)
         say(f"live; stop with Ctrl-C, SIGTERM or the file {opened.warehouse.stop_file.removeprefix('file:')}")
-        lines = ProgressLines(opened, queries)
+        lines = ProgressLines(recorder, queries)
         looked = time.monotonic()
         while not opened.stop.is_made() and all(query.isActive for query in queries.values()):
             lines.speak()
             if time.monotonic() - looked > GROWN_FILES_EVERY_SECONDS:
                 looked = time.monotonic()
-                _say_grown(report_grown_files(opened.spark, opened.warehouse, events, settings, opened.run))
+                _say_grown(recorder, report_grown_files(opened.spark, opened.warehouse, events, settings, opened.run))
             opened.stop.wait(POLL_SECONDS)
+        recorder.tell("stop_requested" if opened.stop.is_made() else "query_ended")
     finally:
         stop_between_batches(opened, list(queries.values()))
-    lines.speak()
+    lines.speak_last()
     raise_failure(opened.warehouse, queries)
     say("stopped")
+    recorder.outcome = "stopped"
     return 0
 
 
-def _say_grown(files: int) -> None:
-    from jobs.driver import say
-
+def _say_grown(recorder: Any, files: int) -> None:
     if files:
-        say(f"WARNING: {files} files grew after they were read; their new lines are in no table: see ingest_files, fault = 'grew'")
+        words = f"WARNING: {files} files grew after they were read; their new lines are in no table: see ingest_files, fault = 'grew'"
+        recorder.tell("files_grew", words, level="WARN", files=files)
 
 
 def _say_books(opened: Any) -> None:

@@ -1,18 +1,17 @@
 """Watching queries from the main thread: progress lines, graceful stop, and the cause of a failure in one line."""
 
-import re
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
 
-from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
-from jobs.advice import advice
+from jobs.advice import advice, one_line_cause
 from jobs.driver import OpenWarehouse, say
+from jobs.recorder import Recorder
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse.layout import Warehouse
+from pipeline.watch.outbox import Entry
 
 POLL_SECONDS = 0.2
 #: A person who sees nothing for longer than this wonders whether it hangs.
@@ -28,28 +27,24 @@ class QueryFailed(Exception):
 class ProgressLines:
     """Says a line per finished micro-batch of each query, and a sign of life while one takes long."""
 
-    def __init__(self, opened: OpenWarehouse, names: dict[str, StreamingQuery]) -> None:
-        self._opened = opened
+    def __init__(self, recorder: Recorder, names: dict[str, StreamingQuery]) -> None:
+        self._recorder = recorder
         self._names = names
         self._said: dict[str, int] = dict.fromkeys(names, -1)
         self._quiet_since = time.monotonic()
 
     def speak(self) -> None:
         """Print what is new since the last call."""
-        for name, query in self._names.items():
-            for progress in query.recentProgress:
-                batch = int(progress["batchId"])
-                if batch > self._said[name] and progress["durationMs"].get("addBatch") is not None:
-                    self._said[name] = batch
-                    self._quiet_since = time.monotonic()
-                    say(_line(name, progress, self._rows_in(name, batch)))
+        for row in self._recorder.take():
+            self._said[row["query"]] = row["batch_id"]
+            self._quiet_since = time.monotonic()
+            say(_line(row))
         self._sign_of_life()
 
-    def _rows_in(self, name: str, batch: int) -> int | None:
-        """Events that went into the micro-batch, from its row of batch_manifest: Spark's own count is of files where ingest reads files."""
-        manifest = self._opened.spark.read.format("delta").load(self._opened.warehouse.table("batch_manifest"))
-        rows = manifest.where((F.col("batch_id") == batch) & (F.col("query") == name)).select("rows_in").limit(1).collect()
-        return int(rows[0].rows_in) if rows else None
+    def speak_last(self) -> None:
+        """The queries have ended: print what Spark still has to tell of them."""
+        self._recorder.wait_for_last_words(list(self._names.values()))
+        self.speak()
 
     def _sign_of_life(self) -> None:
         if time.monotonic() - self._quiet_since < SILENCE_SECONDS:
@@ -57,29 +52,32 @@ class ProgressLines:
         self._quiet_since = time.monotonic()
         for name, query in self._names.items():
             if query.isActive and query.status["isTriggerActive"]:
-                say(f"{name:<6} micro-batch {self._said[name] + 1} still runs: {query.status['message']}")
+                message = query.status["message"]
+                words = f"{name:<6} micro-batch {self._said[name] + 1} still runs: {message}"
+                self._recorder.tell("still_runs", words, query=name, micro_batch=self._said[name] + 1, message=message)
 
 
-def _line(name: str, progress: Any, rows: int | None) -> str:
-    seconds = progress["durationMs"].get("triggerExecution", 0) / 1000
+def _line(row: Entry) -> str:
+    """A row of query_progress for a person."""
+    rows, seconds = row["rows_in"], row["trigger_execution_ms"] / 1000
     amount = "nothing new" if rows is None else f"{rows:,} events"
-    rate = f" ({rows / seconds:,.0f}/s)" if rows and seconds else ""
-    behind = sum(int((source["metrics"] or {}).get("numFilesOutstanding") or 0) for source in progress["sources"])
-    lag = f", {behind:,} files behind" if behind else ""
-    return f"{name:<6} micro-batch {progress['batchId']}: {amount} in {seconds:.1f} s{rate}{lag}"
+    rate = f" ({row['rows_per_s']:,.0f}/s)" if row["rows_per_s"] else ""
+    lag = f", {row['files_behind']:,} files behind" if row["files_behind"] else ""
+    return f"{row['query']:<6} micro-batch {row['batch_id']}: {amount} in {seconds:.1f} s{rate}{lag}"
 
 
-def run_to_end(opened: OpenWarehouse, name: str, query: StreamingQuery) -> bool:
+def run_to_end(opened: OpenWarehouse, recorder: Recorder, name: str, query: StreamingQuery) -> bool:
     """Watch an availableNow query to its end; False if it was stopped on request before. Raises QueryFailed or BadWarehouse."""
-    lines = ProgressLines(opened, {name: query})
+    lines = ProgressLines(recorder, {name: query})
     while query.isActive:
         if opened.stop.is_made():
+            recorder.tell("stop_requested")
             stop_between_batches(opened, [query])
-            lines.speak()
+            lines.speak_last()
             return False
         lines.speak()
         opened.stop.wait(POLL_SECONDS)
-    lines.speak()
+    lines.speak_last()
     raise_failure(opened.warehouse, {name: query})
     return True
 
@@ -116,16 +114,3 @@ def raise_failure(warehouse: Warehouse, queries: dict[str, StreamingQuery]) -> N
         print(f"--- {name} failed, details:\n{details}\n---", file=sys.stderr, flush=True)
         known = advice(details, warehouse, name)
         raise QueryFailed(f"{name} failed: {known} ({cause})" if known else f"{name} failed: {cause}")
-
-
-def one_line_cause(details: str) -> str:
-    """The last Python error in the text of a StreamingQueryException, ours before others; else the last Java cause, else its first line."""
-    for pattern in (
-        r"pipeline\.faults\.(\w+: [^\n]+)",
-        r"^(?:pyspark\.errors\.[\w.]*\.)?((?!py4j\.|org\.|java\.|pyspark\.)[A-Za-z_][\w.]*(?:Error|Exception|Interrupt): [^\n]+)",
-        r"Caused by: ([^\n]+)",
-    ):
-        found = re.findall(pattern, details, flags=re.MULTILINE)
-        if found:
-            return str(found[-1])
-    return details.strip().splitlines()[0]

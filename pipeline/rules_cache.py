@@ -5,6 +5,7 @@ Folders that went out of use are removed when a job starts (jobs/compiled_rules.
 """
 
 import hashlib
+from collections.abc import Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -19,10 +20,13 @@ def rules_cache(parent: str) -> str:
     return str(folder / sources_fingerprint())
 
 
-def sources_fingerprint() -> str:
-    """A short hash of every source file that a compiled rule may depend on, wherever the code was imported from (folder or zip)."""
+def sources_fingerprint(packages: Sequence[str] = _SOURCES) -> str:
+    """A short hash of every Python file of the packages, wherever the code was imported from (folder or zip).
+
+    Unless told otherwise of those that a compiled rule may depend on.
+    """
     digest = hashlib.sha256()
-    for package in _SOURCES:
+    for package in packages:
         for file in _python_files(files(package)):
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

@@ -98,6 +98,25 @@ def _days(keep_days: str) -> dict[str, int]:
     return {name: int(days) for name, days in pairs}
 
 
+class WatchSettings(_Section):
+    """What a running job tells of itself."""
+
+    write_interval_ms: int = Field(
+        ge=1000,
+        le=DAY_MS,
+        description="rows of query_progress are gathered for so long and then written in one commit; the rest at the end",
+    )
+    log_file: str = Field(
+        min_length=1,
+        description="local file to which the job appends a JSON object per line for everything it tells of itself; none: no file",
+    )
+
+    @property
+    def log_path(self) -> Path | None:
+        """The file of `log_file`; None if there is to be none."""
+        return None if self.log_file == "none" else Path(self.log_file)
+
+
 class Settings(_Section):
     """Everything that can be set, by section."""
 
@@ -105,6 +124,7 @@ class Settings(_Section):
     lanes: LaneSettings
     stream: StreamSettings
     maintain: MaintainSettings
+    watch: WatchSettings
 
     def items(self) -> list[tuple[str, Any]]:
         """(section.key, value) of every setting, in declared order."""

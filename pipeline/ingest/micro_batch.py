@@ -70,12 +70,21 @@ class FileCounts:
     truncated: bool = False
 
 
+@dataclass(frozen=True)
+class Bronze:
+    """What the pass that wrote bronze saw: the tasks' summaries, and the greatest `ts` (µs; 0: no event, or written by an earlier run)."""
+
+    summaries: Sequence[Row]
+    newest_ts: int
+
+
 def ingest_micro_batch(micro: MicroBatch, read: RowReader) -> None:
     """Write the rows of `read` to every table of ingest, once, however often the micro-batch is run.
 
     Raises BrokenInvariant if lines in ≠ bronze + quarantine, by what the parser counted and what the tables hold.
     """
-    summaries = _write_bronze(micro, read)
+    written = _write_bronze(micro, read)
+    summaries = written.summaries
     files = _add_up(summaries)
     if not files:
         return
@@ -100,20 +109,21 @@ def ingest_micro_batch(micro: MicroBatch, read: RowReader) -> None:
     )
     counts = {"rows_in": lines, "bronze": bronze, "quarantined": quarantined}
     write_manifest(micro.spark, micro.warehouse, micro.run, micro.query, micro.query_id, micro.batch_id, counts)
+    micro.run.after_micro_batch(micro.query, micro.batch_id, {**counts, "newest_ts": written.newest_ts})
 
 
-def _write_bronze(micro: MicroBatch, read: RowReader) -> Sequence[Row]:
-    """Write the events and return the summaries, in one pass; if the events are written already, only read the summaries."""
+def _write_bronze(micro: MicroBatch, read: RowReader) -> Bronze:
+    """Write the events and return what the pass saw; if the events are written already, only read the summaries."""
     app_id = micro.app_id(DISPATCH_EVENTS)
     rows = read(None)
     if is_appended(micro.spark, micro.warehouse, DISPATCH_EVENTS.name, app_id, micro.batch_id):
-        return rows.where(F.col("row_kind") == SUMMARY).select("summary.*").collect()
+        return Bronze(rows.where(F.col("row_kind") == SUMMARY).select("summary.*").collect(), newest_ts=0)
     seen = Observation()
-    observed = rows.observe(seen, F.collect_list("summary").alias("summaries"))
+    observed = rows.observe(seen, F.collect_list("summary").alias("summaries"), F.max("ts").alias("newest_ts"))
     events = observed.where(F.col("row_kind") == EVENT).select(*(f.name for f in PARSED_FIELDS))
     with _settings_of_wide_write(micro.spark):
         append(with_ids(events, micro.batch_id), micro.warehouse, DISPATCH_EVENTS.name, app_id, micro.batch_id)
-    return seen.get["summaries"]
+    return Bronze(seen.get["summaries"], seen.get["newest_ts"] or 0)
 
 
 @contextmanager

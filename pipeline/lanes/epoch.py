@@ -23,7 +23,7 @@ SLICE_ROWS = 16_384
 
 @dataclass
 class Counts:
-    """What became of the rows that came, of one lane in one micro-batch; `held` is the change."""
+    """What became of the rows that came, of one lane in one micro-batch; `held` is the change, `newest_ts` their greatest `ts` (µs)."""
 
     rows_in: int = 0
     quarantined: int = 0
@@ -32,6 +32,7 @@ class Counts:
     late: int = 0
     held: int = 0
     lost: int = 0
+    newest_ts: int = 0
 
 
 @dataclass
@@ -54,6 +55,7 @@ class Epoch:
     def offer(self, rows: Array) -> None:
         """Take rows of this epoch, in any order: contiguous ones are applied now, others wait for `settle`."""
         self.counts.rows_in += len(rows)
+        self.counts.newest_ts = max(self.counts.newest_ts, int(rows[:, TS].max()))
         self.last_batch = max(self.last_batch, int(rows[:, INGEST_BATCH].max()))
         seq = rows[:, SEQ]
         in_order = seq[0] == self.next_seq and seq[-1] - seq[0] == len(rows) - 1 and bool(np.all(np.diff(seq) == 1))

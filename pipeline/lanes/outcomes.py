@@ -46,6 +46,8 @@ ENUMS: dict[str, tuple[str, ...]] = {
 #: What one lane reports of one micro-batch: sums of it go into batch_manifest.
 LANE_REPORT = "lane_report"
 LANE_REPORT_COLUMNS = ("rows_in", "quarantined", "applied", "duplicates", "late", "held", "lost", "state_bytes")
+#: The one that is no sum: greatest `ts` (µs) among the rows that came, 0 without any.
+LANE_REPORT_NEWEST = "newest_ts"
 
 
 def _columns(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -61,7 +63,7 @@ def _columns(names: tuple[str, ...]) -> tuple[str, ...]:
 #: Columns of each kind of outcome row.
 OUTCOME_COLUMNS: dict[str, tuple[str, ...]] = {
     **{table.name: _columns(table.names) for table in LANE_TABLES},
-    LANE_REPORT: ("topic_id", "sub_id", *LANE_REPORT_COLUMNS),
+    LANE_REPORT: ("topic_id", "sub_id", *LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST),
 }
 #: Number by which a row says what it is; never reused.
 KINDS = {name: number for number, name in enumerate(OUTCOME_COLUMNS)}

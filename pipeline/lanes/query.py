@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.state import GroupStateTimeout
@@ -14,7 +14,7 @@ from pipeline.faults import BadWarehouse
 from pipeline.lanes.kept import new_machines
 from pipeline.lanes.lane import LaneSettings
 from pipeline.lanes.operator import OUTPUT_TYPE, REPORT_KIND, STATE_TYPE, lane_operator
-from pipeline.lanes.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS
+from pipeline.lanes.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST
 from pipeline.lanes.project import bronze_lane_rows, control_lane_rows
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
@@ -88,28 +88,34 @@ def _writer(warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int],
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId") or ""
         batch.persist(StorageLevel.MEMORY_AND_DISK)
         try:
-            report, rows_by_kind = _count(batch)
+            report, newest_ts, rows_by_kind = _count(batch)
             _write_tables(spark, batch, rows_by_kind, warehouse, run, query_id, batch_id)
             write_manifest(spark, warehouse, run, QUERY, query_id, batch_id, report)
+            run.after_micro_batch(QUERY, batch_id, {**report, LANE_REPORT_NEWEST: newest_ts})
         finally:
             batch.unpersist()
 
     return write
 
 
-def _count(batch: DataFrame) -> tuple[dict[str, int], dict[int, int]]:
+def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[int, int]]:
     """One full action over the persisted batch: every lane runs and commits its state here, once.
 
-    Returns the summed report and rows by kind.
+    Returns the summed report, the greatest `ts` that was read (µs; 0: none), and rows by kind.
     """
-    is_report = F.col("kind") == REPORT_KIND
-    sums = [F.sum(F.when(is_report, F.col(output_column(LANE_REPORT, name)))).alias(name) for name in LANE_REPORT_COLUMNS]
-    counted = batch.groupBy("kind").agg(F.count("*").alias("rows"), *sums).collect()
-    report = dict.fromkeys(LANE_REPORT_COLUMNS, 0)
+
+    def reported(name: str) -> Column:
+        return F.when(F.col("kind") == REPORT_KIND, F.col(output_column(LANE_REPORT, name)))
+
+    sums = [F.sum(reported(name)).alias(name) for name in LANE_REPORT_COLUMNS]
+    newest = F.max(reported(LANE_REPORT_NEWEST)).alias(LANE_REPORT_NEWEST)
+    counted = batch.groupBy("kind").agg(F.count("*").alias("rows"), *sums, newest).collect()
+    report, newest_ts = dict.fromkeys(LANE_REPORT_COLUMNS, 0), 0
     for row in counted:
         if row["kind"] == REPORT_KIND:
             report = {name: row[name] for name in LANE_REPORT_COLUMNS}
-    return report, {row["kind"]: row["rows"] for row in counted}
+            newest_ts = row[LANE_REPORT_NEWEST]
+    return report, newest_ts, {row["kind"]: row["rows"] for row in counted}
 
 
 def _write_tables(

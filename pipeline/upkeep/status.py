@@ -19,11 +19,17 @@ from pipeline.warehouse.layout import QUERIES, Warehouse
 from pipeline.warehouse.lock import Driver, is_gone, read_lock
 from pipeline.warehouse.table_facts import all_table_facts
 from schemas.tables import JOB_TABLES
+from schemas.tables.watch import QUERY_PROGRESS, RUN_LEDGER
 
 Document = dict[str, Any]
 #: How long ago, by the reader's clock, is never negative: clocks of two machines differ.
 _NOW_S = 0.0
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_OF_RUN = (
+    "run_id", "mode", "started_at", "ended_at", "outcome", "error", "micro_batches", "unrecorded", "code_version", "code_fingerprint",
+    "settings_fingerprint",
+)  # fmt: skip
+_OF_PROGRESS = ("batch_id", "ended_at", "trigger_execution_ms", "add_batch_ms", "rows_in", "rows_per_s", "event_lag_ms")
 
 
 def status(
@@ -36,14 +42,22 @@ def status(
     """
     mine = spark.newSession()  # its temporary views are nobody else's
     facts = all_table_facts(mine, warehouse, small_below)
-    missing = [table.name for table in JOB_TABLES if table.name not in {fact.name for fact in facts}]
+    there = {fact.name for fact in facts}
+    missing = [table.name for table in JOB_TABLES if table.name not in there]
     document: Document = {
         "warehouse": warehouse.root,
         "at": now,
         "problems": [],
         "writer": writer(mine, warehouse, now, host, is_alive),
         "stop_requested": WarehouseFiles(mine).exists(warehouse.stop_file),
-        "queries": {query: query_progress(mine, warehouse, query) for query in QUERIES},
+        "run": None if RUN_LEDGER.name not in there else _last_run(mine, warehouse),
+        "queries": {
+            query: {
+                **query_progress(mine, warehouse, query),
+                "last_progress": None if QUERY_PROGRESS.name not in there else _last_progress(mine, warehouse, query),
+            }
+            for query in QUERIES
+        },
         "events": _events(mine, warehouse),
         "event_time": _event_time(mine, warehouse, now),
         "gaps": {} if "log_gaps" in missing else _gaps(mine, warehouse),
@@ -84,6 +98,26 @@ def problems(document: Document) -> list[str]:
     if holder["state"] == "nobody" and events["lanes_behind"]:
         found.append(f"nobody writes, and lanes have {events['lanes_behind']:,} rows still to read: start `stream` again")
     return found
+
+
+def _last_run(spark: SparkSession, warehouse: Warehouse) -> Document | None:
+    """The run that was started last, as far as run_ledger has it; without an end it runs, or was killed: the writer's state tells."""
+    ledger = spark.read.format("delta").load(warehouse.table(RUN_LEDGER.name))
+    # Of the two rows of a run the one with its end, if it is there.
+    rows = ledger.orderBy(F.desc("started_at"), F.desc_nulls_last("ended_at")).select(*_OF_RUN).limit(1).collect()
+    return _in_utc(rows[0].asDict()) if rows else None
+
+
+def _last_progress(spark: SparkSession, warehouse: Warehouse, query: str) -> Document | None:
+    """The newest micro-batch of the query that query_progress has: a minute may pass until it is there."""
+    told = spark.read.format("delta").load(warehouse.table(QUERY_PROGRESS.name)).where(F.col("query") == query)
+    rows = told.orderBy(F.desc("ended_at")).select(*_OF_PROGRESS).limit(1).collect()
+    return _in_utc(rows[0].asDict()) if rows else None
+
+
+def _in_utc(row: Document) -> Document:
+    """collect() gives naive times of this process's local zone."""
+    return {key: value.astimezone(UTC) if isinstance(value, datetime) else value for key, value in row.items()}
 
 
 def _events(spark: SparkSession, warehouse: Warehouse) -> Document:

@@ -34,6 +34,8 @@ VIEWS = (
     "subscription_rates",
     "log_balance",
     "log_health",
+    "runs",
+    "micro_batches",
 )
 
 

@@ -11,6 +11,7 @@ from schemas.tables.limiter_windows import LIMITER_WINDOWS
 from schemas.tables.quality import QUALITY_RESULTS
 from schemas.tables.quotas import QUOTA_CHECKS, QUOTA_EVICTION_MOVES, QUOTA_EVICTIONS
 from schemas.tables.subscription_throttle import SUBSCRIPTION_THROTTLE
+from schemas.tables.watch import QUERY_PROGRESS, RUN_LEDGER
 
 #: What lanes compute, in the order of their numbers on the way (pipeline/lanes/outcomes.py): new ones go to the end.
 LANE_TABLES: tuple[Table, ...] = (
@@ -44,7 +45,9 @@ JOB_TABLES: tuple[Table, ...] = (
     LANE_SNAPSHOTS,
     BATCH_MANIFEST,
 )
-#: Tell of the others. The job does not write them: they are no part of a consistent cut, and an older warehouse may lack them.
-REPORT_TABLES: tuple[Table, ...] = (QUALITY_RESULTS, BACKFILLS)
+#: What the job tells of itself. It goes on without them: their rows are not computed from the log, and a rebuild keeps them.
+WATCH_TABLES: tuple[Table, ...] = (RUN_LEDGER, QUERY_PROGRESS)
+#: Tell of the others. No micro-batch writes them: they are no part of a consistent cut, and an older warehouse may lack them.
+REPORT_TABLES: tuple[Table, ...] = (QUALITY_RESULTS, BACKFILLS, *WATCH_TABLES)
 TABLES: tuple[Table, ...] = (*JOB_TABLES, *REPORT_TABLES)
 TABLES_BY_NAME = {table.name: table for table in TABLES}

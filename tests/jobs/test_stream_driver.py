@@ -15,8 +15,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs import stream
+from jobs.advice import one_line_cause
 from jobs.driver import is_alive, process_start
-from jobs.watch import one_line_cause
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.settings import Settings, load_settings
 from pipeline.warehouse.layout import Warehouse
@@ -54,7 +54,7 @@ class Rooms:
 
         rows = spark.readStream.schema("n int").json(str(self._folder / "in"))
         checkpoint = str(self._folder / f"checkpoint-{query}")
-        return rows.writeStream.foreachBatch(write).option("checkpointLocation", checkpoint).trigger(**trigger).start()
+        return rows.writeStream.queryName(query).foreachBatch(write).option("checkpointLocation", checkpoint).trigger(**trigger).start()
 
 
 def module(name: str, **functions: Any) -> ModuleType:
@@ -126,7 +126,7 @@ def test_once_ingests_to_the_end_before_lanes_and_drains_last(rooms: Rooms, run_
 @pytest.mark.spark
 @pytest.mark.parametrize("how", ["signal", "file"])
 def test_a_live_job_stops_when_asked_after_its_running_batches(
-    rooms: Rooms, run_job: Callable[..., int], warehouse: Warehouse, how: str
+    spark: SparkSession, rooms: Rooms, run_job: Callable[..., int], warehouse: Warehouse, how: str
 ) -> None:
     in_batch = threading.Event()
 
@@ -149,11 +149,18 @@ def test_a_live_job_stops_when_asked_after_its_running_batches(
     assert rooms.steps == ["ingest processingTime", "lanes processingTime"]
     assert rooms.batches["lanes"] == 1, "the batch that ran was finished, the next was not begun"
     assert not Path(warehouse.lock_file).exists()
+    assert how_runs_ended(spark, warehouse) == [("live", "stopped", None)]
+
+
+def how_runs_ended(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str, str, str | None]]:
+    """Mode, outcome and error of every run that ended."""
+    ended = spark.read.format("delta").load(warehouse.table("run_ledger")).where("event = 'ended'")
+    return [tuple(row) for row in ended.select("mode", "outcome", "error").collect()]
 
 
 @pytest.mark.spark
 def test_one_failing_query_stops_the_other_and_says_why_in_a_line(
-    rooms: Rooms, run_job: Callable[..., int], capsys: pytest.CaptureFixture[str]
+    spark: SparkSession, rooms: Rooms, run_job: Callable[..., int], warehouse: Warehouse, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(query: str) -> None:
         if query == "lanes":
@@ -162,6 +169,7 @@ def test_one_failing_query_stops_the_other_and_says_why_in_a_line(
     rooms.work = fail
     assert run_job() == 1
     assert "error: lanes failed: ValueError: the 7th entry is wrong\n" in capsys.readouterr().err
+    assert how_runs_ended(spark, warehouse) == [("live", "failed", "lanes failed: ValueError: the 7th entry is wrong")]
 
 
 @pytest.mark.spark

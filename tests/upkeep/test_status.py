@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from upkeep_log import LOST, first_epoch, second_epoch
 
 from jobs.cli import main
-from jobs.status import text_lines
+from jobs.status import run_words, text_lines
 from pipeline.upkeep.status import problems, status
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock import STALE_AFTER, Driver, LockEntry, is_gone
@@ -51,6 +51,11 @@ def test_a_stopped_warehouse_tells_how_far_it_got_and_what_is_missing(spark: Spa
     ingest, lanes = found["queries"]["ingest"], found["queries"]["lanes"]
     assert (ingest["last_batch"]["batch_id"], ingest["planned"], ingest["committed"], ingest["refused"]) == (3, 3, 3, None)
     assert (ingest["last_batch"]["read_to"], lanes["refused"]) == ([{"logOffset": 3}], None)
+    run = found["run"]
+    assert (run["mode"], run["outcome"], run["unrecorded"], run["error"]) == ("drain", "done", 0, None)
+    assert run["run_id"] == lanes["last_batch"]["run_id"]
+    assert lanes["last_progress"]["batch_id"] == lanes["last_batch"]["batch_id"] == run["micro_batches"] - 4 - 1
+    assert ingest["last_progress"]["add_batch_ms"] > 0
     bronze = found["tables"]["dispatch_events"]
     assert (bronze["rows"], bronze["files"], bronze["small_files"], bronze["version"]) == (events, 4, 4, 4)
     data = [path for path in Path(made.table("dispatch_events").removeprefix("file:")).rglob("*.parquet") if "_delta_log" not in path.parts]
@@ -72,7 +77,7 @@ def test_unfit_checkpoints_and_dead_drivers_come_first(spark: SparkSession, copi
     assert f"rebuild lanes --warehouse {warehouse.root}" in unfit
     assert "host here, pid 100" in dead
     lines = list(text_lines(found))
-    assert [line.split()[0] for line in lines[1:4]] == ["PROBLEM", "PROBLEM", "writer"]
+    assert [line.split()[0] for line in lines[1:5]] == ["PROBLEM", "PROBLEM", "writer", "last"]
     assert "gone: host here, pid 100, since 2026-11-22T10:00:00+00:00, run run-1, heartbeat 3 s ago, told to stop" in lines[3]
     assert (root / "_driver_lock").exists(), "a look takes no lock away"
 
@@ -82,9 +87,7 @@ def test_the_json_document_has_the_keys_that_are_promised(made: Warehouse, capsy
     capsys.readouterr()
     assert main(["status", "--warehouse", made.root, "--format", "json"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    promised = set(
-        re.findall(r"^\| `([a-z_.<>]+)` \|", OPERATIONS.read_text(encoding="utf-8").partition("## Daily upkeep")[0], re.MULTILINE)
-    )
+    promised = set(re.findall(r"^\| `([a-z_.<>]+)` \|", OPERATIONS.read_text(encoding="utf-8").partition("## Watching")[0], re.MULTILINE))
     assert paths(printed) <= promised
     only_with_a_driver = {f"writer.{key}" for key in ("run_id", "host", "pid", "started_at", "heartbeat_at")}
     assert {key for key in promised if not key.startswith("late.")} - paths(printed) <= only_with_a_driver
@@ -110,6 +113,27 @@ def test_where_no_warehouse_is_it_says_so(tmp_path: Path, capsys: pytest.Capture
     assert main(["status", "--warehouse", str(tmp_path / "none")]) == 2
     assert "there is no warehouse at" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
+
+
+RUN: dict[str, Any] = {
+    "run_id": "run-1", "mode": "live", "started_at": NOON - timedelta(hours=2), "ended_at": None, "outcome": None, "error": None,
+    "micro_batches": None, "unrecorded": None, "code_version": "0.1.0", "code_fingerprint": "c1", "settings_fingerprint": "s1",
+}  # fmt: skip
+ENDED = {"ended_at": NOON - timedelta(minutes=1), "micro_batches": 1440}
+
+
+@pytest.mark.parametrize(
+    ("run", "writer", "words"),
+    [
+        ({}, {"state": "running", "run_id": "run-1"}, "run-1: running; live, started 2 h ago; version 0.1.0, code c1, settings s1"),
+        ({}, {"state": "gone", "run_id": "run-1"}, "run-1: was killed; live, started 2 h ago"),
+        ({}, {"state": "nobody"}, "run-1: was killed"),
+        ({**ENDED, "outcome": "stopped"}, {"state": "nobody"}, "run-1: stopped 1 min ago; live, started 2 h ago, 1,440 micro-batches; "),
+        ({**ENDED, "outcome": "failed", "error": "disk full"}, {"state": "nobody"}, "run-1: failed 1 min ago: disk full; live"),
+    ],
+)
+def test_the_last_run_is_told_in_a_line(run: dict[str, Any], writer: dict[str, Any], words: str) -> None:
+    assert run_words({**RUN, **run}, writer, NOON).startswith(words)
 
 
 HEALTHY: dict[str, Any] = {

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from backlog_rows import backlog_tables
 from pyspark.sql import SparkSession
+from watch_rows import watch_tables
 
 from pipeline.views.catalog import register
 from pipeline.warehouse.layout import Warehouse
@@ -160,6 +161,7 @@ def filled_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFacto
         "limiter_windows": limiter_rows(),
         **other_tables(),
         **backlog_tables(),
+        **watch_tables(),
     }.items():
         write(spark, filled, table, rows)
     return filled

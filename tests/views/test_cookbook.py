@@ -45,6 +45,8 @@ FIRST: dict[int, dict[str, Any]] = {
     28: {"gap_ms": 60_000, "believed_oldest": "export", "truly_oldest": "billing", "names_right": False},
     29: {"quota_type": "size", "score": "hit", "forecasts": 4},
     30: {"max_ms": 90_000.0, "over_5_s": 1, "interval_share": 1.5},
+    31: {"took_s": 8.0, "slowest": "work", "work_s": 7.2, "checkpoint_s": 0.2, "rows_in": 9000, "event_lag_s": 10.0, "run_id": "run-2"},
+    32: {"same_code": True, "same_settings": False, "outcome": None, "query": "lanes", "ms_per_krow": 800.0, "least_waited_s": 0.5},
 }
 
 

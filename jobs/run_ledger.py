@@ -1,0 +1,98 @@
+"""A run of the streaming job from begin to end: who ran what with which settings, how it ended; and everything that it tells meanwhile."""
+
+import hashlib
+import json
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from jobs.advice import one_line_cause
+from jobs.driver import OpenWarehouse
+from jobs.recorder import Recorder
+from pipeline.rules_cache import sources_fingerprint
+from pipeline.settings import Settings
+from pipeline.watch.json_lines import lines_writer
+from pipeline.watch.outbox import Outbox
+from pipeline.watch.rows_writer import rows_writer
+from schemas.tables.watch import QUERY_PROGRESS, RUN_LEDGER
+
+#: A run that is over by then costs one commit of run_ledger, not two.
+LEDGER_INTERVAL_S = 10.0
+#: Who reads a log wants to see what happens now; a line alone would open the file for itself.
+LOG_INTERVAL_S = 1.0
+CODE = ("jobs", "pipeline", "schemas")
+ERROR_CHARACTERS = 2_000
+
+
+@contextmanager
+def recorded(opened: OpenWarehouse, settings: Settings, *, events: str, mode: str) -> Iterator[Recorder]:
+    """The recorder of a run that begins and ends with the block: its two rows of run_ledger, the log file, the listener.
+
+    `events` is what --events says, `mode` live, once or drain. Nothing that fails in here ends the job, nor delays its end by more than
+    CLOSE_WAIT_S; what ends the block passes through.
+    """
+    run, log_path = opened.run, settings.watch.log_path
+    log = None if log_path is None else Outbox("watch.log_file", lines_writer(log_path), LOG_INTERVAL_S)
+    progress, ledger = (
+        Outbox(table.name, rows_writer(opened.spark, opened.warehouse, table, run.run_id), interval_s)
+        for table, interval_s in ((QUERY_PROGRESS, settings.watch.write_interval_ms / 1000), (RUN_LEDGER, LEDGER_INTERVAL_S))
+    )
+    recorder = Recorder(run.run_id, run.now, progress, log)
+    begun = _begun(opened, settings, events, mode)
+    ledger.put(begun)
+    recorder.tell("run_started", **{key: value for key, value in begun.items() if key not in ("run_id", "event")})
+    opened.spark.streams.addListener(recorder.listener)
+    outcome, error = "failed", None
+    try:
+        yield recorder
+        outcome = recorder.outcome
+    except BaseException as fault:
+        error = one_line_cause(fault)[:ERROR_CHARACTERS]
+        raise
+    finally:
+        _forget_listener(opened, recorder)
+        recorder.take()
+        counted = {"micro_batches": recorder.micro_batches, "unrecorded": recorder.unrecorded}
+        end: dict[str, Any] = {"ended_at": run.now(), "outcome": outcome, "error": error, **counted}
+        ledger.put({**begun, "event": "ended", **end})
+        recorder.tell("run_ended", level="INFO" if error is None else "ERROR", **end)
+        recorder.close(ledger)
+
+
+def settings_fingerprint(settings: Settings) -> str:
+    """A short hash of all settings: alike where all are alike."""
+    return hashlib.sha256(json.dumps(settings.model_dump(), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _begun(opened: OpenWarehouse, settings: Settings, events: str, mode: str) -> dict[str, Any]:
+    """The first row of the run."""
+    return {
+        "run_id": opened.run.run_id,
+        "event": "started",
+        "command": "stream",
+        "mode": mode,
+        "events": events,
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "code_version": opened.run.code_version,
+        "code_fingerprint": sources_fingerprint(CODE),
+        "spark_version": opened.spark.version,
+        "settings_fingerprint": settings_fingerprint(settings),
+        "settings": {key: str(value) for key, value in settings.items()},
+        "started_at": opened.run.now(),
+        "ended_at": None,
+        "outcome": None,
+        "error": None,
+        "micro_batches": None,
+        "unrecorded": None,
+    }
+
+
+def _forget_listener(opened: OpenWarehouse, recorder: Recorder) -> None:
+    try:
+        opened.spark.streams.removeListener(recorder.listener)
+    except Exception as fault:  # noqa: BLE001 - Java may be gone by now, which is told by what ended the job
+        print(f"WARNING: the listener could not be removed: {one_line_cause(fault)}", file=sys.stderr, flush=True)

@@ -1,0 +1,50 @@
+"""What the job told of itself, as views: runs and micro-batches."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("views")]
+
+
+def asked(spark: SparkSession, sql: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in spark.sql(sql).collect()]
+
+
+def test_a_run_is_one_row_with_its_end_and_what_changed_since_the_run_before(spark: SparkSession) -> None:
+    found = asked(spark, "SELECT run_id, outcome, wall_s, micro_batches, same_code, same_settings FROM runs ORDER BY started_at")
+    assert found == [("run-1", "stopped", 90.0, 3, None, None), ("run-2", None, None, None, True, False)]
+    assert asked(spark, "SELECT settings['lanes.lateness_ms'] FROM runs ORDER BY started_at") == [("10000",), ("30000",)]
+
+
+def test_the_time_of_a_micro_batch_is_the_sum_of_its_parts(spark: SparkSession) -> None:
+    parts = "list_s, plan_s, work_s, checkpoint_s, other_s"
+    ((took, *found),) = asked(spark, f"SELECT took_s, {parts} FROM micro_batches WHERE batch_id = 812")
+    assert found == pytest.approx([0.06, 0.14, 7.2, 0.2, 0.4])
+    assert took == pytest.approx(sum(found)) == 8.0
+
+
+def test_waiting_is_counted_within_a_run_and_a_query(spark: SparkSession) -> None:
+    found = asked(spark, "SELECT query, batch_id, waited_s FROM micro_batches ORDER BY batch_id")
+    assert found == [("ingest", 0, None), ("lanes", 810, None), ("lanes", 811, 2.4), ("lanes", 812, None), ("lanes", 813, 0.5)]
+
+
+def test_a_micro_batch_that_wrote_nothing_has_no_rate_and_its_slowest_part_all_the_same(spark: SparkSession) -> None:
+    sql = "SELECT rows_in, ms_per_krow, event_lag_s, slowest, settings_fingerprint FROM micro_batches WHERE batch_id = 811"
+    assert asked(spark, sql) == [(None, None, None, "other", "s1")]
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/operations.md"
+QUERIES = re.findall(r'^\./spark-submit\.sh sql "([^"]+)"', PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_the_page_has_queries() -> None:
+    assert len(QUERIES) >= 3
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_a_query_of_the_operations_page_runs(spark: SparkSession, sql: str) -> None:
+    spark.sql(sql).collect()
