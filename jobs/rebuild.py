@@ -87,6 +87,7 @@ def forget_all(spark: Any, warehouse: Any, say: Any) -> None:
     from schemas.tables import TABLES
 
     files = WarehouseFiles(spark)
+    files.delete(warehouse.replay_marker)  # what an interrupted replay would go on with is deleted, too
     for query in QUERIES:
         _delete(files, warehouse.checkpoint(query), say)
     for name in [table.name for table in TABLES if table.name != "batch_manifest"] + ["batch_manifest"]:
