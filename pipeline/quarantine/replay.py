@@ -54,27 +54,28 @@ def replay(spark: SparkSession, warehouse: Warehouse, limits: ParseLimits, reque
         states = {row["state"]: row["count"] for row in lines.groupBy("state").count().collect()}
         events = lines.where(F.col("state") == EVENT)
         _refuse_other_places(events)
-        number = None
-        told_anew = 0
-        if request.changes:
-            number = put_back(events, states[EVENT], newest, warehouse, run) if EVENT in states else None
-            told_anew = _tell_new_reasons(lines, warehouse, run)
-        return {
+        # All that is told is looked up before anything is written: a change of quarantine makes Spark compute cached rows of it anew.
+        document = {
             "warehouse": warehouse.root,
             "at": run.now,
             "dry_run": not request.changes,
             "interrupted": interrupted,
-            "replay": number,
+            "replay": None,
             "put_back": states.get(EVENT, 0),
             "rejected": states.get(REJECTED, 0),
             "cut": states.get(CUT, 0),
             "unfinished": states.get(UNFINISHED, 0),
             "reasons": _reasons(lines),
-            "told_anew": told_anew,
+            "told_anew": 0,
             "still_rejected": _still_rejected(lines),
             "not_found": 0 if request.repaired is None else len(request.repaired) - lines.select(*LINE_KEY).distinct().count(),
             "dates": _dates(events),
         }
+        if request.changes and EVENT in states:
+            document["replay"] = put_back(events, states[EVENT], newest, warehouse, run)
+        if request.changes:
+            document["told_anew"] = _tell_new_reasons(lines, warehouse, run)
+        return document
     finally:
         lines.unpersist()
 
