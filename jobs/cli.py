@@ -17,6 +17,7 @@ COMMANDS = {
     "status": "who writes a warehouse, how far each query got, what is missing, how large the tables are",
     "probe": "what every topic and subscription looked like at an instant",
     "quality": "judge whether the tables keep what is declared of them, for a scheduler",
+    "quarantine": "put rejected lines back that the parser accepts now, or that somebody repaired",
     "validate": "check log files against the contract, without Spark",
     "backfill": "compute closed dates anew, compare, and put right what differs; beside a live job",
     "maintain": "merge small files, remove what nobody needs, delete what is too old; beside a live job",

@@ -84,6 +84,7 @@ def forget_all(spark: Any, warehouse: Any, say: Any) -> None:
     from schemas.tables import TABLES, WATCH_TABLES
 
     files = WarehouseFiles(spark)
+    files.delete(warehouse.replay_marker)  # what an interrupted replay would go on with is deleted, too
     for query in QUERIES:
         _delete(files, warehouse.checkpoint(query), say)
     forgotten = [table.name for table in TABLES if table not in WATCH_TABLES and table.name != "batch_manifest"]

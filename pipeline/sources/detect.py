@@ -31,13 +31,18 @@ class IngestLimits(Protocol):
     def source_format(self) -> str: ...
 
 
+def parse_limits(ingest: IngestLimits) -> ParseLimits:
+    """The limits of the parser that the settings say."""
+    return ParseLimits(ingest.max_line_bytes, ingest.max_text_bytes, ingest.quarantine_raw_bytes)
+
+
 def open_source(spark: SparkSession, events: str, ingest: IngestLimits) -> Source:
     """The source that `events` (--events) names, of the kind that `ingest.source_format` says; `auto` looks at what lies there.
 
     A folder with `_delta_log` is a Delta table, one with a *.parquet file anywhere below is Parquet, everything else is JSON lines.
     Raises BadConfig if there is no such folder, or no Delta table where one is asked for.
     """
-    limits = ParseLimits(ingest.max_line_bytes, ingest.max_text_bytes, ingest.quarantine_raw_bytes)
+    limits = parse_limits(ingest)
     kind = ingest.source_format
     if kind == "delta" or (kind == "auto" and _is_delta(spark, events)):
         if not _is_delta(spark, events):

@@ -11,6 +11,9 @@ from pipeline.warehouse import delta_log
 from pipeline.warehouse.checkpoint import delta_offsets, read_checkpoint, source_offsets
 from pipeline.warehouse.guard import check_checkpoint, newest_batches
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.replays import replayed_lines
+
+_FIRST_BATCH = 0
 
 
 def query_progress(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[str, Any]:
@@ -56,7 +59,8 @@ def refusal(spark: SparkSession, warehouse: Warehouse, query: str) -> str | None
 def ingest_batch_read(spark: SparkSession, warehouse: Warehouse, entry: str) -> int | None:
     """Newest micro-batch of ingest of which lanes have read every event, by an offset log entry of theirs; None: of none.
 
-    The version that a manifest names is not older than what its micro-batch wrote, so this never names one too new.
+    The version that a manifest names is not older than what its micro-batch wrote, so this never names one too new. Lines that were put
+    back from quarantine later bear the number of a micro-batch that lanes may long have read: until they have read those, too, it is not.
     """
     offset = delta_offsets(entry)[0]
     if offset is None:
@@ -64,7 +68,11 @@ def ingest_batch_read(spark: SparkSession, warehouse: Warehouse, entry: str) -> 
     manifest = spark.read.format("delta").load(warehouse.table("batch_manifest"))
     bronze = F.element_at("table_versions", "dispatch_events").cast("long")
     read = manifest.where((F.col("query") == "ingest") & (bronze <= offset.whole)).agg(F.max("batch_id")).first()
-    return None if read is None or read[0] is None else int(read[0])
+    if read is None or read[0] is None:
+        return None
+    unread = replayed_lines(spark, warehouse).where(F.col("bronze_version") > offset.whole).agg(F.min("ingest_batch")).collect()[0][0]
+    newest = int(read[0]) if unread is None else min(int(read[0]), int(unread) - 1)
+    return newest if newest >= _FIRST_BATCH else None
 
 
 def newest_event_times(spark: SparkSession, warehouse: Warehouse, read_batch: int | None) -> tuple[int | None, int | None]:

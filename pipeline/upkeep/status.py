@@ -17,6 +17,7 @@ from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.guard import newest_batches
 from pipeline.warehouse.layout import QUERIES, Warehouse
 from pipeline.warehouse.lock import Driver, is_gone, read_lock
+from pipeline.warehouse.replays import replayed_lines
 from pipeline.warehouse.table_facts import all_table_facts
 from schemas.tables import JOB_TABLES
 from schemas.tables.watch import QUERY_PROGRESS, RUN_LEDGER
@@ -124,6 +125,7 @@ def _events(spark: SparkSession, warehouse: Warehouse) -> Document:
     """The row of the view log_balance. Lanes may be quicker than ingest's books: then they are not behind."""
     for table in ("batch_manifest", "lane_control"):
         spark.read.format("delta").load(warehouse.table(table)).createOrReplaceTempView(table)
+    replayed_lines(spark, warehouse).createOrReplaceTempView("quarantine_replays")
     row = spark.sql(sql_of("log_balance")).drop("last_written_at").collect()[0].asDict()
     return {**row, "lanes_behind": max(0, row["lanes_behind"])}
 

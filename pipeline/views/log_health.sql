@@ -1,7 +1,8 @@
 -- Can the figures of a broker be trusted: did its whole log arrive, in order, on a steady clock?
 -- One row per broker and epoch. Reads all of dispatch_events.
 --   rows_in = events + duplicates + late + quarantined   what arrived of it, by place (seq) in its log: whole and in time, again, after
---                         its place was given up, or rejected. A rejected line without a readable broker, epoch, seq and ts is in no epoch
+--                         its place was given up, or rejected. A rejected line without a readable broker, epoch, seq and ts is in no epoch.
+--                         A line that was put back from quarantine came twice: rejected, then late
 --   awaited               places before last_seq that neither came nor were given up: while > 0, events behind them are held
 -- What `maintain` deleted of an old epoch (maintain.keep_days) is not missing: places before its first event that is still there do not count.
 --   lost_events, lost_ranges, clock_steps, largest_clock_step_s   from log_gaps (a negative step set the clock back), of the whole epoch:
@@ -19,6 +20,8 @@ arrivals AS (
   UNION ALL
   SELECT broker, epoch, seq, ts, 0, 1, NULL FROM quarantine
   WHERE broker IS NOT NULL AND epoch IS NOT NULL AND seq IS NOT NULL AND ts IS NOT NULL
+  UNION ALL
+  SELECT broker, epoch, seq, ts, 0, 1, NULL FROM quarantine_replays WHERE tombstone
   UNION ALL
   SELECT broker, epoch, seq, NULL, 0, 0, reason FROM late_events
 ),

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.checkpoint import Checkpoint, offset_entry, read_checkpoint
+from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import LANE_TABLES
 
@@ -31,6 +32,9 @@ def check_checkpoint(spark: SparkSession, warehouse: Warehouse, query: str) -> N
 
     Reads only; the tables need not exist yet. Call before they are made.
     """
+    if query == "ingest" and WarehouseFiles(spark).exists(warehouse.replay_marker):
+        # Its next manifest would show half a replay to every consistent cut.
+        raise BadWarehouse(f"ingest: a `quarantine replay` was interrupted. This ends it: {warehouse.replay_command}")
     # In this order: beside a running job the checkpoint then knows every micro-batch that the manifest tells of.
     manifest = newest_batches(spark, warehouse, query)
     checkpoint = read_checkpoint(spark, warehouse, query)

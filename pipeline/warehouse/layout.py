@@ -47,6 +47,16 @@ class Warehouse:
         """Left by `rebuild lanes`: the next lanes query begins over events that lie there in no order."""
         return f"{self.root}/_checkpoints/_lanes_rebuilt"
 
+    @property
+    def replay_marker(self) -> str:
+        """There while a `quarantine replay` is between its first write and its last; its text is the replay's number."""
+        return f"{self.root}/_quarantine_replay"
+
+    @property
+    def replay_command(self) -> str:
+        """The command that ends a `quarantine replay` which was interrupted."""
+        return f"./spark-submit.sh quarantine replay --warehouse {self.root}"
+
     def rebuild_command(self, query: str) -> str:
         """The command that computes anew what `query` (one of QUERIES) wrote."""
         what, events = ("lanes", "") if query == "lanes" else ("all", " --events URI")

@@ -162,7 +162,10 @@ class DriverLock:
 
 
 class UpkeepLock(DriverLock):
-    """Says that this driver, and no other, rewrites or deletes files of the tables: `maintain`, `rebuild`. `stream` may run beside."""
+    """Says that this driver, and no other, rewrites or deletes files of the tables: `maintain`, `rebuild`, `quarantine replay`.
+
+    `stream` may run beside `maintain`.
+    """
 
     @staticmethod
     def file_of(warehouse: Warehouse) -> str:
@@ -171,8 +174,8 @@ class UpkeepLock(DriverLock):
 
     def _refusal(self, holder: LockEntry | None) -> str:
         return (
-            f"another `maintain` or `rebuild` ({_words(holder)}) is at work in {self._warehouse.root}; wait for its end. "
-            f"One that died is forgotten after {STALE_AFTER.seconds} s"
+            f"another `maintain`, `rebuild` or `quarantine replay` ({_words(holder)}) is at work in {self._warehouse.root}; "
+            f"wait for its end. One that died is forgotten after {STALE_AFTER.seconds} s"
         )
 
 

@@ -71,7 +71,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/dispatch_events` (
   `broker_id` BIGINT NOT NULL COMMENT 'hash of broker',
   `topic_id` BIGINT NOT NULL COMMENT 'hash of topic; 0 where the event has none',
   `sub_id` BIGINT NOT NULL COMMENT 'hash of topic and subscription; 0 where the event has none',
-  `ingest_batch` BIGINT NOT NULL COMMENT 'micro-batch of the ingest query that wrote the row'
+  `ingest_batch` BIGINT NOT NULL COMMENT 'micro-batch of the ingest query that wrote the row; of a line that was put back from quarantine the newest whole one then'
 )
 USING DELTA
 PARTITIONED BY (event_date)

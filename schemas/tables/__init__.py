@@ -4,7 +4,7 @@ from schemas.field import Table
 from schemas.tables.backfills import BACKFILLS
 from schemas.tables.backlog import SUBSCRIPTION_BACKLOG, TOPIC_BACKLOG
 from schemas.tables.bookkeeping import BATCH_MANIFEST, INGEST_FILES, LANE_CONTROL, NAMES
-from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE
+from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE, QUARANTINE_REPLAYS
 from schemas.tables.gaps import LATE_EVENTS, LOG_GAPS
 from schemas.tables.lane_snapshots import LANE_SNAPSHOTS
 from schemas.tables.limiter_windows import LIMITER_WINDOWS
@@ -26,10 +26,11 @@ LANE_TABLES: tuple[Table, ...] = (
     QUOTA_CHECKS,
     LANE_SNAPSHOTS,
 )
-#: What the job writes, batch_manifest last.
+#: What the job writes, batch_manifest last; of quarantine_replays it makes the empty table.
 JOB_TABLES: tuple[Table, ...] = (
     DISPATCH_EVENTS,
     QUARANTINE,
+    QUARANTINE_REPLAYS,
     NAMES,
     INGEST_FILES,
     LANE_CONTROL,

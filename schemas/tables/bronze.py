@@ -24,7 +24,11 @@ _IDS = (
     Field("broker_id", "long", "hash of broker"),
     Field("topic_id", "long", "hash of topic; 0 where the event has none"),
     Field("sub_id", "long", "hash of topic and subscription; 0 where the event has none"),
-    Field("ingest_batch", "long", "micro-batch of the ingest query that wrote the row"),
+    Field(
+        "ingest_batch",
+        "long",
+        "micro-batch of the ingest query that wrote the row; of a line that was put back from quarantine the newest whole one then",
+    ),
 )
 
 #: Rows of Parquet files and Delta tables have no line number that would tell a repeated one from the first.
@@ -58,14 +62,16 @@ REASONS = {
     "truncated_file": "the file ends inside its compressed stream; what could be read before was read",
 }
 
+_ONE_OF_REASONS = "reason IN (" + ", ".join(f"'{r}'" for r in REASONS) + ")"
+
 QUARANTINE = Table(
     "quarantine",
-    "Lines that are not events, each with the reason. in = dispatch_events + quarantine, for every batch.",
+    "Lines that are not events, each with the reason. in = dispatch_events + quarantine, for every batch; quarantine_replays tells what moved since.",
     grain=("source_file", "source_line", "ingest_batch", "reason", "raw_sha256"),
     grain_where=_HAS_A_LINE,
     age_by="quarantined_at",
     fields=(
-        Field("reason", "string", "reason code", check="reason IN (" + ", ".join(f"'{r}'" for r in REASONS) + ")"),
+        Field("reason", "string", "reason code", check=_ONE_OF_REASONS),
         Field("detail", "string", "what exactly: field, value met, what was expected"),
         Field("raw", "string", "the line, cut at the limit; bytes that are not UTF-8 as U+FFFD"),
         Field("raw_bytes", "long", "length of the whole line", "bytes", check="raw_bytes >= 0"),
@@ -79,5 +85,33 @@ QUARANTINE = Table(
         Field("source_line", "long", "line in that file, from 1; 0 for tables"),
         Field("ingest_batch", "long", "micro-batch of the ingest query that wrote the row"),
         Field("quarantined_at", "timestamp", "when, by the driver's clock"),
+    ),
+)
+
+QUARANTINE_REPLAYS = Table(
+    "quarantine_replays",
+    "One row per line that `quarantine replay` took out of quarantine and put into dispatch_events: what it was, what it is now.",
+    grain=("source_file", "source_line", "rejected_batch", "raw_sha256"),
+    grain_where=_HAS_A_LINE,
+    fields=(
+        Field("replay", "long", "number of the replay, from 1", check="replay >= 1"),
+        Field("source_file", "string", "file of the line; empty for tables", nullable=True),
+        Field("source_line", "long", "line in that file, from 1; 0 for tables"),
+        Field("rejected_batch", "long", "ingest_batch of its row in quarantine"),
+        Field("reason", "string", "why it lay in quarantine", check=_ONE_OF_REASONS),
+        Field("raw", "string", "the line as quarantine had it"),
+        Field("raw_sha256", "string", "SHA-256 of the whole line as it was rejected, hex"),
+        Field("repaired", "boolean", "somebody gave another text for it (--from); false: the parser accepts the line as it is"),
+        Field("tombstone", "boolean", "its place was in lane_control since it was rejected: lanes make a late event of it"),
+        Field("broker", "string", "broker of the event"),
+        Field("epoch", "long", "epoch of the event", "ms since 1970"),
+        Field("seq", "long", "its place in the epoch"),
+        Field("ts", "long", "ts of the event", "µs"),
+        Field("event_date", "date", "UTC date of ts: the date to backfill"),
+        Field("ingest_batch", "long", "ingest_batch of its row in dispatch_events"),
+        Field("bronze_version", "long", "version of dispatch_events in which it appeared"),
+        Field("run_id", "string", "run of the replay"),
+        Field("code_version", "string", "version of this project"),
+        Field("replayed_at", "timestamp", "when, by the command's clock"),
     ),
 )

@@ -34,7 +34,10 @@ def test_the_parser_imports_without_spark() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["jobs.cli, jobs.stream, jobs.sql, jobs.rebuild, jobs.quality, jobs.status, jobs.maintain, jobs.checkpoint", "jobs.needs"],
+    [
+        "jobs.cli, jobs.stream, jobs.sql, jobs.rebuild, jobs.quality, jobs.status, jobs.maintain, jobs.checkpoint, jobs.quarantine",
+        "jobs.needs",
+    ],
 )
 def test_arguments_are_read_without_anything_installed(command: str) -> None:
     assert loaded_after(command) & {"pyspark", "pandas", "pyarrow", "numba", "numpy", "great_expectations"} == set()

@@ -1,0 +1,1 @@
+"""Rejected lines that are events now: out of quarantine, into bronze, once."""

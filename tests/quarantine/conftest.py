@@ -1,0 +1,41 @@
+"""A warehouse of a damaged log, as the real job makes it."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from job_run import run_job
+from pyspark.sql import SparkSession
+from quarantined_log import CUT_SHORT, FILES, LONG_NOTED, NOTED, RUBBISH, STRICT, WRONG_TYPE, Damaged, damaged_log
+
+from pipeline.warehouse.layout import Warehouse
+
+
+@pytest.fixture(scope="session")
+def made(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Damaged:
+    """The log in three files, three micro-batches of ingest, drained. Nobody may change it: copy it."""
+    folder = tmp_path_factory.mktemp("damaged")
+    events, lines = damaged_log()
+    (folder / "events").mkdir()
+    size = -(-len(lines) // FILES)
+    for number in range(FILES):
+        piece = [*lines[number * size : (number + 1) * size], *([RUBBISH] if number == 0 else [])]
+        (folder / "events" / f"{number}.jsonl").write_text("\n".join(piece) + "\n", encoding="utf-8")
+    seqs = {"wrong": {events[p]["seq"] for p in WRONG_TYPE}, "lost": {events[p]["seq"] for p in CUT_SHORT},
+            "noted": {events[NOTED]["seq"]}, "long": {events[LONG_NOTED]["seq"]}}  # fmt: skip
+    damaged = Damaged(folder, Warehouse(f"file:{folder / 'warehouse'}"), events, seqs)
+    run_job(damaged.place, damaged.warehouse, **STRICT)
+    return damaged
+
+
+@pytest.fixture
+def copied(made: Damaged, tmp_path: Path) -> Callable[[], Damaged]:
+    """Makes copies of the warehouse that the test may change; the log is the same."""
+
+    def copy() -> Damaged:
+        target = tmp_path / f"copy-{len(list(tmp_path.glob('copy-*')))}"
+        shutil.copytree(made.warehouse.root.removeprefix("file:"), target)
+        return Damaged(made.folder, Warehouse(f"file:{target}"), made.events, made.seqs)
+
+    return copy

@@ -1,0 +1,312 @@
+"""`quarantine replay` over a real warehouse: lines come back once, lanes see them, the books balance."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from capture_events import write_events
+from delta.tables import DeltaTable as SparkTable
+from deltalake import DeltaTable
+from job_run import run_job
+from pyspark.sql import SparkSession
+from quarantined_log import FILES, RUBBISH, STRICT, Damaged
+from upkeep_log import capture
+
+from jobs.cli import main
+from jobs.driver import locked
+from pipeline.faults import BadWarehouse
+from pipeline.quality.laws import LAWS, Law
+from pipeline.upkeep.closed import batch_read_for_good
+from pipeline.views.catalog import register, register_tables
+from pipeline.warehouse.cut import newest_cut
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.lock import UpkeepLock
+from schemas.render.ddl import delta_path
+
+pytestmark = pytest.mark.spark
+
+BOOKS = "every_line_is_an_event_or_quarantined"
+NEWEST = FILES - 1
+
+
+def listed(warehouse: Warehouse, table: str) -> list[dict[str, Any]]:
+    """A table's rows, read without Spark."""
+    return DeltaTable(warehouse.table(table).removeprefix("file:")).to_pyarrow_table().to_pylist()
+
+
+def by_seq(warehouse: Warehouse, table: str, column: str) -> dict[int, Any]:
+    return {row["seq"]: row[column] for row in listed(warehouse, table)}
+
+
+def every_file(warehouse: Warehouse) -> dict[str, int]:
+    root = Path(warehouse.root.removeprefix("file:"))
+    return {str(path): path.stat().st_size for path in root.rglob("*") if path.is_file()}
+
+
+def replay(damaged: Damaged, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    """`quarantine replay --format json`."""
+    capsys.readouterr()
+    assert main(["quarantine", "replay", "--warehouse", damaged.warehouse.root, "--format", "json", *words]) == 0
+    return json.loads(capsys.readouterr().out.splitlines()[-1])
+
+
+def repaired(
+    damaged: Damaged, folder: Path, capsys: pytest.CaptureFixture[str], kinds: tuple[str, ...] = ("wrong", "lost", "long")
+) -> Path:
+    """What a person hands back: rows of quarantine as `sql` prints them, with the right texts."""
+    capsys.readouterr()
+    query = "SELECT source_file, source_line, raw_sha256, raw FROM quarantine"
+    assert main(["sql", query, "--warehouse", damaged.warehouse.root, "--format", "json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    wanted = set().union(*(damaged.seqs[kind] for kind in kinds))
+    starts = {damaged.right_text(seq)[:60]: seq for seq in wanted}
+    chosen = [{**row, "raw": damaged.right_text(starts[row["raw"][:60]])} for row in rows if row["raw"][:60] in starts]
+    assert len(chosen) == len(wanted)
+    path = folder / "repaired.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in chosen), encoding="utf-8")
+    return path
+
+
+def broken_laws(spark: SparkSession, warehouse: Warehouse) -> dict[str, int]:
+    """Law → rows that break it, over the newest consistent cut."""
+    session = spark.newSession()
+    register_tables(session, warehouse, newest_cut(session, warehouse))
+    return {law.name: count for law in LAWS if (count := session.sql(law.sql).count())}
+
+
+def balance(spark: SparkSession, warehouse: Warehouse) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The rows of log_balance and of log_health."""
+    session = spark.newSession()
+    register(session, warehouse)
+    return tuple(session.table(view).collect()[0].asDict() for view in ("log_balance", "log_health"))  # type: ignore[return-value]
+
+
+def test_lines_come_back_once_lanes_make_late_events_of_them_and_the_books_balance(
+    spark: SparkSession, copied: Callable[[], Damaged], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = copied()
+    warehouse, seqs, events = damaged.warehouse, damaged.seqs, len(damaged.events)
+    assert broken_laws(spark, warehouse) == {}
+    assert batch_read_for_good(spark, warehouse) == NEWEST
+
+    # A newer parser (here: a larger limit) accepts one line as it is.
+    before = every_file(warehouse)
+    dry = replay(damaged, capsys, "--dry-run")
+    assert every_file(warehouse) == before, "a dry run writes nothing"
+    assert (dry["dry_run"], dry["replay"], dry["put_back"], dry["rejected"], dry["cut"], dry["unfinished"]) == (True, None, 1, 6, 1, 0)
+    done = replay(damaged, capsys)
+    same = dry.keys() - {"at", "dry_run", "replay"}
+    assert {key: done[key] for key in same} == {key: dry[key] for key in same}
+    assert (done["replay"], done["dates"]) == (1, [{"broker": damaged.events[0]["broker"], "event_date": "2026-11-21", "events": 1}])
+    assert done["reasons"] == {"not_json": 3, "wrong_type": 3, "text_too_long": 1}
+    (told,) = listed(warehouse, "quarantine_replays")
+    assert ({told["seq"]}, told["reason"], told["repaired"], told["tombstone"]) == (seqs["noted"], "text_too_long", False, True)
+    assert (told["rejected_batch"], told["ingest_batch"], told["event_date"]) == (2, NEWEST, date(2026, 11, 21))
+    assert broken_laws(spark, warehouse) == {}, "the newest cut is of before"
+    assert batch_read_for_good(spark, warehouse) == NEWEST - 1, "nobody may delete a row that lanes have not read"
+    assert balance(spark, warehouse)[0]["lanes_behind"] == 1
+    run_job(damaged.place, warehouse, drain=False)
+    assert by_seq(warehouse, "late_events", "reason") == dict.fromkeys(seqs["noted"], "quarantined")
+    assert batch_read_for_good(spark, warehouse) == NEWEST
+
+    # Somebody merges bronze; then repaired lines come.
+    SparkTable.forPath(spark, warehouse.table("dispatch_events")).optimize().executeCompaction()
+    file = repaired(damaged, tmp_path, capsys)
+    done = replay(damaged, capsys, "--from", str(file))
+    assert (done["replay"], done["put_back"], done["not_found"], done["still_rejected"]) == (2, 6, 0, [])
+    run_job(damaged.place, warehouse, drain=False)
+    assert by_seq(warehouse, "late_events", "reason") == {
+        **dict.fromkeys(seqs["noted"] | seqs["wrong"] | seqs["long"], "quarantined"), **dict.fromkeys(seqs["lost"], "given_up"),
+    }  # fmt: skip
+    assert [row["raw"] for row in listed(warehouse, "quarantine")] == [RUBBISH]
+    bronze = listed(warehouse, "dispatch_events")
+    assert Counter(row["seq"] for row in bronze) == Counter(event["seq"] for event in damaged.events)
+    assert by_seq(warehouse, "dispatch_events", "extra")[min(seqs["long"])] == json.dumps({"note": "n" * 900}, separators=(",", ":"))
+
+    versions = {
+        table: DeltaTable(f"{warehouse.root.removeprefix('file:')}/{table}").version() for table in ("dispatch_events", "quarantine")
+    }
+    again = replay(damaged, capsys, "--from", str(file))
+    assert (again["replay"], again["put_back"], again["not_found"]) == (None, 0, 6)
+    assert versions == {table: DeltaTable(f"{warehouse.root.removeprefix('file:')}/{table}").version() for table in versions}
+
+    books, health = balance(spark, warehouse)
+    assert (books["lines_in"], books["bronze"], books["quarantined"], books["replayed"]) == (events + 1, events, 1, 7)
+    assert (books["ingest_balanced"], books["lanes_balanced"], books["lanes_behind"], books["late"]) == (True, True, 0, 7)
+    assert (health["awaited"], health["late"], health["quarantined"], health["lost_events"]) == (0, 7, 5, 2)
+    assert health["rows_in"] == books["rows_in"]
+
+    # The next micro-batch of ingest takes it all into the newest cut.
+    write_events(capture("f_limit_above_need"), damaged.folder / "events" / "more.jsonl")
+    run_job(damaged.more, warehouse)
+    assert len(listed(warehouse, "dispatch_events")) == events + len(capture("f_limit_above_need"))
+    assert newest_cut(spark, warehouse).versions["quarantine_replays"] == 2
+    assert broken_laws(spark, warehouse) == {}
+
+    # With lanes computed anew an event takes its place before the tombstone that stood there.
+    assert main(["rebuild", "lanes", "--warehouse", warehouse.root, "--yes"]) == 0
+    run_job(damaged.more, warehouse)
+    assert (listed(warehouse, "late_events"), balance(spark, warehouse)[0]["lost"]) == ([], 0)
+    assert broken_laws(spark, warehouse) == {}
+
+
+@pytest.mark.parametrize(
+    ("table", "fault"),
+    [
+        ("quarantine_replays", "SELECT * FROM quarantine_replays WHERE NOT repaired"),
+        ("quarantine_replays", "SELECT * FROM quarantine_replays UNION ALL SELECT * FROM quarantine_replays WHERE repaired"),
+        ("dispatch_events", "SELECT * FROM dispatch_events WHERE seq <> 501"),
+        ("quarantine", "SELECT * FROM quarantine UNION ALL SELECT * FROM quarantine"),
+    ],
+)
+def test_a_fault_in_what_moved_is_caught(spark: SparkSession, moved: Damaged, table: str, fault: str) -> None:
+    session = spark.newSession()
+    register_tables(session, moved.warehouse)
+    assert session.sql(Law(BOOKS).sql).count() == 0
+    rows = session.sql(fault)
+    assert rows.count() != session.table(table).count()
+    rows.createOrReplaceTempView(table)
+    assert session.sql(Law(BOOKS).sql).count() > 0
+
+
+@pytest.fixture
+def moved(copied: Callable[[], Damaged], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Damaged:
+    """All lines that can be are put back; nobody has read them."""
+    damaged = copied()
+    replay(damaged, capsys, "--from", str(repaired(damaged, tmp_path, capsys)))
+    return damaged
+
+
+class Crash(Exception):
+    """Stands for a kill: nothing after it is done."""
+
+
+#: Where the replay dies: before or after which call of put_back, the how-manieth.
+POINTS = {
+    "nothing is told yet": ("_told", 1),
+    "told, no event in bronze": ("write_names", 1),
+    "names, no event in bronze": ("with_ids", 1),
+    "in bronze, still in quarantine": ("_take_out", 1),
+}
+
+
+def tables(warehouse: Warehouse) -> dict[str, Counter[str]]:
+    """What a replay writes, as multisets without what differs from run to run."""
+    volatile = {"run_id", "replayed_at", "replay", "quarantined_at"}
+    names = ("dispatch_events", "quarantine", "quarantine_replays", "names")
+    return {
+        name: Counter(json.dumps({k: v for k, v in row.items() if k not in volatile}, default=str) for row in listed(warehouse, name))
+        for name in names
+    }
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("with_file", [True, False])
+def test_a_crash_at_any_point_changes_nothing_about_the_end(
+    point: str,
+    with_file: bool,
+    moved: Damaged,
+    copied: Callable[[], Damaged],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    damaged = copied()
+    words = ["--from", str(repaired(damaged, tmp_path, capsys))]
+    with monkeypatch.context() as dying:
+        dying.setattr(f"pipeline.quarantine.put_back.{POINTS[point][0]}", _die)
+        with pytest.raises(Crash):
+            replay(damaged, capsys, *words)
+    with pytest.raises(BadWarehouse, match=r"interrupted. This ends it: \./spark-submit\.sh quarantine replay --warehouse"):
+        run_job(damaged.place, damaged.warehouse)
+    assert replay(damaged, capsys, "--dry-run")["interrupted"] == "waits"
+    in_bronze = point == "in bronze, still in quarantine"
+    done = replay(damaged, capsys, *(words if with_file else ["--where", "false"]))
+    assert done["interrupted"] == ("finished" if in_bronze else "undone")
+    if not with_file and not in_bronze:
+        done = replay(damaged, capsys, *words)
+    assert done["put_back"] == (0 if in_bronze else 6)
+    assert tables(damaged.warehouse) == tables(moved.warehouse)
+    assert not Path(damaged.warehouse.replay_marker.removeprefix("file:")).exists()
+
+
+def _die(*_: object, **__: object) -> None:
+    raise Crash
+
+
+def test_a_replay_that_died_with_its_last_write_done_is_over(moved: Damaged, capsys: pytest.CaptureFixture[str]) -> None:
+    before = tables(moved.warehouse)
+    marker = Path(moved.warehouse.replay_marker.removeprefix("file:"))
+    for text in ("1", ""):
+        marker.write_text(text)
+        assert replay(moved, capsys, "--where", "false")["interrupted"] == "finished"
+        assert tables(moved.warehouse) == before
+
+
+def test_what_is_still_wrong_stays_and_is_told(
+    spark: SparkSession, copied: Callable[[], Damaged], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = copied()
+    warehouse = damaged.warehouse
+    file = repaired(damaged, tmp_path, capsys, ("wrong",))
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    for row in rows[1:]:
+        row["raw"] = json.dumps({**json.loads(row["raw"]), "ts": "then"})
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    # As a version before this one might have said it.
+    spark.sql(f"UPDATE {delta_path(warehouse.table('quarantine'))} SET reason = 'missing_field', detail = '?' WHERE raw = '{RUBBISH}'")
+    done = replay(damaged, capsys, "--from", str(file))
+    assert (done["put_back"], done["rejected"], done["told_anew"], len(done["still_rejected"])) == (1, 2, 0, 2)
+    assert {line["detail"] for line in done["still_rejected"]} == {'ts: "then" is not a long'}
+    assert Counter(row["reason"] for row in listed(warehouse, "quarantine")) == {
+        "wrong_type": 2, "not_json": 2, "text_too_long": 2, "missing_field": 1,
+    }  # fmt: skip
+    done = replay(damaged, capsys, "--where", f"raw = '{RUBBISH}'")
+    assert (done["put_back"], done["told_anew"], done["reasons"]) == (0, 1, {"not_json": 1})
+    (row,) = [row for row in listed(warehouse, "quarantine") if row["raw"] == RUBBISH]
+    assert (row["reason"], row["detail"]) == ("not_json", "Expecting property name enclosed in double quotes at character 1")
+
+
+def test_a_text_of_another_place_is_refused_and_nothing_changes(made: Damaged, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = repaired(made, tmp_path, capsys, ("wrong",))
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    rows[0]["raw"] = made.right_text(1)
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    before = tables(made.warehouse)
+    assert main(["quarantine", "replay", "--warehouse", made.warehouse.root, "--from", str(file)]) == 2
+    assert "seq 1: nothing was changed" in capsys.readouterr().err
+    assert tables(made.warehouse) == before
+
+
+def test_it_does_not_write_beside_others_nor_without_a_warehouse_nor_by_a_bad_condition(
+    spark: SparkSession, made: Damaged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["quarantine", "replay", "--warehouse", made.warehouse.root]
+    with locked(spark, made.warehouse, "a stream"):
+        assert main(command) == 2
+        assert "another driver" in capsys.readouterr().err
+        assert main([*command, "--dry-run"]) == 0
+        assert "1 lines would be put back into dispatch_events" in capsys.readouterr().out
+    with locked(spark, made.warehouse, "a maintain", UpkeepLock):
+        assert main(command) == 2
+        assert "another `maintain`" in capsys.readouterr().err
+    for where in ("no_such_column = 1", "reason ="):
+        assert main([*command, "--where", where]) == 2
+        assert f"--where {where}: [" in capsys.readouterr().err
+    assert main(["quarantine", "replay", "--warehouse", str(tmp_path)]) == 2
+    assert "no warehouse, or not a whole one" in capsys.readouterr().err
+
+
+def test_lines_of_a_micro_batch_that_spark_may_run_again_wait(copied: Callable[[], Damaged], capsys: pytest.CaptureFixture[str]) -> None:
+    damaged = copied()
+    commit = Path(damaged.warehouse.checkpoint("ingest").removeprefix("file:")) / "commits" / str(NEWEST)
+    commit.unlink()
+    commit.with_name(f".{commit.name}.crc").unlink(missing_ok=True)
+    done = replay(damaged, capsys)
+    assert (done["put_back"], done["unfinished"], done["cut"]) == (0, 4, 0)
+    run_job(damaged.place, damaged.warehouse, drain=False, **STRICT)
+    assert replay(damaged, capsys)["put_back"] == 1

@@ -1,0 +1,54 @@
+"""A damaged log: lines with a tombstone, lines that look lost, lines that only their length is against, and rubbish."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from upkeep_log import capture
+
+from pipeline.warehouse.layout import Warehouse
+
+#: Positions in the log, all but the last in its second file.
+WRONG_TYPE, CUT_SHORT, NOTED, LONG_NOTED = (500, 501, 620), (540, 700), 560, 580
+RUBBISH = "{half"
+FILES = 3
+#: As the log was read at first: of lines so long as LONG_NOTED's quarantine has only the beginning, and a note is too long a text.
+STRICT = {"ingest__max_files_per_batch": "1", "ingest__max_text_bytes": "256", "ingest__quarantine_raw_bytes": "700"}
+
+
+@dataclass(frozen=True)
+class Damaged:
+    """`events` is what the log should have been, `seqs` those of each kind of damage; `place` reads the log's files, `more` others, too."""
+
+    folder: Path
+    warehouse: Warehouse
+    events: list[dict[str, Any]]
+    seqs: dict[str, set[int]] = field(default_factory=dict)
+
+    @property
+    def place(self) -> str:
+        """--events of the files that were there at first."""
+        return f"{self.folder}/events/[0-9].jsonl"
+
+    @property
+    def more(self) -> str:
+        """--events of all files."""
+        return f"{self.folder}/events/*.jsonl"
+
+    def right_text(self, seq: int) -> str:
+        """What the line should have been."""
+        return json.dumps(next(event for event in self.events if event["seq"] == seq))
+
+
+def damaged_log() -> tuple[list[dict[str, Any]], list[str]]:
+    """The events that were meant, and the lines that came."""
+    events = capture("p1_batches")
+    events[NOTED] = {**events[NOTED], "note": "n" * 300}
+    events[LONG_NOTED] = {**events[LONG_NOTED], "note": "n" * 900}
+    lines = [json.dumps(event) for event in events]
+    for position in WRONG_TYPE:
+        lines[position] = json.dumps({**events[position], "topic": 7})
+    for position in CUT_SHORT:
+        lines[position] = lines[position][:60]
+    return events, lines
