@@ -65,9 +65,19 @@ def text_lines(document: dict[str, Any]) -> Iterable[str]:
     for name in ("late", "quarantine"):
         if document[name]:
             yield f"{name:<10} {', '.join(f'{reason} {count:,}' for reason, count in document[name].items())}"
+    yield from _backfill(document["backfill"], now)
     yield ""
     columns = ["table", "version", "rows", "bytes", "files", "small", "last write"]
     yield aligned(columns, [_table_row(name, table, now) for name, table in document["tables"].items()])
+
+
+def _backfill(backfill: dict[str, Any], now: datetime) -> Iterable[str]:
+    last, waiting = backfill["last"], backfill["waiting"]
+    if last is not None:
+        dates = f"{last['first_date']} to {last['last_date']}, {last['brokers']:,} brokers"
+        yield f"backfill   {ago(now, last['finished_at'])}: {dates}, {last['rows_replaced']:,} rows replaced"
+    if waiting and waiting["late_events"]:
+        yield f"           {waiting['late_events']:,} late events of {waiting['dates']:,} dates wait: ./spark-submit.sh backfill --pending"
 
 
 def _table_row(name: str, table: dict[str, Any], now: datetime) -> list[Any]:

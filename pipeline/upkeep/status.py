@@ -11,6 +11,7 @@ from typing import Any
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
+from pipeline.upkeep.backfills import last_backfill, waiting_late_events
 from pipeline.upkeep.progress import ingest_batch_read, newest_event_times, query_progress
 from pipeline.views.catalog import sql_of
 from pipeline.warehouse.files import WarehouseFiles
@@ -20,6 +21,7 @@ from pipeline.warehouse.lock import Driver, is_gone, read_lock
 from pipeline.warehouse.replays import replayed_lines
 from pipeline.warehouse.table_facts import all_table_facts
 from schemas.tables import JOB_TABLES
+from schemas.tables.backfills import BACKFILLS
 from schemas.tables.watch import QUERY_PROGRESS, RUN_LEDGER
 
 Document = dict[str, Any]
@@ -63,6 +65,10 @@ def status(
         "event_time": _event_time(mine, warehouse, now),
         "gaps": {} if "log_gaps" in missing else _gaps(mine, warehouse),
         "late": {} if "late_events" in missing else _by_reason(mine, warehouse, "late_events"),
+        "backfill": {
+            "last": None if BACKFILLS.name not in there else last_backfill(mine, warehouse),
+            "waiting": {} if "late_events" in missing else waiting_late_events(mine, warehouse),
+        },
         "quarantine": {} if "quarantine" in missing else _by_reason(mine, warehouse, "quarantine"),
         "tables": {fact.name: {key: value for key, value in asdict(fact).items() if key != "name"} for fact in facts},
         "missing_tables": missing,

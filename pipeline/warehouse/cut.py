@@ -5,8 +5,9 @@ others do not have yet. `batch_manifest` says where the tables stood after each 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -14,6 +15,7 @@ from pipeline.warehouse.checkpoint import delta_offsets
 from pipeline.warehouse.guard import WRITTEN_BY
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import JOB_TABLES
+from schemas.tables.backfills import BACKFILLS
 
 #: Every table is made empty: nothing was written at version 0.
 EMPTY_VERSION = 0
@@ -73,7 +75,26 @@ def consistent_cut(ingest: Sequence[Batch], lanes: Sequence[Batch]) -> Cut:
 def newest_cut(spark: SparkSession, warehouse: Warehouse) -> Cut:
     """The newest consistent cut of a warehouse now."""
     manifest = spark.read.format("delta").load(warehouse.table("batch_manifest"))
-    return consistent_cut(_newest(manifest.where("query = 'ingest'")), _newest(manifest.where("query = 'lanes'")))
+    cut = consistent_cut(_newest(manifest.where("query = 'ingest'")), _newest(manifest.where("query = 'lanes'")))
+    return replace(cut, versions={**cut.versions, **_after_backfills(spark, warehouse, cut)})
+
+
+def _after_backfills(spark: SparkSession, warehouse: Warehouse, cut: Cut) -> dict[str, int]:
+    """Tables that whole rounds of `backfill` changed since the cut, without a micro-batch between: their versions then."""
+    path = warehouse.table(BACKFILLS.name)
+    if not DeltaTable.isDeltaTable(spark, path):
+        return {}
+    finished = spark.read.format("delta").load(path).where("swapped").agg(F.max("finished_at")).collect()[0][0]
+    if finished is None:
+        return {}
+    versions = {}
+    for table in WRITTEN_BY["lanes"]:
+        commits = DeltaTable.forPath(spark, warehouse.table(table)).history(LOOKED_AT).where(F.col("timestamp") <= F.lit(finished))
+        replaced = {row.version for row in commits.where("NOT isBlindAppend").select("version").collect()}
+        versions[table] = cut.versions[table]
+        while versions[table] + 1 in replaced:
+            versions[table] += 1
+    return versions
 
 
 def _newest(rows: DataFrame) -> list[Batch]:

@@ -12,7 +12,7 @@ from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
 from schemas.render.ddl import constraints, create_table, delta_path
 from schemas.render.spark import SPARK_TYPES
-from schemas.tables import REPORT_TABLES, TABLES
+from schemas.tables import REPORT_TABLES, TABLES, WATCH_TABLES
 
 #: Creating a table is one small commit that mostly waits for the file system.
 CREATED_AT_ONCE = 4
