@@ -1,7 +1,8 @@
-"""Run the benchmarks: `python -m bench.run lanes|topics|ingest --captures GLOB [--copies N] [--rounds N] [--store]`.
+"""Run the benchmarks: `python -m bench.run lanes|topics|backfill|ingest --captures GLOB [--copies N] [--rounds N] [--store]`.
 
 lanes:  Delta bronze → Delta copy, and Delta bronze → lanes → tables, on the same rows.
 topics: the same as lanes, with 1, 10 and 100 thousand idle topics held by the lanes and a round of quota checks over them.
+backfill: the stream (Delta bronze → lanes → tables), and a backfill of all its dates (computed anew and compared, nothing differs).
 ingest: spark.read.json → Delta copy, and files → ingest → bronze, on the same files.
 """
 
@@ -25,7 +26,11 @@ from bench.log import ingested, json_files, multiplied
 from bench.measure import PeakMemory, against_baseline, alternate, apart_from_fixed_costs, cost_of_state, summary
 from bench.topics import SUBSCRIPTIONS, append_active, brokers_of, warehouse_with_idle_topics
 from jobs.session import build_session
+from pipeline.backfill.backfill import backfill, dates_of_all
+from pipeline.backfill.run import Run as BackfillRun
+from pipeline.backfill.slices import SWAPPED_TABLES
 from pipeline.ingest.query import start_ingest
+from pipeline.lanes.control import issue_drain
 from pipeline.lanes.query import start_lanes
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings, load_settings
@@ -198,7 +203,37 @@ def _with_idle_topics(spark: SparkSession, folder: Path, active: DataFrame, topi
     }
 
 
-BENCHES = {"lanes": bench_lanes, "ingest": bench_ingest, "topics": bench_topics}
+def bench_backfill(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
+    """A backfill of every date against the stream that made the tables."""
+    bronze, rows = multiplied(spark, ingested(spark, captures, folder), folder, copies)
+    print(f"{rows:,} events", flush=True)
+    targets = [ReadsElsewhere(str(folder / f"lanes-{number}"), bronze) for number in range(rounds + 2)]
+    for target in targets:
+        create_missing_tables(spark, target)
+
+    def lanes(number: int) -> None:
+        start_lanes(spark, targets[number], settings, context(), TO_END).awaitTermination()
+
+    whole = targets[-1]
+    lanes(rounds + 1)
+    issue_drain(spark, whole, context())
+    lanes(rounds + 1)
+    told = spark.read.format("delta").load(whole.table("dispatch_events")).agg(F.min("event_date"), F.max("event_date")).collect()[0]
+    asked = dates_of_all(spark, whole, told[0], told[1], None)
+
+    def anew(number: int) -> None:
+        this = BackfillRun(str(number), datetime.now(UTC), "bench", 0, True, SWAPPED_TABLES, lambda: datetime.now(UTC), print, lambda: None)
+        found = backfill(spark, whole, settings, this, asked)
+        differing = [one for one in found["done"] if any(table["dates"] for table in one["tables"].values())]
+        if differing or len(found["done"]) != len(asked):
+            raise SystemExit(f"the backfill differs from the stream, or did not do all: {differing or found['not_closed']}")
+
+    with PeakMemory() as memory:
+        pair = alternate(lanes, anew, rounds)
+    return summary(pair, rows) | {"java_peak_mb": memory.java_mb, "python_worker_peak_mb": memory.python_worker_mb}
+
+
+BENCHES = {"lanes": bench_lanes, "ingest": bench_ingest, "topics": bench_topics, "backfill": bench_backfill}
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from capture_events import capture_events
+from day_logs import DAY_US, moved
 
 FIXTURES = Path(__file__).parent / "fixtures" / "captures"
 DAYS_BEFORE = 3
@@ -14,9 +15,7 @@ REJECTED = "{half"
 
 def capture(name: str, days_before: int = 0) -> list[dict[str, Any]]:
     """A bundled capture, as if its broker had run so many days earlier."""
-    events = capture_events(FIXTURES / name, until_as_of=False)
-    day_ms = 86_400_000
-    return [{**e, "ts": e["ts"] - days_before * day_ms * 1000, "epoch": e["epoch"] - days_before * day_ms} for e in events]
+    return moved(capture_events(FIXTURES / name, until_as_of=False), -days_before * DAY_US)
 
 
 def first_epoch() -> list[dict[str, Any]]:

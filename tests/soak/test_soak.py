@@ -1,9 +1,10 @@
-"""Stream, maintain and readers at once, for SOAK_MINUTES (10): nobody fails, and no row is lost or doubled."""
+"""Stream, maintain, backfill and readers at once, for SOAK_MINUTES (10): nobody fails, and no row is lost or doubled."""
 
 import json
 import os
+import shutil
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,9 @@ def test_stream_maintain_and_readers_do_not_disturb_each_other(
     for table in TABLES:
         kept = f"'delta.deletedFileRetentionDuration' = 'interval {KEPT_S} seconds'"
         spark.sql(f"ALTER TABLE {delta_path(warehouse.table(table.name))} SET TBLPROPERTIES ({kept})")
-    reader, waiting, rounds, removed, arrived = Reader(Warehouse(str(tmp_path / "warehouse"))), list(files), 0, 0, 0
+    reader, waiting = Reader(Warehouse(str(tmp_path / "warehouse"))), list(files)
+    rounds, removed, anew, arrived = 0, 0, 0, 0
+    days = [shutil.copy(file, tmp_path) for file in files[::FILES_PER_EPOCH]]
     with reader, LiveJob(arriving, warehouse, tmp_path / "said.txt", ingest__max_files_per_batch="1") as job:
         began = time.monotonic()
         while (elapsed := time.monotonic() - began) < 60 * MINUTES:
@@ -71,6 +74,7 @@ def test_stream_maintain_and_readers_do_not_disturb_each_other(
                 waiting[0].rename(arriving / waiting.pop(0).name)
             if job.written("lanes", "rows_in"):
                 removed += maintained(warehouse, capsys)
+                anew += backfilled(warehouse, days[rounds % len(days)], capsys)
                 rounds += 1
             found = status(spark, warehouse, utc_now(), "elsewhere", lambda _: True, 1 << 20)
             assert found["problems"] == []
@@ -79,6 +83,7 @@ def test_stream_maintain_and_readers_do_not_disturb_each_other(
         assert job.exit_code() == 0, job.said()
     assert rounds > 1
     assert removed, "the test needs rounds that removed files"
+    assert anew, "the test needs rounds that computed dates anew"
     assert reader.wrong == []
     assert len(reader.cuts) > 1
     wanted = undisturbed(arriving, tmp_path / "undisturbed", drain=False)
@@ -91,6 +96,18 @@ def maintained(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> int:
     assert main(["maintain", "--warehouse", warehouse.root, "--set", "maintain.merge_from_files=4", "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out.splitlines()[-1])
     return sum(table["removed_files"] for table in document["tables"].values())
+
+
+def backfilled(warehouse: Warehouse, log: Path, capsys: pytest.CaptureFixture[str]) -> int:
+    """The date of a file computed anew, if it is closed by now; what is there is what comes out. Returns how many rows did."""
+    capsys.readouterr()
+    on = datetime.fromtimestamp(json.loads(log.read_text(encoding="utf-8").splitlines()[0])["ts"] / 1e6, UTC).date()
+    code = main(["backfill", "--warehouse", warehouse.root, "--from", str(on), "--format", "json"])
+    document = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert code == (1 if document["not_closed"] else 0)
+    tables = [table for one in document["done"] for table in one["tables"].values()]
+    assert not any(table["dates"] for table in tables), document
+    return sum(table["computed"] for table in tables)
 
 
 def _lines(file: Path) -> int:
