@@ -7,12 +7,12 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.backfill.compare import Difference, compare
-from pipeline.backfill.due import Due, carried_dates, late_dates
+from pipeline.backfill.due import Due, carried_dates, late_dates, waiting_events
 from pipeline.backfill.ledger import append_rows
 from pipeline.backfill.plan import plan
 from pipeline.backfill.run import Done, Run
 from pipeline.backfill.slices import rows_of
-from pipeline.backfill.staging import stage, staged_tables
+from pipeline.backfill.staging import stage, staged_late_events, staged_tables
 from pipeline.backfill.stretch import Dates
 from pipeline.backfill.swap import mark_late_events, swap
 from pipeline.faults import invariant
@@ -78,9 +78,13 @@ def _round(
     try:
         computed: dict[str, DataFrame] = {}
         if planned.stretches:
-            stage(spark, warehouse, planned.stretches, run.ingest_batch, lane_settings(settings), folder)
-            computed = staged_tables(spark, warehouse, folder, dates)
+            stage(spark, warehouse, planned.stretches, run.ingest_batch, lane_settings(settings), f"{folder}/outcomes")
+            computed = staged_tables(spark, warehouse, f"{folder}/outcomes", dates)
+        # Before lane_snapshots is swapped: where a date ended tells which events are of it.
+        late = staged_late_events(waiting_events(spark, warehouse, run.ingest_batch), dates, f"{folder}/late")
         finished = _compare_and_swap(spark, warehouse, run, dates, reasons, computed)
+        if not run.dry_run and not run.is_partial and late.limit(1).count():
+            mark_late_events(late, warehouse, run.run_id)
     finally:
         files.delete(folder)
     append_rows(spark, warehouse, run, settings, finished)
@@ -101,9 +105,6 @@ def _compare_and_swap(
             if difference.dates and not run.dry_run:
                 run.before_swap()
                 swap(now, warehouse, table, broker, difference.dates)
-    if not run.dry_run and not run.is_partial:
-        for one in dates:
-            mark_late_events(spark, warehouse, one, run.ingest_batch, run.run_id)
     return list(finished.values())
 
 

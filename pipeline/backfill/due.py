@@ -23,12 +23,26 @@ class Due:
 
 def late_dates(spark: SparkSession, warehouse: Warehouse, ingest_batch: int) -> list[Due]:
     """Runs of dates of which late events wait, that came until micro-batch `ingest_batch` of ingest."""
+    dates: dict[str, set[date]] = defaultdict(set)
+    for row in waiting_events(spark, warehouse, ingest_batch).select("broker", "date").distinct().collect():
+        dates[row.broker].add(row.date)
+    return [Due(run, "late") for broker in sorted(dates) for run in runs(broker, dates[broker])]
+
+
+def waiting_events(spark: SparkSession, warehouse: Warehouse, ingest_batch: int) -> DataFrame:
+    """(broker, epoch, seq, date) of late events that wait, that came until micro-batch `ingest_batch` of ingest.
+
+    `date` is the lane's at their place, which may be another than that of their `ts`: a clock that was set, a moment around midnight.
+    """
     late = spark.read.format("delta").load(warehouse.table("late_events"))
     waiting = late.where("backfilled_by IS NULL").where(F.col("ingest_batch") <= ingest_batch)
-    dates: dict[str, set[date]] = defaultdict(set)
-    for row in waiting.select("broker", "event_date").distinct().collect():
-        dates[row.broker].add(row.event_date)
-    return [Due(run, "late") for broker in sorted(dates) for run in runs(broker, dates[broker])]
+    snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots"))
+    ends = snapshots.where("mark = 'day'").select("broker", "epoch", F.col("event_date").alias("day"), "next_seq")
+    placed = waiting.join(ends, ["broker", "epoch"], "left").groupBy("broker", "epoch", "seq", "event_date").agg(
+        F.min(F.when(F.col("next_seq") > F.col("seq"), F.col("day"))).alias("day"),
+        F.max(F.when(F.col("next_seq") <= F.col("seq"), F.date_add("day", 1))).alias("day_after_last"),
+    )  # fmt: skip
+    return placed.select("broker", "epoch", "seq", F.expr("coalesce(day, greatest(event_date, day_after_last))").alias("date"))
 
 
 def carried_dates(spark: SparkSession, warehouse: Warehouse) -> list[Due]:

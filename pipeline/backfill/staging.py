@@ -16,6 +16,7 @@ from pipeline.lanes.outcomes import KINDS
 from pipeline.lanes.project import WANTED, replayed_rows
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from pipeline.warehouse.layout import Warehouse
+from schemas.render.ddl import quoted
 
 
 def stage(
@@ -51,3 +52,10 @@ def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked:
         raise BadWarehouse(f"names of ids in {warehouse.table('dispatch_events')} are missing: start `stream` again, then this")
     by_table = {table.name: resolved.where(F.col("kind") == KINDS[table.name]) for table in SWAPPED_TABLES}
     return {table.name: rows_of(table_rows(by_table[table.name], table), table, asked) for table in SWAPPED_TABLES}
+
+
+def staged_late_events(waiting: DataFrame, asked: list[Dates], folder: str) -> DataFrame:
+    """The events that wait (broker, epoch, seq, date) and are of the dates, written into `folder`: as they are now, whatever is swapped."""
+    of_dates = " OR ".join(f"(broker = {quoted(one.broker)} AND date BETWEEN '{one.first}' AND '{one.last}')" for one in asked)
+    waiting.where(of_dates).coalesce(1).write.parquet(folder)
+    return waiting.sparkSession.read.schema(waiting.schema).parquet(folder)

@@ -1,0 +1,87 @@
+"""Which dates wait for a backfill, and why."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pipeline.backfill.due import Due, carried_dates, late_dates, runs
+from pipeline.backfill.stretch import Dates
+from pipeline.warehouse.layout import Warehouse
+from schemas.render.ddl import create_table
+from schemas.render.spark import struct
+from schemas.tables.gaps import LATE_EVENTS
+from schemas.tables.lane_snapshots import LANE_SNAPSHOTS
+
+pytestmark = pytest.mark.spark
+
+B = "b:8080"
+EPOCH = 7
+FIRST = date(2026, 11, 21)
+
+
+def day(number: int) -> date:
+    return FIRST + timedelta(days=number)
+
+
+def mark(name: str, number: int, next_seq: int, digest: int = 0, began_from: int = 0, epoch: int = EPOCH) -> tuple:
+    return (B, epoch, name, day(number), next_seq, digest, began_from, b"")
+
+
+def late(seq: int, number: int, *, batch: int = 1, by: str | None = None, epoch: int = EPOCH) -> tuple:
+    ts = datetime(2026, 11, 21, tzinfo=UTC) + timedelta(days=number)
+    return (B, epoch, seq, day(number), ts, 1, "given_up", batch, by)
+
+
+Write = Callable[[list[tuple], list[tuple]], None]
+
+
+@pytest.fixture
+def written(spark: SparkSession, warehouse: Warehouse) -> Write:
+    """Writes marks and late events into the warehouse's tables."""
+
+    def write(marks: list[tuple], late_events: list[tuple]) -> None:
+        for table, rows in ((LANE_SNAPSHOTS, marks), (LATE_EVENTS, late_events)):
+            spark.sql(create_table(table, warehouse.table(table.name)))
+            spark.createDataFrame(rows, struct(table.fields)).write.format("delta").mode("append").save(warehouse.table(table.name))
+
+    return write
+
+
+def test_late_events_wait_on_the_dates_of_their_place(spark: SparkSession, warehouse: Warehouse, written: Write) -> None:
+    marks = [mark("day", 0, 100, 5), mark("settled", 0, 100), mark("day", 2, 300, 6, 5)]
+    written(
+        marks,
+        [
+            late(50, 0),
+            late(100, 0),  # its ts is a moment before midnight, its place after the day's end
+            late(290, 9),  # a clock that was wrong
+            late(310, 3),
+            late(60, 1, batch=9),  # nobody has read so far
+            late(61, 1, by="run"),
+            late(5, 5, epoch=8),
+        ],
+    )
+    assert late_dates(spark, warehouse, 8) == [
+        Due(Dates(B, day(0), day(0)), "late"), Due(Dates(B, day(2), day(3)), "late"), Due(Dates(B, day(5), day(5)), "late"),
+    ]  # fmt: skip
+
+
+def test_a_date_that_began_from_another_state_is_carried_the_first_one_first(
+    spark: SparkSession, warehouse: Warehouse, written: Write
+) -> None:
+    written([mark("day", 0, 100, 5), mark("settled", 0, 100), mark("day", 1, 200, 6, 5), mark("ended", 2, 250, 0, 6)], [])
+    assert carried_dates(spark, warehouse) == []
+    other = [mark("day", 0, 100, 50, epoch=8), mark("day", 3, 200, 60, 51, epoch=8), mark("drained", 4, 250, 0, 61, epoch=8)]
+    written(other, [])
+    assert carried_dates(spark, warehouse) == [Due(Dates(B, day(1), day(3)), "carried")]
+
+
+def test_the_oldest_snapshot_that_is_left_is_not_judged(spark: SparkSession, warehouse: Warehouse, written: Write) -> None:
+    written([mark("day", 1, 200, 6, 5), mark("ended", 2, 250, 0, 6)], [])
+    assert carried_dates(spark, warehouse) == []
+
+
+def test_runs_of_dates_have_no_gap() -> None:
+    assert runs(B, {day(1), day(0), day(4)}) == [Dates(B, day(0), day(1)), Dates(B, day(4), day(4))]
