@@ -19,7 +19,13 @@ from pyspark.sql import SparkSession
 from jobs.backfill import add_arguments, run_backfill, text_lines
 from jobs.backfill import chosen_tables as chosen
 from jobs.cli import main
+from pipeline.backfill import backfill as backfill_module
+from pipeline.quality.judge import judge_law
+from pipeline.quality.laws import LAWS
+from pipeline.quality.validation import Validation
 from pipeline.settings import load_settings
+from pipeline.views.catalog import register
+from pipeline.warehouse.cut import newest_cut
 from pipeline.warehouse.layout import Warehouse
 
 pytestmark = [pytest.mark.spark, pytest.mark.captures]
@@ -96,6 +102,15 @@ def computed(tables: dict[str, Table]) -> dict[str, Table]:
     return {name: rows for name, rows in tables.items() if name != "late_events"}
 
 
+def broken_laws(spark: SparkSession, warehouse: Warehouse) -> list[str]:
+    """Of the newest consistent cut, which has to show the backfill; and brokers of whose log something seems to be awaited."""
+    session = spark.newSession()
+    register(session, warehouse, newest_cut(spark, warehouse))
+    verdicts = [judge_law(session.sql(law.sql), law, Validation("r", datetime.now(UTC)), {}) for law in LAWS]
+    health = session.sql("SELECT * FROM log_health WHERE awaited <> 0 OR late <> 0 OR lost_events <> 0").collect()
+    return [verdict.line for verdict in verdicts if not verdict.success] + [str(row) for row in health]
+
+
 def test_a_backfill_of_every_day_gives_what_the_stream_gave(spark: SparkSession, whole: Warehouse, days: list[str]) -> None:
     document = run(spark, whole, "--from", days[0], "--to", days[-1], "--dry-run")
     (one,) = document["done"]
@@ -119,8 +134,36 @@ def test_late_events_count_after_a_backfill_and_a_second_one_finds_nothing(
     assert {row["backfilled_by"] for row in tables["late_events"]} == {document["run_id"]}
     assert len(tables["late_events"]) == len(LATE)
     assert run(spark, warehouse, "--pending")["done"] == []
+    assert broken_laws(spark, warehouse) == []
     told = spark.read.format("delta").load(warehouse.table("backfills")).where("swapped").collect()
     assert {row.run_id for row in told} == {document["run_id"]}
+
+
+def test_a_backfill_that_is_interrupted_again_and_again_ends_as_any_other(
+    spark: SparkSession, whole: Warehouse, late: Warehouse, copy_of: Callable[[Warehouse], Warehouse], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Amid the tables of a round; before its late events are marked; after the first round, when the next day still begins elsewhere."""
+    warehouse = copy_of(late)
+
+    def interrupt(name: str, after: int) -> None:
+        real, calls = getattr(backfill_module, name), iter(range(after))
+
+        def dies(*arguments: Any) -> Any:
+            if next(calls, None) is None:
+                raise KeyboardInterrupt
+            return real(*arguments)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(backfill_module, name, dies)
+            with pytest.raises(KeyboardInterrupt):
+                run(spark, warehouse, "--pending")
+
+    interrupt("swap", 2)
+    interrupt("mark_late_events", 0)
+    interrupt("plan", 1)
+    assert run(spark, warehouse, "--pending")["done"]
+    assert computed(tables_in(spark, warehouse)) == computed(tables_in(spark, whole))
+    assert run(spark, warehouse, "--pending")["done"] == []
 
 
 def test_a_dry_run_tells_the_difference_and_changes_nothing(spark: SparkSession, late: Warehouse, days: list[str]) -> None:
