@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from deltalake import DeltaTable
 from upkeep_log import capture
 
 from pipeline.warehouse.layout import Warehouse
@@ -12,7 +13,7 @@ from pipeline.warehouse.layout import Warehouse
 #: Positions in the log, all but the last in its second file.
 WRONG_TYPE, CUT_SHORT, NOTED, LONG_NOTED = (500, 501, 620), (540, 700), 560, 580
 RUBBISH = "{half"
-FILES = 3
+FILES, LINES_OF_A_FILE = 3, 278
 #: As the log was read at first: of lines so long as LONG_NOTED's quarantine has only the beginning, and a note is too long a text.
 STRICT = {"ingest__max_files_per_batch": "1", "ingest__max_text_bytes": "256", "ingest__quarantine_raw_bytes": "700"}
 
@@ -37,8 +38,29 @@ class Damaged:
         return f"{self.folder}/events/*.jsonl"
 
     def right_text(self, seq: int) -> str:
-        """What the line should have been."""
-        return json.dumps(next(event for event in self.events if event["seq"] == seq))
+        """What the line should have been; events are numbered from 1."""
+        return json.dumps(self.events[seq - 1])
+
+    def repaired(self, folder: Path, *kinds: str) -> Path:
+        """What a person hands back: rows of quarantine with the right texts, by default of all lines that need one."""
+        seqs = set().union(*(self.seqs[kind] for kind in kinds or ("wrong", "lost", "long")))
+        rows = [{**row, "raw": self.right_text(self._seq(row))} for row in listed(self.warehouse, "quarantine") if self._seq(row) in seqs]
+        assert len(rows) == len(seqs)
+        path = folder / "repaired.jsonl"
+        path.write_text("".join(json.dumps(row, default=str) + "\n" for row in rows), encoding="utf-8")
+        return path
+
+    def _seq(self, row: dict[str, Any]) -> int:
+        """What stood on the line; of rubbish a number beyond all."""
+        if row["raw"] == RUBBISH:
+            return len(self.events) + 1
+        return int(Path(row["source_file"]).stem) * LINES_OF_A_FILE + int(row["source_line"])
+
+
+def listed(warehouse: Warehouse, table: str) -> list[dict[str, Any]]:
+    """A table's rows, read without Spark."""
+    rows: list[dict[str, Any]] = DeltaTable(warehouse.table(table).removeprefix("file:")).to_pyarrow_table().to_pylist()
+    return rows
 
 
 def damaged_log() -> tuple[list[dict[str, Any]], list[str]]:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from job_run import run_job
 from pyspark.sql import SparkSession
-from quarantined_log import CUT_SHORT, FILES, LONG_NOTED, NOTED, RUBBISH, STRICT, WRONG_TYPE, Damaged, damaged_log
+from quarantined_log import CUT_SHORT, FILES, LINES_OF_A_FILE, LONG_NOTED, NOTED, RUBBISH, STRICT, WRONG_TYPE, Damaged, damaged_log
 
+from jobs.cli import main
 from pipeline.warehouse.layout import Warehouse
 
 
@@ -18,9 +19,9 @@ def made(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Damag
     folder = tmp_path_factory.mktemp("damaged")
     events, lines = damaged_log()
     (folder / "events").mkdir()
-    size = -(-len(lines) // FILES)
     for number in range(FILES):
-        piece = [*lines[number * size : (number + 1) * size], *([RUBBISH] if number == 0 else [])]
+        first = number * LINES_OF_A_FILE
+        piece = [*lines[first : first + LINES_OF_A_FILE], *([RUBBISH] if number == 0 else [])]
         (folder / "events" / f"{number}.jsonl").write_text("\n".join(piece) + "\n", encoding="utf-8")
     seqs = {"wrong": {events[p]["seq"] for p in WRONG_TYPE}, "lost": {events[p]["seq"] for p in CUT_SHORT},
             "noted": {events[NOTED]["seq"]}, "long": {events[LONG_NOTED]["seq"]}}  # fmt: skip
@@ -39,3 +40,13 @@ def copied(made: Damaged, tmp_path: Path) -> Callable[[], Damaged]:
         return Damaged(made.folder, Warehouse(f"file:{target}"), made.events, made.seqs)
 
     return copy
+
+
+@pytest.fixture(scope="session")
+def moved(made: Damaged, tmp_path_factory: pytest.TempPathFactory) -> Damaged:
+    """All lines that needed a repaired text are put back; nobody has read them. Nobody may change it."""
+    folder = tmp_path_factory.mktemp("moved")
+    shutil.copytree(made.warehouse.root.removeprefix("file:"), folder / "warehouse")
+    damaged = Damaged(made.folder, Warehouse(f"file:{folder / 'warehouse'}"), made.events, made.seqs)
+    assert main(["quarantine", "replay", "--warehouse", damaged.warehouse.root, "--from", str(damaged.repaired(folder))]) == 0
+    return damaged
