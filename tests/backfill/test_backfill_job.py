@@ -116,9 +116,8 @@ def test_a_backfill_of_every_day_gives_what_the_stream_gave(spark: SparkSession,
     (one,) = document["done"]
     assert {name: table["dates"] for name, table in one["tables"].items() if table["dates"]} == {}
     assert sum(table["computed"] for table in one["tables"].values()) == sum(map(len, computed(tables_in(spark, whole)).values()))
-    for day in days:
-        (one,) = run(spark, whole, "--from", day, "--dry-run")["done"]
-        assert not any(table["dates"] for table in one["tables"].values()), day
+    (one,) = run(spark, whole, "--from", days[1], "--dry-run")["done"]
+    assert not any(table["dates"] for table in one["tables"].values()), "a date in the middle, from the snapshot before it"
 
 
 def test_late_events_count_after_a_backfill_and_a_second_one_finds_nothing(
@@ -190,7 +189,8 @@ def test_what_was_damaged_is_put_right(
     assert tables_in(spark, warehouse)["topic_backlog"] == sound["topic_backlog"]
     assert tables_in(spark, warehouse)["limiter_windows"] != sound["limiter_windows"]
     (one,) = document["done"]
-    assert one["tables"]["topic_backlog"]["changed"] == sum(date_text(row["check_time"]) == days[2] for row in sound["topic_backlog"])
+    damaged = [row for row in sound["topic_backlog"] if row["backlog_size"] is not None and date_text(row["check_time"]) == days[2]]
+    assert one["tables"]["topic_backlog"]["changed"] == len(damaged) > 0
     (one,) = run(spark, warehouse, "--from", days[0], "--to", days[3])["done"]
     assert {name for name, table in one["tables"].items() if table["dates"]} == {"limiter_windows"}
     assert tables_in(spark, warehouse) == sound
