@@ -10,10 +10,11 @@ exit: 0 done, or nothing to do; 1 a date that was asked for is not closed yet; 2
 import argparse
 import os
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
 
+from jobs.chosen_tables import chosen_tables
 from jobs.shown import aligned, print_document
 from pipeline.faults import BadConfig, BadWarehouse
 
@@ -45,27 +46,27 @@ def run(args: argparse.Namespace) -> int:
     from pipeline.settings import load_settings
 
     check_arguments(args)
-    tables = chosen_tables(args.tables)
     settings = load_settings(args.settings, args.overrides, os.environ)
-    from jobs.driver import qualified_warehouse
+    from pipeline.backfill.slices import SWAPPED_TABLES
+
+    names = chosen_tables(args.tables, [table.name for table in SWAPPED_TABLES])
+    from jobs.driver import existing_warehouse
     from jobs.session import build_session
-    from pipeline.warehouse.files import WarehouseFiles
 
     spark = build_session("dispatch-analytics backfill")
-    warehouse = qualified_warehouse(spark, args.warehouse)
-    if not WarehouseFiles(spark).exists(f"{warehouse.table('lane_snapshots')}/_delta_log"):
-        raise BadWarehouse(f"there is no warehouse of this version at {warehouse.root}: no table lane_snapshots")
-    document = run_backfill(spark, warehouse, settings, args, tables)
+    warehouse = existing_warehouse(spark, args.warehouse, ("lane_snapshots",))
+    document = run_backfill(spark, warehouse, settings, args, names)
     print_document(document, args.format, text_lines)
     return 1 if document["not_closed"] and not args.pending else 0
 
 
-def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Namespace, tables: Any) -> dict[str, Any]:
+def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Namespace, tables: Sequence[str]) -> dict[str, Any]:
     """`backfill` on a session: the document of what was done."""
     from jobs import VERSION
     from jobs.driver import locked, say, utc_now
     from pipeline.backfill.backfill import backfill, dates_of_all
     from pipeline.backfill.run import Run
+    from pipeline.backfill.slices import SWAPPED_TABLES
     from pipeline.upkeep.closed import batch_read_for_good
     from pipeline.warehouse.lock import UpkeepLock
     from pipeline.warehouse.tables import make_report_table
@@ -78,7 +79,8 @@ def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Names
             raise BadWarehouse(f"lanes have not finished a micro-batch in {warehouse.root}: nothing can be compared yet")
         make_report_table(spark, warehouse, BACKFILLS)
         progress = say if args.format == "text" else _quiet
-        this = Run(run_id, utc_now(), VERSION, batch, args.dry_run, tables, utc_now, progress, lock.verify)
+        chosen = [table for table in SWAPPED_TABLES if table.name in tables]
+        this = Run(run_id, utc_now(), VERSION, batch, args.dry_run, chosen, utc_now, progress, lock.verify)
         asked = None if args.pending else dates_of_all(spark, warehouse, args.first, args.last or args.first, args.broker)
         return backfill(spark, warehouse, settings, this, asked)
 
@@ -91,19 +93,6 @@ def check_arguments(args: argparse.Namespace) -> None:
         raise BadConfig("--pending takes every date that waits: --to and --broker go with --from")
     if args.last is not None and args.last < args.first:
         raise BadConfig(f"--to {args.last} is before --from {args.first}")
-
-
-def chosen_tables(names: str | None) -> Any:
-    """The tables of --tables in the order in which they are swapped; BadConfig for one that is not computed from the log."""
-    from pipeline.backfill.slices import SWAPPED_TABLES
-
-    if names is None:
-        return SWAPPED_TABLES
-    chosen = [name.strip() for name in names.split(",")]
-    unknown = [name for name in chosen if name not in {table.name for table in SWAPPED_TABLES}]
-    if unknown:
-        raise BadConfig(f"--tables {unknown[0]}: not computed from the log; those are {', '.join(table.name for table in SWAPPED_TABLES)}")
-    return tuple(table for table in SWAPPED_TABLES if table.name in chosen)
 
 
 def text_lines(document: dict[str, Any]) -> Iterable[str]:

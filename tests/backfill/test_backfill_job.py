@@ -17,9 +17,10 @@ from lane_tables import Table
 from pyspark.sql import SparkSession
 
 from jobs.backfill import add_arguments, run_backfill, text_lines
-from jobs.backfill import chosen_tables as chosen
+from jobs.chosen_tables import chosen_tables
 from jobs.cli import main
 from pipeline.backfill import backfill as backfill_module
+from pipeline.backfill.slices import SWAPPED_TABLES
 from pipeline.quality.judge import judge_law
 from pipeline.quality.laws import LAWS
 from pipeline.quality.validation import Validation
@@ -30,6 +31,7 @@ from pipeline.warehouse.layout import Warehouse
 
 pytestmark = [pytest.mark.spark, pytest.mark.captures]
 
+SWAPPED = [table.name for table in SWAPPED_TABLES]
 #: Lost from the first file, brought by the second.
 LATE = range(400, 430)
 
@@ -39,7 +41,7 @@ def run(spark: SparkSession, warehouse: Warehouse, *arguments: str) -> dict[str,
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     args = parser.parse_args(["--warehouse", warehouse.root, *arguments])
-    document = run_backfill(spark, warehouse, load_settings(None, [], {}), args, chosen(args.tables))
+    document = run_backfill(spark, warehouse, load_settings(None, [], {}), args, chosen_tables(args.tables, SWAPPED))
     assert list(text_lines(document))
     return document
 
@@ -230,7 +232,7 @@ def test_the_command_and_its_refusals(late: Warehouse, days: list[str], tmp_path
         (["--pending", "--from", days[0]], "say which dates"),
         (["--pending", "--broker", "b"], "go with --from"),
         (["--from", days[1], "--to", days[0]], "is before --from"),
-        (["--from", days[0], "--tables", "late_events"], "not computed from the log"),
+        (["--from", days[0], "--tables", "late_events"], "there is no such table"),
     ):
         assert main(["backfill", "--warehouse", late.root, *arguments]) == 2
         assert words in capsys.readouterr().err
