@@ -1,7 +1,6 @@
 """The real job, killed with -9 at a named point: python child.py POINT stream-arguments…  (POINT `nowhere`: it is left alone)
 
-At a point of MAINTAIN_POINTS it is `maintain`, with its arguments. The whole process group dies at once, Java included, when the point
-is met.
+The whole process group dies at once, Java included, when the point is met.
 """
 
 import os
@@ -10,7 +9,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -28,8 +26,6 @@ CALLS = {
 }
 STATE_COMMIT = "lanes amid a state commit"
 POINTS = (*CALLS, STATE_COMMIT)
-#: Point of `maintain` → function of pipeline.upkeep.maintain that changes files of a table, which is under way then.
-MAINTAIN_POINTS = {"maintain amid OPTIMIZE": "merge", "maintain amid VACUUM": "vacuum"}
 
 
 def die() -> None:
@@ -69,36 +65,10 @@ def die_amid_state_commit(warehouse: str) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def die_amid_upkeep(name: str, warehouse: str) -> None:
-    """When a data file of its table appears or vanishes while the first call of `name` is under way."""
-    from pipeline.upkeep import maintain, vacuum
-
-    # Nobody can wait for a week: the test has told Delta to keep nothing.
-    vacuum.SHORTEST = vacuum.MARGIN = timedelta(0)
-    original: Callable[..., Any] = getattr(maintain, name)
-
-    def watched(spark: Any, where: Any, table_or_merge: Any, *more: Any) -> Any:
-        folder = Path(warehouse) / getattr(table_or_merge, "table", table_or_merge)
-        before = set(folder.glob("*.parquet"))
-
-        def watch() -> None:
-            while set(folder.glob("*.parquet")) == before:
-                time.sleep(0.001)
-            die()
-
-        threading.Thread(target=watch, daemon=True).start()
-        return original(spark, where, table_or_merge, *more)
-
-    setattr(maintain, name, watched)
-
-
 def main(point: str, arguments: list[str]) -> int:
-    """Run `stream`, or `maintain`, with `arguments`."""
+    """Run `stream` with `arguments`."""
     from jobs.cli import main as run
 
-    if point in MAINTAIN_POINTS:
-        die_amid_upkeep(MAINTAIN_POINTS[point], arguments[arguments.index("--warehouse") + 1])
-        return run(["maintain", *arguments])
     if point in CALLS:
         die_at_call(*CALLS[point])
     elif point == STATE_COMMIT:

@@ -39,17 +39,11 @@ class Run:
 
 def run_child(point: str, events: Path, warehouse: Warehouse, log: Path, *more: str) -> Run:
     """Start the job, wait for its end. A job that does not end within PATIENCE_S fails the test."""
-    return _run(point, warehouse, log, "--events", str(events), "--once", "--set", "ingest.max_files_per_batch=1", *more)
-
-
-def run_maintain(point: str, warehouse: Warehouse, log: Path, *more: str) -> Run:
-    """Start `maintain`, wait for its end, as of a job."""
-    return _run(point, warehouse, log, *more)
-
-
-def _run(point: str, warehouse: Warehouse, log: Path, *arguments: str) -> Run:
     began, before = time.monotonic(), manifests(warehouse)
-    command = [sys.executable, str(CHILD), point, "--warehouse", warehouse.root, *arguments]
+    command = [
+        sys.executable, str(CHILD), point, "--events", str(events), "--warehouse", warehouse.root, "--once",
+        "--set", "ingest.max_files_per_batch=1", *more,
+    ]  # fmt: skip
     environ = {**os.environ, "JDK_JAVA_OPTIONS": SHORT_JOB["spark.driver.extraJavaOptions"], "PYTHONPATH": str(ROOT)}
     first: float | None = None
     with log.open("ab") as output:
