@@ -21,6 +21,7 @@ NAMES = (
     "backlog_counters_never_fall",
     "evictions_are_the_sum_of_their_moves",
     "check_histograms_add_up",
+    "days_end_in_order",
 )
 
 

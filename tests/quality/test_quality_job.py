@@ -97,6 +97,16 @@ def twice(where: str) -> Fault:
     return lambda rows: rows.unionAll(rows.where(where))
 
 
+def instead(column: str, value: str) -> Fault:
+    """Another value (SQL) in every row."""
+    return lambda rows: rows.withColumn(column, F.expr(value))
+
+
+def also(where: str, column: str, value: str) -> Fault:
+    """Rows that are there again, with another value (SQL)."""
+    return lambda rows: rows.unionAll(rows.where(where).withColumn(column, F.expr(value)))
+
+
 #: Law, the table in which the fault is planted, the fault.
 FAULTS: list[tuple[str, str, Fault]] = [
     ("every_line_is_an_event_or_quarantined", "dispatch_events", without("seq = 500")),
@@ -125,6 +135,8 @@ FAULTS: list[tuple[str, str, Fault]] = [
     ("evictions_are_the_sum_of_their_moves", "quota_evictions", one_more("entries_evicted")),
     ("check_histograms_add_up", "quota_checks", one_more("le_10")),
     ("check_histograms_add_up", "quota_checks", one_more("le_inf_since_start")),
+    ("days_end_in_order", "lane_snapshots", instead("mark", "'day'")),
+    ("days_end_in_order", "lane_snapshots", also("mark = 'drained'", "next_seq", "next_seq + 1")),
 ]
 
 
