@@ -13,7 +13,7 @@ from capture_events import capture_events, write_events
 from day_logs import DAY_US, around_midnight, moved
 from delta.tables import DeltaTable
 from job_run import run_job, tables_in
-from lane_tables import Table
+from lane_tables import Table, tables_of
 from pyspark.sql import SparkSession
 
 from jobs.backfill import add_arguments, run_backfill, text_lines
@@ -198,9 +198,13 @@ def test_what_was_damaged_is_put_right(
     assert tables_in(spark, warehouse) == sound
 
 
-def test_events_after_an_epochs_end_move_it(
-    spark: SparkSession, log: list[dict], whole: Warehouse, tmp_path: Path, warehouse: Warehouse
-) -> None:
+def without_states(tables: dict[str, Table]) -> dict[str, Table]:
+    """Ids are hashed otherwise in the pure lane of the tests, and are in states."""
+    marks = [{name: row[name] for name in ("mark", "event_date", "next_seq")} for row in tables["lane_snapshots"]]
+    return {**tables, "lane_snapshots": marks}
+
+
+def test_events_after_an_epochs_end_move_it(spark: SparkSession, log: list[dict], tmp_path: Path, warehouse: Warehouse) -> None:
     """The log was drained on its first day; what came then, of that day and the next, waits for a backfill."""
     epoch = log[0]["epoch"]
     own = [event for event in log if event["epoch"] == epoch]
@@ -210,8 +214,7 @@ def test_events_after_an_epochs_end_move_it(
     run_job(tmp_path / "events", warehouse, drain=False)
     assert len(tables_in(spark, warehouse)["late_events"]) == len(own) - 500
     run(spark, warehouse, "--pending")
-    sound = {name: [row for row in rows if row["epoch"] == epoch] for name, rows in computed(tables_in(spark, whole)).items()}
-    assert computed(tables_in(spark, warehouse)) == sound
+    assert without_states(computed(tables_in(spark, warehouse))) == without_states(computed(tables_of(own)))
 
 
 def test_a_date_that_is_not_over_waits(spark: SparkSession, log: list[dict], days: list[str], tmp_path: Path, warehouse: Warehouse) -> None:
