@@ -1,6 +1,7 @@
 """Backfill in rounds: dates are planned, computed anew, compared and swapped; what begins from a changed snapshot is the next round."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from typing import Any
 
@@ -21,6 +22,11 @@ from pipeline.settings import Settings
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
+from schemas.field import Table
+from schemas.render.spark import struct
+
+#: Comparing a table is several small jobs of Spark, each of which waits for the driver more than it works.
+COMPARED_AT_ONCE = 4
 
 
 def backfill(spark: SparkSession, warehouse: Warehouse, settings: Settings, run: Run, asked: Sequence[Due] | None) -> dict[str, Any]:
@@ -95,16 +101,22 @@ def _compare_and_swap(
     spark: SparkSession, warehouse: Warehouse, run: Run, dates: list[Dates], reasons: dict[str, str], computed: dict[str, DataFrame]
 ) -> list[Done]:
     finished = {one.broker: Done(Due(one, reasons[one.broker]), {}, {}) for one in dates}
-    for table in run.tables:
-        version = delta_log.version(spark, warehouse.table(table.name))
-        there = spark.read.format("delta").option("versionAsOf", version).load(warehouse.table(table.name))
-        now = computed.get(table.name, there.limit(0))
-        for broker, difference in compare(rows_of(there, table, dates), now, table, dates).items():
+    versions = {table.name: delta_log.version(spark, warehouse.table(table.name)) for table in run.tables}
+
+    def compared(table: Table) -> dict[str, Difference]:
+        there = spark.read.format("delta").option("versionAsOf", versions[table.name]).load(warehouse.table(table.name))
+        return compare(rows_of(there, table, dates), computed.get(table.name, there.limit(0)), table, dates)
+
+    with ThreadPoolExecutor(COMPARED_AT_ONCE) as threads:
+        differences = list(threads.map(compared, run.tables))
+    for table, by_broker in zip(run.tables, differences, strict=True):
+        for broker, difference in by_broker.items():
             finished[broker].differences[table.name] = difference
-            finished[broker].based_on[table.name] = version
+            finished[broker].based_on[table.name] = versions[table.name]
             if difference.dates and not run.dry_run:
                 run.before_swap()
-                swap(now, warehouse, table, broker, difference.dates)
+                empty = spark.createDataFrame([], struct(table.fields))
+                swap(computed.get(table.name, empty), warehouse, table, broker, difference.dates)
     return list(finished.values())
 
 

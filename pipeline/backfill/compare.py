@@ -4,9 +4,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
+from functools import reduce
+from operator import and_
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from pipeline.backfill.slices import dated
@@ -33,52 +35,49 @@ class Difference:
 
 def compare(found: DataFrame, computed: DataFrame, table: Table, asked: Iterable[Dates]) -> dict[str, Difference]:
     """Differences by broker between rows that are there and rows that were computed; both are of the dates alone."""
-    beside = _side_by_side(dated(found, table), dated(computed, table), table).persist()
-    try:
-        differences = {one.broker: Difference() for one in asked}
-        for row in beside.groupBy("broker", "_date", "difference").count().collect():
-            _add(differences[row["broker"]], row["difference"], row["count"], row["_date"])
-        for broker, difference in differences.items():
-            if difference.dates:
-                differing = beside.where((F.col("broker") == broker) & (F.col("difference") != "equal"))
-                difference.examples = [json.loads(row["example"]) for row in differing.select("example").limit(EXAMPLES).collect()]
-        return differences
-    finally:
-        beside.unpersist()
+    beside = _side_by_side(dated(found, table), dated(computed, table), table)
+    differences = {one.broker: Difference() for one in asked}
+    for row in beside.groupBy("broker", "_date", "difference").count().collect():
+        _add(differences[row["broker"]], row["difference"], row["count"], row["_date"])
+    for broker, difference in differences.items():
+        if difference.dates:
+            differing = beside.where((F.col("broker") == broker) & (F.col("difference") != "equal")).limit(EXAMPLES)
+            difference.examples = [json.loads(row["example"]) for row in differing.select(_example(table).alias("example")).collect()]
+    return differences
 
 
 def _side_by_side(found: DataFrame, computed: DataFrame, table: Table) -> DataFrame:
-    """(broker, _date, difference, example) of every key that either has."""
-    there, now = found.alias("there"), computed.alias("now")
-    same_key = None
-    for name in table.grain:
-        equal = F.col(f"there.{name}").eqNullSafe(F.col(f"now.{name}"))
-        same_key = equal if same_key is None else same_key & equal
+    """(key columns, _date, there, now, difference) of every key that either has; `there` and `now` are structs of the other columns."""
     others = [name for name in table.names if name not in table.grain]
-    is_same = F.lit(True)
-    for name in others:
-        is_same = is_same & F.col(f"there.{name}").eqNullSafe(F.col(f"now.{name}"))
-    is_new, is_gone = F.col("there._date").isNull(), F.col("now._date").isNull()
-    difference = F.when(is_new, "added").when(is_gone, "removed").when(is_same, "equal").otherwise("changed")
-    key = [F.coalesce(F.col(f"now.{name}"), F.col(f"there.{name}")).alias(name) for name in table.grain]
-    shown = [name for name in others if name not in NOT_SHOWN]
-    example = F.struct(
-        difference.alias("difference"),
-        F.struct(*key).alias("key"),
-        F.when(~is_new, F.struct(*_where_different(shown, "there"))).alias("there"),
-        F.when(~is_gone, F.struct(*_where_different(shown, "now"))).alias("now"),
+    there = found.select(
+        *(F.col(name).alias(f"_{name}") for name in table.grain), F.col("_date").alias("_there"), F.struct(*others).alias("there")
+    )
+    now = computed.select(*table.grain, F.col("_date").alias("_now"), F.struct(*others).alias("now"))
+    same_key = reduce(and_, (F.col(f"_{name}").eqNullSafe(F.col(name)) for name in table.grain))
+    # As one struct: of comparisons column by column Spark would make a plan that takes longer than the comparing.
+    is_same = F.col("there").eqNullSafe(F.col("now"))
+    difference = (
+        F.when(F.col("_there").isNull(), "added").when(F.col("_now").isNull(), "removed").when(is_same, "equal").otherwise("changed")
     )
     return there.join(now, same_key, "full").select(
-        F.coalesce(F.col("now.broker"), F.col("there.broker")).alias("broker"),
-        F.coalesce(F.col("now._date"), F.col("there._date")).alias("_date"),
+        *(F.coalesce(name, f"_{name}").alias(name) for name in table.grain),
+        F.coalesce("_now", "_there").alias("_date"),
+        "there",
+        "now",
         difference.alias("difference"),
-        F.when(difference != "equal", F.to_json(example)).alias("example"),
     )
 
 
-def _where_different(names: Iterable[str], side: str) -> list[Any]:
-    """The columns of one side, null (and so left out of JSON) where both sides have the same."""
-    return [F.when(~F.col(f"there.{n}").eqNullSafe(F.col(f"now.{n}")), F.col(f"{side}.{n}")).alias(n) for n in names]
+def _example(table: Table) -> Column:
+    """A row of `_side_by_side` as JSON: of both sides the columns in which they differ."""
+    shown = [name for name in table.names if name not in table.grain and name not in NOT_SHOWN]
+    sides = [F.struct(*(_if_different(side, name) for name in shown)).alias(side) for side in ("there", "now")]
+    return F.to_json(F.struct("difference", F.struct(*table.grain).alias("key"), *sides))
+
+
+def _if_different(side: str, name: str) -> Column:
+    """The column of one side, null (and so left out of JSON) where both sides have the same."""
+    return F.when(~F.col(f"there.{name}").eqNullSafe(F.col(f"now.{name}")), F.col(f"{side}.{name}")).alias(name)
 
 
 def _add(difference: Difference, kind: str, rows: int, on: date) -> None:
