@@ -33,16 +33,18 @@ def waiting_events(spark: SparkSession, warehouse: Warehouse, ingest_batch: int)
     """(broker, epoch, seq, date) of late events that wait, that came until micro-batch `ingest_batch` of ingest.
 
     `date` is the lane's at their place, which may be another than that of their `ts`: a clock that was set, a moment around midnight.
+    Of an event after what was its epoch's end it is the date of that end, which it moves.
     """
     late = spark.read.format("delta").load(warehouse.table("late_events"))
     waiting = late.where("backfilled_by IS NULL").where(F.col("ingest_batch") <= ingest_batch)
-    snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots"))
-    ends = snapshots.where("mark = 'day'").select("broker", "epoch", F.col("event_date").alias("day"), "next_seq")
+    marks = spark.read.format("delta").load(warehouse.table("lane_snapshots")).where("mark <> 'settled'")
+    ends = marks.select("broker", "epoch", F.expr("mark = 'day'").alias("is_day"), F.col("event_date").alias("end"), "next_seq")
     placed = waiting.join(ends, ["broker", "epoch"], "left").groupBy("broker", "epoch", "seq", "event_date").agg(
-        F.min(F.when(F.col("next_seq") > F.col("seq"), F.col("day"))).alias("day"),
-        F.max(F.when(F.col("next_seq") <= F.col("seq"), F.date_add("day", 1))).alias("day_after_last"),
+        F.min(F.expr("if(is_day AND next_seq > seq, end, null)")).alias("day"),
+        F.max(F.expr("if(is_day, null, end)")).alias("last_day"),
+        F.max(F.expr("if(is_day, date_add(end, 1), null)")).alias("open_day"),
     )  # fmt: skip
-    return placed.select("broker", "epoch", "seq", F.expr("coalesce(day, greatest(event_date, day_after_last))").alias("date"))
+    return placed.select("broker", "epoch", "seq", F.expr("coalesce(day, last_day, greatest(event_date, open_day))").alias("date"))
 
 
 def carried_dates(spark: SparkSession, warehouse: Warehouse) -> list[Due]:

@@ -35,7 +35,9 @@ def plan(spark: SparkSession, warehouse: Warehouse, asked: Sequence[Dates], inge
     snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots"))
     brokers = [one.broker for one in asked]
     marks = _marks(snapshots.where(F.col("broker").isin(brokers)))
-    wanted = {one.broker: _with_moved_end(bronze, one, marks) for one in asked}
+    late = spark.read.format("delta").load(warehouse.table("late_events")).where(F.col("ingest_batch") <= ingest_batch)
+    ends = _moved_ends(late, snapshots)
+    wanted = {one.broker: _with_moved_ends(one, ends) for one in asked}
     stretches: list[tuple[Stretch, date]] = []
     not_closed: dict[str, str] = {}
     for told in _told(spark, warehouse, bronze, list(wanted.values())):
@@ -62,18 +64,20 @@ def _marks(snapshots: DataFrame) -> dict[_Epoch, list[Mark]]:
     return dict(marks)
 
 
-def _with_moved_end(bronze: DataFrame, dates: Dates, marks: dict[_Epoch, list[Mark]]) -> Dates:
-    """The dates, up to those of events that came for an epoch after its end within them."""
-    beyond = [
-        f"(epoch = {epoch} AND seq >= {mark.next_seq})"
-        for (broker, epoch), of_epoch in marks.items()
-        for mark in of_epoch
-        if broker == dates.broker and mark.mark == "drained" and dates.first <= mark.event_date <= dates.last
-    ]
-    if not beyond:
-        return dates
-    latest = bronze.where(F.col("broker") == dates.broker).where(" OR ".join(beyond)).agg(F.max("event_date")).collect()[0][0]
-    return dates if latest is None else replace(dates, last=max(dates.last, latest))
+def _moved_ends(late: DataFrame, snapshots: DataFrame) -> list[Dates]:
+    """For each epoch that was held to be over when more of it came: from the date of that end to that of the newest event after it."""
+    ends = snapshots.where("mark IN ('ended', 'drained')").select("broker", "epoch", "next_seq", F.col("event_date").alias("end"))
+    beyond = late.where("reason = 'epoch_over'").join(ends, ["broker", "epoch"]).where("seq >= next_seq")
+    moved = beyond.groupBy("broker", "epoch").agg(F.min("end").alias("end"), F.max(F.greatest("event_date", "end")).alias("newest"))
+    return [Dates(row.broker, row.end, row.newest) for row in moved.collect()]
+
+
+def _with_moved_ends(dates: Dates, ends: Iterable[Dates]) -> Dates:
+    """The dates and those of every end that moves from, to or over one of them: its old mark must go where its new one comes."""
+    for end in ends:
+        if end.broker == dates.broker and end.first <= dates.last and end.last >= dates.first:
+            dates = replace(dates, first=min(dates.first, end.first), last=max(dates.last, end.last))
+    return dates
 
 
 def _told(spark: SparkSession, warehouse: Warehouse, bronze: DataFrame, asked: list[Dates]) -> list[Told]:

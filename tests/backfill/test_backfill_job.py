@@ -205,14 +205,15 @@ def without_states(tables: dict[str, Table]) -> dict[str, Table]:
 
 
 def test_events_after_an_epochs_end_move_it(spark: SparkSession, log: list[dict], tmp_path: Path, warehouse: Warehouse) -> None:
-    """The log was drained on its first day; what came then, of that day and the next, waits for a backfill."""
+    """The log was drained at the end of its first day; what came then is all of the next day, and moves the end that was told."""
     epoch = log[0]["epoch"]
     own = [event for event in log if event["epoch"] == epoch]
-    write_events(own[:500], tmp_path / "events" / "1.jsonl")
+    first_day = [event for event in own if event["ts"] // DAY_US == own[0]["ts"] // DAY_US]
+    write_events(first_day, tmp_path / "events" / "1.jsonl")
     run_job(tmp_path / "events", warehouse)
-    write_events(own[500:], tmp_path / "events" / "2.jsonl")
+    write_events(own[len(first_day) :], tmp_path / "events" / "2.jsonl")
     run_job(tmp_path / "events", warehouse, drain=False)
-    assert len(tables_in(spark, warehouse)["late_events"]) == len(own) - 500
+    assert len(tables_in(spark, warehouse)["late_events"]) == len(own) - len(first_day)
     run(spark, warehouse, "--pending")
     assert without_states(computed(tables_in(spark, warehouse))) == without_states(computed(tables_of(own)))
 

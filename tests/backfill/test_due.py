@@ -50,7 +50,7 @@ def written(spark: SparkSession, warehouse: Warehouse) -> Write:
 
 
 def test_late_events_wait_on_the_dates_of_their_place(spark: SparkSession, warehouse: Warehouse, written: Write) -> None:
-    marks = [mark("day", 0, 100, 5), mark("settled", 0, 100), mark("day", 2, 300, 6, 5)]
+    marks = [mark("day", 0, 100, 5), mark("settled", 0, 100), mark("day", 2, 300, 6, 5), mark("drained", 7, 20, epoch=9)]
     written(
         marks,
         [
@@ -61,10 +61,12 @@ def test_late_events_wait_on_the_dates_of_their_place(spark: SparkSession, wareh
             late(60, 1, batch=9),  # nobody has read so far
             late(61, 1, by="run"),
             late(5, 5, epoch=8),
+            late(20, 9, epoch=9),  # after what was the end of its epoch, which it moves
         ],
     )
     assert late_dates(spark, warehouse, 8) == [
         Due(Dates(B, day(0), day(0)), "late"), Due(Dates(B, day(2), day(3)), "late"), Due(Dates(B, day(5), day(5)), "late"),
+        Due(Dates(B, day(7), day(7)), "late"),
     ]  # fmt: skip
 
 
