@@ -140,6 +140,7 @@ def test_late_events_count_after_a_backfill_and_a_second_one_finds_nothing(
     assert {row.run_id for row in told} == {document["run_id"]}
 
 
+@pytest.mark.slow  # four runs and seven rounds: two minutes
 def test_a_backfill_that_is_interrupted_again_and_again_ends_as_any_other(
     spark: SparkSession, whole: Warehouse, late: Warehouse, copy_of: Callable[[Warehouse], Warehouse], monkeypatch: pytest.MonkeyPatch
 ) -> None:

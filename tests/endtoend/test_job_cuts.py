@@ -109,7 +109,7 @@ def assert_balance(spark: SparkSession, warehouse: Warehouse, distinct_events: i
 
 def test_several_captures_in_one_warehouse_in_any_order(spark: SparkSession, captures: Path, tmp_path: Path) -> None:
     """All captures are of one broker id: their epochs lie side by side in one lane."""
-    names = ("f_limit_above_need", "p1_batches", "t_restart", "l_holes_redelivery_seek")
+    names = ("f_limit_above_need", "l_holes_redelivery_seek")
     logs = {name: capture_events(captures / name) for name in names}
     whole = tables_of([event for name in names for event in logs[name]])
     newest_first = sorted(names, key=lambda name: -logs[name][0]["epoch"])
