@@ -82,6 +82,8 @@ def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Names
         chosen = [table for table in SWAPPED_TABLES if table.name in tables]
         this = Run(run_id, utc_now(), VERSION, batch, args.dry_run, chosen, utc_now, progress, lock.verify)
         asked = None if args.pending else dates_of_all(spark, warehouse, args.first, args.last or args.first, args.broker)
+        if args.broker and not asked:
+            raise BadConfig(f"--broker {', '.join(args.broker)}: no event of these dates in {warehouse.table('dispatch_events')}")
         return backfill(spark, warehouse, settings, this, asked)
 
 

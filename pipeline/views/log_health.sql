@@ -1,7 +1,8 @@
 -- Can the figures of a broker be trusted: did its whole log arrive, in order, on a steady clock?
 -- One row per broker and epoch. Reads all of dispatch_events.
 --   rows_in = events + duplicates + late + quarantined   what arrived of it, by place (seq) in its log: whole and in time, again, after
---                         its place was given up (until a backfill counts it: then it is an event), or rejected. A rejected line without a readable broker, epoch, seq and ts is in no epoch.
+--                         its place was given up (until a backfill counts it: then it is an event), or rejected.
+--                         A rejected line without a readable broker, epoch, seq and ts is in no epoch.
 --                         A line that was put back from quarantine came twice: rejected, then late
 --   awaited               places before last_seq that neither came nor were given up: while > 0, events behind them are held
 -- What `maintain` deleted of an old epoch (maintain.keep_days) is not missing: places before its first event that is still there do not count.

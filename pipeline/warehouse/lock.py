@@ -162,9 +162,9 @@ class DriverLock:
 
 
 class UpkeepLock(DriverLock):
-    """Says that this driver, and no other, rewrites or deletes files of the tables: `maintain`, `rebuild`, `quarantine replay`.
+    """Says that this driver, and no other, rewrites or deletes files of the tables: `maintain`, `backfill`, `rebuild`, `quarantine replay`.
 
-    `stream` may run beside `maintain`.
+    `stream` may run beside the first two.
     """
 
     @staticmethod
@@ -174,7 +174,7 @@ class UpkeepLock(DriverLock):
 
     def _refusal(self, holder: LockEntry | None) -> str:
         return (
-            f"another `maintain`, `rebuild` or `quarantine replay` ({_words(holder)}) is at work in {self._warehouse.root}; "
+            f"another `maintain`, `backfill`, `rebuild` or `quarantine replay` ({_words(holder)}) is at work in {self._warehouse.root}; "
             f"wait for its end. One that died is forgotten after {STALE_AFTER.seconds} s"
         )
 

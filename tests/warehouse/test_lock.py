@@ -148,7 +148,7 @@ def test_upkeep_and_writing_do_not_exclude_each_other_two_upkeeps_do(
     upkeep = [UpkeepLock(spark, warehouse, driver, clock, lambda _: True, lambda _: None, 3600.0) for driver in (FIRST, SECOND)]
     upkeep[0].acquire()
     with pytest.raises(
-        BadWarehouse, match=r"another `maintain`, `rebuild` or `quarantine replay` \(host here, pid 100, .* wait for its end"
+        BadWarehouse, match=r"another `maintain`, `backfill`, `rebuild` or `quarantine replay` \(host here, pid 100, .* wait for its end"
     ):
         upkeep[1].acquire()
     writing.verify()
