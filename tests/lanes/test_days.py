@@ -5,10 +5,10 @@ import random
 import pytest
 from busy_log import busy_log, cut, without
 from capture_events import capture_events
-from day_logs import DAY_US, around_midnight
+from day_logs import DAY_US, around_midnight, moved
 from lane_rows import lane_rows
 from lane_tables import SETTINGS, drain_row, run_lane, tables_of
-from real_captures import CAPTURES, EVERY_CAPTURE
+from real_captures import ABSENT, CAPTURES, EVERY_CAPTURE, NAMES
 
 from pipeline.lanes import windows
 from pipeline.lanes.kept import opened_snapshot, snapshot
@@ -82,3 +82,20 @@ def test_every_mark_has_its_number() -> None:
         "ended",
         "drained",
     ]
+
+
+@pytest.mark.skipif(not NAMES, reason=ABSENT)
+@pytest.mark.parametrize("name", ["h_size_quota_eviction", "i_age_quota_precise"])
+def test_no_row_of_a_date_comes_after_it_was_settled(name: str) -> None:
+    """Midnight comes while a decision waits for what the broker does about it."""
+    events = capture_events(CAPTURES / name)
+    acts = next(event["ts"] for event in events if event["type"] == "quota_exceeded")
+    events = moved(events, (-(acts + 1000) % DAY_US) // 1000 * 1000)
+    day = events[0]["ts"] // DAY_US
+    outcomes, _ = run_lane([[lane_rows(events)], [drain_row()]])
+    settled = [n for n, rows in enumerate(outcomes) if rows.table == "lane_snapshots" and rows.columns["mark"] == windows.SETTLED]
+    decided = [
+        n for n, rows in enumerate(outcomes) if rows.table == "quota_evictions" and (rows.columns["decided_at"] // DAY_US == day).any()
+    ]
+    assert decided
+    assert max(decided) < min(settled, default=len(outcomes))
