@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from pipeline.machines import integers
 from pipeline.machines.integers import INT64_MAX, INT64_MIN, add, multiply_divide, narrow_to_int32, subtract
+from pipeline.machines.throttle.limiter import refilled
 
 INT64 = st.integers(INT64_MIN, INT64_MAX) | st.sampled_from([0, 1, -1, INT64_MIN, INT64_MAX])
 COUNT = st.integers(0, INT64_MAX) | st.integers(0, 10**6) | st.sampled_from([INT64_MAX, INT64_MAX - 1, 2**62, 2**32])
@@ -35,3 +36,12 @@ def test_narrowing_is_twos_complement(value: int) -> None:
 def test_compiled_and_plain_forms_are_one_function(a: int, b: int, c: int) -> None:
     plain = getattr(integers.multiply_divide, "py_func", integers.multiply_divide)
     assert plain(a, b, c) == multiply_divide(a, b, c)
+
+
+@given(COUNT, COUNT, COUNT.filter(lambda rate: rate > 0))
+def test_a_refill_is_exact_up_to_its_capacity(consumed_before: int, pending: int, rate: int) -> None:
+    """A second and a nanosecond after the last refill of a bucket of one second (random logs found the order of its sums wrong)."""
+    tokens, now_ns = saturated(rate - consumed_before), 10**9 + 1
+    granted = saturated(now_ns * rate // 10**9)
+    exact = min(saturated(tokens + granted - pending), rate)
+    assert refilled(tokens, pending, 0, 0, rate, 10**9, rate, now_ns)[0] == exact

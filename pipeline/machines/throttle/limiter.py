@@ -39,8 +39,8 @@ def refilled(
     duration = add(now_ns - last_ns, remainder)
     new_tokens, _ = multiply_divide(duration, rate, period_ns)
     paid_for, _ = multiply_divide(new_tokens, period_ns, rate)
-    # In this order a bound is met only by a result that lies beyond it.
-    return min(subtract(add(tokens, new_tokens), pending), capacity), max(duration - paid_for, 0)
+    # Neither is below 0, so their difference is exact, and a bound is met only by a result that lies beyond it.
+    return min(add(tokens, new_tokens - pending), capacity), max(duration - paid_for, 0)
 
 
 @compiled
