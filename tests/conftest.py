@@ -13,10 +13,17 @@ from pipeline.warehouse.layout import Warehouse
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """One session of two cores for all tests: the production's settings, but queries are interpreted, which is quicker over little data."""
-    session = build_session(
-        "tests", {**LITTLE_DATA, "spark.master": "local[2]", "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "2"}
-    )
+    """One session of two cores for all tests: the production's settings, but queries are interpreted, which is quicker over little data.
+
+    It lives for much longer than a short job: Java's optimizing compiler pays here.
+    """
+    of_tests = {
+        "spark.master": "local[2]",
+        "spark.driver.memory": "2g",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.extraJavaOptions": "-XX:ReservedCodeCacheSize=400m -XX:+UseSerialGC",
+    }
+    session = build_session("tests", {**LITTLE_DATA, **of_tests})
     yield session
     session.stop()
 
