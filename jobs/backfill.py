@@ -9,9 +9,11 @@ exit: 0 done, or nothing to do; 1 a date that was asked for is not closed yet; 2
 
 import argparse
 import os
+import time
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import date
+from functools import partial
 from typing import Any
 
 from jobs.chosen_tables import chosen_tables
@@ -63,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Namespace, tables: Sequence[str]) -> dict[str, Any]:
     """`backfill` on a session: the document of what was done."""
     from jobs import VERSION
-    from jobs.driver import locked, say, utc_now
+    from jobs.driver import locked, say, stream_runs, utc_now
     from pipeline.backfill.backfill import backfill, dates_of_all
     from pipeline.backfill.run import Run
     from pipeline.backfill.slices import SWAPPED_TABLES
@@ -78,9 +80,10 @@ def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Names
         if batch is None:
             raise BadWarehouse(f"lanes have not finished a micro-batch in {warehouse.root}: nothing can be compared yet")
         make_report_table(spark, warehouse, BACKFILLS)
+        lanes_run = partial(stream_runs, spark, warehouse)
         progress = say if args.format == "text" else _quiet
         chosen = [table for table in SWAPPED_TABLES if table.name in tables]
-        this = Run(run_id, utc_now(), VERSION, batch, args.dry_run, chosen, utc_now, progress, lock.verify)
+        this = Run(run_id, utc_now(), VERSION, batch, args.dry_run, chosen, utc_now, progress, lock.verify, lanes_run, time.sleep)
         asked = None if args.pending else dates_of_all(spark, warehouse, args.first, args.last or args.first, args.broker)
         if args.broker and not asked:
             raise BadConfig(f"--broker {', '.join(args.broker)}: no event of these dates in {warehouse.table('dispatch_events')}")
@@ -112,6 +115,8 @@ def text_lines(document: dict[str, Any]) -> Iterable[str]:
     equal = sum(not any(table["dates"] for table in one["tables"].values()) for one in document["done"])
     if equal:
         yield f"{equal} range{'s' if equal > 1 else ''} of dates computed anew, equal to what is there"
+    for one in document["live"]:
+        yield f"{one['broker']}, the date that is not over: {one['lane']}"
     if not document["done"] and not document["not_closed"]:
         yield "no date waits"
     for one in document["not_closed"]:

@@ -184,8 +184,8 @@ EVENT_TYPES = (
 UNKNOWN_TYPE_CODE = 0
 #: In a lane only: a rejected line whose envelope could be read.
 TOMBSTONE_CODE = 100
-#: In a lane only: a control row.
-DRAIN_CODE = 101
+#: In a lane only: control rows, all above TOMBSTONE_CODE; pipeline/lanes/orders.py says what they ask.
+DRAIN_CODE, HOLD_CODE, SEED_CODE, RELEASE_CODE = 101, 102, 103, 104
 
 FIELDS = {f.name: f for f in (*ENVELOPE, *PAYLOAD)}
 TYPES_BY_NAME = {t.name: t for t in EVENT_TYPES}

@@ -16,7 +16,7 @@ from schemas.events import DRAIN_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 from schemas.tables import TABLES_BY_NAME
 
-SETTINGS = LaneSettings(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000, machines=new_machines)
+SETTINGS = LaneSettings(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000, hold_ms=600_000, machines=new_machines)
 OUTCOME_TABLES = tuple(name for name in OUTCOME_COLUMNS if name != LANE_REPORT)
 Table = list[dict[str, Any]]
 

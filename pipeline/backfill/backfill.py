@@ -1,15 +1,19 @@
 """Backfill in rounds: dates are planned, computed anew, compared and swapped; what begins from a changed snapshot is the next round."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from pipeline.backfill.compare import Difference, compare
-from pipeline.backfill.due import Due, carried_dates, late_dates, waiting_events
+from pipeline.backfill.due import Due, carried_dates, late_dates, open_dates, open_epochs, waiting_events, without_last
 from pipeline.backfill.ledger import append_rows
+from pipeline.backfill.live import LiveLanes, Standing
 from pipeline.backfill.plan import plan
 from pipeline.backfill.run import Done, Run
 from pipeline.backfill.slices import rows_of
@@ -23,7 +27,6 @@ from pipeline.warehouse import delta_log
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
-from schemas.render.spark import struct
 
 #: Comparing a table is several small jobs of Spark, each of which waits for the driver more than it works.
 COMPARED_AT_ONCE = 4
@@ -52,12 +55,45 @@ def backfill(spark: SparkSession, warehouse: Warehouse, settings: Settings, run:
             due = _waiting(spark, warehouse, run)
         else:
             due = [one for one in carried_dates(spark, warehouse) if one.dates.broker in {one.due.dates.broker for one in done}]
-        due = [one for one in due if one.dates.broker not in not_closed]
-    return _document(warehouse, run, done, not_closed)
+        # Dates before the one that is not closed need not wait for it.
+        shorter = [without_last(one) for one in this_round if asked is None and one.dates.broker in still_open]
+        due = [*filter(None, shorter), *(one for one in due if one.dates.broker not in not_closed)]
+    live: dict[str, str] = {}
+    if not run.dry_run and not run.is_partial:
+        reached_now = _reached_now(spark, warehouse, done, not_closed if asked is None else ())
+        finished, live = _live_round(spark, warehouse, settings, run, reached_now)
+        done += finished
+    return _document(warehouse, run, done, not_closed, live)
 
 
 def _waiting(spark: SparkSession, warehouse: Warehouse, run: Run) -> list[Due]:
     return [*late_dates(spark, warehouse, run.ingest_batch), *carried_dates(spark, warehouse)]
+
+
+def _reached_now(spark: SparkSession, warehouse: Warehouse, done: Sequence[Done], not_closed: Iterable[str]) -> set[str]:
+    """Brokers whose lanes would go on from a state that is not what the log says: late events are not theirs, or a snapshot was changed."""
+    changed = {one.due.dates.broker for one in done if one.differences["lane_snapshots"].dates}
+    return {*not_closed, *(open_epochs(spark, warehouse, changed) if changed else ())}
+
+
+def _live_round(
+    spark: SparkSession, warehouse: Warehouse, settings: Settings, run: Run, brokers: Collection[str]
+) -> tuple[list[Done], dict[str, str]]:
+    """The dates that are not over, of these brokers, while their lanes hold. Returns what was done, and what became of each lane."""
+    lanes = LiveLanes(spark, warehouse, run)
+    if not brokers:
+        return [], {}
+    held = lanes.hold(brokers)
+    finished: list[Done] = []
+    try:
+        if held:
+            newest = spark.read.format("delta").load(warehouse.table("dispatch_events")).agg(F.max("ingest_batch")).collect()[0][0]
+            now = replace(run, ingest_batch=newest)  # a lane may have read a part of it
+            due = open_dates(spark, warehouse, held, late_dates(spark, warehouse, newest))
+            finished, _ = _round(spark, warehouse, settings, now, due, held, partial(lanes.seed, held))
+    finally:
+        lanes.release()
+    return finished, lanes.said
 
 
 def _first_per_broker(due: Sequence[Due]) -> list[Due]:
@@ -69,10 +105,19 @@ def _first_per_broker(due: Sequence[Due]) -> list[Due]:
 
 
 def _round(
-    spark: SparkSession, warehouse: Warehouse, settings: Settings, run: Run, due: Sequence[Due]
+    spark: SparkSession,
+    warehouse: Warehouse,
+    settings: Settings,
+    run: Run,
+    due: Sequence[Due],
+    held: Standing | None = None,
+    hand_over: Callable[[str], Collection[str]] | None = None,
 ) -> tuple[list[Done], dict[str, str]]:
-    """Compute one range of dates of each broker. Returns what was done, and why brokers' dates could not be."""
-    planned = plan(spark, warehouse, [one.dates for one in due], run.ingest_batch)
+    """Compute one range of dates of each broker. Returns what was done, and why brokers' dates could not be.
+
+    `held`: where lanes hold; then `hand_over` takes the folder of what was folded and returns the brokers whose late events now count.
+    """
+    planned = plan(spark, warehouse, [one.dates for one in due], run.ingest_batch, held)
     if not planned.dates:
         return [], planned.not_closed
     reasons = {one.dates.broker: one.reason for one in due}
@@ -82,13 +127,13 @@ def _round(
     files = WarehouseFiles(spark)
     files.delete(folder)
     try:
-        computed: dict[str, DataFrame] = {}
-        if planned.stretches:
-            stage(spark, warehouse, planned.stretches, run.ingest_batch, lane_settings(settings), f"{folder}/outcomes")
-            computed = staged_tables(spark, warehouse, f"{folder}/outcomes", dates)
+        stage(spark, warehouse, planned.stretches, run.ingest_batch, lane_settings(settings), f"{folder}/outcomes")
+        computed = staged_tables(spark, warehouse, f"{folder}/outcomes", dates)
         # Before lane_snapshots is swapped: where a date ended tells which events are of it.
         late = staged_late_events(waiting_events(spark, warehouse, run.ingest_batch), dates, f"{folder}/late")
         finished = _compare_and_swap(spark, warehouse, run, dates, reasons, computed)
+        counted = [one.broker for one in dates] if hand_over is None else hand_over(f"{folder}/outcomes")
+        late = late.where(F.col("broker").isin(list(counted)))
         if not run.dry_run and not run.is_partial and late.limit(1).count():
             mark_late_events(late, warehouse, run.run_id)
     finally:
@@ -105,7 +150,7 @@ def _compare_and_swap(
 
     def compared(table: Table) -> dict[str, Difference]:
         there = spark.read.format("delta").option("versionAsOf", versions[table.name]).load(warehouse.table(table.name))
-        return compare(rows_of(there, table, dates), computed.get(table.name, there.limit(0)), table, dates)
+        return compare(rows_of(there, table, dates), computed[table.name], table, dates)
 
     with ThreadPoolExecutor(COMPARED_AT_ONCE) as threads:
         differences = list(threads.map(compared, run.tables))
@@ -115,12 +160,11 @@ def _compare_and_swap(
             finished[broker].based_on[table.name] = versions[table.name]
             if difference.dates and not run.dry_run:
                 run.before_swap()
-                empty = spark.createDataFrame([], struct(table.fields))
-                swap(computed.get(table.name, empty), warehouse, table, broker, difference.dates)
+                swap(computed[table.name], warehouse, table, broker, difference.dates)
     return list(finished.values())
 
 
-def _document(warehouse: Warehouse, run: Run, done: Sequence[Done], not_closed: dict[str, str]) -> dict[str, Any]:
+def _document(warehouse: Warehouse, run: Run, done: Sequence[Done], not_closed: dict[str, str], live: dict[str, str]) -> dict[str, Any]:
     return {
         "warehouse": warehouse.root,
         "run_id": run.run_id,
@@ -137,6 +181,7 @@ def _document(warehouse: Warehouse, run: Run, done: Sequence[Done], not_closed: 
             for one in done
         ],
         "not_closed": [{"broker": broker, "why": why} for broker, why in sorted(not_closed.items())],
+        "live": [{"broker": broker, "lane": said} for broker, said in sorted(live.items())],
     }
 
 

@@ -1,7 +1,7 @@
 """Which dates wait for a backfill: because events came late for them, or because what they begin from was changed since."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -15,7 +15,7 @@ from pipeline.warehouse.layout import Warehouse
 
 @dataclass(frozen=True)
 class Due:
-    """Dates of a broker that wait, and why (`late`, `carried`; REASONS of the table backfills)."""
+    """Dates of a broker that wait, and why (`late`, `carried`, `live`; REASONS of the table backfills)."""
 
     dates: Dates
     reason: str
@@ -57,6 +57,33 @@ def carried_dates(spark: SparkSession, warehouse: Warehouse) -> list[Due]:
     ]
 
 
+def open_epochs(spark: SparkSession, warehouse: Warehouse, brokers: Collection[str]) -> set[str]:
+    """Those of the brokers of which an epoch goes on, as far as snapshots tell."""
+    snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots")).where(F.col("broker").isin(list(brokers)))
+    over = F.bool_or(F.col("mark").isin("ended", "drained"))
+    return {row.broker for row in snapshots.groupBy("broker", "epoch").agg(over.alias("over")).where("NOT over").collect()}
+
+
+def open_dates(spark: SparkSession, warehouse: Warehouse, held: Collection[tuple[str, int]], late: Iterable[Due]) -> list[Due]:
+    """Per broker of these epochs the dates of which rows may still come: from the first that is not settled, or waits for late events."""
+    keys = spark.createDataFrame(sorted(held), "broker string, epoch bigint")
+    bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
+    told = bronze.join(F.broadcast(keys), ["broker", "epoch"]).groupBy("broker", "epoch")
+    dates = told.agg(F.min("event_date").alias("began"), F.max("event_date").alias("newest"))
+    snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots")).where("mark = 'settled'")
+    settled = snapshots.groupBy("broker", "epoch").agg(F.date_add(F.max("event_date"), 1).alias("open"))
+    ranges: dict[str, Dates] = {}
+    for row in dates.join(settled, ["broker", "epoch"], "left").collect():
+        own = Dates(row.broker, row.open or row.began, row.newest)
+        known = ranges.get(row.broker, own)
+        ranges[row.broker] = Dates(row.broker, min(own.first, known.first), max(own.last, known.last))
+    for due in late:
+        if due.dates.broker in ranges:
+            own = ranges[due.dates.broker]
+            ranges[due.dates.broker] = Dates(own.broker, min(own.first, due.dates.first), max(own.last, due.dates.last))
+    return [Due(ranges[broker], "live") for broker in sorted(ranges)]
+
+
 def _broken_links(snapshots: DataFrame) -> DataFrame:
     """Marks that began from another snapshot than the one before them, with its date.
 
@@ -70,6 +97,12 @@ def _broken_links(snapshots: DataFrame) -> DataFrame:
         F.last(F.when(is_day, F.col("event_date")), ignorenulls=True).over(before).alias("date_before"),
     )  # fmt: skip
     return linked.where("mark <> 'settled' AND digest_before IS NOT NULL AND digest_before <> began_from")
+
+
+def without_last(due: Due) -> Due | None:
+    """The same without its last date; None if it has one only."""
+    dates = due.dates
+    return None if dates.first == dates.last else Due(Dates(dates.broker, dates.first, dates.last - timedelta(days=1)), due.reason)
 
 
 def runs(broker: str, dates: Iterable[date]) -> list[Dates]:

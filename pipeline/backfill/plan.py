@@ -1,7 +1,7 @@
 """Which stretches of which epochs give the rows of dates, asked of dispatch_events and lane_snapshots."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -26,8 +26,12 @@ class Plan:
     not_closed: dict[str, str]
 
 
-def plan(spark: SparkSession, warehouse: Warehouse, asked: Sequence[Dates], ingest_batch: int) -> Plan:
+def plan(
+    spark: SparkSession, warehouse: Warehouse, asked: Sequence[Dates], ingest_batch: int, held: Mapping[tuple[str, int], int] | None = None
+) -> Plan:
     """The plan for the dates (one range per broker), counting events up to micro-batch `ingest_batch` of ingest.
+
+    `held`: seq before which lanes hold, by broker and epoch: these epochs are computed until there.
 
     The dates of a broker grow where events after what was an epoch's end move that end to a later date.
     """
@@ -42,7 +46,9 @@ def plan(spark: SparkSession, warehouse: Warehouse, asked: Sequence[Dates], inge
     not_closed: dict[str, str] = {}
     for told in _told(spark, warehouse, bronze, list(wanted.values())):
         try:
-            stretch = stretch_of(wanted[told.broker], told, marks.get((told.broker, told.epoch), ()))
+            stretch = stretch_of(
+                wanted[told.broker], told, marks.get((told.broker, told.epoch), ()), (held or {}).get((told.broker, told.epoch))
+            )
         except NotClosed as fault:
             not_closed[told.broker] = str(fault)
             continue

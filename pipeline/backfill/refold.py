@@ -5,10 +5,11 @@ from datetime import date
 
 import pandas as pd
 
-from pipeline.backfill.stretch import Stretch
+from pipeline.backfill.stretch import HELD, Stretch
 from pipeline.faults import invariant
+from pipeline.lanes import hold
 from pipeline.lanes.epoch import Counts, Epoch
-from pipeline.lanes.kept import opened_snapshot
+from pipeline.lanes.kept import opened_snapshot, snapshot
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.operator import output_frame, runs_of
 from pipeline.lanes.outcomes import LANE_REPORT
@@ -51,6 +52,8 @@ class Refold:
             self._epoch.end()
         elif self._stretch.end == "drained":
             self._epoch.drain()
+        elif self._stretch.end == HELD:
+            return [*self._taken(), *self._state()]
         outcomes = self._taken()
         told = self._stretch.told
         invariant(self._is_done(), f"{told.broker}, epoch {told.epoch}: the events in dispatch_events do not close the dates")
@@ -58,6 +61,16 @@ class Refold:
 
     def _taken(self) -> list[Rows]:
         return [rows for rows in self._lane.finish() if rows.table not in NOT_TOLD]
+
+    def _state(self) -> list[Rows]:
+        """From where the lane is to go on; nothing if with what came late the epoch is over before."""
+        time, told = self._epoch.time, self._stretch.told
+        if time is None:
+            return []
+        reached = self._epoch.next_seq - 1
+        invariant(reached == self._stretch.last_seq, f"{told.broker}, epoch {told.epoch}: the last event that its lane applied is missing")
+        columns: dict[str, Array | int] = {"epoch": told.epoch, "request": 0, "answer": hold.HELD, "next_seq": self._epoch.next_seq}
+        return [Rows("lane_answers", columns, 1, snapshot(time.numbers, time.machines, time.window_us))]
 
     def _is_done(self) -> bool:
         """Whether all rows of the dates are out."""

@@ -11,9 +11,9 @@ from schemas.field import Table
 from schemas.render.ddl import quoted
 from schemas.tables import LANE_TABLES
 
-#: Tables that are computed anew. Those that say when events came stay as they are. lane_snapshots is the last: until it is swapped, what
-#: went before can be found out again.
-SWAPPED_TABLES: tuple[Table, ...] = tuple(table for table in LANE_TABLES if table.name != "late_events")
+#: Tables that are computed anew. Those that say when events and requests came stay as they are. lane_snapshots is the last: until it is
+#: swapped, what went before can be found out again.
+SWAPPED_TABLES: tuple[Table, ...] = tuple(table for table in LANE_TABLES if table.name not in ("late_events", "lane_answers"))
 
 
 def date_of(table: Table) -> str:

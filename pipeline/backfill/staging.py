@@ -28,6 +28,9 @@ def stage(
     folder: str,
 ) -> None:
     """Fold the stretches again, in parallel, and write what comes out into `folder`."""
+    if not stretches:
+        spark.createDataFrame([], OUTPUT_TYPE).write.partitionBy("kind").parquet(folder)
+        return
     bronze = spark.read.format("delta").load(warehouse.table("dispatch_events")).where(F.col("ingest_batch") <= ingest_batch)
     control = spark.read.format("delta").load(warehouse.table("lane_control"))
     chosen = [stretch for stretch, _, _ in stretches.values()]
@@ -45,7 +48,7 @@ def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked:
 
     Raises BadWarehouse where an id has no name: ingest did not finish its micro-batch.
     """
-    # Nothing at all came out where all epochs of the dates are over: then there is no file.
+    # Nothing at all came out where all epochs of the dates were over before: then there is no file.
     staged = spark.read.schema(OUTPUT_TYPE).parquet(folder)
     resolved = with_text(staged, spark.read.format("delta").load(warehouse.table("names")))
     if resolved.where(lacks_text()).limit(1).count():

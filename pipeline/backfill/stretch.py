@@ -36,12 +36,16 @@ class Told:
     last_seq: int | None
 
 
+#: `end` of a stretch that goes as far as its lane did.
+HELD = "held"
+
+
 @dataclass(frozen=True)
 class Stretch:
     """Events [first_seq, last_seq] of an epoch, folded from the snapshot before `first_seq` (1: from the epoch's beginning).
 
     Rows of the dates are out once an event beyond `needed_seq` was folded and nothing waits. `end` is the mark with which the epoch ends
-    (`ended` or `drained`) if the stretch reaches its end, else empty.
+    (`ended` or `drained`) if the stretch reaches its end, `held` if it reaches the event before which its lane holds, else empty.
     """
 
     told: Told
@@ -55,8 +59,10 @@ class NotClosed(Exception):
     """A date of a broker of which rows may still come."""
 
 
-def stretch_of(dates: Dates, told: Told, marks: Iterable[Mark]) -> Stretch | None:
-    """The stretch that gives all rows of the dates; None if the epoch was over before. Raises NotClosed if rows of them may still come.
+def stretch_of(dates: Dates, told: Told, marks: Iterable[Mark], held_at: int | None = None) -> Stretch | None:
+    """The stretch that gives all rows of the dates; None if there are none: the epoch was over before, or has not begun.
+
+    `held_at` is the seq before which the lane holds the epoch, None if it does not. Raises NotClosed if rows of the dates may still come.
 
     A mark `day` of an earlier date stands before every row of the dates: lanes had reached no later one there.
     """
@@ -67,6 +73,8 @@ def stretch_of(dates: Dates, told: Told, marks: Iterable[Mark]) -> Stretch | Non
     final = next((mark for mark in ordered if mark.mark in ("ended", "drained")), None)
     if final is not None and told.last_seq is None and final.event_date < dates.first:
         return None
+    if final is None and held_at is not None:
+        return Stretch(told, first_seq, held_at - 1, held_at - 1, HELD) if held_at > first_seq else None
     if final is None and not any(_closes(mark, dates.last, needed_seq) for mark in ordered):
         raise NotClosed(f"{told.broker}: epoch {told.epoch} has not settled {dates.last}")
     later = [mark.next_seq for mark in ordered if mark.mark == "day" and mark.event_date > dates.last and mark.next_seq > needed_seq]

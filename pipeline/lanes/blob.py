@@ -16,25 +16,27 @@ from pipeline.machines.array import Array
 
 MAGIC = b"DLAN"
 VERSION = 3
+#: Of a lane on hold: the same, and what waits.
+HOLD_VERSION = 4
 _PREFIX = struct.Struct("<4sIQ")  # magic, version, length of the payload before compression
 _HEADER_LENGTH = struct.Struct("<I")
 
 
-def packed(header: Mapping[str, object], arrays: Mapping[str, Array]) -> bytes:
+def packed(header: Mapping[str, object], arrays: Mapping[str, Array], version: int = VERSION) -> bytes:
     """The blob of `header` (JSON values; the key "arrays" is taken) and arrays. Equal contents in equal order are equal blobs."""
     described = {**header, "arrays": [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()]}
     text = json.dumps(described, separators=(",", ":")).encode()
     contents = (np.ascontiguousarray(array).tobytes() for array in arrays.values())
     payload = b"".join([_HEADER_LENGTH.pack(len(text)), text, *contents])
-    return _PREFIX.pack(MAGIC, VERSION, len(payload)) + pa.compress(payload, codec="zstd", asbytes=True)
+    return _PREFIX.pack(MAGIC, version, len(payload)) + pa.compress(payload, codec="zstd", asbytes=True)
 
 
 def unpacked(blob: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
     """Header and arrays. Raises BadWarehouse for another format or version."""
     magic, version, length = _PREFIX.unpack_from(blob) if len(blob) >= _PREFIX.size else (b"", 0, 0)
-    if magic != MAGIC or version != VERSION:
+    if magic != MAGIC or version not in (VERSION, HOLD_VERSION):
         raise BadWarehouse(
-            f"lane state has format {magic!r} version {version}, this is {MAGIC!r} version {VERSION}: "
+            f"lane state has format {magic!r} version {version}, this is {MAGIC!r} version {VERSION} (on hold {HOLD_VERSION}): "
             "run ./spark-submit.sh rebuild lanes --warehouse WAREHOUSE"
         )
     payload = pa.decompress(blob[_PREFIX.size :], decompressed_size=length, codec="zstd", asbytes=True)

@@ -1,8 +1,12 @@
-"""The state blob of a lane: a published format (blob.py). A blob of another version, or of a machine of another version, is refused."""
+"""The state blob of a lane: a published format (blob.py). A blob of another version, or of a machine of another version, is refused.
 
-from pipeline.lanes.blob import packed, unpacked
+A lane on hold is written in a later version than any other lane: who does not know of holds must not lose what waits.
+"""
+
+from pipeline.lanes.blob import HOLD_VERSION, VERSION, packed, unpacked
 from pipeline.lanes.epoch import Epoch
 from pipeline.lanes.given_up import GivenUp
+from pipeline.lanes.hold import Hold
 from pipeline.lanes.kept import check_stamp, restored_machines, stamp, time_arrays
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.machines.array import Array
@@ -22,7 +26,9 @@ def encode(lane: Lane) -> bytes:
         if epoch.time is not None:
             arrays |= time_arrays(f"{number}/", epoch.time.numbers, epoch.time.machines, lambda machine: machine.arrays())
     header = {**stamp(lane.settings.machines(), lane.settings.window_us), "newest_batch": lane.newest_batch, "epochs": epochs}
-    return packed(header, arrays)
+    if not lane.hold:
+        return packed(header, arrays, VERSION)
+    return packed({**header, "hold": lane.hold.request}, {**arrays, "waiting": lane.hold.rows()}, HOLD_VERSION)
 
 
 def decode(blob: bytes, settings: LaneSettings) -> Lane:
@@ -31,6 +37,8 @@ def decode(blob: bytes, settings: LaneSettings) -> Lane:
     check_stamp(header, settings.window_us)
     lane = Lane(settings)
     lane.newest_batch = header["newest_batch"]
+    if "hold" in header:
+        lane.hold = Hold(header["hold"], [arrays["waiting"]])
     for kept in header["epochs"]:
         number = kept["epoch"]
         time = None

@@ -1,21 +1,50 @@
-"""Rows that wake lanes: the end of a finite log."""
+"""Rows that lanes read beside bronze (schemas/tables/bookkeeping.py, LANE_CONTROL): they wake lanes and tell them what to do."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
+from pipeline.lanes.orders import parts_of
 from pipeline.run_context import RunContext
 from pipeline.warehouse.layout import Warehouse
+from schemas.render.spark import struct
+from schemas.tables.bookkeeping import LANE_CONTROL
+
+
+@dataclass(frozen=True)
+class Order:
+    """A control row, without what every row of a commit has. `place`: seq, ts, ns; what they mean depends on `kind`."""
+
+    broker_id: int
+    kind: str
+    epoch: int = 0
+    place: tuple[int, int, int] = (0, 0, 0)
+    state: bytes | None = None
 
 
 def issue_drain(spark: SparkSession, warehouse: Warehouse, run: RunContext) -> int:
     """Write one drain row per known lane into `lane_control`; returns how many. The next micro-batches of lanes act on them."""
+    lanes = list(broker_ids(spark, warehouse).values())
+    issue(spark, warehouse, [Order(lane, "drain") for lane in lanes], run.now())
+    return len(lanes)
+
+
+def seed_orders(broker_id: int, epoch: int, request: int, next_seq: int, state: bytes) -> Iterable[Order]:
+    """The rows that let an epoch go on from `state` at `next_seq`."""
+    for number, part in enumerate(parts_of(state)):
+        yield Order(broker_id, "seed", epoch, (request, next_seq, number), part)
+
+
+def issue(spark: SparkSession, warehouse: Warehouse, orders: Iterable[Order], at: datetime) -> None:
+    """Append the rows in one file: a lane gets all of its own in one micro-batch."""
+    rows = [(order.broker_id, order.kind, order.epoch, *order.place, -1, order.state, at) for order in orders]
+    frame = spark.createDataFrame(rows, struct(LANE_CONTROL.fields)).coalesce(1)
+    frame.write.format("delta").mode("append").save(warehouse.table(LANE_CONTROL.name))
+
+
+def broker_ids(spark: SparkSession, warehouse: Warehouse) -> dict[str, int]:
+    """The lane of every broker, by its name."""
     brokers = spark.read.format("delta").load(warehouse.table("names")).where("level = 'broker'")
-    rows = brokers.select(
-        F.col("id").alias("broker_id"),
-        F.lit("drain").alias("kind"),
-        *(F.lit(0).cast("bigint").alias(name) for name in ("epoch", "seq", "ts", "ns")),
-        F.lit(-1).cast("bigint").alias("ingest_batch"),
-        F.lit(run.now()).cast("timestamp").alias("issued_at"),
-    )
-    rows.coalesce(1).write.format("delta").mode("append").save(warehouse.table("lane_control"))
-    return brokers.count()
+    return {row.broker: row.id for row in brokers.select("broker", "id").collect()}

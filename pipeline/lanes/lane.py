@@ -8,12 +8,16 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from pipeline.faults import BadWarehouse
 from pipeline.lanes.epoch import OPEN, Counts, Epoch
+from pipeline.lanes.hold import HELD, LAPSED, REFUSED, RELEASED, SEEDED, Hold
+from pipeline.lanes.kept import opened_snapshot
+from pipeline.lanes.orders import Orders, Seed
 from pipeline.lanes.outcomes import LANE_REPORT
 from pipeline.lanes.windows import EpochTime
 from pipeline.machines.array import Array
 from pipeline.machines.machine import Machine, Rows
-from schemas.events import DRAIN_CODE, TOMBSTONE_CODE
+from schemas.events import TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN
 
 EPOCH, NS, TYPE, INGEST_BATCH = (COLUMN[c] for c in ("epoch", "ns", "type_code", "ingest_batch"))
@@ -27,6 +31,7 @@ class LaneSettings:
     lateness_ms: int
     window_ms: int
     clock_step_ms: int
+    hold_ms: int
     machines: Callable[[], Sequence[Machine]]
 
     @property
@@ -39,24 +44,38 @@ class LaneSettings:
         """Lateness on the monotonic clock."""
         return self.lateness_ms * NS_PER_MS
 
+    @property
+    def hold_ns(self) -> int:
+        """How long a lane holds, on the monotonic clock of what waits."""
+        return self.hold_ms * NS_PER_MS
+
 
 class Lane:
-    """State of one broker between micro-batches; `epochs` by their number, `newest_batch` the newest ingest batch seen in bronze."""
+    """State of one broker between micro-batches; `epochs` by their number, `newest_batch` the newest ingest batch taken from bronze."""
 
     def __init__(self, settings: LaneSettings) -> None:
         self.settings = settings
         self.epochs: dict[int, Epoch] = {}
         self.newest_batch = -1
+        self.hold = Hold()
         self._counts = Counts()
         self._outcomes: list[Rows] = []
-        self._drain = False
+        self._orders = Orders()
 
     def offer(self, rows: Array) -> None:
-        """Rows of this lane in any order: int64 [n, LANE_COLUMNS]; drain rows among them take effect in `finish`."""
-        is_drain = rows[:, TYPE] == DRAIN_CODE
-        if is_drain.any():
-            self._drain = True
-            rows = rows[~is_drain]
+        """Rows of this lane in any order: int64 [n, LANE_COLUMNS]; control rows among them but tombstones take effect in `finish`."""
+        is_order = rows[:, TYPE] > TOMBSTONE_CODE
+        if is_order.any():
+            self._orders.add(rows[is_order])
+            rows = rows[~is_order]
+        if self.hold:
+            self.hold.add(rows)
+            self._counts.rows_in += len(rows)
+            self._counts.held += len(rows)
+        else:
+            self._take(rows)
+
+    def _take(self, rows: Array) -> None:
         from_bronze = rows[rows[:, TYPE] != TOMBSTONE_CODE, INGEST_BATCH]
         if len(from_bronze):
             # Control rows may run ahead of bronze, so they never make an ingest batch look complete.
@@ -72,6 +91,9 @@ class Lane:
 
     def finish(self) -> list[Rows]:
         """Settle what came, give up what is lost, end what is over; returns all outcomes and a report of what became of the rows."""
+        orders, self._orders = self._orders, Orders()
+        self._drain = orders.drain
+        self._end_hold(orders)
         for number in sorted(self.epochs):
             epoch = self.epochs[number]
             epoch.settle()
@@ -81,7 +103,7 @@ class Lane:
         if self._drain:
             for number in sorted(self.epochs):
                 self.epochs[number].drain()
-        self._drain = False
+        self._begin_hold(orders.hold)
         report: dict[str, Array | int] = {**asdict(self._counts), "state_bytes": 0}
         outcomes = [*self._outcomes, Rows(LANE_REPORT, report, 1)]
         self._outcomes = []
@@ -103,6 +125,57 @@ class Lane:
         """Take an epoch that was decoded from a state blob."""
         epoch.counts, epoch.emit = self._counts, self._outcomes_append
         self.epochs[epoch.epoch] = epoch
+
+    def _begin_hold(self, request: int) -> None:
+        """Let what comes from now on wait. One that waits already waits for the new request."""
+        if request == 0 or self._drain:
+            return
+        self.hold.request = request
+        standing = self._open_epochs()
+        for epoch in standing:
+            self._answer(HELD, request, epoch.epoch, epoch.next_seq)
+        if not standing:
+            self._answer(HELD, request, 0, 0)
+
+    def _end_hold(self, orders: Orders) -> None:
+        """Go on: from the states that came, or as the lane is, because it was told to, or because too much waits."""
+        request, seeds = self.hold.request, list(orders.seeds())
+        for seed in seeds:
+            taken = seed.request == request and self._plant(seed)
+            self._answer(SEEDED if taken else REFUSED, seed.request, seed.epoch, seed.next_seq)
+        if not self.hold:
+            return
+        seeded, released = any(seed.request == request for seed in seeds), request in orders.released
+        lapsed = self._drain or self.hold.is_too_long(self.settings.hold_ns)
+        if not (seeded or released or lapsed):
+            return
+        if not seeded:
+            for epoch in self._open_epochs():
+                self._answer(RELEASED if released else LAPSED, request, epoch.epoch, epoch.next_seq)
+        rows = self.hold.end()
+        self._counts.rows_in -= len(rows)  # they were counted when they came
+        self._counts.held -= len(rows)
+        self._take(rows)
+
+    def _plant(self, seed: Seed) -> bool:
+        """Let an epoch go on from the state, if it is for where the epoch stands, and of this version."""
+        epoch = self.epochs.get(seed.epoch)
+        if epoch is None or epoch.phase != OPEN or epoch.next_seq != seed.next_seq:
+            return False
+        try:
+            numbers, machines = opened_snapshot(seed.state, self.settings.window_us)
+        except BadWarehouse:  # of another version: answered with `refused`
+            return False
+        epoch.time = self.new_time(seed.epoch, machines)
+        epoch.time.restore(numbers)
+        return True
+
+    def _open_epochs(self) -> list[Epoch]:
+        return [epoch for _, epoch in sorted(self.epochs.items()) if epoch.phase == OPEN]
+
+    def _answer(self, answer: int, request: int, epoch: int, next_seq: int) -> None:
+        columns: dict[str, Array | int] = {"epoch": epoch, "request": request, "answer": answer, "next_seq": next_seq}
+        self._outcomes_append(Rows("lane_answers", columns, 1))
 
     def _outcomes_append(self, rows: Rows) -> None:
         if rows.count:

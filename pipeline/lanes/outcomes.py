@@ -11,6 +11,7 @@ from pipeline.machines.machine import Rows
 from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, QUOTA_POLICIES, SUB_TYPES
 from schemas.tables import LANE_TABLES
 from schemas.tables.backlog import CHECK_SOURCES, DECISIONS
+from schemas.tables.lane_answers import ANSWERS
 from schemas.tables.lane_snapshots import SNAPSHOT_MARKS
 from schemas.tables.quotas import ACTIONS, DISAGREEMENTS, QUOTA_TYPE_LABELS
 
@@ -28,6 +29,7 @@ FILLED_LATER = ("backfilled_by",)
 SOURCES = ("observed", "modelled", "mixed", "none")
 ENUMS: dict[str, tuple[str, ...]] = {
     "mark": SNAPSHOT_MARKS,
+    "answer": ANSWERS,
     "kind": ("lost", "clock_step"),
     "sub_type": SUB_TYPES,
     "source": SOURCES,

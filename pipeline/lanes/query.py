@@ -42,7 +42,7 @@ def files_for(rows: int) -> int:
 def lane_settings(settings: Settings) -> LaneSettings:
     """What lanes need of the settings."""
     lanes = settings.lanes
-    return LaneSettings(lanes.lateness_ms, lanes.window_ms, lanes.clock_step_ms, new_machines)
+    return LaneSettings(lanes.lateness_ms, lanes.window_ms, lanes.clock_step_ms, lanes.hold_ms, new_machines)
 
 
 def lane_outcomes(spark: SparkSession, warehouse: Warehouse, settings: Settings) -> DataFrame:

@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/backfills` (
   `broker` STRING NOT NULL COMMENT 'broker',
   `first_date` DATE NOT NULL COMMENT 'first UTC date that was computed anew',
   `last_date` DATE NOT NULL COMMENT 'last one',
-  `reason` STRING NOT NULL COMMENT 'asked: by --from and --to; late: events had come late; carried: what they begin from had been changed',
+  `reason` STRING NOT NULL COMMENT 'asked: by --from and --to; late: events had come late; carried: what they begin from had been changed; live: they are not over, lanes were on hold meanwhile',
   `table_name` STRING NOT NULL COMMENT 'table that was compared',
   `rows_found` BIGINT NOT NULL COMMENT 'rows of the dates that were there [rows]',
   `rows_computed` BIGINT NOT NULL COMMENT 'rows of the dates now [rows]',
@@ -24,7 +24,7 @@ COMMENT 'One row per run of `backfill`, broker, range of dates and table: how wh
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'run_id,broker,first_date,table_name',
-  'delta.constraints.reason' = 'reason IN (\'asked\', \'late\', \'carried\')',
+  'delta.constraints.reason' = 'reason IN (\'asked\', \'late\', \'carried\', \'live\')',
   'delta.constraints.rows_found' = 'rows_found >= 0',
   'delta.constraints.rows_computed' = 'rows_computed >= 0',
   'delta.constraints.added' = 'added >= 0',

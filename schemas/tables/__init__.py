@@ -6,6 +6,7 @@ from schemas.tables.backlog import SUBSCRIPTION_BACKLOG, TOPIC_BACKLOG
 from schemas.tables.bookkeeping import BATCH_MANIFEST, INGEST_FILES, LANE_CONTROL, NAMES
 from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE, QUARANTINE_REPLAYS
 from schemas.tables.gaps import LATE_EVENTS, LOG_GAPS
+from schemas.tables.lane_answers import LANE_ANSWERS
 from schemas.tables.lane_snapshots import LANE_SNAPSHOTS
 from schemas.tables.limiter_windows import LIMITER_WINDOWS
 from schemas.tables.quality import QUALITY_RESULTS
@@ -25,6 +26,7 @@ LANE_TABLES: tuple[Table, ...] = (
     QUOTA_EVICTION_MOVES,
     QUOTA_CHECKS,
     LANE_SNAPSHOTS,
+    LANE_ANSWERS,
 )
 #: What the job writes, batch_manifest last; of quarantine_replays it makes the empty table.
 JOB_TABLES: tuple[Table, ...] = (
@@ -44,6 +46,7 @@ JOB_TABLES: tuple[Table, ...] = (
     LOG_GAPS,
     LATE_EVENTS,
     LANE_SNAPSHOTS,
+    LANE_ANSWERS,
     BATCH_MANIFEST,
 )
 #: What the job tells of itself. It goes on without them: their rows are not computed from the log, and a rebuild keeps them.

@@ -2,8 +2,9 @@
 
 from schemas.field import Field, Table
 
-#: Why dates were computed anew: somebody asked, events came late for them, or what they begin from was changed by a backfill.
-REASONS = ("asked", "late", "carried")
+#: Why dates were computed anew: somebody asked, events came late for them, what they begin from was changed by a backfill, or they are
+#: not over and one of the latter holds for them.
+REASONS = ("asked", "late", "carried", "live")
 
 BACKFILLS = Table(
     "backfills",
@@ -16,7 +17,8 @@ BACKFILLS = Table(
         Field("broker", "string", "broker"),
         Field("first_date", "date", "first UTC date that was computed anew"),
         Field("last_date", "date", "last one"),
-        Field("reason", "string", "asked: by --from and --to; late: events had come late; carried: what they begin from had been changed",
+        Field("reason", "string", "asked: by --from and --to; late: events had come late; carried: what they begin from had been changed; "
+              "live: they are not over, lanes were on hold meanwhile",
               check="reason IN (" + ", ".join(f"'{reason}'" for reason in REASONS) + ")"),
         Field("table_name", "string", "table that was compared"),
         Field("rows_found", "long", "rows of the dates that were there", "rows", check="rows_found >= 0"),

@@ -31,17 +31,19 @@ INGEST_FILES = Table(
 
 LANE_CONTROL = Table(
     "lane_control",
-    "Second source of the lanes query: wakes idle lanes and tells them of rejected lines.",
-    grain=("broker_id", "kind", "epoch", "seq", "issued_at"),
+    "Second source of the lanes query: wakes idle lanes, tells them of rejected lines, lets them go on from what a backfill computed.",
+    grain=("broker_id", "kind", "epoch", "seq", "ns", "issued_at"),
     fields=(
         Field("broker_id", "long", "lane"),
-        Field("kind", "string", "drain: the log is finite and ends here; tombstone: a rejected line's place",
-              check="kind IN ('drain', 'tombstone')"),
-        Field("epoch", "long", "tombstone: its epoch, else 0"),
-        Field("seq", "long", "tombstone: its seq, else 0"),
-        Field("ts", "long", "tombstone: its ts, else 0", "µs"),
-        Field("ns", "long", "tombstone: its ns, else 0", "ns"),
+        Field("kind", "string", "drain: the log is finite and ends here; tombstone: a rejected line's place; hold: let rows wait until a seed or a release "
+              "comes; seed: part of the state from which an epoch is to go on; release: go on as you are",
+              check="kind IN ('drain', 'tombstone', 'hold', 'seed', 'release')"),
+        Field("epoch", "long", "tombstone, seed: its epoch, else 0"),
+        Field("seq", "long", "tombstone: its seq; hold, seed, release: number of the request (lane_answers), else 0"),
+        Field("ts", "long", "tombstone: its ts (µs); seed: seq of the first event after the state, else 0"),
+        Field("ns", "long", "tombstone: its ns; seed: number of the part, else 0"),
         Field("ingest_batch", "long", "newest ingest micro-batch when the row was written"),
+        Field("state", "binary", "seed: 80 bytes of the state, else null", nullable=True),
         Field("issued_at", "timestamp", "when, by the driver's clock"),
     ),
 )  # fmt: skip

@@ -1,6 +1,5 @@
 """Backfills of a warehouse that the real job made: what came late counts, what was damaged is put right, what is right stays."""
 
-import argparse
 import json
 import shutil
 from collections.abc import Callable
@@ -9,41 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from backfill_run import broken_laws, computed, run_backfill_command, without_states
 from capture_events import capture_events, write_events
 from day_logs import DAY_US, around_midnight, moved
 from delta.tables import DeltaTable
 from job_run import run_job, tables_in
-from lane_tables import Table, tables_of
+from lane_tables import tables_of
 from pyspark.sql import SparkSession
 
-from jobs.backfill import add_arguments, run_backfill, text_lines
-from jobs.chosen_tables import chosen_tables
 from jobs.cli import main
 from pipeline.backfill import backfill as backfill_module
-from pipeline.backfill.slices import SWAPPED_TABLES
-from pipeline.quality.judge import judge_law
-from pipeline.quality.laws import LAWS
-from pipeline.quality.validation import Validation
-from pipeline.settings import load_settings
-from pipeline.views.catalog import register
-from pipeline.warehouse.cut import newest_cut
 from pipeline.warehouse.layout import Warehouse
 
 pytestmark = [pytest.mark.spark, pytest.mark.captures]
 
-SWAPPED = [table.name for table in SWAPPED_TABLES]
 #: Lost from the first file, brought by the second.
 LATE = range(400, 430)
-
-
-def run(spark: SparkSession, warehouse: Warehouse, *arguments: str) -> dict[str, Any]:
-    """`backfill` in this session: its document."""
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    args = parser.parse_args(["--warehouse", warehouse.root, *arguments])
-    document = run_backfill(spark, warehouse, load_settings(None, [], {}), args, chosen_tables(args.tables, SWAPPED))
-    assert list(text_lines(document))
-    return document
 
 
 def date_text(ts_us: int) -> str:
@@ -99,26 +79,12 @@ def copy_of(tmp_path: Path) -> Callable[[Warehouse], Warehouse]:
     return copy
 
 
-def computed(tables: dict[str, Table]) -> dict[str, Table]:
-    """Without what tells when events came."""
-    return {name: rows for name, rows in tables.items() if name != "late_events"}
-
-
-def broken_laws(spark: SparkSession, warehouse: Warehouse) -> list[str]:
-    """Of the newest consistent cut, which has to show the backfill; and brokers of whose log something seems to be awaited."""
-    session = spark.newSession()
-    register(session, warehouse, newest_cut(spark, warehouse))
-    verdicts = [judge_law(session.sql(law.sql), law, Validation("r", datetime.now(UTC)), {}) for law in LAWS]
-    health = session.sql("SELECT * FROM log_health WHERE awaited <> 0 OR late <> 0 OR lost_events <> 0").collect()
-    return [verdict.line for verdict in verdicts if not verdict.success] + [str(row) for row in health]
-
-
 def test_a_backfill_of_every_day_gives_what_the_stream_gave(spark: SparkSession, whole: Warehouse, days: list[str]) -> None:
-    document = run(spark, whole, "--from", days[0], "--to", days[-1], "--dry-run")
+    document = run_backfill_command(spark, whole, "--from", days[0], "--to", days[-1], "--dry-run")
     (one,) = document["done"]
     assert {name: table["dates"] for name, table in one["tables"].items() if table["dates"]} == {}
     assert sum(table["computed"] for table in one["tables"].values()) == sum(map(len, computed(tables_in(spark, whole)).values()))
-    (one,) = run(spark, whole, "--from", days[1], "--dry-run")["done"]
+    (one,) = run_backfill_command(spark, whole, "--from", days[1], "--dry-run")["done"]
     assert not any(table["dates"] for table in one["tables"].values()), "a date in the middle, from the snapshot before it"
 
 
@@ -128,13 +94,13 @@ def test_late_events_count_after_a_backfill_and_a_second_one_finds_nothing(
     warehouse = copy_of(late)
     sound = computed(tables_in(spark, whole))
     assert computed(tables_in(spark, warehouse)) != sound
-    document = run(spark, warehouse, "--pending")
+    document = run_backfill_command(spark, warehouse, "--pending")
     assert [(one["reason"], str(one["first_date"])) for one in document["done"]][:2] == [("late", days[0]), ("carried", days[1])]
     tables = tables_in(spark, warehouse)
     assert computed(tables) == sound
     assert {row["backfilled_by"] for row in tables["late_events"]} == {document["run_id"]}
     assert len(tables["late_events"]) == len(LATE)
-    assert run(spark, warehouse, "--pending")["done"] == []
+    assert run_backfill_command(spark, warehouse, "--pending")["done"] == []
     assert broken_laws(spark, warehouse) == []
     told = spark.read.format("delta").load(warehouse.table("backfills")).where("swapped").collect()
     assert {row.run_id for row in told} == {document["run_id"]}
@@ -158,19 +124,19 @@ def test_a_backfill_that_is_interrupted_again_and_again_ends_as_any_other(
         with monkeypatch.context() as patch:
             patch.setattr(backfill_module, name, dies)
             with pytest.raises(KeyboardInterrupt):
-                run(spark, warehouse, "--pending")
+                run_backfill_command(spark, warehouse, "--pending")
 
     interrupt("swap", 2)
     interrupt("mark_late_events", 0)
     interrupt("plan", 1)
-    assert run(spark, warehouse, "--pending")["done"]
+    assert run_backfill_command(spark, warehouse, "--pending")["done"]
     assert computed(tables_in(spark, warehouse)) == computed(tables_in(spark, whole))
-    assert run(spark, warehouse, "--pending")["done"] == []
+    assert run_backfill_command(spark, warehouse, "--pending")["done"] == []
 
 
 def test_a_dry_run_tells_the_difference_and_changes_nothing(spark: SparkSession, late: Warehouse, days: list[str]) -> None:
     before = tables_in(spark, late)
-    document = run(spark, late, "--pending", "--dry-run")
+    document = run_backfill_command(spark, late, "--pending", "--dry-run")
     (one,) = document["done"]
     gaps = one["tables"]["log_gaps"]
     assert (gaps["found"], gaps["computed"], gaps["removed"]) == (1, 0, 1)
@@ -188,21 +154,15 @@ def test_what_was_damaged_is_put_right(
     windows.delete(f"CAST(window_start AS DATE) = '{days[1]}'")
     checks = DeltaTable.forPath(spark, warehouse.table("topic_backlog"))
     checks.update(f"CAST(check_time AS DATE) = '{days[2]}'", {"backlog_size": "backlog_size + 1"})
-    document = run(spark, warehouse, "--from", days[1], "--to", days[2], "--tables", "topic_backlog")
+    document = run_backfill_command(spark, warehouse, "--from", days[1], "--to", days[2], "--tables", "topic_backlog")
     assert tables_in(spark, warehouse)["topic_backlog"] == sound["topic_backlog"]
     assert tables_in(spark, warehouse)["limiter_windows"] != sound["limiter_windows"]
     (one,) = document["done"]
     damaged = [row for row in sound["topic_backlog"] if row["backlog_size"] is not None and date_text(row["check_time"]) == days[2]]
     assert one["tables"]["topic_backlog"]["changed"] == len(damaged) > 0
-    (one,) = run(spark, warehouse, "--from", days[0], "--to", days[3])["done"]
+    (one,) = run_backfill_command(spark, warehouse, "--from", days[0], "--to", days[3])["done"]
     assert {name for name, table in one["tables"].items() if table["dates"]} == {"limiter_windows"}
     assert tables_in(spark, warehouse) == sound
-
-
-def without_states(tables: dict[str, Table]) -> dict[str, Table]:
-    """Ids are hashed otherwise in the pure lane of the tests, and are in states."""
-    marks = [{name: row[name] for name in ("mark", "event_date", "next_seq")} for row in tables["lane_snapshots"]]
-    return {**tables, "lane_snapshots": marks}
 
 
 def test_events_after_an_epochs_end_move_it(spark: SparkSession, log: list[dict], tmp_path: Path, warehouse: Warehouse) -> None:
@@ -215,17 +175,17 @@ def test_events_after_an_epochs_end_move_it(spark: SparkSession, log: list[dict]
     write_events(own[len(first_day) :], tmp_path / "events" / "2.jsonl")
     run_job(tmp_path / "events", warehouse, drain=False)
     assert len(tables_in(spark, warehouse)["late_events"]) == len(own) - len(first_day)
-    run(spark, warehouse, "--pending")
+    run_backfill_command(spark, warehouse, "--pending")
     assert without_states(computed(tables_in(spark, warehouse))) == without_states(computed(tables_of(own)))
 
 
 def test_a_date_that_is_not_over_waits(spark: SparkSession, log: list[dict], days: list[str], tmp_path: Path, warehouse: Warehouse) -> None:
     write_events([event for event in log if event["epoch"] == log[0]["epoch"]], tmp_path / "events" / "1.jsonl")
     run_job(tmp_path / "events", warehouse, drain=False)
-    document = run(spark, warehouse, "--from", days[0], "--to", days[1], "--dry-run")
+    document = run_backfill_command(spark, warehouse, "--from", days[0], "--to", days[1], "--dry-run")
     assert document["done"] == []
     assert f"has not settled {days[1]}" in document["not_closed"][0]["why"]
-    assert run(spark, warehouse, "--from", days[0], "--dry-run")["done"]
+    assert run_backfill_command(spark, warehouse, "--from", days[0], "--dry-run")["done"]
 
 
 def test_the_command_and_its_refusals(late: Warehouse, days: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,16 +4,19 @@ from pathlib import Path
 
 import pytest
 from busy_log import busy_log, without
+from control_rows import order
 from lane_rows import lane_rows
 from lane_tables import SETTINGS, as_tables, drain_row, tables_of
 
 from pipeline.faults import BadWarehouse
-from pipeline.lanes.blob import VERSION
+from pipeline.lanes.blob import HOLD_VERSION, VERSION
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.outcomes import LANE_REPORT
+from schemas.events import HOLD_CODE, RELEASE_CODE
 
 GOLDEN = Path(__file__).parents[1] / "fixtures" / f"lane_state_v{VERSION}.blob"
+GOLDEN_ON_HOLD = GOLDEN.with_name(f"lane_state_v{HOLD_VERSION}.blob")
 HALF = 400
 
 
@@ -51,6 +54,27 @@ def test_the_golden_blob_opens_and_goes_on() -> None:
     assert [row for row in whole["subscription_throttle"] if row["window_start"] == last] == mine
 
 
+def half_way_on_hold() -> Lane:
+    """The same lane on hold, with the rest of the log waiting."""
+    lane = half_way()
+    lane.offer(order(HOLD_CODE))
+    lane.finish()
+    lane.offer(lane_rows([busy_log()[379], *busy_log()[HALF:]], 1))
+    lane.finish()
+    return lane
+
+
+def test_a_blob_of_a_lane_on_hold_opens_and_goes_on() -> None:
+    """It has a version of its own: code that knows no holds must refuse it, it would lose what waits."""
+    opened = decode(GOLDEN_ON_HOLD.read_bytes(), SETTINGS)
+    assert encode(opened) == encode(half_way_on_hold())
+    opened.offer(order(RELEASE_CODE))
+    outcomes = opened.finish()
+    opened.offer(drain_row())
+    tables = as_tables([rows for rows in [*outcomes, *opened.finish()] if rows.table != LANE_REPORT], busy_log())
+    assert {**tables, "lane_answers": []} == rest_of_the_log(half_way())
+
+
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_blob_of_a_version_before_is_refused_with_the_command_that_rebuilds(version: int) -> None:
     """Version 1 knew no backlogs, version 2 no days: their tables must begin where the log does."""
@@ -66,7 +90,7 @@ def test_any_other_blob_is_refused_with_the_command_that_rebuilds(blob: bytes) -
 
 def test_another_window_length_is_refused() -> None:
     with pytest.raises(BadWarehouse, match="window_ms"):
-        decode(encode(half_way()), LaneSettings(10_000, 30_000, 1_000, SETTINGS.machines))
+        decode(encode(half_way()), LaneSettings(10_000, 30_000, 1_000, 600_000, SETTINGS.machines))
 
 
 def test_state_of_unloaded_topics_does_not_pile_up() -> None:

@@ -1,0 +1,111 @@
+"""How a backfill that reached now talks to running lanes: they hold, it computes and swaps until there, they go on from its state.
+
+A lane answers in lane_answers. Where it does not take the state nothing is lost: its late events still wait, or the next day begins from
+another snapshot than is there, so that a later backfill does what this one could not.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.backfill.run import Run
+from pipeline.lanes.control import Order, broker_ids, issue, seed_orders
+from pipeline.lanes.operator import OUTPUT_TYPE
+from pipeline.lanes.outcomes import KINDS, PAYLOAD
+from pipeline.sinks.outcomes import output_column
+from pipeline.warehouse.guard import newest_batches
+from pipeline.warehouse.layout import Warehouse
+from schemas.tables.lane_answers import LANE_ANSWERS
+
+#: A lane answers with its next micro-batch. One that did not after so long is busy with more than can wait for it.
+ANSWERED_WITHIN_S, LOOK_EVERY_S = 180, 1.0
+#: seq of the first event that was not applied, by broker and epoch.
+Standing = Mapping[tuple[str, int], int]
+
+
+@dataclass
+class LiveLanes:
+    """Lanes of one backfill's request. `said`: what became of each broker; `told`: those that were asked to hold, and not to go on."""
+
+    spark: SparkSession
+    warehouse: Warehouse
+    run: Run
+    said: dict[str, str] = field(default_factory=dict)
+    told: set[str] = field(default_factory=set)
+
+    @property
+    def request(self) -> int:
+        """Number of the request: when the run began (µs since 1970)."""
+        return int(self.run.began_at.timestamp()) * 1_000_000 + self.run.began_at.microsecond
+
+    def hold(self, brokers: Iterable[str]) -> Standing:
+        """Let the lanes of these brokers hold. Returns where they stand; of a broker that does not answer in time `said` says so."""
+        asked = set(brokers)
+        if not self.run.lanes_run():
+            self.said |= dict.fromkeys(asked, "no stream is running")
+            return {}
+        self.told |= asked
+        self._issue(asked, "hold")
+        answers = self._wait_until(lambda told: asked <= {broker for broker, _, answer in told if answer == "held"})
+        held = {(broker, epoch): at for (broker, epoch, answer), at in answers.items() if answer == "held" and epoch}
+        self.said |= dict.fromkeys(asked - {broker for broker, _ in held}, "its lane holds nothing, or did not answer in time")
+        return held
+
+    def seed(self, held: Standing, outcomes: str) -> set[str]:
+        """Hand over the states that were folded into the folder `outcomes`. Returns the brokers whose lanes took all of theirs."""
+        brokers = {lane: broker for broker, lane in broker_ids(self.spark, self.warehouse).items()}
+        rows = self.spark.read.schema(OUTPUT_TYPE).parquet(outcomes).where(F.col("kind") == KINDS[LANE_ANSWERS.name])
+        columns = [F.col(output_column(LANE_ANSWERS.name, name)).alias(name) for name in ("epoch", "next_seq")]
+        states = rows.select("broker_id", *columns, PAYLOAD).collect()
+        computed = {(brokers[row.broker_id], row.epoch) for row in states}
+        whole = {broker for broker, _ in held} - {broker for broker, epoch in set(held) - computed}
+        self.said |= dict.fromkeys({broker for broker, _ in held} - whole, "with what came late its epoch was over before")
+        orders = [
+            order
+            for row in states
+            if brokers[row.broker_id] in whole
+            for order in seed_orders(row.broker_id, row.epoch, self.request, row.next_seq, bytes(row[PAYLOAD]))
+        ]
+        if not orders:
+            return set()
+        issue(self.spark, self.warehouse, orders, self.run.now())
+        self.told -= whole
+        wanted = {key for key in computed if key[0] in whole}
+        answers = self._wait_until(lambda told: wanted <= {(broker, epoch) for broker, epoch, answer in told if answer != "held"})
+        taken = {(broker, epoch) for broker, epoch, answer in answers if answer == "seeded"}
+        seeded = {broker for broker in whole if {key for key in wanted if key[0] == broker} <= taken}
+        self.said |= dict.fromkeys(whole - seeded, "its lane had gone on before")
+        self.said |= dict.fromkeys(seeded, "its lane goes on from what was computed")
+        return seeded
+
+    def release(self) -> None:
+        """Let lanes go on as they are that were not handed a state."""
+        self._issue(self.told, "release")
+
+    def _issue(self, brokers: set[str], kind: str) -> None:
+        ids = broker_ids(self.spark, self.warehouse)
+        orders = [Order(ids[broker], kind, place=(self.request, 0, 0)) for broker in sorted(brokers)]
+        if orders:
+            issue(self.spark, self.warehouse, orders, self.run.now())
+
+    def _wait_until(self, enough: Callable[[Mapping[tuple[str, int, str], int]], bool]) -> Mapping[tuple[str, int, str], int]:
+        """Look at the answers until they are enough, or the time is over, or nobody is there any more."""
+        answers = self._answers()
+        for _ in range(int(ANSWERED_WITHIN_S / LOOK_EVERY_S)):
+            if enough(answers) or not self.run.lanes_run():
+                break
+            self.run.pause(LOOK_EVERY_S)
+            answers = self._answers()
+        return answers
+
+    def _answers(self) -> Mapping[tuple[str, int, str], int]:
+        """next_seq by (broker, epoch, answer), out of whole micro-batches of lanes alone: then their rows are there, too."""
+        batches = newest_batches(self.spark, self.warehouse, "lanes")
+        version = batches[0].table_versions.get(LANE_ANSWERS.name) if batches else None
+        if version is None:
+            return {}
+        table = self.spark.read.format("delta").option("versionAsOf", int(version)).load(self.warehouse.table(LANE_ANSWERS.name))
+        rows = table.where(F.col("request") == self.request).select("broker", "epoch", "answer", "next_seq").collect()
+        return {(row.broker, row.epoch, row.answer): row.next_seq for row in rows}

@@ -1,0 +1,123 @@
+"""A backfill that reaches now: lanes hold, rows up to there are put right, lanes go on from what was computed."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from backfill_run import broken_laws, computed, run_backfill_command, without_states
+from capture_events import capture_events, write_events
+from day_logs import DAY_US, around_midnight
+from job_run import run_job, tables_in
+from lane_tables import tables_of
+from pyspark.sql import SparkSession
+
+import jobs.backfill
+import jobs.driver
+from pipeline.warehouse.layout import Warehouse
+
+pytestmark = [pytest.mark.spark, pytest.mark.captures]
+
+#: Holes are given up quickly: these logs last for a minute.
+JOB = {"lanes__lateness_ms": "1000", "ingest__max_files_per_batch": "1"}
+
+
+class LiveLog:
+    """A log of one epoch over midnight that arrives while lanes run: whenever the backfill waits, `stream --once` runs once."""
+
+    def __init__(self, events: list[dict[str, Any]], folder: Path, warehouse: Warehouse) -> None:
+        self.events, self.folder, self.warehouse = events, folder, warehouse
+        self.files = self.arrived = 0
+        self.settings = dict(JOB)
+        midnight = next(n for n, event in enumerate(events) if event["ts"] // DAY_US > events[0]["ts"] // DAY_US)
+        self.missing = [*events[midnight - 300 : midnight - 290], *events[midnight + 20 : midnight + 30]]
+        self.now = midnight + 400
+
+    def arrive_next(self, count: int) -> None:
+        """The next events without what is missing, in a file of their own; the job reads it."""
+        coming = self.events[self.arrived : self.arrived + count]
+        self.arrived += len(coming)
+        self.write([event for event in coming if event not in self.missing])
+        self.run()
+
+    def write(self, events: list[dict[str, Any]]) -> None:
+        self.files += 1
+        write_events(events, self.folder / f"{self.files}.jsonl")
+
+    def run(self, *, drain: bool = False) -> None:
+        run_job(self.folder, self.warehouse, drain=drain, **self.settings)
+
+
+@pytest.fixture
+def log(spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse) -> LiveLog:
+    """Half a minute after midnight; of both days something came late."""
+    log = LiveLog(around_midnight(capture_events(captures / "l_holes_redelivery_seek")), tmp_path / "events", warehouse)
+    for count in (log.now, 2, 2):
+        log.arrive_next(count)
+    log.write(log.missing)
+    log.run()
+    assert len(tables_in(spark, warehouse)["late_events"]) == len(log.missing)
+    return log
+
+
+@pytest.fixture
+def lanes_run(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], None]], None]:
+    """Lets a job live: what it does whenever the backfill waits for it, told how often it did."""
+
+    def live(wait: Callable[[int], None]) -> None:
+        waits = iter(range(100))
+        monkeypatch.setattr(jobs.backfill, "time", SimpleNamespace(sleep=lambda _: wait(next(waits))))
+        monkeypatch.setattr(jobs.driver, "stream_runs", lambda *_: True)
+
+    return live
+
+
+def test_lanes_go_on_from_what_was_computed(spark: SparkSession, log: LiveLog, lanes_run: Any) -> None:
+    lanes_run(lambda _: log.arrive_next(50))
+    document = run_backfill_command(spark, log.warehouse, "--pending")
+    assert [one["lane"] for one in document["live"]] == ["its lane goes on from what was computed"]
+    assert [one["reason"] for one in document["done"]] == ["late", "live"]
+    log.arrive_next(len(log.events))
+    log.run(drain=True)
+    tables = tables_in(spark, log.warehouse)
+    assert without_states(computed(tables)) == without_states(computed(tables_of(log.events)))
+    assert [row["answer"] for row in tables["lane_answers"]] == ["held", "seeded"]
+    assert {row["backfilled_by"] for row in tables["late_events"]} == {document["run_id"]}
+    assert run_backfill_command(spark, log.warehouse, "--pending")["done"] == []
+    assert broken_laws(spark, log.warehouse) == []
+
+
+@pytest.mark.slow  # two backfills and nine runs of the job: a minute and a half
+def test_a_lane_that_went_on_before_loses_nothing_once_it_is_asked_again(spark: SparkSession, log: LiveLog, lanes_run: Any) -> None:
+    """The rows that it gave meanwhile are swapped away; its late events still wait, so the next backfill brings them back."""
+    log.settings["lanes__hold_ms"] = "1000"
+
+    def impatient(waited: int) -> None:
+        log.arrive_next(20)
+        if waited == 0:
+            log.arrive_next(400)
+
+    lanes_run(impatient)
+    document = run_backfill_command(spark, log.warehouse, "--pending")
+    assert [one["lane"] for one in document["live"]] == ["its lane had gone on before"]
+    log.settings["lanes__hold_ms"] = "600000"
+    lanes_run(lambda _: log.arrive_next(20))
+    document = run_backfill_command(spark, log.warehouse, "--pending")
+    assert [one["lane"] for one in document["live"]] == ["its lane goes on from what was computed"]
+    log.arrive_next(len(log.events))
+    log.run(drain=True)
+    tables = tables_in(spark, log.warehouse)
+    assert without_states(computed(tables)) == without_states(computed(tables_of(log.events)))
+    assert sorted(row["answer"] for row in tables["lane_answers"]) == ["held", "held", "lapsed", "refused", "seeded"]
+
+
+def test_without_a_stream_closed_dates_are_put_right_and_the_last_one_waits(spark: SparkSession, log: LiveLog) -> None:
+    document = run_backfill_command(spark, log.warehouse, "--pending")
+    assert [one["lane"] for one in document["live"]] == ["no stream is running"]
+    assert [one["reason"] for one in document["done"]] == ["late"]
+    tables = tables_in(spark, log.warehouse)
+    assert sum(row["backfilled_by"] is not None for row in tables["late_events"]) == len(log.missing) // 2
+    assert tables["lane_answers"] == []
+    orders = spark.read.format("delta").load(log.warehouse.table("lane_control"))
+    assert orders.count() == 0, "nobody is told to hold"
