@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.shown import aligned, print_document
-from pipeline.faults import BadConfig, BadWarehouse
+from pipeline.faults import BadConfig
 
 EXAMPLES = """examples:
   ./spark-submit.sh quarantine replay --warehouse /data/warehouse --dry-run
@@ -78,19 +78,15 @@ def run(args: argparse.Namespace) -> int:
 def replay_warehouse(spark: Any, uri: str, settings: Any, where: str | None, repaired: Any, *, changes: bool) -> dict[str, Any]:
     """`replay` under both locks of the warehouse: nobody else writes rows, or files, of its tables meanwhile. A dry run needs none."""
     from jobs import VERSION
-    from jobs.driver import locked, qualified_warehouse, utc_now
+    from jobs.driver import existing_warehouse, locked, utc_now
     from pipeline.quarantine.put_back import ReplayRun
     from pipeline.quarantine.replay import Request, replay
     from pipeline.sources.detect import parse_limits
     from pipeline.warehouse.lock import UpkeepLock
-    from pipeline.warehouse.table_facts import existing_tables
     from schemas.tables import JOB_TABLES
 
     limits, request, run_id = parse_limits(settings), Request(where, repaired, changes), str(uuid.uuid4())
-    warehouse = qualified_warehouse(spark, uri)
-    missing = {table.name for table in JOB_TABLES} - set(existing_tables(spark, warehouse))
-    if missing:
-        raise BadWarehouse(f"no warehouse, or not a whole one, at {warehouse.root}: there is no table {', '.join(sorted(missing))}")
+    warehouse = existing_warehouse(spark, uri, [table.name for table in JOB_TABLES])
     if not changes:
         return replay(spark, warehouse, limits, request, ReplayRun(run_id, VERSION, utc_now(), lambda: None))
     with locked(spark, warehouse, run_id) as driver, locked(spark, warehouse, run_id, UpkeepLock) as upkeep:

@@ -28,8 +28,8 @@ from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
 
-#: Comparing a table is several small jobs of Spark, each of which waits for the driver more than it works.
-COMPARED_AT_ONCE = 4
+#: Comparing a table, and a commit, are several small jobs of Spark, each of which waits for the driver more than it works.
+TABLES_AT_ONCE = 4
 
 
 def backfill(spark: SparkSession, warehouse: Warehouse, settings: Settings, run: Run, asked: Sequence[Due] | None) -> dict[str, Any]:
@@ -152,15 +152,21 @@ def _compare_and_swap(
         there = spark.read.format("delta").option("versionAsOf", versions[table.name]).load(warehouse.table(table.name))
         return compare(rows_of(there, table, dates), computed[table.name], table, dates)
 
-    with ThreadPoolExecutor(COMPARED_AT_ONCE) as threads:
-        differences = list(threads.map(compared, run.tables))
-    for table, by_broker in zip(run.tables, differences, strict=True):
-        for broker, difference in by_broker.items():
-            finished[broker].differences[table.name] = difference
-            finished[broker].based_on[table.name] = versions[table.name]
-            if difference.dates and not run.dry_run:
+    def swapped(table: Table) -> None:
+        for broker, one in finished.items():
+            if one.differences[table.name].dates:
                 run.before_swap()
-                swap(computed[table.name], warehouse, table, broker, difference.dates)
+                swap(computed[table.name], warehouse, table, broker, one.differences[table.name].dates)
+
+    with ThreadPoolExecutor(TABLES_AT_ONCE) as threads:
+        for table, by_broker in zip(run.tables, threads.map(compared, run.tables), strict=True):
+            for broker, difference in by_broker.items():
+                finished[broker].differences[table.name] = difference
+                finished[broker].based_on[table.name] = versions[table.name]
+        if not run.dry_run:
+            *most, last = run.tables
+            list(threads.map(swapped, most))
+            swapped(last)  # alone: of all tables it is lane_snapshots
     return list(finished.values())
 
 

@@ -19,6 +19,7 @@ def append_rows(spark: SparkSession, warehouse: Warehouse, run: Run, settings: S
         "began_at": run.began_at,
         "finished_at": run.now(),
         "ingest_batch": run.ingest_batch,
+        "dry_run": run.dry_run,
         "code_version": run.code_version,
         "rules": sources_fingerprint(),
         "settings": {key: str(value) for key, value in settings.items() if key.startswith("lanes.")},

@@ -1,5 +1,6 @@
 """A backfill that reaches now: lanes hold, rows up to there are put right, lanes go on from what was computed."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -73,17 +74,25 @@ def lanes_run(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], None
     return live
 
 
-def test_lanes_go_on_from_what_was_computed(spark: SparkSession, log: LiveLog, lanes_run: Any) -> None:
-    lanes_run(lambda _: log.arrive_next(50))
+def test_closed_dates_wait_for_nobody_and_lanes_go_on_from_what_was_computed(spark: SparkSession, log: LiveLog, lanes_run: Any) -> None:
+    """First without a stream, then with one: what the first could not do the second does."""
     document = run_backfill_command(spark, log.warehouse, "--pending")
-    assert [one["lane"] for one in document["live"]] == ["its lane goes on from what was computed"]
-    assert [one["reason"] for one in document["done"]] == ["late", "live"]
+    assert [one["lane"] for one in document["live"]] == ["no stream is running"]
+    assert [one["reason"] for one in document["done"]] == ["late"]
+    orders = spark.read.format("delta").load(log.warehouse.table("lane_control"))
+    assert orders.count() == 0, "nobody is told to hold"
+
+    lanes_run(lambda _: log.arrive_next(50))
+    second = run_backfill_command(spark, log.warehouse, "--pending")
+    assert [one["lane"] for one in second["live"]] == ["its lane goes on from what was computed"]
+    assert [one["reason"] for one in second["done"]] == ["live"]
     log.arrive_next(len(log.events))
     log.run(drain=True)
     tables = tables_in(spark, log.warehouse)
     assert without_states(computed(tables)) == without_states(computed(tables_of(log.events)))
     assert [row["answer"] for row in tables["lane_answers"]] == ["held", "seeded"]
-    assert {row["backfilled_by"] for row in tables["late_events"]} == {document["run_id"]}
+    by_run = Counter(row["backfilled_by"] for row in tables["late_events"])
+    assert by_run == {document["run_id"]: len(log.missing) // 2, second["run_id"]: len(log.missing) // 2}
     assert run_backfill_command(spark, log.warehouse, "--pending")["done"] == []
     assert broken_laws(spark, log.warehouse) == []
 
@@ -110,14 +119,3 @@ def test_a_lane_that_went_on_before_loses_nothing_once_it_is_asked_again(spark: 
     tables = tables_in(spark, log.warehouse)
     assert without_states(computed(tables)) == without_states(computed(tables_of(log.events)))
     assert sorted(row["answer"] for row in tables["lane_answers"]) == ["held", "held", "lapsed", "refused", "seeded"]
-
-
-def test_without_a_stream_closed_dates_are_put_right_and_the_last_one_waits(spark: SparkSession, log: LiveLog) -> None:
-    document = run_backfill_command(spark, log.warehouse, "--pending")
-    assert [one["lane"] for one in document["live"]] == ["no stream is running"]
-    assert [one["reason"] for one in document["done"]] == ["late"]
-    tables = tables_in(spark, log.warehouse)
-    assert sum(row["backfilled_by"] is not None for row in tables["late_events"]) == len(log.missing) // 2
-    assert tables["lane_answers"] == []
-    orders = spark.read.format("delta").load(log.warehouse.table("lane_control"))
-    assert orders.count() == 0, "nobody is told to hold"

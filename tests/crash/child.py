@@ -1,4 +1,4 @@
-"""The real job, killed with -9 at a named point: python child.py POINT stream-arguments…  (POINT `nowhere`: it is left alone)
+"""A real command, killed with -9 at a named point: python child.py POINT command arguments…  (POINT `nowhere`: it is left alone)
 
 The whole process group dies at once, Java included, when the point is met.
 """
@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-INGEST, LANES = "pipeline.ingest.micro_batch", "pipeline.lanes.query"
+INGEST, LANES, UPKEEP = "pipeline.ingest.micro_batch", "pipeline.lanes.query", "pipeline.upkeep.maintain"
 #: Point → (before or after, module, function that the module calls).
 CALLS = {
     "ingest after bronze": ("after", INGEST, "_write_bronze"),
@@ -25,7 +25,9 @@ CALLS = {
     "lanes before Spark's commit": ("after", LANES, "write_manifest"),
 }
 STATE_COMMIT = "lanes amid a state commit"
+#: Of `stream`.
 POINTS = (*CALLS, STATE_COMMIT)
+AMID_OPTIMIZE, AFTER_OPTIMIZE = "maintain amid OPTIMIZE", "maintain after OPTIMIZE"
 
 
 def die() -> None:
@@ -65,15 +67,37 @@ def die_amid_state_commit(warehouse: str) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
+def die_amid_optimize(warehouse: str) -> None:
+    """When OPTIMIZE has written a merged file of bronze and has not committed it."""
+    folder = Path(warehouse) / "dispatch_events"
+
+    def files() -> set[Path]:
+        return set(folder.rglob("*.parquet"))
+
+    def watch(before: set[Path], commits: int) -> None:
+        while files() <= before:
+            time.sleep(0.001)
+        # Else it was too late: the test then misses the kill.
+        if len(list(folder.glob("_delta_log/*.json"))) == commits:
+            die()
+
+    threading.Thread(target=watch, args=(files(), len(list(folder.glob("_delta_log/*.json")))), daemon=True).start()
+
+
 def main(point: str, arguments: list[str]) -> int:
-    """Run `stream` with `arguments`."""
+    """Run the command with its arguments."""
     from jobs.cli import main as run
 
+    warehouse = arguments[arguments.index("--warehouse") + 1]
     if point in CALLS:
         die_at_call(*CALLS[point])
     elif point == STATE_COMMIT:
-        die_amid_state_commit(arguments[arguments.index("--warehouse") + 1])
-    return run(["stream", *arguments])
+        die_amid_state_commit(warehouse)
+    elif point == AMID_OPTIMIZE:
+        die_amid_optimize(warehouse)
+    elif point == AFTER_OPTIMIZE:
+        die_at_call("after", UPKEEP, "merge")
+    return run(arguments)
 
 
 if __name__ == "__main__":

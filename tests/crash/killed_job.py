@@ -38,12 +38,15 @@ class Run:
 
 
 def run_child(point: str, events: Path, warehouse: Warehouse, log: Path, *more: str) -> Run:
-    """Start the job, wait for its end. A job that does not end within PATIENCE_S fails the test."""
+    """`stream --once` until its end. A job that does not end within PATIENCE_S fails the test."""
+    settings = ("--once", "--set", "ingest.max_files_per_batch=1")
+    return run_command(point, warehouse, log, "stream", "--events", str(events), "--warehouse", warehouse.root, *settings, *more)
+
+
+def run_command(point: str, warehouse: Warehouse, log: Path, *arguments: str) -> Run:
+    """Any command, likewise."""
     began, before = time.monotonic(), manifests(warehouse)
-    command = [
-        sys.executable, str(CHILD), point, "--events", str(events), "--warehouse", warehouse.root, "--once",
-        "--set", "ingest.max_files_per_batch=1", *more,
-    ]  # fmt: skip
+    command = [sys.executable, str(CHILD), point, *arguments]
     environ = {**os.environ, "JDK_JAVA_OPTIONS": SHORT_JOB["spark.driver.extraJavaOptions"], "PYTHONPATH": str(ROOT)}
     first: float | None = None
     with log.open("ab") as output:

@@ -283,7 +283,7 @@ def test_it_does_not_write_beside_others_nor_without_a_warehouse_nor_by_a_bad_co
         assert main([*command, "--where", where]) == 2
         assert f"--where {where}: [" in capsys.readouterr().err
     assert main(["quarantine", "replay", "--warehouse", str(tmp_path)]) == 2
-    assert "no warehouse, or not a whole one" in capsys.readouterr().err
+    assert "there is no warehouse at" in capsys.readouterr().err
 
 
 def test_lines_of_a_micro_batch_that_spark_may_run_again_wait(copied: Callable[[], Damaged], capsys: pytest.CaptureFixture[str]) -> None:
