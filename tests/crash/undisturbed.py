@@ -4,15 +4,21 @@ import json
 from pathlib import Path
 
 from capture_events import capture_events, write_events
+from day_logs import around_midnight
 from job_run import run_job
 from killed_job import Rows, tables_of_warehouse
 
 from pipeline.warehouse.layout import Warehouse
 
 
-def log_in_files(capture: Path, folder: Path, count: int) -> list[Path]:
-    """The capture's events in `count` files in a row; every fourth one has a rejected line that becomes a tombstone."""
+def log_in_files(capture: Path, folder: Path, count: int, midnight_at: float | None = None) -> list[Path]:
+    """The capture's events in `count` files in a row; every fourth one has a rejected line that becomes a tombstone.
+
+    `midnight_at`: share of the log's time where a UTC date begins; None: when it was.
+    """
     events = capture_events(capture)
+    if midnight_at is not None:
+        events = around_midnight(events, midnight_at)
     size = -(-len(events) // count)
     files = []
     for number in range(count):
