@@ -58,12 +58,11 @@ def backfill(spark: SparkSession, warehouse: Warehouse, settings: Settings, run:
         # Dates before the one that is not closed need not wait for it.
         shorter = [without_last(one) for one in this_round if asked is None and one.dates.broker in still_open]
         due = [*filter(None, shorter), *(one for one in due if one.dates.broker not in not_closed)]
-    live: dict[str, str] = {}
+    lanes = LiveLanes(spark, warehouse, run)
     if not run.dry_run and not run.is_partial:
-        reached_now = _reached_now(spark, warehouse, done, not_closed if asked is None else ())
-        finished, live = _live_round(spark, warehouse, settings, run, reached_now)
-        done += finished
-    return _document(warehouse, run, done, not_closed, live)
+        done += _live_round(settings, lanes, _reached_now(spark, warehouse, done, not_closed if asked is None else ()))
+    not_closed = {broker: why for broker, why in not_closed.items() if broker not in lanes.seeded}
+    return _document(warehouse, run, done, not_closed, lanes.said)
 
 
 def _waiting(spark: SparkSession, warehouse: Warehouse, run: Run) -> list[Due]:
@@ -76,24 +75,22 @@ def _reached_now(spark: SparkSession, warehouse: Warehouse, done: Sequence[Done]
     return {*not_closed, *(open_epochs(spark, warehouse, changed) if changed else ())}
 
 
-def _live_round(
-    spark: SparkSession, warehouse: Warehouse, settings: Settings, run: Run, brokers: Collection[str]
-) -> tuple[list[Done], dict[str, str]]:
-    """The dates that are not over, of these brokers, while their lanes hold. Returns what was done, and what became of each lane."""
-    lanes = LiveLanes(spark, warehouse, run)
+def _live_round(settings: Settings, lanes: LiveLanes, brokers: Collection[str]) -> list[Done]:
+    """The dates that are not over, of these brokers, while their lanes hold."""
     if not brokers:
-        return [], {}
-    held = lanes.hold(brokers)
-    finished: list[Done] = []
+        return []
+    spark, warehouse = lanes.spark, lanes.warehouse
     try:
-        if held:
-            newest = spark.read.format("delta").load(warehouse.table("dispatch_events")).agg(F.max("ingest_batch")).collect()[0][0]
-            now = replace(run, ingest_batch=newest)  # a lane may have read a part of it
-            due = open_dates(spark, warehouse, held, late_dates(spark, warehouse, newest))
-            finished, _ = _round(spark, warehouse, settings, now, due, held, partial(lanes.seed, held))
+        held = lanes.hold(brokers)
+        if not held:
+            return []
+        newest = spark.read.format("delta").load(warehouse.table("dispatch_events")).agg(F.max("ingest_batch")).collect()[0][0]
+        run = replace(lanes.run, ingest_batch=newest)  # a lane may have read a part of it
+        due = open_dates(spark, warehouse, held, late_dates(spark, warehouse, newest))
+        finished, _ = _round(spark, warehouse, settings, run, due, held, partial(lanes.seed, held))
+        return finished
     finally:
         lanes.release()
-    return finished, lanes.said
 
 
 def _first_per_broker(due: Sequence[Due]) -> list[Due]:

@@ -21,19 +21,24 @@ from schemas.tables.lane_answers import LANE_ANSWERS
 
 #: A lane answers with its next micro-batch. One that did not after so long is busy with more than can wait for it.
 ANSWERED_WITHIN_S, LOOK_EVERY_S = 180, 1.0
+#: Where an epoch stands of which nothing was applied: it goes on from nothing.
+FIRST_SEQ = 1
 #: seq of the first event that was not applied, by broker and epoch.
 Standing = Mapping[tuple[str, int], int]
 
 
 @dataclass
 class LiveLanes:
-    """Lanes of one backfill's request. `said`: what became of each broker; `told`: those that were asked to hold, and not to go on."""
+    """Lanes of one backfill's request. `said`: what became of each broker; `told`: those that were asked to hold, and not to go on; `seeded`:
+    those that go on from what was computed.
+    """
 
     spark: SparkSession
     warehouse: Warehouse
     run: Run
     said: dict[str, str] = field(default_factory=dict)
     told: set[str] = field(default_factory=set)
+    seeded: set[str] = field(default_factory=set)
 
     @property
     def request(self) -> int:
@@ -49,8 +54,8 @@ class LiveLanes:
         self.told |= asked
         self._issue(asked, "hold")
         answers = self._wait_until(lambda told: asked <= {broker for broker, _, answer in told if answer == "held"})
-        held = {(broker, epoch): at for (broker, epoch, answer), at in answers.items() if answer == "held" and epoch}
-        self.said |= dict.fromkeys(asked - {broker for broker, _ in held}, "its lane holds nothing, or did not answer in time")
+        held = {(broker, epoch): at for (broker, epoch, answer), at in answers.items() if answer == "held" and at > FIRST_SEQ}
+        self.said |= dict.fromkeys(asked - {broker for broker, _ in held}, "its lane has nothing open, or did not answer in time")
         return held
 
     def seed(self, held: Standing, outcomes: str) -> set[str]:
@@ -75,10 +80,10 @@ class LiveLanes:
         wanted = {key for key in computed if key[0] in whole}
         answers = self._wait_until(lambda told: wanted <= {(broker, epoch) for broker, epoch, answer in told if answer != "held"})
         taken = {(broker, epoch) for broker, epoch, answer in answers if answer == "seeded"}
-        seeded = {broker for broker in whole if {key for key in wanted if key[0] == broker} <= taken}
-        self.said |= dict.fromkeys(whole - seeded, "its lane had gone on before")
-        self.said |= dict.fromkeys(seeded, "its lane goes on from what was computed")
-        return seeded
+        self.seeded = whole - {broker for broker, _ in wanted - taken}
+        self.said |= dict.fromkeys(whole - self.seeded, "its lane had gone on before")
+        self.said |= dict.fromkeys(self.seeded, "its lane goes on from what was computed")
+        return self.seeded
 
     def release(self) -> None:
         """Let lanes go on as they are that were not handed a state."""

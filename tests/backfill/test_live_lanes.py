@@ -86,6 +86,7 @@ def test_closed_dates_wait_for_nobody_and_lanes_go_on_from_what_was_computed(spa
     second = run_backfill_command(spark, log.warehouse, "--pending")
     assert [one["lane"] for one in second["live"]] == ["its lane goes on from what was computed"]
     assert [one["reason"] for one in second["done"]] == ["live"]
+    assert second["not_closed"] == []
     log.arrive_next(len(log.events))
     log.run(drain=True)
     tables = tables_in(spark, log.warehouse)
