@@ -29,8 +29,9 @@ Standing = Mapping[tuple[str, int], int]
 
 @dataclass
 class LiveLanes:
-    """Lanes of one backfill's request. `said`: what became of each broker; `told`: those that were asked to hold, and not to go on; `seeded`:
-    those that go on from what was computed.
+    """Lanes of one backfill's request. `said`: what became of each broker.
+
+    `told`: brokers that were asked to hold, and not to go on; `seeded`: those that go on from what was computed.
     """
 
     spark: SparkSession
