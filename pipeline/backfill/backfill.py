@@ -1,19 +1,18 @@
 """Backfill in rounds: dates are planned, computed anew, compared and swapped; what begins from a changed snapshot is the next round."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date
-from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.backfill.compare import Difference, compare
-from pipeline.backfill.due import Due, carried_dates, late_dates, open_dates, open_epochs, waiting_events, without_last
+from pipeline.backfill.due import Due, carried_dates, late_dates, newest_states, open_dates, waiting_events, without_last
 from pipeline.backfill.ledger import append_rows
-from pipeline.backfill.live import LiveLanes, Standing
+from pipeline.backfill.live import LiveLanes
 from pipeline.backfill.plan import plan
 from pipeline.backfill.run import Done, Run
 from pipeline.backfill.slices import rows_of
@@ -37,6 +36,11 @@ def backfill(spark: SparkSession, warehouse: Warehouse, settings: Settings, run:
 
     A round takes one range of each broker, epochs beside each other. Raises BrokenInvariant if a round leaves its dates due.
     """
+    lanes = LiveLanes(spark, warehouse, run)
+    may_reach_now = not run.dry_run and not run.is_partial
+    if may_reach_now:
+        lanes.release_forgotten()
+    before = newest_states(spark, warehouse)
     done: list[Done] = []
     not_closed: dict[str, str] = {}
     seen: set[Due] = set()
@@ -58,9 +62,10 @@ def backfill(spark: SparkSession, warehouse: Warehouse, settings: Settings, run:
         # Dates before the one that is not closed need not wait for it.
         shorter = [without_last(one) for one in this_round if asked is None and one.dates.broker in still_open]
         due = [*filter(None, shorter), *(one for one in due if one.dates.broker not in not_closed)]
-    lanes = LiveLanes(spark, warehouse, run)
-    if not run.dry_run and not run.is_partial:
-        done += _live_round(settings, lanes, _reached_now(spark, warehouse, done, not_closed if asked is None else ()))
+    if may_reach_now:
+        # Lanes go on from these states, and the log says others now.
+        changed = {epoch[0] for epoch, digest in newest_states(spark, warehouse).items() if before.get(epoch, digest) != digest}
+        done += _live_round(settings, lanes, {*changed, *(not_closed if asked is None else ())})
     not_closed = {broker: why for broker, why in not_closed.items() if broker not in lanes.seeded}
     return _document(warehouse, run, done, not_closed, lanes.said)
 
@@ -69,25 +74,20 @@ def _waiting(spark: SparkSession, warehouse: Warehouse, run: Run) -> list[Due]:
     return [*late_dates(spark, warehouse, run.ingest_batch), *carried_dates(spark, warehouse)]
 
 
-def _reached_now(spark: SparkSession, warehouse: Warehouse, done: Sequence[Done], not_closed: Iterable[str]) -> set[str]:
-    """Brokers whose lanes would go on from a state that is not what the log says: late events are not theirs, or a snapshot was changed."""
-    changed = {one.due.dates.broker for one in done if one.differences["lane_snapshots"].dates}
-    return {*not_closed, *(open_epochs(spark, warehouse, changed) if changed else ())}
-
-
 def _live_round(settings: Settings, lanes: LiveLanes, brokers: Collection[str]) -> list[Done]:
     """The dates that are not over, of these brokers, while their lanes hold."""
     if not brokers:
         return []
     spark, warehouse = lanes.spark, lanes.warehouse
     try:
-        held = lanes.hold(brokers)
-        if not held:
+        lanes.hold(brokers)
+        if not lanes.held:
             return []
         newest = spark.read.format("delta").load(warehouse.table("dispatch_events")).agg(F.max("ingest_batch")).collect()[0][0]
         run = replace(lanes.run, ingest_batch=newest)  # a lane may have read a part of it
-        due = open_dates(spark, warehouse, held, late_dates(spark, warehouse, newest))
-        finished, _ = _round(spark, warehouse, settings, run, due, held, partial(lanes.seed, held))
+        due = open_dates(spark, warehouse, lanes.held, late_dates(spark, warehouse, newest))
+        finished, not_closed = _round(spark, warehouse, settings, run, due, lanes)
+        lanes.said |= not_closed
         return finished
     finally:
         lanes.release()
@@ -107,14 +107,13 @@ def _round(
     settings: Settings,
     run: Run,
     due: Sequence[Due],
-    held: Standing | None = None,
-    hand_over: Callable[[str], Collection[str]] | None = None,
+    lanes: LiveLanes | None = None,
 ) -> tuple[list[Done], dict[str, str]]:
     """Compute one range of dates of each broker. Returns what was done, and why brokers' dates could not be.
 
-    `held`: where lanes hold; then `hand_over` takes the folder of what was folded and returns the brokers whose late events now count.
+    With `lanes` the dates are not over: they are computed up to where these hold, and late events count for those that go on from there.
     """
-    planned = plan(spark, warehouse, [one.dates for one in due], run.ingest_batch, held)
+    planned = plan(spark, warehouse, [one.dates for one in due], run.ingest_batch, None if lanes is None else lanes.held)
     if not planned.dates:
         return [], planned.not_closed
     reasons = {one.dates.broker: one.reason for one in due}
@@ -128,9 +127,16 @@ def _round(
         computed = staged_tables(spark, warehouse, f"{folder}/outcomes", dates)
         # Before lane_snapshots is swapped: where a date ended tells which events are of it.
         late = staged_late_events(waiting_events(spark, warehouse, run.ingest_batch), dates, f"{folder}/late")
+        if lanes is not None:
+            holding = lanes.holding()
+            dates = [one for one in dates if one.broker in holding]
+            if not dates:
+                return [], planned.not_closed
         finished = _compare_and_swap(spark, warehouse, run, dates, reasons, computed)
-        counted = [one.broker for one in dates] if hand_over is None else hand_over(f"{folder}/outcomes")
-        late = late.where(F.col("broker").isin(list(counted)))
+        counted = {one.broker for one in dates}
+        if lanes is not None:
+            counted = lanes.seed(f"{folder}/outcomes", counted)
+        late = late.where(F.col("broker").isin(counted))
         if not run.dry_run and not run.is_partial and late.limit(1).count():
             mark_late_events(late, warehouse, run.run_id)
     finally:

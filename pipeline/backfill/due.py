@@ -57,11 +57,13 @@ def carried_dates(spark: SparkSession, warehouse: Warehouse) -> list[Due]:
     ]
 
 
-def open_epochs(spark: SparkSession, warehouse: Warehouse, brokers: Collection[str]) -> set[str]:
-    """Those of the brokers of which an epoch goes on, as far as snapshots tell."""
-    snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots")).where(F.col("broker").isin(list(brokers)))
-    over = F.bool_or(F.col("mark").isin("ended", "drained"))
-    return {row.broker for row in snapshots.groupBy("broker", "epoch").agg(over.alias("over")).where("NOT over").collect()}
+def newest_states(spark: SparkSession, warehouse: Warehouse) -> dict[tuple[str, int], int]:
+    """Digest of the newest snapshot of each epoch that goes on, by broker and epoch."""
+    snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots"))
+    is_over = F.bool_or(F.col("mark").isin("ended", "drained")).alias("is_over")
+    newest = F.max_by("digest", F.when(F.col("mark") == "day", F.col("next_seq"))).alias("digest")
+    rows = snapshots.groupBy("broker", "epoch").agg(is_over, newest).where("NOT is_over AND digest IS NOT NULL").collect()
+    return {(row.broker, row.epoch): row.digest for row in rows}
 
 
 def open_dates(spark: SparkSession, warehouse: Warehouse, held: Collection[tuple[str, int]], late: Iterable[Due]) -> list[Due]:

@@ -1,16 +1,17 @@
 """How a backfill that reached now talks to running lanes: they hold, it computes and swaps until there, they go on from its state.
 
-A lane answers in lane_answers. Where it does not take the state nothing is lost: its late events still wait, or the next day begins from
-another snapshot than is there, so that a later backfill does what this one could not.
+A lane answers in lane_answers. Where it does not take the state its late events still wait, or its next day begins from another snapshot
+than is there: a later backfill does what this one could not.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.backfill.run import Run
+from pipeline.backfill.stretch import FIRST_SEQ
 from pipeline.lanes.control import Order, broker_ids, issue, seed_orders
 from pipeline.lanes.operator import OUTPUT_TYPE
 from pipeline.lanes.outcomes import KINDS, PAYLOAD
@@ -21,8 +22,7 @@ from schemas.tables.lane_answers import LANE_ANSWERS
 
 #: A lane answers with its next micro-batch. One that did not after so long is busy with more than can wait for it.
 ANSWERED_WITHIN_S, LOOK_EVERY_S = 180, 1.0
-#: Where an epoch stands of which nothing was applied: it goes on from nothing.
-FIRST_SEQ = 1
+GONE_ON = "its lane had gone on before"
 #: seq of the first event that was not applied, by broker and epoch.
 Standing = Mapping[tuple[str, int], int]
 
@@ -31,7 +31,7 @@ Standing = Mapping[tuple[str, int], int]
 class LiveLanes:
     """Lanes of one backfill's request. `said`: what became of each broker.
 
-    `told`: brokers that were asked to hold, and not to go on; `seeded`: those that go on from what was computed.
+    `told`: brokers that were asked to hold, and not to go on; `held`: where they stand; `seeded`: those that go on from what was computed.
     """
 
     spark: SparkSession
@@ -40,33 +40,41 @@ class LiveLanes:
     said: dict[str, str] = field(default_factory=dict)
     told: set[str] = field(default_factory=set)
     seeded: set[str] = field(default_factory=set)
+    held: Standing = field(default_factory=dict)
 
     @property
     def request(self) -> int:
         """Number of the request: when the run began (µs since 1970)."""
         return int(self.run.began_at.timestamp()) * 1_000_000 + self.run.began_at.microsecond
 
-    def hold(self, brokers: Iterable[str]) -> Standing:
-        """Let the lanes of these brokers hold. Returns where they stand; of a broker that does not answer in time `said` says so."""
+    def hold(self, brokers: Iterable[str]) -> None:
+        """Let the lanes of these brokers hold; of a broker that does not answer in time `said` says so."""
         asked = set(brokers)
         if not self.run.lanes_run():
             self.said |= dict.fromkeys(asked, "no stream is running")
-            return {}
+            return
         self.told |= asked
         self._issue(asked, "hold")
         answers = self._wait_until(lambda told: asked <= {broker for broker, _, answer in told if answer == "held"})
-        held = {(broker, epoch): at for (broker, epoch, answer), at in answers.items() if answer == "held" and at > FIRST_SEQ}
-        self.said |= dict.fromkeys(asked - {broker for broker, _ in held}, "its lane has nothing open, or did not answer in time")
-        return held
+        self.held = {(broker, epoch): at for (broker, epoch, answer), at in answers.items() if answer == "held" and at > FIRST_SEQ}
+        self.said |= dict.fromkeys(asked - {broker for broker, _ in self.held}, "its lane has nothing open, or did not answer in time")
 
-    def seed(self, held: Standing, outcomes: str) -> set[str]:
-        """Hand over the states that were folded into the folder `outcomes`. Returns the brokers whose lanes took all of theirs."""
+    def holding(self) -> set[str]:
+        """Brokers whose lanes have not gone on by themselves, as far as their whole micro-batches tell."""
+        gone_on = {broker for broker, _, answer in self._answers() if answer != "held"}
+        asked = {broker for broker, _ in self.held}
+        self.said |= dict.fromkeys(asked & gone_on, GONE_ON)
+        return asked - gone_on
+
+    def seed(self, outcomes: str, brokers_computed: Collection[str]) -> set[str]:
+        """Hand over the states of these brokers that were folded into `outcomes`. Returns those whose lanes took all of theirs."""
+        held = {key for key in self.held if key[0] in brokers_computed}
         brokers = {lane: broker for broker, lane in broker_ids(self.spark, self.warehouse).items()}
         rows = self.spark.read.schema(OUTPUT_TYPE).parquet(outcomes).where(F.col("kind") == KINDS[LANE_ANSWERS.name])
         columns = [F.col(output_column(LANE_ANSWERS.name, name)).alias(name) for name in ("epoch", "next_seq")]
         states = rows.select("broker_id", *columns, PAYLOAD).collect()
         computed = {(brokers[row.broker_id], row.epoch) for row in states}
-        whole = {broker for broker, _ in held} - {broker for broker, epoch in set(held) - computed}
+        whole = {broker for broker, _ in held} - {broker for broker, _ in held - computed}
         self.said |= dict.fromkeys({broker for broker, _ in held} - whole, "with what came late its epoch was over before")
         orders = [
             order
@@ -81,14 +89,25 @@ class LiveLanes:
         wanted = {key for key in computed if key[0] in whole}
         answers = self._wait_until(lambda told: wanted <= {(broker, epoch) for broker, epoch, answer in told if answer != "held"})
         taken = {(broker, epoch) for broker, epoch, answer in answers if answer == "seeded"}
+        gone_on = {broker for broker, _, answer in answers if answer in ("lapsed", "refused")}
         self.seeded = whole - {broker for broker, _ in wanted - taken}
-        self.said |= dict.fromkeys(whole - self.seeded, "its lane had gone on before")
+        self.said |= dict.fromkeys(whole - self.seeded, "its lane did not answer in time; it may still go on from what was computed")
+        self.said |= dict.fromkeys(whole & gone_on, GONE_ON)
         self.said |= dict.fromkeys(self.seeded, "its lane goes on from what was computed")
         return self.seeded
 
     def release(self) -> None:
         """Let lanes go on as they are that were not handed a state."""
         self._issue(self.told, "release")
+
+    def release_forgotten(self) -> None:
+        """Let lanes go on that wait for a backfill that died: of a broker that fell silent nothing else would."""
+        answers = self.spark.read.format("delta").load(self.warehouse.table(LANE_ANSWERS.name))
+        waiting = answers.groupBy("broker", "request").agg(F.bool_and(F.expr("answer = 'held'")).alias("waits")).where("waits").collect()
+        if waiting:
+            ids = broker_ids(self.spark, self.warehouse)
+            orders = [Order(ids[row.broker], "release", place=(row.request, 0, 0)) for row in waiting]
+            issue(self.spark, self.warehouse, orders, self.run.now())
 
     def _issue(self, brokers: set[str], kind: str) -> None:
         ids = broker_ids(self.spark, self.warehouse)

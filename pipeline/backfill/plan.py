@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.backfill.slices import rows_of
-from pipeline.backfill.stretch import Dates, Mark, NotClosed, Stretch, Told, stretch_of
+from pipeline.backfill.stretch import FIRST_SEQ, Dates, Mark, NotClosed, Stretch, Told, stretch_of
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES_BY_NAME
 
@@ -31,7 +31,8 @@ def plan(
 ) -> Plan:
     """The plan for the dates (one range per broker), counting events up to micro-batch `ingest_batch` of ingest.
 
-    `held`: seq before which lanes hold, by broker and epoch: these epochs are computed until there.
+    `held`: seq before which lanes hold, by broker and epoch: these epochs are computed until there. An epoch that is not over and not among
+    them has not begun for its lane.
 
     The dates of a broker grow where events after what was an epoch's end move that end to a later date.
     """
@@ -47,7 +48,10 @@ def plan(
     for told in _told(spark, warehouse, bronze, list(wanted.values())):
         try:
             stretch = stretch_of(
-                wanted[told.broker], told, marks.get((told.broker, told.epoch), ()), (held or {}).get((told.broker, told.epoch))
+                wanted[told.broker],
+                told,
+                marks.get((told.broker, told.epoch), ()),
+                None if held is None else held.get((told.broker, told.epoch), FIRST_SEQ),
             )
         except NotClosed as fault:
             not_closed[told.broker] = str(fault)

@@ -38,6 +38,8 @@ class Told:
 
 #: `end` of a stretch that goes as far as its lane did.
 HELD = "held"
+#: Where an epoch stands of which nothing was applied.
+FIRST_SEQ = 1
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def stretch_of(dates: Dates, told: Told, marks: Iterable[Mark], held_at: int | N
     """
     ordered = sorted(marks, key=lambda mark: mark.next_seq)
     begins = [mark.next_seq for mark in ordered if mark.mark == "day" and mark.event_date < dates.first]
-    first_seq = begins[-1] if begins else 1
+    first_seq = begins[-1] if begins else FIRST_SEQ
     needed_seq = told.last_seq if told.last_seq is not None else first_seq - 1
     final = next((mark for mark in ordered if mark.mark in ("ended", "drained")), None)
     if final is not None and told.last_seq is None and final.event_date < dates.first:

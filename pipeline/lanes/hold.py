@@ -3,6 +3,7 @@
 Law. What waited is taken as if it had come later, so nothing of a hold can be seen in what the log's tables say.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from pipeline.machines.array import Array
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 
-EPOCH, NS = COLUMN["epoch"], COLUMN["ns"]
+EPOCH, SEQ, NS = COLUMN["epoch"], COLUMN["seq"], COLUMN["ns"]
 #: ANSWERS of lane_answers.
 HELD, SEEDED, RELEASED, LAPSED, REFUSED = range(5)
 #: Rows that may wait, about 150 MB: a lane must not grow because a backfill died.
@@ -35,11 +36,17 @@ class Hold:
         """What waits."""
         return np.concatenate([np.empty((0, len(LANE_COLUMNS)), dtype=np.int64), *self.waiting])
 
-    def is_too_long(self, most_ns: int) -> bool:
-        """Whether more waits than MOST_ROWS, or `most_ns` of any epoch."""
+    def is_too_long(self, most_ns: int, standing: Mapping[int, int]) -> bool:
+        """Whether more waits than MOST_ROWS, or `most_ns` of any epoch, from its next seq on, which `standing` has.
+
+        What is behind that may be as old as it likes: nobody waits for it.
+        """
         rows = self.rows()
-        lasting = (np.ptp(rows[rows[:, EPOCH] == epoch, NS]) for epoch in np.unique(rows[:, EPOCH]))
-        return len(rows) > MOST_ROWS or any(ns >= most_ns for ns in lasting)
+        for epoch in np.unique(rows[:, EPOCH]).tolist():
+            ahead = rows[(rows[:, EPOCH] == epoch) & (rows[:, SEQ] >= standing.get(epoch, 1)), NS]
+            if len(ahead) and np.ptp(ahead) >= most_ns:
+                return True
+        return len(rows) > MOST_ROWS
 
     def end(self) -> Array:
         """No hold any more; returns what waited."""

@@ -131,11 +131,7 @@ class Lane:
         if request == 0 or self._drain:
             return
         self.hold.request = request
-        standing = self._open_epochs()
-        for epoch in standing:
-            self._answer(HELD, request, epoch.epoch, epoch.next_seq)
-        if not standing:
-            self._answer(HELD, request, 0, 0)
+        self._answer_of_all(HELD, request)
 
     def _end_hold(self, orders: Orders) -> None:
         """Go on: from the states that came, or as the lane is, because it was told to, or because too much waits."""
@@ -146,12 +142,16 @@ class Lane:
         if not self.hold:
             return
         seeded, released = any(seed.request == request for seed in seeds), request in orders.released
-        lapsed = self._drain or self.hold.is_too_long(self.settings.hold_ns)
+        standing = {number: epoch.next_seq for number, epoch in self.epochs.items()}
+        lapsed = not (seeded or released) and (self._drain or self.hold.is_too_long(self.settings.hold_ns, standing))
         if not (seeded or released or lapsed):
             return
         if not seeded:
+            self._answer_of_all(RELEASED if released else LAPSED, request)
+        if lapsed:
             for epoch in self._open_epochs():
-                self._answer(RELEASED if released else LAPSED, request, epoch.epoch, epoch.next_seq)
+                if epoch.time is not None:
+                    epoch.time.break_chain()
         rows = self.hold.end()
         self._counts.rows_in -= len(rows)  # they were counted when they came
         self._counts.held -= len(rows)
@@ -172,6 +172,14 @@ class Lane:
 
     def _open_epochs(self) -> list[Epoch]:
         return [epoch for _, epoch in sorted(self.epochs.items()) if epoch.phase == OPEN]
+
+    def _answer_of_all(self, answer: int, request: int) -> None:
+        """The same answer of every open epoch; of none, if there is none."""
+        standing = self._open_epochs()
+        for epoch in standing:
+            self._answer(answer, request, epoch.epoch, epoch.next_seq)
+        if not standing:
+            self._answer(answer, request, 0, 0)
 
     def _answer(self, answer: int, request: int, epoch: int, next_seq: int) -> None:
         columns: dict[str, Array | int] = {"epoch": epoch, "request": request, "answer": answer, "next_seq": next_seq}

@@ -40,6 +40,8 @@ NUMBERS = (
 US_PER_DAY = 86_400_000_000
 #: SNAPSHOT_MARKS: the state at a day's end; all rows of the day are out; the epoch is over; its log is.
 DAY, SETTLED, ENDED, DRAINED = range(4)
+#: `chain` of an epoch that goes on from no snapshot that is there: no digest, as far as 64 bits can tell.
+BROKEN_CHAIN = 1
 
 
 @dataclass
@@ -168,6 +170,13 @@ class EpochTime:
         if self.settled_day < self.day - 1 and self.chain and self.is_past(self.day - 1):
             self.settled_day = self.day - 1
             self._emit_snapshot(SETTLED, self.settled_day, next_seq)
+
+    def break_chain(self) -> None:
+        """Rows of this epoch may have been replaced by older ones: its next mark is to say that its dates are due for a backfill.
+
+        Of an epoch without a snapshot only late events say so.
+        """
+        self.chain = self.chain and BROKEN_CHAIN
 
     def is_past(self, day: int) -> bool:
         """Whether rows of `day` (since 1970) or before come no more, unless the clock goes back."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,10 +17,13 @@ from pyspark.sql import SparkSession
 
 import jobs.backfill
 import jobs.driver
+from pipeline.lanes.control import Order, broker_ids, issue
 from pipeline.warehouse.layout import Warehouse
 
 pytestmark = [pytest.mark.spark, pytest.mark.captures]
 
+#: The request of a backfill that died.
+DEAD = 5
 #: Holes are given up quickly: these logs last for a minute.
 JOB = {"lanes__lateness_ms": "1000", "ingest__max_files_per_batch": "1"}
 
@@ -75,12 +79,16 @@ def lanes_run(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], None
 
 
 def test_closed_dates_wait_for_nobody_and_lanes_go_on_from_what_was_computed(spark: SparkSession, log: LiveLog, lanes_run: Any) -> None:
-    """First without a stream, then with one: what the first could not do the second does."""
+    """First without a stream, then with one: what the first could not do the second does. A backfill before them died."""
+    (lane,) = broker_ids(spark, log.warehouse).values()
+    issue(spark, log.warehouse, [Order(lane, "hold", place=(DEAD, 0, 0))], datetime.now(UTC))
+    log.run()
     document = run_backfill_command(spark, log.warehouse, "--pending")
     assert [one["lane"] for one in document["live"]] == ["no stream is running"]
     assert [one["reason"] for one in document["done"]] == ["late"]
-    orders = spark.read.format("delta").load(log.warehouse.table("lane_control"))
-    assert orders.count() == 0, "nobody is told to hold"
+    orders = spark.read.format("delta").load(log.warehouse.table("lane_control")).collect()
+    assert {(row.kind, row.seq) for row in orders} == {("hold", DEAD), ("release", DEAD)}, "nobody else is told to hold"
+    log.arrive_next(2)
 
     lanes_run(lambda _: log.arrive_next(50))
     second = run_backfill_command(spark, log.warehouse, "--pending")
@@ -91,7 +99,12 @@ def test_closed_dates_wait_for_nobody_and_lanes_go_on_from_what_was_computed(spa
     log.run(drain=True)
     tables = tables_in(spark, log.warehouse)
     assert without_states(computed(tables)) == without_states(computed(tables_of(log.events)))
-    assert [row["answer"] for row in tables["lane_answers"]] == ["held", "seeded"]
+    assert [(row["answer"], row["request"] == DEAD) for row in sorted(tables["lane_answers"], key=lambda row: row["request"])] == [
+        ("held", True),
+        ("released", True),
+        ("held", False),
+        ("seeded", False),
+    ]
     by_run = Counter(row["backfilled_by"] for row in tables["late_events"])
     assert by_run == {document["run_id"]: len(log.missing) // 2, second["run_id"]: len(log.missing) // 2}
     assert run_backfill_command(spark, log.warehouse, "--pending")["done"] == []

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 from deltalake import DeltaTable
+from quick_start import environment
 
-from jobs.session import SHORT_JOB
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES, WATCH_TABLES
 
@@ -47,7 +47,7 @@ def run_command(point: str, warehouse: Warehouse, log: Path, *arguments: str) ->
     """Any command, likewise."""
     began, before = time.monotonic(), manifests(warehouse)
     command = [sys.executable, str(CHILD), point, *arguments]
-    environ = {**os.environ, "JDK_JAVA_OPTIONS": SHORT_JOB["spark.driver.extraJavaOptions"], "PYTHONPATH": str(ROOT)}
+    environ = environment(log.parent)
     first: float | None = None
     with log.open("ab") as output:
         child = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=output, start_new_session=True)

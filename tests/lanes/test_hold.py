@@ -9,6 +9,7 @@ import pytest
 from busy_log import busy_log, cut, without
 from capture_events import capture_events
 from control_rows import REQUEST, order, seed
+from day_logs import around_midnight
 from hypothesis import given
 from hypothesis import strategies as st
 from lane_rows import lane_rows
@@ -17,11 +18,12 @@ from real_captures import CAPTURES, EVERY_CAPTURE
 
 from pipeline.backfill.refold import Refold
 from pipeline.backfill.stretch import HELD, Stretch, Told
-from pipeline.lanes import hold
+from pipeline.lanes import hold, windows
 from pipeline.lanes.lane import Lane
 from pipeline.lanes.orders import PART_BYTES, Orders, Seed, parts_of
 from pipeline.machines.machine import Rows
 from schemas.events import HOLD_CODE, RELEASE_CODE
+from schemas.lane_columns import COLUMN
 
 #: A fold until a hold leaves out nothing.
 ANY_DATE = date(2026, 1, 1)
@@ -163,6 +165,33 @@ def test_a_hold_lapses_when_too_much_waits_or_the_log_ends(monkeypatch: pytest.M
         assert lane.epochs[events[0]["epoch"]].next_seq == len(busy_log()) + 1
 
 
+def test_what_lies_behind_the_lane_waits_without_making_the_hold_long() -> None:
+    """A collector brings a file of an hour ago while the lane holds."""
+    events = busy_log()
+    lane, next_seq = held_lane(events[:400])
+    old = lane_rows(events[3:4], 1)
+    old[0, COLUMN["ns"]] -= 3_600 * 10**9
+    lane.offer(np.concatenate([lane_rows(events[400:410], 1), old]))
+    assert answers(lane.finish()) == []
+    ahead = lane_rows(events[410:411], 1)
+    ahead[0, COLUMN["ns"]] += 3_600 * 10**9
+    lane.offer(ahead)
+    assert answers(lane.finish()) == [(hold.LAPSED, events[0]["epoch"], next_seq)]
+
+
+def test_an_epoch_whose_hold_lapsed_says_with_its_next_mark_that_it_goes_on_from_no_snapshot() -> None:
+    """Rows that it wrote while others were replaced may be missing."""
+    events = around_midnight(busy_log())
+    for control, broken in ((order(RELEASE_CODE), False), (lane_rows(events[-1:]), True)):
+        impatient = replace(SETTINGS, hold_ms=1000)
+        ahead = [lane_rows(events[-30:]), control] if broken else [control]
+        outcomes, _ = run_lane(
+            [[lane_rows(events[:-30]), order(HOLD_CODE)], ahead, [lane_rows(events[-30:])], [drain_row()]], settings=impatient
+        )
+        (drained,) = [row for row in as_tables(outcomes, events)["lane_snapshots"] if row["mark"] == "drained"]
+        assert (drained["began_from"] == windows.BROKEN_CHAIN) == broken
+
+
 def test_a_request_that_was_given_up_in_the_same_micro_batch_asks_for_nothing() -> None:
     lane = Lane(SETTINGS)
     lane.offer(np.concatenate([order(RELEASE_CODE), order(HOLD_CODE)]))
@@ -183,6 +212,8 @@ def test_a_lane_without_an_open_epoch_holds_too() -> None:
     lane = Lane(SETTINGS)
     lane.offer(order(HOLD_CODE))
     assert answers(lane.finish()) == [(hold.HELD, 0, 0)]
+    lane.offer(order(RELEASE_CODE))
+    assert answers(lane.finish()) == [(hold.RELEASED, 0, 0)]
 
 
 @given(st.binary(max_size=500))
