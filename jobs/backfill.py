@@ -1,8 +1,9 @@
-"""Compute closed dates anew from dispatch_events, compare with what the tables say, and put the difference right.
+"""Compute dates anew from dispatch_events, compare with what the tables say, and put the difference right.
 
 For events that came late (--pending finds their dates), quarantined lines that were put back, and to prove that the tables are what the
 log says (--dry-run). Runs beside a live job; one `backfill`, `maintain` or `rebuild` at a time. A date of a broker is closed once lanes
-have passed it. What follows from a changed date is computed anew, too, until nothing changes any more. Meant to be run once a day.
+have passed it. What follows from a changed date is computed anew, too, until nothing changes any more; where that
+is now, lanes of a running job go on from it. Meant to be run once a day.
 
 exit: 0 done, or nothing to do; 1 a date that was asked for is not closed yet; 2 it could not be done
 """
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from jobs.stream import add_settings_arguments
 
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
-    parser.add_argument("--pending", action="store_true", help="all closed dates that wait: events came late, or a date before was changed")
+    parser.add_argument("--pending", action="store_true", help="all dates that wait: events came late, or a date before was changed")
     parser.add_argument("--from", dest="first", type=_date, metavar="DATE", help="first UTC date, as 2026-11-01")
     parser.add_argument("--to", dest="last", type=_date, metavar="DATE", help="last UTC date (default: that of --from)")
     parser.add_argument("--broker", action="append", metavar="BROKER", help="only this broker; repeatable (default: all)")

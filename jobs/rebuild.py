@@ -69,10 +69,10 @@ def forget_lanes(spark: Any, warehouse: Any, say: Any) -> None:
     for table in WRITTEN_BY["lanes"]:
         _delete(files, warehouse.table(table), say)
     forget_cached_tables(spark)
-    # Tombstones tell of rejected lines and stay true; a drain would end the new run where the old one ended.
+    # Tombstones tell of rejected lines and stay true; a drain would end the new run where the old one ended, a seed is of its state.
     if DeltaTable.isDeltaTable(spark, warehouse.table("lane_control")):
         DeltaTable.forPath(spark, warehouse.table("lane_control")).delete("kind <> 'tombstone'")
-        say("lane_control: drains deleted")
+        say("lane_control: all but tombstones deleted")
     DeltaTable.forPath(spark, warehouse.table("batch_manifest")).delete("query = 'lanes'")
     say("batch_manifest: rows of lanes deleted")
 

@@ -13,7 +13,7 @@ from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import LANE_TABLES
 
-#: Tables that a query alone writes rows of its own into. `lane_control` has two writers and is told by neither.
+#: Tables that a query alone writes rows of its own into. `lane_control` has several writers and is told by none.
 WRITTEN_BY = {
     "ingest": ("dispatch_events", "quarantine", "names", "ingest_files"),
     "lanes": tuple(table.name for table in LANE_TABLES),

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 import jobs.backfill
 import jobs.driver
+from pipeline.backfill.live import LiveLanes
 from pipeline.lanes.control import Order, broker_ids, issue
 from pipeline.warehouse.layout import Warehouse
 
@@ -112,17 +113,22 @@ def test_closed_dates_wait_for_nobody_and_lanes_go_on_from_what_was_computed(spa
 
 
 @pytest.mark.slow  # two backfills and nine runs of the job: a minute and a half
-def test_a_lane_that_went_on_before_loses_nothing_once_it_is_asked_again(spark: SparkSession, log: LiveLog, lanes_run: Any) -> None:
+def test_a_lane_that_went_on_before_loses_nothing_once_it_is_asked_again(
+    spark: SparkSession, log: LiveLog, lanes_run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The rows that it gave meanwhile are swapped away; its late events still wait, so the next backfill brings them back."""
     log.settings["lanes__hold_ms"] = "1000"
+    really_holding = LiveLanes.holding
 
-    def impatient(waited: int) -> None:
-        log.arrive_next(20)
-        if waited == 0:
-            log.arrive_next(400)
+    def lapse_after_the_last_look(lanes: LiveLanes) -> set[str]:
+        holding = really_holding(lanes)
+        log.arrive_next(400)
+        return holding
 
-    lanes_run(impatient)
-    document = run_backfill_command(spark, log.warehouse, "--pending")
+    lanes_run(lambda _: log.arrive_next(20))
+    with monkeypatch.context() as patch:
+        patch.setattr(LiveLanes, "holding", lapse_after_the_last_look)
+        document = run_backfill_command(spark, log.warehouse, "--pending")
     assert [one["lane"] for one in document["live"]] == ["its lane had gone on before"]
     log.settings["lanes__hold_ms"] = "600000"
     lanes_run(lambda _: log.arrive_next(20))
