@@ -2,8 +2,8 @@
 
 For events that came late (--pending finds their dates), quarantined lines that were put back, and to prove that the tables are what the
 log says (--dry-run). Runs beside a live job; one `backfill`, `maintain` or `rebuild` at a time. A date of a broker is closed once lanes
-have passed it. What follows from a changed date is computed anew, too, until nothing changes any more; where that
-is now, lanes of a running job go on from it. Meant to be run once a day.
+have passed it. What follows from a changed date is computed anew, too, until nothing changes any more; where that is now, lanes of a
+running job go on from it. Meant to be run once a day.
 
 exit: 0 done, or nothing to do; 1 a date that was asked for is not closed yet; 2 it could not be done
 """

@@ -74,16 +74,13 @@ def open_dates(spark: SparkSession, warehouse: Warehouse, held: Collection[tuple
     dates = told.agg(F.min("event_date").alias("began"), F.max("event_date").alias("newest"))
     snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots")).where("mark = 'settled'")
     settled = snapshots.groupBy("broker", "epoch").agg(F.date_add(F.max("event_date"), 1).alias("open"))
-    ranges: dict[str, Dates] = {}
-    for row in dates.join(settled, ["broker", "epoch"], "left").collect():
-        own = Dates(row.broker, row.open or row.began, row.newest)
-        known = ranges.get(row.broker, own)
-        ranges[row.broker] = Dates(row.broker, min(own.first, known.first), max(own.last, known.last))
-    for due in late:
-        if due.dates.broker in ranges:
-            own = ranges[due.dates.broker]
-            ranges[due.dates.broker] = Dates(own.broker, min(own.first, due.dates.first), max(own.last, due.dates.last))
-    return [Due(ranges[broker], "live") for broker in sorted(ranges)]
+    found = [Dates(row.broker, row.open or row.began, row.newest) for row in dates.join(settled, ["broker", "epoch"], "left").collect()]
+    by_broker: dict[str, list[Dates]] = {one.broker: [] for one in found}
+    for one in [*found, *(due.dates for due in late if due.dates.broker in by_broker)]:
+        by_broker[one.broker].append(one)
+    return [
+        Due(Dates(broker, min(one.first for one in own), max(one.last for one in own)), "live") for broker, own in sorted(by_broker.items())
+    ]
 
 
 def _broken_links(snapshots: DataFrame) -> DataFrame:

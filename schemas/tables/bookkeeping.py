@@ -63,7 +63,11 @@ BATCH_MANIFEST = Table(
         Field("applied", "long", "lanes: events applied in order"),
         Field("duplicates", "long", "lanes: repeats of events already applied, late or quarantined"),
         Field("late", "long", "lanes: events that came after their place was given up"),
-        Field("held", "long", "lanes: change in the number of events held behind a hole; summed over batches it is what is held"),
+        Field(
+            "held",
+            "long",
+            "lanes: change in the number of events held behind a hole or for a backfill; summed over batches it is what is held",
+        ),
         Field("lost", "long", "lanes: events given up as lost"),
         Field("state_bytes", "long", "lanes: size of the state blobs written", "bytes"),
         Field("table_versions", "map<string,string>", "version of every table after the batch: a consistent cut"),

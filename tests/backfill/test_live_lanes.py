@@ -32,12 +32,12 @@ JOB = {"lanes__lateness_ms": "1000", "ingest__max_files_per_batch": "1"}
 class LiveLog:
     """A log of one epoch over midnight that arrives while lanes run: whenever the backfill waits, `stream --once` runs once."""
 
-    def __init__(self, events: list[dict[str, Any]], folder: Path, warehouse: Warehouse) -> None:
+    def __init__(self, events: list[dict[str, Any]], folder: Path, warehouse: Warehouse, *, late_today: bool = True) -> None:
         self.events, self.folder, self.warehouse = events, folder, warehouse
         self.files = self.arrived = 0
         self.settings = dict(JOB)
         midnight = next(n for n, event in enumerate(events) if event["ts"] // DAY_US > events[0]["ts"] // DAY_US)
-        self.missing = [*events[midnight - 300 : midnight - 290], *events[midnight + 20 : midnight + 30]]
+        self.missing = [*events[midnight - 300 : midnight - 290], *(events[midnight + 20 : midnight + 30] if late_today else ())]
         self.now = midnight + 400
 
     def arrive_next(self, count: int) -> None:
@@ -51,6 +51,13 @@ class LiveLog:
         self.files += 1
         write_events(events, self.folder / f"{self.files}.jsonl")
 
+    def until_now(self) -> None:
+        """What came in time, then what had been given up."""
+        for count in (self.now, 2, 2):
+            self.arrive_next(count)
+        self.write(self.missing)
+        self.run()
+
     def run(self, *, drain: bool = False) -> None:
         run_job(self.folder, self.warehouse, drain=drain, **self.settings)
 
@@ -59,10 +66,7 @@ class LiveLog:
 def log(spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse) -> LiveLog:
     """Half a minute after midnight; of both days something came late."""
     log = LiveLog(around_midnight(capture_events(captures / "l_holes_redelivery_seek")), tmp_path / "events", warehouse)
-    for count in (log.now, 2, 2):
-        log.arrive_next(count)
-    log.write(log.missing)
-    log.run()
+    log.until_now()
     assert len(tables_in(spark, warehouse)["late_events"]) == len(log.missing)
     return log
 
@@ -110,6 +114,22 @@ def test_closed_dates_wait_for_nobody_and_lanes_go_on_from_what_was_computed(spa
     assert by_run == {document["run_id"]: len(log.missing) // 2, second["run_id"]: len(log.missing) // 2}
     assert run_backfill_command(spark, log.warehouse, "--pending")["done"] == []
     assert broken_laws(spark, log.warehouse) == []
+
+
+@pytest.mark.slow  # two backfills and eight runs of the job: a minute and a half
+def test_what_came_late_for_a_closed_date_reaches_the_lane(
+    spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse, lanes_run: Any
+) -> None:
+    """Nothing of today is late, but today's lane goes on from yesterday."""
+    log = LiveLog(around_midnight(capture_events(captures / "l_holes_redelivery_seek")), tmp_path / "events", warehouse, late_today=False)
+    log.until_now()
+    lanes_run(lambda _: log.arrive_next(20))
+    document = run_backfill_command(spark, warehouse, "--pending")
+    assert [one["reason"] for one in document["done"]] == ["late", "live"]
+    log.arrive_next(len(log.events))
+    log.run(drain=True)
+    assert without_states(computed(tables_in(spark, warehouse))) == without_states(computed(tables_of(log.events)))
+    assert run_backfill_command(spark, warehouse, "--pending")["done"] == []
 
 
 @pytest.mark.slow  # two backfills and nine runs of the job: a minute and a half

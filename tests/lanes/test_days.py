@@ -8,7 +8,7 @@ from capture_events import capture_events
 from day_logs import DAY_US, around_midnight, moved
 from lane_rows import lane_rows
 from lane_tables import SETTINGS, drain_row, run_lane, tables_of
-from real_captures import ABSENT, CAPTURES, EVERY_CAPTURE, NAMES
+from real_captures import CAPTURES, EVERY_CAPTURE, NEEDS_CAPTURES
 
 from pipeline.lanes import windows
 from pipeline.lanes.kept import opened_snapshot, snapshot
@@ -84,7 +84,7 @@ def test_every_mark_has_its_number() -> None:
     ]
 
 
-@pytest.mark.skipif(not NAMES, reason=ABSENT)
+@NEEDS_CAPTURES
 @pytest.mark.parametrize("name", ["h_size_quota_eviction", "i_age_quota_precise"])
 def test_no_row_of_a_date_comes_after_it_was_settled(name: str) -> None:
     """Midnight comes while a decision waits for what the broker does about it."""

@@ -24,6 +24,7 @@ from pipeline.lanes.orders import PART_BYTES, Orders, Seed, parts_of
 from pipeline.machines.machine import Rows
 from schemas.events import HOLD_CODE, RELEASE_CODE
 from schemas.lane_columns import COLUMN
+from schemas.tables.lane_answers import ANSWERS
 
 #: A fold until a hold leaves out nothing.
 ANY_DATE = date(2026, 1, 1)
@@ -214,6 +215,16 @@ def test_a_lane_without_an_open_epoch_holds_too() -> None:
     assert answers(lane.finish()) == [(hold.HELD, 0, 0)]
     lane.offer(order(RELEASE_CODE))
     assert answers(lane.finish()) == [(hold.RELEASED, 0, 0)]
+
+
+def test_every_answer_has_its_number() -> None:
+    assert [ANSWERS[number] for number in (hold.HELD, hold.SEEDED, hold.RELEASED, hold.LAPSED, hold.REFUSED)] == [
+        "held",
+        "seeded",
+        "released",
+        "lapsed",
+        "refused",
+    ]
 
 
 @given(st.binary(max_size=500))
