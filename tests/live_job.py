@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,7 +24,8 @@ POLL_S = 0.02
 class LiveJob:
     """`./spark-submit.sh stream` without --once, in a process group of its own; killed at the end of the `with` if it still runs."""
 
-    def __init__(self, events: Path, warehouse: Warehouse, output: Path, **settings: str) -> None:
+    def __init__(self, events: Path, warehouse: Warehouse, output: Path, *, conf: Mapping[str, str] | None = None, **settings: str) -> None:
+        """`conf` are Spark's settings beside the production's, `settings` the job's, with `__` for the dot of their keys."""
         self._warehouse = warehouse
         self._output = output
         self._manifest: tuple[int, list[dict[str, Any]]] = (0, [])
@@ -32,6 +33,7 @@ class LiveJob:
             str(ROOT / "spark-submit.sh"), "stream", "--events", str(events), "--warehouse", warehouse.root,
             "--master", "local[2]", "--driver-java-options", SHORT_JOB["spark.driver.extraJavaOptions"],
             "--conf", "spark.sql.shuffle.partitions=2", "--set", "stream.trigger_interval_ms=1000",
+            *(word for key, value in (conf or {}).items() for word in ("--conf", f"{key}={value}")),
             *(word for key, value in settings.items() for word in ("--set", f"{key.replace('__', '.')}={value}")),
         ]  # fmt: skip
 

@@ -22,6 +22,7 @@ NAMES = (
     "evictions_are_the_sum_of_their_moves",
     "check_histograms_add_up",
     "days_end_in_order",
+    "a_hold_ends_where_it_began",
 )
 
 
