@@ -1,8 +1,9 @@
-"""Run the benchmarks: `python -m bench.run lanes|topics|backfill|ingest --captures GLOB [--copies N] [--rounds N] [--store]`.
+"""Run the benchmarks: `python -m bench.run lanes|topics|backfill|watch|ingest --captures GLOB [--copies N] [--rounds N] [--store]`.
 
 lanes:  Delta bronze → Delta copy, and Delta bronze → lanes → tables, on the same rows.
 topics: the same as lanes, with 1, 10 and 100 thousand idle topics held by the lanes and a round of quota checks over them.
 backfill: the stream (Delta bronze → lanes → tables), and a backfill of all its dates (computed anew and compared, nothing differs).
+watch:  lanes in a micro-batch per file of bronze that nobody watches, and the same with listener, ledger, log and lines for a person.
 ingest: spark.read.json → Delta copy, and files → ingest → bronze, on the same files.
 """
 
@@ -11,6 +12,7 @@ import json
 import shutil
 import statistics
 import tempfile
+import time
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +27,7 @@ from pyspark.sql import functions as F
 from bench.log import ingested, json_files, multiplied
 from bench.measure import PeakMemory, against_baseline, alternate, apart_from_fixed_costs, cost_of_state, summary
 from bench.topics import SUBSCRIPTIONS, append_active, brokers_of, warehouse_with_idle_topics
+from bench.watch import watched_and_not
 from jobs.session import build_session
 from pipeline.backfill.backfill import backfill, dates_of_all
 from pipeline.backfill.run import Run as BackfillRun
@@ -222,7 +225,19 @@ def bench_backfill(spark: SparkSession, captures: str, folder: Path, copies: int
     asked = dates_of_all(spark, whole, told[0], told[1], None)
 
     def anew(number: int) -> None:
-        this = BackfillRun(str(number), datetime.now(UTC), "bench", 0, True, SWAPPED_TABLES, lambda: datetime.now(UTC), print, lambda: None)
+        this = BackfillRun(
+            run_id=str(number),
+            began_at=datetime.now(UTC),
+            code_version="bench",
+            ingest_batch=0,
+            dry_run=True,
+            tables=SWAPPED_TABLES,
+            now=lambda: datetime.now(UTC),
+            say=print,
+            before_swap=lambda: None,
+            lanes_run=lambda: False,
+            pause=time.sleep,
+        )
         found = backfill(spark, whole, settings, this, asked)
         differing = [one for one in found["done"] if any(table["dates"] for table in one["tables"].values())]
         if differing or len(found["done"]) != len(asked):
@@ -233,7 +248,19 @@ def bench_backfill(spark: SparkSession, captures: str, folder: Path, copies: int
     return summary(pair, rows) | {"java_peak_mb": memory.java_mb, "python_worker_peak_mb": memory.python_worker_mb}
 
 
-BENCHES = {"lanes": bench_lanes, "ingest": bench_ingest, "topics": bench_topics, "backfill": bench_backfill}
+def bench_watch(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
+    """Lanes as `stream` runs them against lanes that nobody watches."""
+    bronze, rows = multiplied(spark, ingested(spark, captures, folder), folder, copies)
+    print(f"{rows:,} events", flush=True)
+    targets = [ReadsElsewhere(str(folder / f"watch-{number}"), bronze) for number in range(2 * (rounds + 1))]
+    for target in targets:
+        create_missing_tables(spark, target)
+    pair = alternate(*watched_and_not(spark, targets, folder / "watch.log", TO_END), rounds)
+    told = spark.read.format("delta").load(targets[-1].table("query_progress")).where("batch_id IS NOT NULL").count()
+    return summary(pair, rows) | {"micro_batches_told": told}
+
+
+BENCHES = {"lanes": bench_lanes, "ingest": bench_ingest, "topics": bench_topics, "backfill": bench_backfill, "watch": bench_watch}
 
 
 def main() -> None:

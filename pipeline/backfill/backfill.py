@@ -1,6 +1,6 @@
 """Backfill in rounds: dates are planned, computed anew, compared and swapped; what begins from a changed snapshot is the next round."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date
@@ -29,6 +29,7 @@ from schemas.field import Table
 
 #: Comparing a table, and a commit, are several small jobs of Spark, each of which waits for the driver more than it works.
 TABLES_AT_ONCE = 4
+NAMED_BROKERS = 5
 
 
 def backfill(spark: SparkSession, warehouse: Warehouse, settings: Settings, run: Run, asked: Sequence[Due] | None) -> dict[str, Any]:
@@ -118,7 +119,8 @@ def _round(
         return [], planned.not_closed
     reasons = {one.dates.broker: one.reason for one in due}
     dates = list(planned.dates)
-    run.say(", ".join(f"{one.broker} {one.first} to {one.last} ({reasons[one.broker]})" for one in dates))
+    for line in _grouped(dates, reasons):
+        run.say(line)
     folder = f"{warehouse.staging}/{run.run_id}"
     files = WarehouseFiles(spark)
     files.delete(folder)
@@ -143,6 +145,16 @@ def _round(
         files.delete(folder)
     append_rows(spark, warehouse, run, settings, finished)
     return finished, planned.not_closed
+
+
+def _grouped(dates: Iterable[Dates], reasons: Mapping[str, str]) -> Iterable[str]:
+    """A line per range and reason, with the first of its brokers: there may be hundreds."""
+    groups: dict[str, list[str]] = {}
+    for one in dates:
+        groups.setdefault(f"{one.first} to {one.last} ({reasons[one.broker]})", []).append(one.broker)
+    for said, brokers in groups.items():
+        more = f" and {len(brokers) - NAMED_BROKERS} more" if len(brokers) > NAMED_BROKERS else ""
+        yield f"{said}: {', '.join(brokers[:NAMED_BROKERS])}{more}"
 
 
 def _compare_and_swap(

@@ -28,8 +28,7 @@ def uninterrupted(spark: SparkSession, files: list[Path], tmp_path_factory: pyte
     return undisturbed(files[0].parent, tmp_path_factory.mktemp("uninterrupted"))
 
 
-#: A start takes half a minute, so CI tries one order of the points; ./test.sh crash tries both.
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_nothing_is_lost_or_doubled(
     seed: int, files: list[Path], uninterrupted: dict[str, Rows], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,51 +18,48 @@ from pipeline.warehouse.layout import Warehouse
 pytestmark = [pytest.mark.spark, pytest.mark.captures, pytest.mark.slow]
 KILLS = int(os.environ.get("KILLS", "200"))
 SEED = int(os.environ.get("KILL_SEED", "1"))
-#: A start takes most of the time: one kill in five comes before the queries run, the others while they do.
-SHARE_BEFORE = 0.2
+#: A start takes most of the time: one kill in five comes before the queries run, two in five while they do, two after a whole micro-batch,
+#: without which a slow machine would never get anywhere.
+BEFORE, RUNNING, WHOLE = 0.2, 0.4, 0.4
 START_S = 20.0
-#: Well after the first micro-batches of both queries.
-LATEST_S = 20.0
-FILES = 60
+#: Longer than what is left of the micro-batch of the other query.
+LATEST_S = 12.0
 
 
 def test_nothing_is_lost_or_doubled_by_random_kills(
     spark: SparkSession, captures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A file of the log arrives before most starts; the job lives for a random time; what it left is taken up by the next."""
+    """At each start a file or two wait to be read; the job lives for a random time; what it left is taken up by the next."""
     rng = random.Random(SEED)
-    files = log_in_files(captures / "h_size_quota_eviction", tmp_path / "log", FILES)
+    files = log_in_files(captures / "h_size_quota_eviction", tmp_path / "log", KILLS)
     arriving, warehouse = tmp_path / "events", Warehouse(str(tmp_path / "warehouse"))
     arriving.mkdir()
-    waiting, grew = list(files), 0
+    arrived = grew = 0
     with Reader(warehouse) as reader:
         for number in range(KILLS):
-            if waiting and rng.random() < FILES / KILLS * 1.2:
-                file = waiting.pop(0)
-                (arriving / file.name).write_bytes(file.read_bytes())
-            grew += _killed_at_random(rng, LiveJob(
-                arriving, warehouse, tmp_path / f"start-{number}.txt", conf=INTERPRETED, ingest__max_files_per_batch="1"
-            ))  # fmt: skip
-        for file in waiting:
-            (arriving / file.name).write_bytes(file.read_bytes())
-            time.sleep(0.01)  # files are read in the order of their times
+            job = LiveJob(arriving, warehouse, tmp_path / f"start-{number}.txt", conf=INTERPRETED, ingest__max_files_per_batch="1")
+            if arrived <= job.commits("dispatch_events"):  # one per file, and the one that made the table
+                (arriving / files[arrived].name).write_bytes(files[arrived].read_bytes())
+                arrived += 1
+            grew += _killed_at_random(rng, job)
         last = run_child("nowhere", arriving, warehouse, tmp_path / "last.txt", "--drain")
     assert last.code == 0, (tmp_path / "last.txt").read_text(encoding="utf-8")
     wanted = undisturbed(arriving, tmp_path / "undisturbed")
     assert differences(tables_of_warehouse(warehouse), wanted) == {}, f"(missing, too many); repeat: KILLS={KILLS} KILL_SEED={SEED}"
     assert reader.wrong == []
     with capsys.disabled():
-        print(f"\n{KILLS} kills, {grew} after a whole micro-batch; {len(reader.cuts)} consistent cuts were read")
+        print(f"\n{KILLS} kills, {grew} after a whole micro-batch, {arrived} files read; {len(reader.cuts)} consistent cuts were read")
 
 
 def _killed_at_random(rng: random.Random, job: LiveJob) -> bool:
     """Whether it came to a whole micro-batch in its life."""
     before = job.commits("batch_manifest")
+    (phase,) = rng.choices(("before", "running", "whole"), (BEFORE, RUNNING, WHOLE))
     with job:  # at the end of the block the whole process group is killed
-        if rng.random() < SHARE_BEFORE:
-            time.sleep(rng.uniform(0.0, START_S))
-        else:
+        if phase != "before":
             job.wait_until(lambda: "\nlive;" in job.said(), "its queries run")
-            time.sleep(rng.uniform(0.0, LATEST_S))
+        if phase == "whole":
+            job.wait_until(lambda: job.commits("batch_manifest") > before, "a micro-batch is whole")
+        time.sleep(rng.uniform(0.0, START_S if phase == "before" else LATEST_S))
         assert job.is_running(), f"it ended by itself: {job.said()}"
     return job.commits("batch_manifest") > before

@@ -19,10 +19,10 @@ def log_in_files(capture: Path, folder: Path, count: int, midnight_at: float | N
     events = capture_events(capture)
     if midnight_at is not None:
         events = around_midnight(events, midnight_at)
-    size = -(-len(events) // count)
+    ends = [len(events) * number // count for number in range(count + 1)]
     files = []
     for number in range(count):
-        piece = events[number * size : (number + 1) * size]
+        piece = events[ends[number] : ends[number + 1]]
         repeated = {**piece[len(piece) // 2], "topic": 7}
         path = write_events(piece, folder / f"part-{number:03}.jsonl")
         if number % 4 == 1:

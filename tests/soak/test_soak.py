@@ -1,19 +1,23 @@
-"""Stream, maintain, backfill and readers at once, for SOAK_MINUTES (10): nobody fails, and no row is lost or doubled."""
+"""Stream, maintain, backfill, readers at once, for SOAK_MINUTES (10), while events come late: nobody fails, no row is lost or doubled."""
 
 import json
 import os
-import shutil
+import threading
 import time
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from backfill_run import broken_laws, computed
 from capture_events import write_events
-from killed_job import differences, tables_of_warehouse
+from job_run import run_job, tables_in
 from live_job import LiveJob
 from pyspark.sql import SparkSession
+from quick_start import INTERPRETED
 from reader import Reader
-from undisturbed import undisturbed
 from upkeep_log import capture
 
 from jobs.cli import main
@@ -27,67 +31,112 @@ from schemas.tables import TABLES
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 MINUTES = float(os.environ.get("SOAK_MINUTES", "10"))
-FILES_PER_EPOCH = 6
-WRITTEN_AT = 1_790_000_000
+DAYS_BEFORE = (3, 2, 1, 0)
+FILES_PER_EPOCH = 12
+#: Of each epoch, by position: they are missing in the seventh file, are given up by the ninth, and come with the tenth.
+LATE, COMES_WITH = range(430, 440), 9
 #: A file that was merged is removed so soon: a test has no week. Longer than any reader here holds a version.
 KEPT_S = 60
+JOB = {"ingest__max_files_per_batch": "1", "lanes__lateness_ms": "1000"}
 
 
 def log_in_files(folder: Path) -> list[Path]:
-    """Four epochs of a broker on four dates in a row, in small files."""
+    """Four epochs of a broker on four dates in a row, in small files; of each epoch some events come late."""
     files = []
-    for days_before in (3, 2, 1, 0):
+    for days_before in DAYS_BEFORE:
         events = capture("p1_batches", days_before)
         size = -(-len(events) // FILES_PER_EPOCH)
-        for start in range(0, len(events), size):
-            file = write_events(events[start : start + size], folder / f"{len(files):04}.jsonl")
-            os.utime(file, (WRITTEN_AT + len(files),) * 2)  # files are read in the order of their times
-            files.append(file)
+        for number in range(FILES_PER_EPOCH):
+            positions = [n for n in range(number * size, min((number + 1) * size, len(events))) if n not in LATE]
+            late = LATE if number == COMES_WITH else ()
+            files.append(write_events([events[n] for n in (*positions, *late)], folder / f"{len(files):04}.jsonl"))
     return files
 
 
-def test_stream_maintain_and_readers_do_not_disturb_each_other(
+def log_in_time(folder: Path) -> Path:
+    """The same events, none of them late."""
+    for number, days_before in enumerate(DAYS_BEFORE):
+        write_events(capture("p1_batches", days_before), folder / f"{number:04}.jsonl")
+    return folder
+
+
+class Arrivals:
+    """Lets a file arrive whenever lanes have read those before it, however slow the machine, spread over most of the time."""
+
+    def __init__(self, files: list[Path], folder: Path, job: LiveJob) -> None:
+        self._files, self._folder, self._job = files, folder, job
+        self.events = 0
+        self.wrong: list[str] = []
+        folder.mkdir()
+
+    @contextmanager
+    def coming(self) -> Iterator[None]:
+        """In a thread, until the end of the block; then all have come."""
+        thread = threading.Thread(target=self._bring_all, daemon=True)
+        thread.start()
+        yield
+        thread.join()
+        assert self.wrong == []
+
+    def _bring_all(self) -> None:
+        began = time.monotonic()
+        try:
+            for number, file in enumerate(self._files):
+                due = began + 54 * MINUTES * number / len(self._files)
+                self._job.wait_until(lambda at=due: time.monotonic() >= at and self._read(), f"file {number} can arrive")  # type: ignore[misc]  # a default is bound now
+                self.events += len(file.read_text(encoding="utf-8").splitlines())
+                file.rename(self._folder / file.name)
+            self._job.wait_until(self._applied, "all is applied, or late")
+        except pytest.fail.Exception as fault:
+            self.wrong.append(str(fault))
+
+    def _read(self) -> bool:
+        return self._job.written("lanes", "rows_in") == self.events
+
+    def _applied(self) -> bool:
+        return self._job.written("lanes", "applied") + self._job.written("lanes", "late") == self.events
+
+
+def test_stream_maintain_backfill_and_readers_do_not_disturb_each_other(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    files, arriving, warehouse = log_in_files(tmp_path / "log"), tmp_path / "events", Warehouse(f"file:{tmp_path / 'warehouse'}")
-    arriving.mkdir()
+    warehouse = Warehouse(f"file:{tmp_path / 'warehouse'}")
     monkeypatch.setattr(vacuum, "SHORTEST", timedelta(0))
     monkeypatch.setattr(vacuum, "MARGIN", timedelta(0))
     create_missing_tables(spark, warehouse)
     for table in TABLES:
         kept = f"'delta.deletedFileRetentionDuration' = 'interval {KEPT_S} seconds'"
         spark.sql(f"ALTER TABLE {delta_path(warehouse.table(table.name))} SET TBLPROPERTIES ({kept})")
-    reader, waiting = Reader(Warehouse(str(tmp_path / "warehouse"))), list(files)
-    rounds, removed, anew, arrived = 0, 0, 0, 0
-    days = [shutil.copy(file, tmp_path) for file in files[::FILES_PER_EPOCH]]
-    with reader, LiveJob(arriving, warehouse, tmp_path / "said.txt", ingest__max_files_per_batch="1") as job:
-        began = time.monotonic()
-        while (elapsed := time.monotonic() - began) < 60 * MINUTES:
-            assert job.is_running(), job.said()
-            # Never more than the job can take, however slow the machine: at the end nothing waits.
-            if (
-                waiting
-                and len(files) - len(waiting) <= len(files) * elapsed / (54 * MINUTES)
-                and job.written("lanes", "applied") == arrived
-            ):
-                arrived += _lines(waiting[0])
-                waiting[0].rename(arriving / waiting.pop(0).name)
-            if job.written("lanes", "rows_in"):
-                removed += maintained(warehouse, capsys)
-                anew += backfilled(warehouse, days[rounds % len(days)], capsys)
-                rounds += 1
-            found = status(spark, warehouse, utc_now(), "elsewhere", lambda _: True, 1 << 20)
-            assert found["problems"] == []
-        job.wait_until(lambda: job.written("lanes", "applied") == arrived, "all is applied")
+    removed, done, reader = 0, list[dict[str, Any]](), Reader(Warehouse(str(tmp_path / "warehouse")))
+    days = [datetime.fromtimestamp(capture("p1_batches", before)[0]["ts"] / 1e6, UTC).date() for before in DAYS_BEFORE]
+    with reader, LiveJob(tmp_path / "events", warehouse, tmp_path / "said.txt", conf=INTERPRETED, **JOB) as job:
+        arrivals, began = Arrivals(log_in_files(tmp_path / "log"), tmp_path / "events", job), time.monotonic()
+        job.wait_until(lambda: "\nlive;" in job.said(), "its queries run")
+        with arrivals.coming():
+            while time.monotonic() - began < 60 * MINUTES:
+                assert job.is_running(), job.said()
+                if job.written("lanes", "rows_in"):
+                    removed += maintained(warehouse, capsys)
+                    done.append(backfilled(warehouse, capsys, days[len(done) // 2 % len(days)] if len(done) % 2 else None))
+                found = status(spark, warehouse, utc_now(), "elsewhere", lambda _: True, 1 << 20)
+                assert found["problems"] == []
+        for _ in range(3):
+            done.append(backfilled(warehouse, capsys))
+        assert done[-1]["done"] == [], "what was put right stays right"
         (tmp_path / "warehouse" / "_stop").touch()
         assert job.exit_code() == 0, job.said()
-    assert rounds > 1
+    seeded = [one for document in done for one in document["live"] if one["lane"] == "its lane goes on from what was computed"]
+    with capsys.disabled():
+        print(f"\n{len(done)} rounds, {removed} files removed, {len(seeded)} lanes seeded, {len(reader.cuts)} consistent cuts read")
     assert removed, "the test needs rounds that removed files"
-    assert anew, "the test needs rounds that computed dates anew"
+    assert seeded, "the test needs late events of the date that is not over"
     assert reader.wrong == []
     assert len(reader.cuts) > 1
-    wanted = undisturbed(arriving, tmp_path / "undisturbed", drain=False)
-    assert differences(tables_of_warehouse(Warehouse(str(tmp_path / "warehouse"))), wanted) == {}
+    undisturbed = Warehouse(str(tmp_path / "undisturbed"))
+    run_job(log_in_time(tmp_path / "in_time"), undisturbed, drain=False, **JOB)
+    found, wanted = (computed(tables_in(spark, one)) for one in (warehouse, undisturbed))
+    assert [name for name in wanted if found[name] != wanted[name]] == []
+    assert broken_laws(spark, warehouse) == []
 
 
 def maintained(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> int:
@@ -98,17 +147,11 @@ def maintained(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> int:
     return sum(table["removed_files"] for table in document["tables"].values())
 
 
-def backfilled(warehouse: Warehouse, log: Path, capsys: pytest.CaptureFixture[str]) -> int:
-    """The date of a file computed anew, if it is closed by now; what is there is what comes out. Returns how many rows did."""
+def backfilled(warehouse: Warehouse, capsys: pytest.CaptureFixture[str], day: date | None = None) -> dict[str, Any]:
+    """One backfill of what waits, or of a date whether it does or not: its document."""
     capsys.readouterr()
-    on = datetime.fromtimestamp(json.loads(log.read_text(encoding="utf-8").splitlines()[0])["ts"] / 1e6, UTC).date()
-    code = main(["backfill", "--warehouse", warehouse.root, "--from", str(on), "--format", "json"])
-    document = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert code == (1 if document["not_closed"] else 0)
-    tables = [table for one in document["done"] for table in one["tables"].values()]
-    assert not any(table["dates"] for table in tables), document
-    return sum(table["computed"] for table in tables)
-
-
-def _lines(file: Path) -> int:
-    return len(file.read_text(encoding="utf-8").splitlines())
+    dates = ["--pending"] if day is None else ["--from", str(day)]
+    code = main(["backfill", "--warehouse", warehouse.root, *dates, "--set", "lanes.lateness_ms=1000", "--format", "json"])
+    document: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert code == (1 if day and document["not_closed"] else 0), document
+    return document
