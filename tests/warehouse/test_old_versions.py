@@ -1,0 +1,23 @@
+"""A table that is seldom written is read as it stood until now, however long ago that was written."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pipeline.warehouse.layout import Warehouse
+from schemas.render.ddl import create_table, delta_path
+from schemas.tables.lane_answers import LANE_ANSWERS
+
+pytestmark = pytest.mark.spark
+
+
+def test_a_version_that_was_replaced_only_now_is_readable_though_it_is_older_than_removed_files_are_kept(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = Warehouse(str(tmp_path)).table(LANE_ANSWERS.name)
+    spark.sql(create_table(LANE_ANSWERS, path))
+    spark.sql(f"ALTER TABLE {delta_path(path)} SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = 'interval 0 seconds')")
+    spark.sql(f"INSERT INTO {delta_path(path)} VALUES ('b', 1, 2, 'held', 3)")
+    versions = [spark.sql(f"SELECT * FROM {delta_path(path)} VERSION AS OF {version}").count() for version in (1, 2)]
+    assert versions == [0, 1]
