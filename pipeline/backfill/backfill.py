@@ -119,7 +119,7 @@ def _round(
         return [], planned.not_closed
     reasons = {one.dates.broker: one.reason for one in due}
     dates = list(planned.dates)
-    for line in _grouped(dates, reasons):
+    for line in range_lines(dates, reasons):
         run.say(line)
     folder = f"{warehouse.staging}/{run.run_id}"
     files = WarehouseFiles(spark)
@@ -147,7 +147,7 @@ def _round(
     return finished, planned.not_closed
 
 
-def _grouped(dates: Iterable[Dates], reasons: Mapping[str, str]) -> Iterable[str]:
+def range_lines(dates: Iterable[Dates], reasons: Mapping[str, str]) -> Iterable[str]:
     """A line per range and reason, with the first of its brokers: there may be hundreds."""
     groups: dict[str, list[str]] = {}
     for one in dates:

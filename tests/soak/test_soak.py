@@ -90,8 +90,8 @@ class Arrivals:
         began = time.monotonic()
         try:
             for number, file in enumerate(self._files):
-                due = began + 54 * MINUTES * number / len(self._files)
-                self._job.wait_until(lambda at=due: time.monotonic() >= at and self._read(), f"file {number} can arrive")  # type: ignore[misc]  # a default is bound now
+                time.sleep(max(0.0, began + 54 * MINUTES * number / len(self._files) - time.monotonic()))
+                self._job.wait_until(self._read, f"file {number} can arrive")
                 self.events += len(file.read_text(encoding="utf-8").splitlines())
                 file.rename(self._folder / file.name)
             self._job.wait_until(self._applied, "all is applied, or late")
