@@ -70,6 +70,10 @@ class LiveJob:
                 self._fail(f"not within {PATIENCE_S:.0f} s: {what}")
             time.sleep(POLL_S)
 
+    def wait_until_live(self) -> None:
+        """Until both queries run."""
+        self.wait_until(lambda: "\nlive;" in self.said(), "its queries run")
+
     def signal_group(self, number: signal.Signals) -> None:
         """As `timeout` and terminals do: the signal reaches Java, too."""
         os.killpg(self._process.pid, number)

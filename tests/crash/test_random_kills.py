@@ -57,7 +57,7 @@ def _killed_at_random(rng: random.Random, job: LiveJob) -> bool:
     (phase,) = rng.choices(("before", "running", "whole"), (BEFORE, RUNNING, WHOLE))
     with job:  # at the end of the block the whole process group is killed
         if phase != "before":
-            job.wait_until(lambda: "\nlive;" in job.said(), "its queries run")
+            job.wait_until_live()
         if phase == "whole":
             job.wait_until(lambda: job.commits("batch_manifest") > before, "a micro-batch is whole")
         time.sleep(rng.uniform(0.0, START_S if phase == "before" else LATEST_S))

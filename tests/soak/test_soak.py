@@ -119,7 +119,7 @@ def test_stream_maintain_backfill_and_readers_do_not_disturb_each_other(
     days = [datetime.fromtimestamp(capture("p1_batches", before)[0]["ts"] / 1e6, UTC).date() for before in DAYS_BEFORE]
     with reader, LiveJob(tmp_path / "events", warehouse, tmp_path / "said.txt", conf=INTERPRETED, **JOB) as job:
         arrivals = Arrivals(log_in_files(tmp_path / "log"), tmp_path / "events", job)
-        job.wait_until(lambda: "\nlive;" in job.said(), "its queries run")
+        job.wait_until_live()
         with arrivals.coming() as thread:
             while thread.is_alive():
                 assert job.is_running(), job.said()
