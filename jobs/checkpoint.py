@@ -1,8 +1,9 @@
-"""What a query's checkpoint holds: who the query is, what it planned and finished, where its sources stand, how large its state is, and
-whether `stream` would go on from it.
+"""What a query's checkpoint holds, or a checkpoint begun anew.
 
-Reads only, beside a running job, too. There is no reset: a checkpoint without its tables, or tables without their checkpoint, would skip or
-double rows; what starts a query anew, with both, is `rebuild`.
+inspect says who the query is, what it planned and finished, where its sources stand, how large its state is, and whether `stream` would go
+on from it. It reads only, beside a running job, too.
+reset lets the query begin anew, with its tables: of lanes it is `rebuild lanes`, of ingest `rebuild all`, for lanes read what ingest wrote.
+A checkpoint without its tables, or tables without their checkpoint, would skip or double rows.
 """
 
 import argparse
@@ -10,24 +11,38 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from jobs import rebuild
 from jobs.shown import print_document
 
 EXAMPLES = """examples:
   ./spark-submit.sh checkpoint inspect --query lanes --warehouse /data/warehouse
   ./spark-submit.sh checkpoint inspect --query ingest --warehouse /data/warehouse --format json
+  ./spark-submit.sh checkpoint reset --query lanes --warehouse /data/warehouse
 """
+#: What is to be forgotten where a query's checkpoint is.
+FORGOTTEN_WITH = {"ingest": "all", "lanes": "lanes"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `checkpoint`."""
-    parser.add_argument("what", choices=("inspect",), help="say what is in it (to start a query anew: rebuild)")
-    parser.add_argument("--query", required=True, choices=("ingest", "lanes"), help="whose")
-    parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="json: one document (default: text)")
+    actions = parser.add_subparsers(dest="what", required=True, metavar="ACTION")
+    looks = actions.add_parser("inspect", help="say what is in it", allow_abbrev=False)
+    resets = actions.add_parser("reset", help="begin anew, with the tables: what rebuild does", allow_abbrev=False)
+    for action in (looks, resets):
+        action.add_argument("--query", required=True, choices=tuple(FORGOTTEN_WITH), help="whose")
+        action.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
+    looks.add_argument("--format", choices=("text", "json"), default="text", help="json: one document (default: text)")
+    rebuild.add_consent(resets)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print it; 0 whatever is in it. BadWarehouse where no warehouse is."""
+    """inspect: print it; 0 whatever is in it. reset: as `rebuild`. BadWarehouse where no warehouse is."""
+    if args.what == "reset":
+        return rebuild.forget(FORGOTTEN_WITH[args.query], args)
+    return _inspect(args)
+
+
+def _inspect(args: argparse.Namespace) -> int:
     from jobs.driver import existing_warehouse
     from jobs.session import LITTLE_DATA, build_session
     from pipeline.upkeep.inspect import inspect

@@ -3,6 +3,8 @@
 lanes: the tables that lanes wrote, their checkpoint and their rows in batch_manifest; dispatch_events and quarantine stay, and the next
 `stream --once` computes from them. all: every checkpoint and every table but run_ledger and query_progress, which are history and cannot
 be computed again; the next `stream --once` reads the log again.
+What lanes computed of events that dispatch_events no longer holds cannot come back with `lanes`: that is refused, with the brokers and
+dates, unless --lose-history says that it may go.
 """
 
 import argparse
@@ -14,6 +16,7 @@ from pipeline.faults import BadConfig
 
 EXAMPLES = """examples:
   ./spark-submit.sh rebuild lanes --warehouse ./warehouse/demo
+  ./spark-submit.sh rebuild lanes --warehouse ./warehouse/demo --yes --lose-history
   ./spark-submit.sh rebuild all --warehouse ./warehouse/demo --events /var/log/pulsar-events --yes
 """
 
@@ -22,12 +25,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `rebuild`."""
     parser.add_argument("what", choices=("lanes", "all"), help="lanes: keep the events read; all: read the log again")
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
-    parser.add_argument("--events", metavar="URI", help="of the log; with `all`, for the command that is named at the end")
+    add_consent(parser)
+
+
+def add_consent(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of whatever rebuilds, besides what and where."""
+    parser.add_argument("--events", metavar="URI", help="of the log; for the command that is named at the end, if it is to be read again")
     parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--lose-history", action="store_true", help="delete what was computed of events that are no longer there, too")
 
 
 def run(args: argparse.Namespace) -> int:
     """Delete; BadConfig unless confirmed, BadWarehouse where no warehouse is or a driver writes."""
+    return forget(args.what, args)
+
+
+def forget(what: str, args: argparse.Namespace) -> int:
+    """Delete `what` (lanes or all) in `args.warehouse`, given the arguments of `add_consent`; raises as `run` does."""
     from jobs.driver import existing_warehouse, locked, say
     from jobs.session import SHORT_JOB, build_session
     from pipeline.warehouse.lock import UpkeepLock
@@ -36,11 +50,13 @@ def run(args: argparse.Namespace) -> int:
         raise BadConfig("rebuild deletes tables: say --yes where nobody can be asked")
     spark = build_session("dispatch-analytics rebuild", SHORT_JOB)
     warehouse = existing_warehouse(spark, args.warehouse)
-    if not args.yes and input(f"delete {_words(args.what)} in {warehouse.root}? [y/N] ").strip().lower() not in ("y", "yes"):
+    if what == "lanes" and not args.lose_history:
+        _refuse_to_lose_history(spark, warehouse)
+    if not args.yes and input(f"delete {_words(what)} in {warehouse.root}? [y/N] ").strip().lower() not in ("y", "yes"):
         raise BadConfig("nothing was deleted")
     run_id = str(uuid.uuid4())
     with locked(spark, warehouse, run_id), locked(spark, warehouse, run_id, UpkeepLock):
-        if args.what == "lanes":
+        if what == "lanes":
             forget_lanes(spark, warehouse, say)
         else:
             forget_all(spark, warehouse, say)
@@ -50,7 +66,23 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _words(what: str) -> str:
-    return "what lanes computed" if what == "lanes" else "every table that was computed and every checkpoint"
+    return "what lanes computed" if what == "lanes" else "every table that was computed and every checkpoint (the log must be there, whole)"
+
+
+def _refuse_to_lose_history(spark: Any, warehouse: Any) -> None:
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    from jobs.advice import one_line_cause
+    from pipeline.upkeep.before_bronze import dates_before_bronze
+
+    nevertheless = "To delete it nevertheless, say --lose-history"
+    try:
+        lost = "; ".join(map(str, dates_before_bronze(spark, warehouse)))
+    except (Py4JJavaError, PySparkException) as fault:
+        raise BadConfig(f"nobody can tell whether all can be computed again: {one_line_cause(fault)}. {nevertheless}") from fault
+    if lost:
+        raise BadConfig(f"the events that lanes computed this from are gone, it cannot be computed again: {lost}. {nevertheless}")
 
 
 def forget_lanes(spark: Any, warehouse: Any, say: Any) -> None:

@@ -188,6 +188,46 @@ def test_a_date_that_is_not_over_waits(spark: SparkSession, log: list[dict], day
     assert run_backfill_command(spark, warehouse, "--from", days[0], "--dry-run")["done"]
 
 
+def uncommit(warehouse: Warehouse, first: int) -> None:
+    """As if lanes had been killed between the tables and Spark's commit of micro-batch `first`."""
+    for path in (Path(warehouse.checkpoint("lanes").removeprefix("file:")) / "commits").glob("[0-9]*"):
+        if int(path.name) >= first:
+            path.unlink()
+            path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+
+
+def test_a_date_that_lanes_passed_with_events_that_do_not_count_waits(
+    spark: SparkSession, log: list[dict], days: list[str], tmp_path: Path, warehouse: Warehouse
+) -> None:
+    """An epoch's end is in the tables already, its last events came after what is read for good: rows would lack them."""
+    end = sum(event["epoch"] == log[0]["epoch"] for event in log)
+    for number, part in enumerate((log[: end - 20], log[end - 20 :])):
+        write_events(part, tmp_path / "events" / f"{number}.jsonl")
+        run_job(tmp_path / "events", warehouse, drain=number == 1)
+    before = tables_in(spark, warehouse)
+    uncommit(warehouse, 1)
+    for arguments in (["--pending"], ["--from", days[1]]):
+        document = run_backfill_command(spark, warehouse, *arguments)
+        assert document["done"] == []
+        assert tables_in(spark, warehouse) == before
+    assert f"has not settled {days[1]}" in document["not_closed"][0]["why"]
+    run_job(tmp_path / "events", warehouse)
+    (one,) = run_backfill_command(spark, warehouse, "--from", days[1])["done"]
+    assert not any(table["dates"] for table in one["tables"].values())
+    assert tables_in(spark, warehouse) == before
+
+
+def test_a_closed_date_does_not_wait_for_late_events_that_do_not_count_yet(
+    spark: SparkSession, late: Warehouse, days: list[str], copy_of: Callable[[Warehouse], Warehouse]
+) -> None:
+    warehouse = copy_of(late)
+    commits = Path(warehouse.checkpoint("lanes").removeprefix("file:")) / "commits"
+    uncommit(warehouse, max(int(path.name) for path in commits.glob("[0-9]*")))
+    document = run_backfill_command(spark, warehouse, "--from", days[0], "--dry-run")
+    assert (document["ingest_batch"], document["not_closed"]) == (0, [])
+    assert not any(table["dates"] for table in document["done"][0]["tables"].values()), "what came late is left out"
+
+
 def test_the_command_and_its_refusals(late: Warehouse, days: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["backfill", "--warehouse", late.root, "--from", days[0], "--dry-run", "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out.splitlines()[-1])

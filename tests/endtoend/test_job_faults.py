@@ -26,7 +26,7 @@ def checkpoint(warehouse: Warehouse, query: str) -> Path:
     return Path(warehouse.checkpoint(query))
 
 
-def test_lost_and_old_checkpoints_are_refused_and_a_rebuild_gives_the_same_tables(
+def test_lost_and_old_checkpoints_are_refused_and_a_reset_gives_the_same_tables(
     spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse
 ) -> None:
     events = capture_events(captures / "f_limit_above_need")
@@ -47,7 +47,7 @@ def test_lost_and_old_checkpoints_are_refused_and_a_rebuild_gives_the_same_table
         run_job(folder, warehouse)
     assert tables_in(spark, warehouse) == whole, "a refusal changes nothing"
 
-    assert main(["rebuild", "lanes", "--warehouse", warehouse.root, "--yes"]) == 0
+    assert main(["checkpoint", "reset", "--query", "lanes", "--warehouse", warehouse.root, "--yes"]) == 0
     run_job(folder, warehouse)
     assert tables_in(spark, warehouse) == whole
 

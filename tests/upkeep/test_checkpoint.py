@@ -1,4 +1,4 @@
-"""`checkpoint inspect`: what lies there, whether it fits, and the one command that starts anew."""
+"""`checkpoint`: what lies there, whether it fits, and the one command that starts anew; reset is that command."""
 
 import json
 import shutil
@@ -13,6 +13,8 @@ from jobs.cli import main
 from pipeline.lanes.blob import VERSION
 from pipeline.upkeep.inspect import inspect
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.table_facts import existing_tables
+from schemas.tables import WATCH_TABLES
 
 pytestmark = pytest.mark.spark
 
@@ -50,7 +52,16 @@ def test_a_checkpoint_that_is_gone_names_the_command(spark: SparkSession, copied
     assert lines[-1] == f"anew with   {command}"
 
 
-def test_there_is_no_reset(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["checkpoint", "reset", "--query", "lanes", "--warehouse", "w"])
-    assert "invalid choice: 'reset'" in capsys.readouterr().err
+def test_reset_of_ingest_takes_everything_with_it_once_it_is_confirmed(
+    spark: SparkSession, copied: Callable[[], Warehouse], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What reset of lanes does, tables and all, is in test_job_faults."""
+    warehouse = copied()
+    tables, reset = existing_tables(spark, warehouse), ["checkpoint", "reset", "--query", "ingest", "--warehouse", warehouse.root]
+    assert main(reset) == 2
+    assert "say --yes where nobody can be asked" in capsys.readouterr().err
+    assert existing_tables(spark, warehouse) == tables
+    assert main([*reset, "--yes", "--events", "/log"]) == 0
+    assert "stream --once --events /log" in capsys.readouterr().out
+    assert existing_tables(spark, warehouse) == [table.name for table in WATCH_TABLES]
+    assert not Path(warehouse.checkpoint("lanes").removeprefix("file:")).exists(), "lanes have read what ingest wrote"

@@ -1,0 +1,47 @@
+"""Which marks of lanes tell of events that a backfill does not count, because lanes read them after it began."""
+
+from collections.abc import Collection
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.warehouse.layout import Warehouse
+from schemas.render.ddl import quoted
+
+_PLACE = ["broker", "epoch", "seq"]
+
+
+def first_uncounted(spark: SparkSession, warehouse: Warehouse, brokers: Collection[str], ingest_batch: int) -> dict[tuple[str, int], int]:
+    """By broker and epoch: least seq, below the epoch's newest mark, of an event that came after micro-batch `ingest_batch` of ingest and
+    that lanes may have applied: neither late nor a duplicate of one that counts. Epochs without such an event are missing.
+
+    A lane goes on while a backfill runs, and may pass a date amid it. Its mark then says that the date is closed, but of events that the
+    backfill leaves out: what it would compute lacks them. In steady state there is nothing beyond a mark but what came late.
+    """
+    if not brokers:
+        return {}
+    bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
+    own = bronze.where(f"broker IN ({', '.join(map(quoted, brokers))})").select(*_PLACE, "ingest_batch")
+    marks = spark.read.format("delta").load(warehouse.table("lane_snapshots")).groupBy("broker", "epoch")
+    reached = marks.agg(F.max("next_seq").alias("reached"))
+    late = spark.read.format("delta").load(warehouse.table("late_events")).select(*_PLACE)
+    after = own.where(F.col("ingest_batch") > ingest_batch).join(F.broadcast(reached), ["broker", "epoch"]).where("seq < reached")
+    after = after.join(late, _PLACE, "left_anti").select(*_PLACE).persist()
+    try:
+        if not after.limit(1).count():
+            return {}
+        return _first(after.join(_counted(own, after, ingest_batch), _PLACE, "left_anti"))
+    finally:
+        after.unpersist()
+
+
+def _counted(own: DataFrame, after: DataFrame, ingest_batch: int) -> DataFrame:
+    """Places of events that count, as far as one of `after` may repeat them: said as bounds, so that files without any are skipped."""
+    bounds = after.agg(F.min("seq").alias("least"), F.max("seq").alias("most"), F.collect_set("epoch").alias("epochs")).collect()[0]
+    near = own.where(F.col("epoch").isin(bounds.epochs) & F.col("seq").between(bounds.least, bounds.most))
+    return near.where(F.col("ingest_batch") <= ingest_batch).select(*_PLACE)
+
+
+def _first(places: DataFrame) -> dict[tuple[str, int], int]:
+    rows = places.groupBy("broker", "epoch").agg(F.min("seq").alias("seq")).collect()
+    return {(row.broker, row.epoch): row.seq for row in rows}

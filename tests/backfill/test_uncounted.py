@@ -1,0 +1,57 @@
+"""A lane goes on while a backfill runs: its newest marks may tell of events that the backfill does not count."""
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pipeline.backfill.uncounted import first_uncounted
+from pipeline.warehouse.layout import Warehouse
+
+pytestmark = pytest.mark.spark
+
+B, OTHER = "b'1:8080", "b2:8080"
+EPOCH, OVER = 7, 5
+COUNTS, AFTER = 3, 4
+
+EVENTS = {
+    "is of no mark yet": (B, EPOCH, 120, AFTER),
+    "counts": (B, EPOCH, 99, COUNTS),
+    "was late": (B, EPOCH, 40, AFTER),
+    "came twice, and counts": (B, EPOCH, 30, COUNTS),
+    "its duplicate": (B, EPOCH, 30, AFTER),
+    "of an epoch that was over before": (B, OVER, 50, AFTER),
+    "of another broker": (OTHER, EPOCH, 10, AFTER),
+}
+
+
+@pytest.fixture
+def written(spark: SparkSession, warehouse: Warehouse) -> Warehouse:
+    """EVENTS; a broker whose epoch stands at 100, and one that was over at 50, and another broker."""
+    for table, columns, rows in (
+        ("dispatch_events", "broker string, epoch long, seq long, ingest_batch long", [*EVENTS.values()]),
+        ("late_events", "broker string, epoch long, seq long", [(B, EPOCH, 40)]),
+        (
+            "lane_snapshots",
+            "broker string, epoch long, next_seq long",
+            [(B, EPOCH, 60), (B, EPOCH, 100), (B, OVER, 50), (OTHER, EPOCH, 11)],
+        ),
+    ):
+        spark.createDataFrame(rows, columns).write.format("delta").save(warehouse.table(table))
+    return warehouse
+
+
+def appended(spark: SparkSession, warehouse: Warehouse, *events: tuple[str, int, int, int]) -> None:
+    columns = "broker string, epoch long, seq long, ingest_batch long"
+    spark.createDataFrame(events, columns).write.format("delta").mode("append").save(warehouse.table("dispatch_events"))
+
+
+def test_late_repeated_and_newer_events_are_in_no_mark(spark: SparkSession, written: Warehouse) -> None:
+    assert first_uncounted(spark, written, [B], COUNTS) == {}
+    assert first_uncounted(spark, written, [OTHER], COUNTS) == {(OTHER, EPOCH): 10}
+    assert first_uncounted(spark, written, [OTHER], AFTER) == {}
+    assert first_uncounted(spark, written, [], COUNTS) == {}
+
+
+def test_what_lanes_may_have_applied_since_is(spark: SparkSession, written: Warehouse) -> None:
+    appended(spark, written, (B, EPOCH, 80, AFTER), (B, EPOCH, 70, AFTER + 1), (B, EPOCH, 101, AFTER))
+    assert first_uncounted(spark, written, [B, OTHER], COUNTS) == {(B, EPOCH): 70, (OTHER, EPOCH): 10}
+    assert first_uncounted(spark, written, [B], AFTER) == {(B, EPOCH): 70}

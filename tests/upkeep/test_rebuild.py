@@ -1,0 +1,86 @@
+"""A rebuild forgets what can be computed again; what cannot, it keeps, or asks about: what runs told of themselves, and history."""
+
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.cli import main
+from jobs.rebuild import forget_all
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.table_facts import existing_tables
+from schemas.render.ddl import delta_path
+from schemas.tables import WATCH_TABLES
+
+pytestmark = pytest.mark.spark
+
+
+def test_rebuild_all_leaves_the_runs_and_their_micro_batches(spark: SparkSession, copied: Callable[[], Warehouse]) -> None:
+    warehouse = copied()
+    names = [table.name for table in WATCH_TABLES]
+    before = {name: spark.read.format("delta").load(warehouse.table(name)).count() for name in names}
+    said: list[str] = []
+    forget_all(spark, warehouse, said.append)
+    assert existing_tables(spark, warehouse) == names
+    assert not Path(warehouse.checkpoint("lanes").removeprefix("file:")).exists()
+    assert {name: spark.read.format("delta").load(warehouse.table(name)).count() for name in names} == before
+    assert before["query_progress"] >= 5, "four micro-batches of ingest, and those of lanes"
+    assert not [line for line in said if any(name in line for name in names)]
+
+
+def rebuilt(warehouse: Warehouse, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:
+    """Exit code of `rebuild lanes`, and what it complained of."""
+    capsys.readouterr()
+    code = main(["rebuild", "lanes", "--warehouse", warehouse.root, "--yes", *more])
+    return code, capsys.readouterr().err
+
+
+def dates(spark: SparkSession, warehouse: Warehouse) -> Counter[str]:
+    """Dates of the windows that lanes computed."""
+    windows = spark.read.format("delta").load(warehouse.table("subscription_throttle"))
+    return Counter(str(row.window_start.date()) for row in windows.select("window_start").collect())
+
+
+def test_history_whose_events_are_gone_is_not_deleted_by_the_way(
+    spark: SparkSession, copied: Callable[[], Warehouse], capsys: pytest.CaptureFixture[str]
+) -> None:
+    warehouse = copied()
+    before = dates(spark, warehouse)
+    bronze = delta_path(warehouse.table("dispatch_events"))
+    (broker,) = (row.broker for row in spark.sql(f"SELECT DISTINCT broker FROM {bronze}").collect())
+    spark.sql(f"DELETE FROM {bronze} WHERE event_date = '2026-11-18'")
+    code, said = rebuilt(warehouse, capsys)
+    assert (code, dates(spark, warehouse)) == (2, before)
+    assert f"cannot be computed again: {broker} from 2026-11-18 before 2026-11-21. To delete it nevertheless" in said
+    spark.sql(f"DELETE FROM {bronze}")
+    code, said = rebuilt(warehouse, capsys)
+    assert (code, dates(spark, warehouse)) == (2, before)
+    assert f"{broker} from 2026-11-18 on; it has no events left" in said
+    assert rebuilt(warehouse, capsys, "--lose-history") == (0, "")
+    assert "subscription_throttle" not in existing_tables(spark, warehouse)
+
+
+def test_a_table_that_cannot_be_read_stops_a_rebuild_that_was_not_told_to_lose_history(
+    spark: SparkSession, copied: Callable[[], Warehouse], capsys: pytest.CaptureFixture[str]
+) -> None:
+    warehouse = copied()
+    for path in Path(warehouse.table("subscription_throttle").removeprefix("file:")).rglob("*.parquet"):
+        path.unlink()
+    code, said = rebuilt(warehouse, capsys)
+    assert code == 2
+    assert "nobody can tell whether all can be computed again" in said
+    assert said.count("\n") == 1
+    assert rebuilt(warehouse, capsys, "--lose-history")[0] == 0
+
+
+def test_a_rebuild_that_was_interrupted_is_run_again(
+    spark: SparkSession, copied: Callable[[], Warehouse], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Some tables of lanes are gone already; those that are there are all that can be looked at."""
+    warehouse = copied()
+    shutil.rmtree(Path(warehouse.table("subscription_throttle").removeprefix("file:")))
+    shutil.rmtree(Path(warehouse.checkpoint("lanes").removeprefix("file:")))
+    assert rebuilt(warehouse, capsys) == (0, "")
