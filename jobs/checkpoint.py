@@ -13,14 +13,13 @@ from typing import Any
 
 from jobs import rebuild
 from jobs.shown import print_document
+from pipeline.warehouse.layout import QUERIES, REBUILT_WITH
 
 EXAMPLES = """examples:
   ./spark-submit.sh checkpoint inspect --query lanes --warehouse /data/warehouse
   ./spark-submit.sh checkpoint inspect --query ingest --warehouse /data/warehouse --format json
   ./spark-submit.sh checkpoint reset --query lanes --warehouse /data/warehouse
 """
-#: What is to be forgotten where a query's checkpoint is.
-FORGOTTEN_WITH = {"ingest": "all", "lanes": "lanes"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     looks = actions.add_parser("inspect", help="say what is in it", allow_abbrev=False)
     resets = actions.add_parser("reset", help="begin anew, with the tables: what rebuild does", allow_abbrev=False)
     for action in (looks, resets):
-        action.add_argument("--query", required=True, choices=tuple(FORGOTTEN_WITH), help="whose")
+        action.add_argument("--query", required=True, choices=QUERIES, help="whose")
         action.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
     looks.add_argument("--format", choices=("text", "json"), default="text", help="json: one document (default: text)")
     rebuild.add_consent(resets)
@@ -38,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """inspect: print it; 0 whatever is in it. reset: as `rebuild`. BadWarehouse where no warehouse is."""
     if args.what == "reset":
-        return rebuild.forget(FORGOTTEN_WITH[args.query], args)
+        return rebuild.forget(REBUILT_WITH[args.query], args)
     return _inspect(args)
 
 

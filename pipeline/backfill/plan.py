@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from pipeline.backfill.slices import rows_of
 from pipeline.backfill.stretch import FIRST_SEQ, Dates, Mark, NotClosed, Stretch, Told, stretch_of
-from pipeline.backfill.uncounted import first_uncounted
+from pipeline.backfill.uncounted import counted_marks, first_uncounted
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES_BY_NAME
 
@@ -42,7 +42,7 @@ def plan(
     brokers = [one.broker for one in asked]
     marks = _marks(snapshots.where(F.col("broker").isin(brokers)))
     if held is None:  # lanes that hold leave no marks
-        marks = _known(marks, first_uncounted(spark, warehouse, brokers, ingest_batch))
+        marks = counted_marks(marks, first_uncounted(spark, warehouse, brokers, ingest_batch))
     late = spark.read.format("delta").load(warehouse.table("late_events")).where(F.col("ingest_batch") <= ingest_batch)
     ends = _moved_ends(late, snapshots)
     wanted = {one.broker: _with_moved_ends(one, ends) for one in asked}
@@ -75,11 +75,6 @@ def _marks(snapshots: DataFrame) -> dict[_Epoch, list[Mark]]:
     for row in snapshots.select("broker", "epoch", "mark", "event_date", "next_seq").collect():
         marks[row.broker, row.epoch].append(Mark(row.mark, row.event_date, row.next_seq))
     return dict(marks)
-
-
-def _known(marks: dict[_Epoch, list[Mark]], uncounted: Mapping[_Epoch, int]) -> dict[_Epoch, list[Mark]]:
-    """Those that tell of events which count, and of no others."""
-    return {epoch: [mark for mark in own if epoch not in uncounted or mark.next_seq <= uncounted[epoch]] for epoch, own in marks.items()}
 
 
 def _moved_ends(late: DataFrame, snapshots: DataFrame) -> list[Dates]:

@@ -1,22 +1,24 @@
 """Which marks of lanes tell of events that a backfill does not count, because lanes read them after it began."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from pipeline.backfill.stretch import Mark
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.ddl import quoted
 
 _PLACE = ["broker", "epoch", "seq"]
+_Epoch = tuple[str, int]
 
 
-def first_uncounted(spark: SparkSession, warehouse: Warehouse, brokers: Collection[str], ingest_batch: int) -> dict[tuple[str, int], int]:
+def first_uncounted(spark: SparkSession, warehouse: Warehouse, brokers: Collection[str], ingest_batch: int) -> dict[_Epoch, int]:
     """By broker and epoch: least seq, below the epoch's newest mark, of an event that came after micro-batch `ingest_batch` of ingest and
     that lanes may have applied: neither late nor a duplicate of one that counts. Epochs without such an event are missing.
 
     A lane goes on while a backfill runs, and may pass a date amid it. Its mark then says that the date is closed, but of events that the
-    backfill leaves out: what it would compute lacks them. In steady state there is nothing beyond a mark but what came late.
+    backfill leaves out: what it would compute lacks them. Mostly nothing that came since lies below a mark but what came late.
     """
     if not brokers:
         return {}
@@ -35,6 +37,11 @@ def first_uncounted(spark: SparkSession, warehouse: Warehouse, brokers: Collecti
         after.unpersist()
 
 
+def counted_marks(marks: Mapping[_Epoch, Sequence[Mark]], uncounted: Mapping[_Epoch, int]) -> dict[_Epoch, list[Mark]]:
+    """The marks, by broker and epoch, that tell of no event which does not count: `uncounted` as `first_uncounted` gives it."""
+    return {epoch: [mark for mark in own if epoch not in uncounted or mark.next_seq <= uncounted[epoch]] for epoch, own in marks.items()}
+
+
 def _counted(own: DataFrame, after: DataFrame, ingest_batch: int) -> DataFrame:
     """Places of events that count, as far as one of `after` may repeat them: said as bounds, so that files without any are skipped."""
     bounds = after.agg(F.min("seq").alias("least"), F.max("seq").alias("most"), F.collect_set("epoch").alias("epochs")).collect()[0]
@@ -42,6 +49,6 @@ def _counted(own: DataFrame, after: DataFrame, ingest_batch: int) -> DataFrame:
     return near.where(F.col("ingest_batch") <= ingest_batch).select(*_PLACE)
 
 
-def _first(places: DataFrame) -> dict[tuple[str, int], int]:
+def _first(places: DataFrame) -> dict[_Epoch, int]:
     rows = places.groupBy("broker", "epoch").agg(F.min("seq").alias("seq")).collect()
     return {(row.broker, row.epoch): row.seq for row in rows}

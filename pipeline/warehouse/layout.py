@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 QUERIES = ("ingest", "lanes")
+#: What `rebuild` has to forget so that a query begins anew: lanes have read what ingest wrote.
+REBUILT_WITH = {"ingest": "all", "lanes": "lanes"}
 
 
 @dataclass(frozen=True)
@@ -59,5 +61,5 @@ class Warehouse:
 
     def rebuild_command(self, query: str) -> str:
         """The command that computes anew what `query` (one of QUERIES) wrote."""
-        what, events = ("lanes", "") if query == "lanes" else ("all", " --events URI")
-        return f"./spark-submit.sh rebuild {what} --warehouse {self.root}{events}"
+        events = " --events URI" if query == "ingest" else ""
+        return f"./spark-submit.sh rebuild {REBUILT_WITH[query]} --warehouse {self.root}{events}"

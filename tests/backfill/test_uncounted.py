@@ -1,12 +1,13 @@
 """A lane goes on while a backfill runs: its newest marks may tell of events that the backfill does not count."""
 
+from datetime import date
+
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.backfill.uncounted import first_uncounted
+from pipeline.backfill.stretch import Mark
+from pipeline.backfill.uncounted import counted_marks, first_uncounted
 from pipeline.warehouse.layout import Warehouse
-
-pytestmark = pytest.mark.spark
 
 B, OTHER = "b'1:8080", "b2:8080"
 EPOCH, OVER = 7, 5
@@ -44,6 +45,7 @@ def appended(spark: SparkSession, warehouse: Warehouse, *events: tuple[str, int,
     spark.createDataFrame(events, columns).write.format("delta").mode("append").save(warehouse.table("dispatch_events"))
 
 
+@pytest.mark.spark
 def test_late_repeated_and_newer_events_are_in_no_mark(spark: SparkSession, written: Warehouse) -> None:
     assert first_uncounted(spark, written, [B], COUNTS) == {}
     assert first_uncounted(spark, written, [OTHER], COUNTS) == {(OTHER, EPOCH): 10}
@@ -51,7 +53,15 @@ def test_late_repeated_and_newer_events_are_in_no_mark(spark: SparkSession, writ
     assert first_uncounted(spark, written, [], COUNTS) == {}
 
 
+@pytest.mark.spark
 def test_what_lanes_may_have_applied_since_is(spark: SparkSession, written: Warehouse) -> None:
     appended(spark, written, (B, EPOCH, 80, AFTER), (B, EPOCH, 70, AFTER + 1), (B, EPOCH, 101, AFTER))
     assert first_uncounted(spark, written, [B, OTHER], COUNTS) == {(B, EPOCH): 70, (OTHER, EPOCH): 10}
     assert first_uncounted(spark, written, [B], AFTER) == {(B, EPOCH): 70}
+
+
+def test_a_mark_before_the_first_event_that_does_not_count_stays() -> None:
+    """`next_seq` is the first event that a mark does not tell of."""
+    before, at, beyond = (Mark("day", date(2026, 11, 21), next_seq) for next_seq in (69, 70, 71))
+    marks = {(B, EPOCH): [before, at, beyond], (OTHER, EPOCH): [beyond]}
+    assert counted_marks(marks, {(B, EPOCH): 70}) == {(B, EPOCH): [before, at], (OTHER, EPOCH): [beyond]}
