@@ -4,6 +4,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -11,12 +12,16 @@ README, DOCS = ROOT / "README.md", ROOT / "docs"
 PAGES = [README, *sorted(DOCS.glob("*.md"))]
 GLOSSARY, RUNBOOK, OPERATIONS = DOCS / "glossary.md", DOCS / "runbook.md", DOCS / "operations.md"
 #: Pages in the plain English of the house: short lines, the field's words.
-PLAIN_PAGES = [README, OPERATIONS, DOCS / "architecture.md", RUNBOOK, GLOSSARY]
+PLAIN_PAGES = [
+    README,
+    *(DOCS / f"{name}.md" for name in ("operations", "architecture", "runbook", "glossary", "throttling", "backlog", "quality")),
+]
 
 _FENCE = "```"
 _COMMAND = re.compile(r"^ *\./spark-submit\.sh (?!set-up)(.+)$")
 
 
+@cache
 def text_of(page: Path) -> str:
     """The page as it is."""
     return page.read_text(encoding="utf-8")
@@ -73,6 +78,7 @@ def queries(text: str) -> list[str]:
     return [words[1] for words in map(words_of, command_lines(text)) if words[0] == "sql"]
 
 
+@cache
 def anchors(text: str) -> set[str]:
     """Anchors of the headings, as GitHub makes them."""
     slugs, seen = set(), Counter[str]()
@@ -85,6 +91,7 @@ def anchors(text: str) -> set[str]:
     return slugs
 
 
+@cache
 def links(text: str) -> list[tuple[str, str]]:
     """(file, anchor) of every relative link, each empty where the link has none."""
     targets = re.findall(r"\]\(([^)\s]+)\)", "\n".join(line for _, line in lines_outside_code(text)))
