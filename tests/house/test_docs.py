@@ -5,7 +5,22 @@ import re
 from pathlib import Path
 
 import pytest
-from docs_pages import GLOSSARY, PAGES, PLAIN_PAGES, README, ROOT, RUNBOOK, anchors, lines_outside_code, links, prose, queries, text_of
+from docs_pages import (
+    ARCHITECTURE,
+    GLOSSARY,
+    OPERATIONS,
+    PAGES,
+    PLAIN_PAGES,
+    README,
+    ROOT,
+    RUNBOOK,
+    anchors,
+    lines_outside_code,
+    links,
+    prose,
+    queries,
+    text_of,
+)
 
 from pipeline.settings import known_keys
 from schemas.tables import TABLES
@@ -15,6 +30,8 @@ LINE_CHARACTERS = 120
 NOT_OUR_WORDS = re.compile(r"\b(?:tells?|telling|told|says?|saying|said)\b", re.IGNORECASE)
 VIEW_FILES = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "pipeline/views").glob("*.sql")}
 TABLES_AND_VIEWS = {*(table.name for table in TABLES), *VIEW_FILES}
+#: Terms that the first pages use in their everyday sense as well: "the job runs", "held back", "what a limiter answers".
+ALSO_EVERYDAY_WORDS = {"agrees", "answer", "complete", "held", "machine", "run", "shrunk and blocked"}
 LAW_ROWS = tuple(f"| `{path.stem}`" for path in (ROOT / "pipeline/quality/laws").glob("*.sql"))
 TERMS = re.findall(r"^## (.+)$", text_of(GLOSSARY), re.MULTILINE)
 
@@ -64,6 +81,18 @@ def test_a_term_is_used_and_linked(term: str) -> None:
         assert any(used.search(text_of(page)) for page in others), f"no page uses {word}"
     (anchor,) = anchors(f"## {term}")
     assert any(file.endswith("glossary.md") and found == anchor for page in others for file, found in links(text_of(page)))
+
+
+def test_a_term_is_linked_from_the_first_page_that_uses_it() -> None:
+    """In the order in which the pages are read. Tables of keys and columns count as used, code does not."""
+    seen: set[str] = set()
+    for page in (README, OPERATIONS, ARCHITECTURE, RUNBOOK):
+        text = re.sub(r"\]\([^)]*\)", "]", prose(text_of(page)))
+        linked = {anchor for file, anchor in links(text_of(page)) if file.endswith("glossary.md")}
+        words = {term: r"\b(?:" + "|".join(r"\s+".join(word.split()) for word in term.split(" and ")) + r")s?\b" for term in TERMS}
+        used = {term for term in TERMS if re.search(words[term], text, re.IGNORECASE)} - seen - ALSO_EVERYDAY_WORDS
+        assert {term for term in used if not anchors(f"## {term}") <= linked} == set(), page.name
+        seen |= used
 
 
 @every_page
