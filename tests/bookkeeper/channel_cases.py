@@ -49,6 +49,7 @@ LIMITER_CASES = [
     LimiterCase("C5", 10, 1000, [(0, "open", 500), (0, "acquire", 15, 10, 0), (1000, "acquire", 1000, 1000, 0)]),
     LimiterCase("C5-for-0", 10, 1000, [(7, "open", 0), (7, "acquire", 1000, 1000, 10)]),
     LimiterCase("C6", 10, 100, [(0, "open", 5000), (0, "acquire", 6, 6, 4), (150, "acquire", 8, 8, 2)]),
+    LimiterCase("X-opened-again", 5, 10, [(50, "open", 100), (50, "acquire", 5, 5, 0), (55, "open", 100), (60, "acquire", 1, 0, 0)]),
     LimiterCase(
         "C7",
         5,
@@ -108,6 +109,10 @@ def cooldowns() -> Iterator[Case]:
     }
     agreed = {"modelled_paused_count": 3, "outbound_buffer_agreed": 2, "cooldown_agreed": 2, "cooldown_only_modelled": 1}
     yield Case("C8-queued", "capture aa: queued requests go on before the pause is forgotten", logged.events, [drained | agreed])
+
+    log = ChannelLog().begin().ms(100).free().request(6).throttle(COOLDOWN, True).ms(151).throttle(COOLDOWN, False)
+    late = {"paused_count": 1, "resumed_count": 1, "marks_dropped": 1, "paused_ns": 51 * MS, "cooldown_agreed": 2}
+    yield Case("X15-the-timer-is-late", "capture aa: the broker's word is believed from its first one on", log.events, [late])
 
     log = ChannelLog().begin().ms(50).full().ms(100).free().request(6).ms(105).full().ms(111).heartbeat().ms(130).free().ms(131).heartbeat()
     steps = [
