@@ -121,7 +121,7 @@ def test_a_broker_counts_a_pause_for_each_producer_of_the_connection() -> None:
 
 
 def test_reads_shrink_while_the_channel_is_unwritable() -> None:
-    """Of other reads of one entry `o_unwritable` has twelve: another thread asked just as the channel was free again."""
+    """Twelve more reads of one entry in `o_unwritable` come within half a ms of a crossing: another thread asked."""
     reads = {
         (row["subscription"], name): row["reads_by_unwritable_channel"]
         for name in ("o_unwritable", "y_incident")
