@@ -19,7 +19,7 @@ Event = Mapping[str, Any]
 
 
 def spark_rows(table: str, rows: Iterable[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
-    """Rows of the pure lane, or of a test, in the order of the declared columns: µs as times, days as dates, absent ones null or NOTHING."""
+    """Rows of the pure lane, or of a test, by the declared columns: µs as times, days as dates, absent ones null or NOTHING."""
     return [tuple(_value(row.get(f.name), f.type, f.nullable) for f in TABLES_BY_NAME[table].fields) for row in rows]
 
 

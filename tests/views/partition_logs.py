@@ -120,9 +120,9 @@ def evicting(cluster: str) -> Events:
 
 
 def dispatcher(log: Log, topic: str, sub: str, blocked: int, shrunk: int = 0) -> None:
-    """Open a dispatcher; of its reads, one a second, the first `blocked` get nothing from the topic's limiter, then `shrunk` get one message.
+    """Open a dispatcher with a read a second: `blocked` get nothing from the topic's limiter, `shrunk` one message, the last one all.
 
-    One entry waits for each.
+    Then one entry is delivered.
     """
     log.topic = topic
     log.of_topic("dispatcher_open", sub=sub, sub_type="Shared")

@@ -12,6 +12,8 @@ from pipeline.views.catalog import sql_of
 from schemas.render.spark import struct
 from schemas.tables import TABLES_BY_NAME
 
+pytestmark = pytest.mark.spark
+
 #: topic → domain, tenant, namespace, local name, partitioned topic (None: the topic itself), partition
 READ: dict[str, tuple[str | None, str | None, str | None, str | None, str | None, int]] = {
     "persistent://shop/eu/orders": ("persistent", "shop", "shop/eu", "orders", None, -1),
@@ -33,8 +35,12 @@ READ: dict[str, tuple[str | None, str | None, str | None, str | None, str | None
     "persistent://t-partition-1/n/a": ("persistent", "t-partition-1", "t-partition-1/n", "a", None, -1),
     # only the last one counts
     "persistent://t/n/a-partition-2147483647": ("persistent", "t", "t/n", "a-partition-2147483647", "persistent://t/n/a", 2147483647),
-    "persistent://t/n/a-partition-1-partition-2": ("persistent", "t", "t/n", "a-partition-1-partition-2", "persistent://t/n/a-partition-1", 2),
-    "persistent://t/n/a-partition-x-partition-2": ("persistent", "t", "t/n", "a-partition-x-partition-2", "persistent://t/n/a-partition-x", 2),
+    "persistent://t/n/a-partition-1-partition-2": (
+        "persistent", "t", "t/n", "a-partition-1-partition-2", "persistent://t/n/a-partition-1", 2,
+    ),
+    "persistent://t/n/a-partition-x-partition-2": (
+        "persistent", "t", "t/n", "a-partition-x-partition-2", "persistent://t/n/a-partition-x", 2,
+    ),
     "persistent://t/n/a-partition-partition-2": ("persistent", "t", "t/n", "a-partition-partition-2", "persistent://t/n/a-partition", 2),
     "persistent://t/n/-partition-2": ("persistent", "t", "t/n", "-partition-2", "persistent://t/n/", 2),
     "persistent://t/n/a\nb-partition-2": ("persistent", "t", "t/n", "a\nb-partition-2", "persistent://t/n/a\nb", 2),
