@@ -20,7 +20,7 @@ from jobs.cli import main
 from pipeline.backfill import backfill as backfill_module
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures]
+pytestmark = pytest.mark.captures
 
 #: Lost from the first file, brought by the second.
 LATE = range(400, 430)
@@ -106,7 +106,7 @@ def test_late_events_count_after_a_backfill_and_a_second_one_finds_nothing(
     assert {row.run_id for row in told} == {document["run_id"]}
 
 
-@pytest.mark.slow  # four runs and seven rounds: two minutes
+@pytest.mark.slow(reason="four runs and seven rounds: two minutes; test_refold and the backfill of late events run by default")
 def test_a_backfill_that_is_interrupted_again_and_again_ends_as_any_other(
     spark: SparkSession, whole: Warehouse, late: Warehouse, copy_of: Callable[[Warehouse], Warehouse], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from undisturbed import log_in_files, undisturbed
 
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures]
+pytestmark = pytest.mark.captures
 
 
 def test_a_killed_maintain_loses_and_doubles_nothing(spark: SparkSession, captures: Path, tmp_path: Path) -> None:

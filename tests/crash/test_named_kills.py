@@ -13,7 +13,7 @@ from undisturbed import log_in_files, undisturbed
 
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures]
+pytestmark = pytest.mark.captures
 
 
 @pytest.fixture(scope="module")

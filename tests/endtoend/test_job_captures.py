@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import LANE_TABLES
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures]
+pytestmark = pytest.mark.captures
 CAPTURES = (
     "a_sub_msg_limit", "c_broker_limit", "e_slow_consumer", "f_limit_above_need", "h_size_quota_eviction", "i_age_quota_precise",
     "l_holes_redelivery_seek", "m_unload", "o_unwritable", "p1_batches", "r_classic_limiter", "s_producers_cut_off", "t_restart",

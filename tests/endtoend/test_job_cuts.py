@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from jobs.cli import main
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures]
+pytestmark = pytest.mark.captures
 Events = list[dict[str, Any]]
 #: Longer than any of these logs: files may then come in any order.
 PATIENT = {"lanes__lateness_ms": "600000"}

@@ -17,7 +17,7 @@ from pipeline.faults import BadWarehouse
 from pipeline.settings import load_settings
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures]
+pytestmark = pytest.mark.captures
 #: Room for all tables and checkpoints of the small capture, and for little more.
 DISK_BYTES = 32 << 20
 

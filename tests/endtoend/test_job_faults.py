@@ -19,7 +19,7 @@ from pipeline.views.catalog import VIEWS
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures]
+pytestmark = pytest.mark.captures
 
 
 def checkpoint(warehouse: Warehouse, query: str) -> Path:

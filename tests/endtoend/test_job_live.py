@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from capture_events import write_events
 from job_run import run_job, tables_in
 from lane_rows import lane_rows
@@ -17,7 +16,6 @@ from pyspark.sql import SparkSession
 
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = pytest.mark.spark
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "captures"
 #: Short windows: several end while the log still grows.
 WINDOW_MS = 5_000

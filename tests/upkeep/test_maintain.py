@@ -29,7 +29,6 @@ from schemas.tables import TABLES, TABLES_BY_NAME
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 FIRST_DATE, SECOND_DATE = date(2026, 11, 18), date(2026, 11, 21)
-spark_test = pytest.mark.spark
 
 
 class LanesDied(Exception):
@@ -85,7 +84,6 @@ def keeps_nothing(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Calla
     return shorten
 
 
-@spark_test
 def test_a_dry_run_changes_nothing_and_a_round_changes_files_only(
     spark: SparkSession, copied: Callable[[], Warehouse], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,7 +109,6 @@ def test_a_dry_run_changes_nothing_and_a_round_changes_files_only(
     assert not Path(warehouse.upkeep_lock_file.removeprefix("file:")).exists()
 
 
-@spark_test
 def test_what_lanes_have_not_read_stays_and_they_go_on_with_exactly_that(
     spark: SparkSession,
     copied: Callable[[], Warehouse],
@@ -170,7 +167,6 @@ def _die(*_: object) -> None:
     raise LanesDied
 
 
-@spark_test
 def test_bronze_is_not_merged_before_lanes_have_begun(spark: SparkSession, made: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     """They would meet its files in no order and take disorder for loss."""
     settings = load_settings(None, [], {}).maintain
@@ -179,7 +175,6 @@ def test_bronze_is_not_merged_before_lanes_have_begun(spark: SparkSession, made:
     assert planned_merge(spark, made, "dispatch_events", settings, SECOND_DATE) is None
 
 
-@spark_test
 def test_rows_that_lanes_may_read_again_are_not_old(spark: SparkSession, made: Warehouse) -> None:
     half = len(first_epoch()) // 2
     assert [rows_before(spark, made, "dispatch_events", SECOND_DATE, batch) for batch in (None, 0, 1)] == [0, half, len(first_epoch())]

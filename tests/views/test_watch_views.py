@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("views")]
+pytestmark = pytest.mark.usefixtures("views")
 
 
 def asked(spark: SparkSession, sql: str) -> list[tuple[Any, ...]]:
