@@ -26,6 +26,7 @@ def checkpoint(warehouse: Warehouse, query: str) -> Path:
     return Path(warehouse.checkpoint(query))
 
 
+@pytest.mark.slow(reason="seven runs of the job; test_guard refuses the same checkpoints by default, test_rebuild resets lanes")
 def test_lost_and_old_checkpoints_are_refused_and_a_reset_gives_the_same_tables(
     spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse
 ) -> None:
@@ -56,6 +57,7 @@ def test_lost_and_old_checkpoints_are_refused_and_a_reset_gives_the_same_tables(
         run_job(folder, warehouse)
 
 
+@pytest.mark.slow(reason="two runs of the job; test_every_commit_fails runs micro-batches of both queries again by default")
 def test_a_micro_batch_of_lanes_that_runs_twice_writes_once(
     spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse
 ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from capture_events import write_events
 from job_run import run_job, tables_in
 from lane_rows import lane_rows
@@ -36,6 +37,7 @@ def tables_so_far(events: list[dict[str, Any]]) -> dict[str, Table]:
     return as_tables(run_lane([[lane_rows(events)]], settings=LANE)[0], events)
 
 
+@pytest.mark.slow(reason="a live job; the test below has one by default, test_stream_driver stops one by the file in process")
 def test_a_live_job_takes_files_as_they_come_and_a_stop_file_ends_it(spark: SparkSession, tmp_path: Path, warehouse: Warehouse) -> None:
     first, second, _ = thirds("f_limit_above_need")
     folder = tmp_path / "events"
