@@ -20,7 +20,7 @@ from jobs.cli import main
 from pipeline.faults import BadConfig
 from pipeline.settings import load_settings
 from pipeline.upkeep import vacuum
-from pipeline.upkeep.compact import planned_merge
+from pipeline.upkeep.compact import merge, planned_merge
 from pipeline.upkeep.maintain import maintain
 from pipeline.upkeep.retention import oldest_kept, rows_before
 from pipeline.warehouse.layout import Warehouse
@@ -33,6 +33,10 @@ FIRST_DATE, SECOND_DATE = date(2026, 11, 18), date(2026, 11, 21)
 
 class LanesDied(Exception):
     """Stands for whatever ends a job between ingest and lanes."""
+
+
+class RoundDied(Exception):
+    """Stands for whatever ends a round of upkeep."""
 
 
 def folder(warehouse: Warehouse, table: str = "") -> Path:
@@ -165,6 +169,29 @@ def test_what_lanes_have_not_read_stays_and_they_go_on_with_exactly_that(
 
 def _die(*_: object) -> None:
     raise LanesDied
+
+
+def test_a_round_that_dies_amid_a_merge_or_after_it_loses_and_doubles_nothing(
+    spark: SparkSession, copied: Callable[[], Warehouse], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Amid it a merged file lies there that no commit tells of. Really killed, beside a log that goes on: test_killed_maintain."""
+    warehouse = copied()
+    before, bronze = rows(warehouse), folder(warehouse, "dispatch_events")
+    one = next(bronze.rglob("*.parquet"))
+    one.with_name("merged-by-nobody.parquet").write_bytes(one.read_bytes())
+    with monkeypatch.context() as dying:
+
+        def merge_and_die(*arguments: Any) -> None:
+            merge(*arguments)
+            raise RoundDied
+
+        dying.setattr("pipeline.upkeep.maintain.merge", merge_and_die)
+        with pytest.raises(RoundDied):
+            looked_after(spark, warehouse, "dispatch_events")
+    assert len(DeltaTable(str(bronze)).file_uris()) == 3, "it was merged, then the round died"
+    assert differing(before, rows(warehouse)) == set()
+    assert looked_after(spark, warehouse, "dispatch_events")["tables"]["dispatch_events"]["merged_files"] == 0
+    assert differing(before, rows(warehouse)) == set()
 
 
 def test_bronze_is_not_merged_before_lanes_have_begun(spark: SparkSession, made: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
