@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Every check of the project, with its own set-up.
-#   ./test.sh                  lint, format, types, walls, tests (not those marked slow)
-#   ./test.sh fast             the same without tests that start Spark
-#   ./test.sh all              with the slow tests, too
+#   ./test.sh                  lint, format, types, walls, and tests in two processes: a quarter of an hour on two cores
+#   ./test.sh fast             the same without tests that start Spark: a minute
+#   ./test.sh all              with the tests marked slow, too; each says why it is slow, and what keeps its claim in the default run
 #   ./test.sh crash            only tests that kill the job, 200 random kills among them (KILLS=20 KILL_SEED=7 for others)
 #   ./test.sh soak             only the test that lets stream, maintain and readers run together (SOAK_MINUTES=2 for less than ten)
-#   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given)
+#   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given); -n 0: in one process
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
@@ -16,11 +16,14 @@ case ${1:-} in fast | all | crash | soak)
   shift
   ;;
 esac
+# Each file's tests stay in one process: they share what they have built. Files with Spark come first (tests/suite/marks.py).
+processes=(-n 2 --dist loadfile --no-loadscope-reorder)
 case $which in
 fast) marked='not slow and not spark' ;;
 all) marked='' ;;
 crash | soak)
   marked=''
+  processes=()
   set -- "tests/$which" "$@"
   ;;
 *) marked='not slow' ;;
@@ -44,7 +47,7 @@ check format "$bin/ruff" format --check .
 check types "$bin/mypy"
 check walls "$bin/lint-imports"
 # pytest ends with 5 when it found no test: that is a failure, too.
-check tests "$bin/python" -m pytest ${marked:+-m "$marked"} "$@"
+check tests "$bin/python" -m pytest ${processes[@]+"${processes[@]}"} ${marked:+-m "$marked"} "$@"
 
 if ((${#failed[@]})); then
   echo "FAILED: ${failed[*]}   (again: ./test.sh${which:+ ${which/most/}}; one test: ./test.sh -k NAME)" >&2

@@ -1,5 +1,6 @@
 """What tests share: one small Spark session, an empty warehouse, the real captures."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,10 @@ from real_captures import ABSENT, CAPTURES, NAMES
 
 from jobs.session import LITTLE_DATA, build_session
 from pipeline.warehouse.layout import Warehouse
+
+# A worker of pytest-xdist has a main module without a file; pyspark takes that for a run of its doctests, and ends the process.
+vars(sys.modules["__main__"]).setdefault("__file__", pytest.__file__)
+pytest_plugins = ["suite.marks", "suite.slowest"]
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +31,11 @@ def spark() -> Iterator[SparkSession]:
     session = build_session("tests", {**LITTLE_DATA, **of_tests})
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def spark_in_a_child() -> None:
+    """For tests that start Spark in processes of their own, and only there: the mark `spark` follows from it."""
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from jobs.cli import main
 from pipeline.backfill import backfill as backfill_module
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures]
+pytestmark = pytest.mark.captures
 
 #: Lost from the first file, brought by the second.
 LATE = range(400, 430)
@@ -106,7 +106,7 @@ def test_late_events_count_after_a_backfill_and_a_second_one_finds_nothing(
     assert {row.run_id for row in told} == {document["run_id"]}
 
 
-@pytest.mark.slow  # four runs and seven rounds: two minutes
+@pytest.mark.slow(reason="four runs and seven rounds: two minutes; test_refold and the backfill of late events run by default")
 def test_a_backfill_that_is_interrupted_again_and_again_ends_as_any_other(
     spark: SparkSession, whole: Warehouse, late: Warehouse, copy_of: Callable[[Warehouse], Warehouse], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,6 +145,7 @@ def test_a_dry_run_tells_the_difference_and_changes_nothing(spark: SparkSession,
     assert not Path(late.staging.removeprefix("file:"), document["run_id"]).exists()
 
 
+@pytest.mark.slow(reason="two backfills of four days; late events are put right by default, test_refold computes each date again")
 def test_what_was_damaged_is_put_right(
     spark: SparkSession, whole: Warehouse, days: list[str], copy_of: Callable[[Warehouse], Warehouse]
 ) -> None:
@@ -165,6 +166,7 @@ def test_what_was_damaged_is_put_right(
     assert tables_in(spark, warehouse) == sound
 
 
+@pytest.mark.slow(reason="two runs of the job; test_due has which dates wait after an epoch's end, test_order what comes late for it")
 def test_events_after_an_epochs_end_move_it(spark: SparkSession, log: list[dict], tmp_path: Path, warehouse: Warehouse) -> None:
     """The log was drained at the end of its first day; what came then is all of the next day, and moves the end that was told."""
     epoch = log[0]["epoch"]
@@ -179,6 +181,7 @@ def test_events_after_an_epochs_end_move_it(spark: SparkSession, log: list[dict]
     assert without_states(computed(tables_in(spark, warehouse))) == without_states(computed(tables_of(own)))
 
 
+@pytest.mark.slow(reason="a run of the job; test_refold refuses a date that lanes have not passed by default")
 def test_a_date_that_is_not_over_waits(spark: SparkSession, log: list[dict], days: list[str], tmp_path: Path, warehouse: Warehouse) -> None:
     write_events([event for event in log if event["epoch"] == log[0]["epoch"]], tmp_path / "events" / "1.jsonl")
     run_job(tmp_path / "events", warehouse, drain=False)
@@ -196,6 +199,7 @@ def uncommit(warehouse: Warehouse, first: int) -> None:
             path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
 
 
+@pytest.mark.slow(reason="three runs of the job, three backfills; test_uncounted has the rule for marks by default")
 def test_a_date_that_lanes_passed_with_events_that_do_not_count_waits(
     spark: SparkSession, log: list[dict], days: list[str], tmp_path: Path, warehouse: Warehouse
 ) -> None:

@@ -16,7 +16,10 @@ from pyspark.sql import SparkSession
 from pipeline.backfill.slices import SWAPPED_TABLES
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures, pytest.mark.slow]  # nine runs of the job, five backfills: some minutes
+pytestmark = [
+    pytest.mark.captures,
+    pytest.mark.slow(reason="nine runs of the job, five backfills; test_refold folds several brokers' days by default"),
+]
 
 #: Broker, capture, and how many days later it happened: days overlap, one broker is a day behind the others.
 BROKERS = (("broker-1:8080", "l_holes_redelivery_seek", 0), ("broker-2:8080", "i_age_quota_precise", 0), ("broker-3:8080", "t_restart", 1))

@@ -14,8 +14,6 @@ from schemas.render.spark import struct
 from schemas.tables.gaps import LATE_EVENTS
 from schemas.tables.lane_snapshots import LANE_SNAPSHOTS
 
-pytestmark = pytest.mark.spark
-
 B = "b:8080"
 EPOCH = 7
 FIRST = date(2026, 11, 21)

@@ -21,7 +21,7 @@ from pipeline.backfill.live import LiveLanes
 from pipeline.lanes.control import Order, broker_ids, issue
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures]
+pytestmark = pytest.mark.captures
 
 #: The request of a backfill that died.
 DEAD = 5
@@ -116,7 +116,7 @@ def test_closed_dates_wait_for_nobody_and_lanes_go_on_from_what_was_computed(spa
     assert broken_laws(spark, log.warehouse) == []
 
 
-@pytest.mark.slow  # two backfills and eight runs of the job: a minute and a half
+@pytest.mark.slow(reason="two backfills, eight runs of the job; the test above takes a lane over by default, test_hold has its answers")
 def test_what_came_late_for_a_closed_date_reaches_the_lane(
     spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse, lanes_run: Any
 ) -> None:
@@ -132,7 +132,7 @@ def test_what_came_late_for_a_closed_date_reaches_the_lane(
     assert run_backfill_command(spark, warehouse, "--pending")["done"] == []
 
 
-@pytest.mark.slow  # two backfills and nine runs of the job: a minute and a half
+@pytest.mark.slow(reason="two backfills, nine runs of the job; test_hold lets a hold lapse in the lane by default")
 def test_a_lane_that_went_on_before_loses_nothing_once_it_is_asked_again(
     spark: SparkSession, log: LiveLog, lanes_run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

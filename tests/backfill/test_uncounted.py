@@ -45,7 +45,6 @@ def appended(spark: SparkSession, warehouse: Warehouse, *events: tuple[str, int,
     spark.createDataFrame(events, columns).write.format("delta").mode("append").save(warehouse.table("dispatch_events"))
 
 
-@pytest.mark.spark
 def test_late_repeated_and_newer_events_are_in_no_mark(spark: SparkSession, written: Warehouse) -> None:
     assert first_uncounted(spark, written, [B], COUNTS) == {}
     assert first_uncounted(spark, written, [OTHER], COUNTS) == {(OTHER, EPOCH): 10}
@@ -53,7 +52,6 @@ def test_late_repeated_and_newer_events_are_in_no_mark(spark: SparkSession, writ
     assert first_uncounted(spark, written, [], COUNTS) == {}
 
 
-@pytest.mark.spark
 def test_what_lanes_may_have_applied_since_is(spark: SparkSession, written: Warehouse) -> None:
     appended(spark, written, (B, EPOCH, 80, AFTER), (B, EPOCH, 70, AFTER + 1), (B, EPOCH, 101, AFTER))
     assert first_uncounted(spark, written, [B, OTHER], COUNTS) == {(B, EPOCH): 70, (OTHER, EPOCH): 10}

@@ -15,7 +15,10 @@ from undisturbed import log_in_files, undisturbed
 
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.captures,
+    pytest.mark.slow(reason="200 starts of the job: two hours; test_every_commit_fails fails each commit of a micro-batch by default"),
+]
 KILLS = int(os.environ.get("KILLS", "200"))
 SEED = int(os.environ.get("KILL_SEED", "1"))
 #: A start takes most of the time: one kill in five comes before the queries run, two in five while they do, two after a whole micro-batch,

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import LANE_TABLES
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures]
+pytestmark = pytest.mark.captures
 CAPTURES = (
     "a_sub_msg_limit", "c_broker_limit", "e_slow_consumer", "f_limit_above_need", "h_size_quota_eviction", "i_age_quota_precise",
     "l_holes_redelivery_seek", "m_unload", "o_unwritable", "p1_batches", "r_classic_limiter", "s_producers_cut_off", "t_restart",
@@ -57,6 +57,7 @@ def assert_as_the_broker_and_the_lane_say(tables: dict[str, Table], capture: Pat
     assert sum(row["left_mismatches"] for row in tables["subscription_throttle"]) == 0
 
 
+@pytest.mark.slow(reason="two runs of the job; by default both captures go through it with all others, under names of their own")
 @pytest.mark.parametrize("name", ["t_restart", "y_incident"])
 def test_a_capture_in_a_warehouse_of_its_own(spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse, name: str) -> None:
     events = capture_events(captures / name)
@@ -126,13 +127,28 @@ def test_an_altered_read_is_noticed(captures: Path, name: str, level: str, dimen
     assert differences(mine, throttle_counters_from_metrics(captures / name / "metrics.txt"))
 
 
-def test_a_deleted_read_is_noticed_and_told(spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse) -> None:
-    events = capture_events(captures / "a_sub_msg_limit")
+def without_a_counted_read(capture: Path) -> tuple[list[dict[str, Any]], int]:
+    """The capture's events but one read that counted, and the place of that."""
+    events = capture_events(capture)
     counted = [e for e in events if e["type"] == "read" and e.get("sub_msgs", -1) == 0][-1]
-    write_events([e for e in events if e is not counted], tmp_path / "events" / "events.jsonl")
-    run_job(tmp_path / "events", warehouse)
-    tables = tables_in(spark, warehouse)
+    return [e for e in events if e is not counted], counted["seq"]
+
+
+def assert_the_loss_is_told(tables: dict[str, Table], captures: Path, lost: int) -> None:
     mine = counters_now(tables["subscription_throttle"])
     assert differences(mine, throttle_counters_from_metrics(captures / "a_sub_msg_limit" / "metrics.txt"))
-    assert [(counted["seq"], counted["seq"])] == [(gap["from_seq"], gap["to_seq"]) for gap in tables["log_gaps"]]
+    assert [(lost, lost)] == [(gap["from_seq"], gap["to_seq"]) for gap in tables["log_gaps"]]
     assert min(row["completeness"] for row in tables["subscription_throttle"]) < 1
+
+
+def test_a_deleted_read_is_noticed_and_told(captures: Path) -> None:
+    events, lost = without_a_counted_read(captures / "a_sub_msg_limit")
+    assert_the_loss_is_told(tables_of(events), captures, lost)
+
+
+@pytest.mark.slow(reason="a run of the job; the test above asks the pure lane, whose tables the job's equal")
+def test_the_job_tells_of_a_deleted_read(spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse) -> None:
+    events, lost = without_a_counted_read(captures / "a_sub_msg_limit")
+    write_events(events, tmp_path / "events" / "events.jsonl")
+    run_job(tmp_path / "events", warehouse)
+    assert_the_loss_is_told(tables_in(spark, warehouse), captures, lost)

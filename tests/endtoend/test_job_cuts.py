@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from jobs.cli import main
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures]
+pytestmark = pytest.mark.captures
 Events = list[dict[str, Any]]
 #: Longer than any of these logs: files may then come in any order.
 PATIENT = {"lanes__lateness_ms": "600000"}
@@ -85,7 +85,12 @@ WAYS: list[Callable[[Events, Path, Warehouse], None]] = [
 ]
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+#: Together: repeats, shuffles, several files, commits and micro-batches of either query; a run that goes on where another ended.
+BY_DEFAULT = (repeated_and_shuffled, one_run_per_file)
+LONG = pytest.mark.slow(reason="one to four runs of the job; two ways run by default, test_order cuts random logs in the pure lane")
+
+
+@pytest.mark.parametrize("way", [pytest.param(way, id=way.__name__, marks=() if way in BY_DEFAULT else LONG) for way in WAYS])
 def test_tables_do_not_depend_on_how_the_log_came(
     spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse, way: Callable[[Events, Path, Warehouse], None]
 ) -> None:
@@ -107,6 +112,7 @@ def assert_balance(spark: SparkSession, warehouse: Warehouse, distinct_events: i
     assert lanes["applied"] == distinct_events
 
 
+@pytest.mark.slow(reason="three runs of the job; test_order has epochs in any order in the pure lane, test_job_captures many at once")
 def test_several_captures_in_one_warehouse_in_any_order(spark: SparkSession, captures: Path, tmp_path: Path) -> None:
     """All captures are of one broker id: their epochs lie side by side in one lane."""
     names = ("f_limit_above_need", "l_holes_redelivery_seek")

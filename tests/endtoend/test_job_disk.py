@@ -17,7 +17,7 @@ from pipeline.faults import BadWarehouse
 from pipeline.settings import load_settings
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures]
+pytestmark = pytest.mark.captures
 #: Room for all tables and checkpoints of the small capture, and for little more.
 DISK_BYTES = 32 << 20
 
@@ -46,6 +46,7 @@ def error_of(events: Path, warehouse: Warehouse, capsys: pytest.CaptureFixture[s
     return line
 
 
+@pytest.mark.slow(reason="seven runs of the job; test_advice has what is said, test_every_commit_fails that nothing is doubled")
 def test_a_disk_that_is_full_or_read_only_costs_nothing(
     spark: SparkSession, captures: Path, tmp_path: Path, disk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -82,6 +83,7 @@ def fill(disk: Path, left: int) -> Path:
     return ballast
 
 
+@pytest.mark.slow(reason="five runs of the job; test_advice has what is said of each fault, test_guard what is refused before a run")
 def test_what_was_deleted_or_damaged_is_named_with_the_command(
     spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,13 +19,14 @@ from pipeline.views.catalog import VIEWS
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES
 
-pytestmark = [pytest.mark.spark, pytest.mark.captures]
+pytestmark = pytest.mark.captures
 
 
 def checkpoint(warehouse: Warehouse, query: str) -> Path:
     return Path(warehouse.checkpoint(query))
 
 
+@pytest.mark.slow(reason="seven runs of the job; test_guard refuses the same checkpoints by default, test_rebuild resets lanes")
 def test_lost_and_old_checkpoints_are_refused_and_a_reset_gives_the_same_tables(
     spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse
 ) -> None:
@@ -56,6 +57,7 @@ def test_lost_and_old_checkpoints_are_refused_and_a_reset_gives_the_same_tables(
         run_job(folder, warehouse)
 
 
+@pytest.mark.slow(reason="two runs of the job; test_every_commit_fails runs micro-batches of both queries again by default")
 def test_a_micro_batch_of_lanes_that_runs_twice_writes_once(
     spark: SparkSession, captures: Path, tmp_path: Path, warehouse: Warehouse
 ) -> None:

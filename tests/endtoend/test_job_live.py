@@ -17,7 +17,6 @@ from pyspark.sql import SparkSession
 
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = pytest.mark.spark
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "captures"
 #: Short windows: several end while the log still grows.
 WINDOW_MS = 5_000
@@ -38,6 +37,7 @@ def tables_so_far(events: list[dict[str, Any]]) -> dict[str, Table]:
     return as_tables(run_lane([[lane_rows(events)]], settings=LANE)[0], events)
 
 
+@pytest.mark.slow(reason="a live job; the test below has one by default, test_stream_driver stops one by the file in process")
 def test_a_live_job_takes_files_as_they_come_and_a_stop_file_ends_it(spark: SparkSession, tmp_path: Path, warehouse: Warehouse) -> None:
     first, second, _ = thirds("f_limit_above_need")
     folder = tmp_path / "events"

@@ -22,7 +22,6 @@ from pipeline.lanes.probe import Probe
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES, TABLES_BY_NAME
 
-pytestmark = pytest.mark.spark
 Event = dict[str, Any]
 OTHER, STOPPED, STEPPED = "persistent://t/n/other", "stopped:1", "stepped:1"
 FIRST, SECOND = ms(0), ms(100)

@@ -19,7 +19,6 @@ from pipeline.ingest import micro_batch, query
 from pipeline.ingest.source_log import planned_files
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = pytest.mark.spark
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
 
 

@@ -38,7 +38,6 @@ def capture_events() -> list[dict[str, object]]:
     return [json.loads(line) for line in gzip.decompress(CAPTURE.read_bytes()).splitlines()]
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("kind", ["parquet", "delta"])
 def test_a_table_of_events_gives_what_its_lines_would_give(spark: SparkSession, tmp_path: Path, ingest_into: Callable, kind: str) -> None:
     good = spark.read.schema(CONTRACT).json(str(CAPTURE))
@@ -59,7 +58,6 @@ def test_a_table_of_events_gives_what_its_lines_would_give(spark: SparkSession, 
     assert {row.source_file for row in files} == ({row.source_file for row in [*events, *rejects]} if kind == "parquet" else set())
 
 
-@pytest.mark.spark
 def test_files_that_spark_hands_over_give_the_rows_of_files_that_are_opened(spark: SparkSession) -> None:
     place = find_place(spark, str(CAPTURE), (".jsonl.gz",))
     assert place.local
@@ -74,7 +72,6 @@ def test_files_that_spark_hands_over_give_the_rows_of_files_that_are_opened(spar
     assert sum(row["row_kind"] == EVENT for row in rows[0]) == len(capture_events())
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize(
     ("glob", "taken"),
     [
@@ -98,14 +95,12 @@ def test_globs(spark: SparkSession, tmp_path: Path, glob: str, taken: set[str]) 
     assert {row.file.removeprefix(f"file:{root}/") for row in found.collect()} == taken
 
 
-@pytest.mark.spark
 def test_a_glob_is_no_delta_table(spark: SparkSession, tmp_path: Path) -> None:
     settings = default_settings().ingest.model_copy(update={"source_format": "delta"})
     with pytest.raises(BadConfig, match=r"ingest\.source_format"):
         open_source(spark, f"{tmp_path}/*", settings)
 
 
-@pytest.mark.spark
 def test_two_texts_with_one_id_stop_ingest(
     spark: SparkSession, tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,7 +115,6 @@ def test_two_texts_with_one_id_stop_ingest(
         write_names(spark.createDataFrame([("b", "other", None)], used.schema), ingest.warehouse, "q", 2)
 
 
-@pytest.mark.spark
 def test_ids_are_null_safe_and_dates_are_utc(spark: SparkSession) -> None:
     rows = "('b', null, 's', 1795219199999999L), ('t', 't', null, 1795219200000000L)"
     frame = with_ids(spark.sql(f"SELECT * FROM VALUES {rows} AS e(broker, topic, sub, ts)"), 4)
@@ -163,7 +157,6 @@ def test_a_task_hands_over_each_name_once_and_none_when_there_are_too_many() -> 
     assert new_in(("b", "t", "s")) is None
 
 
-@pytest.mark.spark
 def test_names_that_tasks_hand_over_are_those_of_bronze(tmp_path: Path, ingest_into: Callable) -> None:
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / CAPTURE.name).write_bytes(CAPTURE.read_bytes())

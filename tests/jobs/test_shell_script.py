@@ -114,7 +114,7 @@ def test_a_wrong_python_is_one_line(tmp_path: Path, bare_tools: Path) -> None:
     assert "found: Python 3.8.10" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="makes an environment without network: a quarter of a minute; the script's other refusals run by default")
 def test_no_network_is_told_in_one_line_after_the_progress(tmp_path: Path) -> None:
     project = copied_project(tmp_path)
     environ = {

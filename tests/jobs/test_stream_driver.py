@@ -116,14 +116,12 @@ def test_drain_without_once_is_refused() -> None:
         stream.run(args)
 
 
-@pytest.mark.spark
 def test_once_ingests_to_the_end_before_lanes_and_drains_last(rooms: Rooms, run_job: Callable[..., int]) -> None:
     assert run_job(once=True, drain=True) == 0
     assert rooms.steps == ["ingest availableNow", "lanes availableNow", "drain", "lanes availableNow", "grown files"]
     assert rooms.batches == {"ingest": 1, "lanes": 2}
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("how", ["signal", "file"])
 def test_a_live_job_stops_when_asked_after_its_running_batches(
     spark: SparkSession, rooms: Rooms, run_job: Callable[..., int], warehouse: Warehouse, how: str
@@ -158,7 +156,6 @@ def how_runs_ended(spark: SparkSession, warehouse: Warehouse) -> list[tuple[str,
     return [tuple(row) for row in ended.select("mode", "outcome", "error").collect()]
 
 
-@pytest.mark.spark
 def test_one_failing_query_stops_the_other_and_says_why_in_a_line(
     spark: SparkSession, rooms: Rooms, run_job: Callable[..., int], warehouse: Warehouse, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -172,7 +169,6 @@ def test_one_failing_query_stops_the_other_and_says_why_in_a_line(
     assert how_runs_ended(spark, warehouse) == [("live", "failed", "lanes failed: ValueError: the 7th entry is wrong")]
 
 
-@pytest.mark.spark
 def test_a_driver_that_lost_the_warehouse_writes_nothing_more(rooms: Rooms, run_job: Callable[..., int], warehouse: Warehouse) -> None:
     def steal(query: str) -> None:
         if query == "ingest":

@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-import pytest
 from pyspark.sql import SparkSession
 
 from pipeline.lanes.query import begins_after_rebuild
 from pipeline.warehouse.layout import Warehouse
-
-pytestmark = pytest.mark.spark
 
 
 def test_only_a_query_that_planned_nothing_begins(spark: SparkSession, warehouse: Warehouse) -> None:

@@ -30,8 +30,6 @@ from pipeline.warehouse.tables import create_missing_tables, make_report_table
 from schemas.tables import JOB_TABLES, TABLES_BY_NAME
 from schemas.tables.quality import QUALITY_RESULTS
 
-pytestmark = pytest.mark.spark
-
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 

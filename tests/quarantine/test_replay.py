@@ -26,8 +26,6 @@ from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock import UpkeepLock
 from schemas.render.ddl import delta_path
 
-pytestmark = pytest.mark.spark
-
 BOOKS = "every_line_is_an_event_or_quarantined"
 #: Laws that count lines and events.
 COUNTING = (BOOKS, "lanes_read_every_event_once", "every_event_has_one_fate", "every_loss_is_told")

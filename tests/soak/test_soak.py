@@ -29,7 +29,7 @@ from pipeline.warehouse.tables import create_missing_tables
 from schemas.render.ddl import delta_path
 from schemas.tables import TABLES
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.slow(reason="ten minutes; the parts, live job, maintain and consistent cuts, have tests by default")
 MINUTES = float(os.environ.get("SOAK_MINUTES", "10"))
 DAYS_BEFORE = (3, 2, 1, 0)
 FILES_PER_EPOCH = 12

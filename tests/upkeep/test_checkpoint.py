@@ -16,8 +16,6 @@ from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.table_facts import existing_tables
 from schemas.tables import WATCH_TABLES
 
-pytestmark = pytest.mark.spark
-
 
 def every_file(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}

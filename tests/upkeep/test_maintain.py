@@ -20,7 +20,7 @@ from jobs.cli import main
 from pipeline.faults import BadConfig
 from pipeline.settings import load_settings
 from pipeline.upkeep import vacuum
-from pipeline.upkeep.compact import planned_merge
+from pipeline.upkeep.compact import merge, planned_merge
 from pipeline.upkeep.maintain import maintain
 from pipeline.upkeep.retention import oldest_kept, rows_before
 from pipeline.warehouse.layout import Warehouse
@@ -29,11 +29,14 @@ from schemas.tables import TABLES, TABLES_BY_NAME
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 FIRST_DATE, SECOND_DATE = date(2026, 11, 18), date(2026, 11, 21)
-spark_test = pytest.mark.spark
 
 
 class LanesDied(Exception):
     """Stands for whatever ends a job between ingest and lanes."""
+
+
+class RoundDied(Exception):
+    """Stands for whatever ends a round of upkeep."""
 
 
 def folder(warehouse: Warehouse, table: str = "") -> Path:
@@ -85,7 +88,6 @@ def keeps_nothing(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Calla
     return shorten
 
 
-@spark_test
 def test_a_dry_run_changes_nothing_and_a_round_changes_files_only(
     spark: SparkSession, copied: Callable[[], Warehouse], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,7 +113,6 @@ def test_a_dry_run_changes_nothing_and_a_round_changes_files_only(
     assert not Path(warehouse.upkeep_lock_file.removeprefix("file:")).exists()
 
 
-@spark_test
 def test_what_lanes_have_not_read_stays_and_they_go_on_with_exactly_that(
     spark: SparkSession,
     copied: Callable[[], Warehouse],
@@ -170,7 +171,29 @@ def _die(*_: object) -> None:
     raise LanesDied
 
 
-@spark_test
+def test_a_round_that_dies_amid_a_merge_or_after_it_loses_and_doubles_nothing(
+    spark: SparkSession, copied: Callable[[], Warehouse], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Amid it a merged file lies there that no commit tells of. Really killed, beside a log that goes on: test_killed_maintain."""
+    warehouse = copied()
+    before, bronze = rows(warehouse), folder(warehouse, "dispatch_events")
+    one = next(bronze.rglob("*.parquet"))
+    one.with_name("merged-by-nobody.parquet").write_bytes(one.read_bytes())
+    with monkeypatch.context() as dying:
+
+        def merge_and_die(*arguments: Any) -> None:
+            merge(*arguments)
+            raise RoundDied
+
+        dying.setattr("pipeline.upkeep.maintain.merge", merge_and_die)
+        with pytest.raises(RoundDied):
+            looked_after(spark, warehouse, "dispatch_events")
+    assert len(DeltaTable(str(bronze)).file_uris()) == 3, "it was merged, then the round died"
+    assert differing(before, rows(warehouse)) == set()
+    assert looked_after(spark, warehouse, "dispatch_events")["tables"]["dispatch_events"]["merged_files"] == 0
+    assert differing(before, rows(warehouse)) == set()
+
+
 def test_bronze_is_not_merged_before_lanes_have_begun(spark: SparkSession, made: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     """They would meet its files in no order and take disorder for loss."""
     settings = load_settings(None, [], {}).maintain
@@ -179,7 +202,6 @@ def test_bronze_is_not_merged_before_lanes_have_begun(spark: SparkSession, made:
     assert planned_merge(spark, made, "dispatch_events", settings, SECOND_DATE) is None
 
 
-@spark_test
 def test_rows_that_lanes_may_read_again_are_not_old(spark: SparkSession, made: Warehouse) -> None:
     half = len(first_epoch()) // 2
     assert [rows_before(spark, made, "dispatch_events", SECOND_DATE, batch) for batch in (None, 0, 1)] == [0, half, len(first_epoch())]

@@ -15,8 +15,6 @@ from pipeline.warehouse.table_facts import existing_tables
 from schemas.render.ddl import delta_path
 from schemas.tables import WATCH_TABLES
 
-pytestmark = pytest.mark.spark
-
 
 def test_rebuild_all_leaves_the_runs_and_their_micro_batches(spark: SparkSession, copied: Callable[[], Warehouse]) -> None:
     warehouse = copied()

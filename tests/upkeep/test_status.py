@@ -22,14 +22,12 @@ NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 HERE = "here"
 DRIVER = Driver("run-1", HERE, 100, "boot:1")
 OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
-spark_test = pytest.mark.spark
 
 
 def asked(spark: SparkSession, warehouse: Warehouse, *, alive: bool = True) -> dict[str, Any]:
     return status(spark, warehouse, NOON, HERE, lambda _: alive, 1 << 20)
 
 
-@spark_test
 def test_a_stopped_warehouse_tells_how_far_it_got_and_what_is_missing(spark: SparkSession, made: Warehouse) -> None:
     found = asked(spark, made)
     one, two = first_epoch(), second_epoch()
@@ -63,7 +61,6 @@ def test_a_stopped_warehouse_tells_how_far_it_got_and_what_is_missing(spark: Spa
     assert found["tables"]["quota_evictions"]["rows"] == 0
 
 
-@spark_test
 def test_unfit_checkpoints_and_dead_drivers_come_first(spark: SparkSession, copied: Callable[[], Warehouse]) -> None:
     warehouse = copied()
     root = Path(warehouse.root.removeprefix("file:"))
@@ -82,7 +79,6 @@ def test_unfit_checkpoints_and_dead_drivers_come_first(spark: SparkSession, copi
     assert (root / "_driver_lock").exists(), "a look takes no lock away"
 
 
-@spark_test
 def test_the_json_document_has_the_keys_that_are_promised(made: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["status", "--warehouse", made.root, "--format", "json"]) == 0
@@ -108,7 +104,7 @@ def paths(document: dict[str, Any], *, top: bool = True) -> set[str]:
     return found
 
 
-@spark_test
+@pytest.mark.usefixtures("spark")
 def test_where_no_warehouse_is_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "--warehouse", str(tmp_path / "none")]) == 2
     assert "there is no warehouse at" in capsys.readouterr().err

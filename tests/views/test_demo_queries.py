@@ -24,7 +24,6 @@ def test_five_lines_are_printed_and_a_shell_understands_a_warehouse_with_a_space
     assert [(line[:2], line[3:]) for line in lines] == [(["./spark-submit.sh", "sql"], ["--warehouse", "/data/my warehouse"])] * LINES
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("number", range(LINES))
 def test_a_line_that_the_demo_prints_runs_and_shows_rows(
     spark: SparkSession, filled_warehouse: Warehouse, number: int, capsys: pytest.CaptureFixture[Any]

@@ -6,7 +6,7 @@ import pytest
 from docs_pages import OPERATIONS, RUNBOOK, queries, text_of
 from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("views")]
+pytestmark = pytest.mark.usefixtures("views")
 
 
 def asked(spark: SparkSession, sql: str) -> list[tuple[Any, ...]]:

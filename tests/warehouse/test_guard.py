@@ -14,8 +14,6 @@ from pipeline.faults import BadWarehouse
 from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = pytest.mark.spark
-
 ID = "11111111-0000-0000-0000-000000000000"
 MANIFEST = "query string, query_id string, batch_id long, source_offsets string, table_versions map<string,string>, written_at timestamp"
 TABLE = {"ingest": "dispatch_events", "lanes": "subscription_throttle"}

@@ -13,8 +13,6 @@ from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock import STALE_AFTER, Driver, DriverLock, UpkeepLock
 
-pytestmark = pytest.mark.spark
-
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 FIRST = Driver("run-1", "here", 100, "boot:1")
 SECOND = Driver("run-2", "here", 200, "boot:2")

@@ -2,14 +2,11 @@
 
 from pathlib import Path
 
-import pytest
 from pyspark.sql import SparkSession
 
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.ddl import create_table, delta_path
 from schemas.tables.lane_answers import LANE_ANSWERS
-
-pytestmark = pytest.mark.spark
 
 
 def test_a_version_that_was_replaced_only_now_is_readable_though_it_is_older_than_removed_files_are_kept(

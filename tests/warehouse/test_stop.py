@@ -4,7 +4,6 @@ import threading
 import time
 from pathlib import Path
 
-import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
@@ -27,7 +26,6 @@ def test_a_closed_gate_parks() -> None:
     assert (parked.is_set(), gate.parked) == (True, 1)
 
 
-@pytest.mark.spark
 def test_the_stop_file_of_an_earlier_run_is_forgotten(spark: SparkSession, warehouse: Warehouse) -> None:
     file = StopFile(spark, warehouse)
     Path(warehouse.root).mkdir()
@@ -37,7 +35,6 @@ def test_the_stop_file_of_an_earlier_run_is_forgotten(spark: SparkSession, wareh
     assert not file.is_there()
 
 
-@pytest.mark.spark
 def test_a_parked_query_stops_as_if_idle_and_repeats_its_batch_later(spark: SparkSession, tmp_path: Path) -> None:
     done: list[int] = []
 

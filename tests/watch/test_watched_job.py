@@ -23,7 +23,6 @@ from pipeline.views.catalog import register
 from pipeline.warehouse.layout import Warehouse
 from pipeline.watch.outbox import Entry
 
-spark_test = pytest.mark.spark
 CAPTURE = Path(__file__).parent.parent / "fixtures" / "captures" / "p1_batches" / "events.jsonl.gz"
 TOLD_ALIKE = ("query_id", "rows_in", "quarantined", "late", "held", "lost")
 
@@ -45,7 +44,6 @@ def rows(spark: SparkSession, warehouse: Warehouse, table: str, order: str) -> l
     return spark.read.format("delta").load(warehouse.table(table)).orderBy(*order.split()).collect()
 
 
-@spark_test
 def test_every_micro_batch_has_a_row_that_agrees_with_the_manifest_and_a_line(
     spark: SparkSession, tmp_path: Path, warehouse: Warehouse
 ) -> None:
@@ -96,7 +94,6 @@ def hanging(_entries: Sequence[Entry], _number: int) -> None:
     threading.Event().wait()
 
 
-@spark_test
 @pytest.mark.parametrize(
     ("write", "words"), [(raising, "could not be written: the store says no"), (hanging, "its writer hangs and is left behind")]
 )
@@ -122,7 +119,6 @@ def test_telling_that_fails_changes_nothing_of_what_is_told(
     assert rows(spark, warehouse, "query_progress", "batch_id") == []
 
 
-@spark_test
 def test_a_run_that_failed_says_why_and_a_table_of_another_form_does_not_stop_it(
     spark: SparkSession, tmp_path: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,0 +1,45 @@
+"""Which tests start Spark follows from the fixtures they use; whoever starts it without them fails; `slow` has a reason, or is refused."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+#: A test that uses one of them, also through another fixture, starts Spark or works on its session.
+SPARK_FIXTURES = {"spark", "spark_in_a_child"}
+#: Options of the Java process that starts Spark, also of one in a child: Java refuses one that it does not know.
+LAUNCHER_OPTIONS = "SPARK_LAUNCHER_OPTS"
+NO_SPARK = "-XX:+TheTestUsesNoneOfTheFixtures_" + "_or_".join(sorted(SPARK_FIXTURES))
+
+
+def faults_of(mark: pytest.Mark) -> list[str]:
+    """What is wrong with a mark `slow`: what moves out of the default run says why, and what keeps its claim there."""
+    reason = mark.kwargs.get("reason", "")
+    if mark.args or mark.kwargs.keys() != {"reason"} or len(str(reason).split()) < 4:
+        return [f"@pytest.mark.slow needs reason=…, some words: why, and what keeps the claim in the default run; it has {reason!r}"]
+    return []
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests that start Spark; they come first, the short ones fill what is left. Refuse bad marks."""
+    faults = {f"{item.nodeid}: {fault}" for item in items for mark in item.iter_markers("slow") for fault in faults_of(mark)}
+    if faults:
+        raise pytest.UsageError("\n".join(sorted(faults)))
+    for item in items:
+        if SPARK_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.spark)
+    with_spark = {item.path for item in items if item.get_closest_marker("spark")}
+    items.sort(key=lambda item: item.path not in with_spark)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Spark does not start for a test without the mark, nor for its fixtures and children."""
+    if item.get_closest_marker("spark"):
+        return (yield)
+    os.environ[LAUNCHER_OPTIONS] = NO_SPARK
+    try:
+        return (yield)
+    finally:
+        del os.environ[LAUNCHER_OPTIONS]
