@@ -1,7 +1,9 @@
 """Lists of rows inside one shared array: each owner has a segment, a ring-free stretch that moves when it outgrows its place.
 
 An owner's row has four columns in a run, from `at`: where its segment begins, rows dropped at its front, rows in use, and its capacity.
-Laws: rows keep their order; growing costs amortized constant time; what moving leaves behind is taken back by `packed`.
+Laws: rows keep their order. A row added at the end moves a constant number of rows, amortized over all rows added, whatever the number
+of owners and rows: a segment doubles when it is full, an arena is laid out anew when it is full, and at least half of it was handed out
+since it was laid out. `ends[MOVES]` counts the rows that were moved, so that a test can prove it.
 """
 
 import numpy as np
@@ -13,8 +15,8 @@ from pipeline.machines.compiled import compiled, compiled_part
 BEGIN, DROPPED, USED, CAPACITY = range(4)
 SEGMENT = 4
 FIRST_CAPACITY = 4
-#: `ends` of an arena: rows handed out, and the largest capacity of any segment.
-HANDED_OUT, LARGEST = 0, 1
+#: `ends` of an arena: rows handed out, the largest capacity of any segment, and rows moved since the arena was first made.
+HANDED_OUT, LARGEST, MOVES = range(3)
 
 
 @compiled_part
@@ -37,6 +39,7 @@ def insert_row(owner: Array, at: int, arena: Array, ends: Array, position: int) 
         _make_room(owner, at, arena, ends)
     row = first_row(owner, at) + position
     end = first_row(owner, at) + used
+    ends[MOVES] += end - row
     while end > row:
         arena[end] = arena[end - 1]
         end -= 1
@@ -55,6 +58,7 @@ def _make_room(owner: Array, at: int, arena: Array, ends: Array) -> None:
         owner[at + CAPACITY] = max(FIRST_CAPACITY, 2 * owner[at + CAPACITY])
         ends[HANDED_OUT] += owner[at + CAPACITY]
         ends[LARGEST] = max(ends[LARGEST], owner[at + CAPACITY])
+    ends[MOVES] += used
     for k in range(used):
         arena[target + k] = arena[start + k]
     owner[at + BEGIN] = target
@@ -92,8 +96,8 @@ def clear(owner: Array, at: int) -> None:
 
 
 @compiled
-def _pack(owners: Array, count: int, at: int, arena: Array, target: Array) -> int:
-    """Copy the used rows of the first `count` owners one after the other; their segments are then exactly full."""
+def _lay_out(owners: Array, count: int, at: int, arena: Array, target: Array, spare: bool) -> int:
+    """Copy the used rows of the first `count` owners one after the other, each with room to grow or full; returns rows handed out."""
     end = 0
     for o in range(count):
         start, used = first_row(owners[o], at), owners[o, at + USED]
@@ -101,16 +105,22 @@ def _pack(owners: Array, count: int, at: int, arena: Array, target: Array) -> in
             target[end + k] = arena[start + k]
         owners[o, at + BEGIN] = end
         owners[o, at + DROPPED] = 0
-        owners[o, at + CAPACITY] = used
-        end += used
+        owners[o, at + CAPACITY] = roomy(used) if spare else used
+        end += owners[o, at + CAPACITY]
     return end
 
 
+@compiled
+def roomy(used: int) -> int:
+    """Capacity of a segment of `used` rows that is laid out anew: half as much again, so that it can grow before it moves."""
+    return used + (used + 1) // 2
+
+
 def packed(owners: Array, count: int, at: int, arena: Array) -> Array:
-    """The used rows of all owners, in their order: [n, width]. Changes the owners to lie in it."""
+    """The used rows of all owners, in their order: [n, width]. Changes the owners to lie in it, exactly full."""
     total = int(owners[:count, at + USED].sum())
     target = np.zeros((total, arena.shape[1]), dtype=np.int64)
-    _pack(owners, count, at, arena, target)
+    _lay_out(owners, count, at, arena, target, False)
     return target
 
 
@@ -122,9 +132,14 @@ def unpack(owners: Array, count: int, at: int) -> None:
     owners[:count, at + CAPACITY] = used
 
 
-def with_spare(owners: Array, count: int, at: int, rows: Array) -> tuple[Array, Array]:
-    """(arena, ends) that hold the packed `rows` and leave room to grow: as much again, and twice the largest segment four times."""
-    largest = max(FIRST_CAPACITY, int(owners[:count, at + CAPACITY].max(initial=0)))
-    arena = np.zeros((2 * len(rows) + 8 * largest + 64, rows.shape[1]), dtype=np.int64)
-    arena[: len(rows)] = rows
-    return arena, np.array([len(rows), largest], dtype=np.int64)
+def with_spare(owners: Array, count: int, at: int, arena: Array, moves: int = 0) -> tuple[Array, Array]:
+    """(arena, ends) in which every segment has room to grow, and the arena for as many rows again and to double its largest segment.
+
+    Takes back what segments left behind when they moved. `moves` were counted before. Rows without data cost no memory until they are used.
+    """
+    used = owners[:count, at + USED]
+    total = int((used + (used + 1) // 2).sum())
+    largest = max(FIRST_CAPACITY, int(roomy(int(used.max(initial=0)))))
+    larger = np.zeros((2 * total + 4 * largest + 64, arena.shape[1]), dtype=np.int64)
+    handed_out = _lay_out(owners, count, at, arena, larger, True)
+    return larger, np.array([handed_out, largest, moves + int(used.sum())], dtype=np.int64)

@@ -30,7 +30,7 @@ from pipeline.machines.backlog.layout import (
     T_TIME_POLICY,
 )
 from pipeline.machines.backlog.state import ARENAS, OUT_WIDTHS, OWNERS, State, indexed, with_capacity
-from pipeline.machines.segments import has_spare, packed, with_spare
+from pipeline.machines.segments import MOVES, has_spare, with_spare
 
 #: A topic with anything in these says something, even while it is not loaded.
 _TELLING = [
@@ -61,9 +61,10 @@ def with_room(state: State) -> State:
             changes[name] = np.zeros((needed, width), dtype=np.int64)  # they were taken before
     state = state._replace(**changes)
     for name, (owner, at, _) in ARENAS.items():
-        if not has_spare(len(getattr(state, name)), getattr(state, f"{name}_ends")):
+        ends = getattr(state, f"{name}_ends")
+        if not has_spare(len(getattr(state, name)), ends):
             owners, count = getattr(state, owner), used[OWNERS[owner][0]]
-            arena, ends = with_spare(owners, count, at, packed(owners, count, at, getattr(state, name)))
+            arena, ends = with_spare(owners, count, at, getattr(state, name), int(ends[MOVES]))
             state = state._replace(**{name: arena, f"{name}_ends": ends})
     return indexed(state) if "topics" in changes or "cursors" in changes else state
 
