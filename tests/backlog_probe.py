@@ -56,12 +56,16 @@ def figures_by_topic(probed: list[Rows], names: dict[int, str]) -> dict[str, Fig
 
 
 def _earliest_ms(row: dict[str, int]) -> Any:
-    """The broker's is of the entry behind the mark-delete position; ours skips acknowledged ones, so it is the same if there are none."""
+    """The broker's is of the entry behind the mark-delete position; ours skips acknowledged ones, so it is the same if there are none.
+
+    (from, to) where the row says that it is not exact.
+    """
     if row["msg_backlog"] == 0:
         return -1
     if row["individually_deleted"] or row["oldest_publish_time"] == NULL:
         return UNTOLD
-    return row["oldest_publish_time"] // 1000
+    earliest_ms = row["oldest_publish_time"] // 1000
+    return (earliest_ms, earliest_ms + row["exact_to_ms"]) if row["exact_to_ms"] else earliest_ms
 
 
 def rows_of(table: str, probed: list[Rows]) -> Iterator[dict[str, int]]:

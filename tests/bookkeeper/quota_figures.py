@@ -106,7 +106,7 @@ class Seen:
         numbers = [value for value in had if isinstance(value, int)]
         if isinstance(said, int) and not name.endswith("earliestMsgPublishTimeInBacklog") and len(numbers) == len(had) > 0:
             return bool(min(numbers) <= said <= max(numbers))
-        return said in had
+        return said in had or any(isinstance(value, tuple) and value[0] <= said <= value[1] for value in had)
 
 
 def watched(events: list[Event], moments: list[Seen]) -> QuotaBooks:

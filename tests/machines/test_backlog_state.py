@@ -89,7 +89,7 @@ def test_a_million_entries_cost_a_bounded_state_and_their_age_is_exact_to_what_t
     machine = BacklogMachine()
     row = subscription_row(machine, long_backlog(entries, 50_000, acked))
     assert (row["msg_backlog"], row["backlog_messages"]) == (entries - len(acked), 3 * (entries - len(acked)))
-    assert 0 < row["exact_to_ms"] <= 4 * entries * MS_APART // MOST_MARKS
+    assert row["exact_to_ms"] < MS_APART  # an even rate is a line
     assert START_MS * 1000 - row["exact_to_ms"] * 1000 <= row["oldest_publish_time"] <= START_MS * 1000
     arrays = machine.arrays()
     assert len(arrays["marks"]) <= MOST_MARKS

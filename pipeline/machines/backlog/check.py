@@ -2,6 +2,7 @@
 
 from pipeline.machines.array import Array
 from pipeline.machines.backlog.cursors import backlog_entries, unexplained
+from pipeline.machines.backlog.deleted import count_bits
 from pipeline.machines.backlog.heap import slowest
 from pipeline.machines.backlog.layout import (
     BITS,
@@ -26,11 +27,13 @@ from pipeline.machines.backlog.layout import (
     C_SOUGHT,
     C_UNACKED,
     C_WORDS,
-    C_WORDS_USED,
     EVICT,
     G_ENTRIES_BEFORE,
     G_LEDGER,
     KNOWN,
+    M_ENTRIES,
+    M_ENTRY,
+    M_MSGS,
     NONE,
     NOTHING,
     S_CHECK_NUMBER,
@@ -47,7 +50,6 @@ from pipeline.machines.backlog.layout import (
     T_DECIDED_ACTION,
     T_DECISION,
     T_END_ENTRIES,
-    T_END_MSGS,
     T_EVICTIONS_SIZE,
     T_EVICTIONS_SIZE_DURABLE,
     T_EVICTIONS_TIME,
@@ -55,6 +57,7 @@ from pipeline.machines.backlog.layout import (
     T_FIRST_CURSOR,
     T_ID,
     T_LOSSES_AT_START,
+    T_MARKS,
     T_OLDEST,
     T_OLDEST_MS,
     T_OLDEST_SUB,
@@ -71,12 +74,12 @@ from pipeline.machines.backlog.layout import (
     W_WORD,
 )
 from pipeline.machines.backlog.ledgers import first_entries_before, place_of, row_of_place, size_behind, storage_size
-from pipeline.machines.backlog.marks import msgs_of, msgs_up_to
+from pipeline.machines.backlog.marks import msgs_before, msgs_from, stands_for
 from pipeline.machines.backlog.oldest import oldest_unacknowledged
 from pipeline.machines.backlog.state import State
+from pipeline.machines.blocks import Blocks, following, is_at_or_before, last_at_or_before
 from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.machine import NULL
-from pipeline.machines.segments import first_row
 
 MS_PER_S = 1000
 US_PER_MS = 1000
@@ -249,22 +252,50 @@ def backlog_messages(state: State, topic: Array, cursor: Array, entries: int) ->
     place = max(place_of(topic, ledgers, cursor[C_LEDGER], cursor[C_ENTRY]), first_entries_before(topic, ledgers))
     row = row_of_place(topic, ledgers, place)
     oldest = place - ledgers[row, G_ENTRIES_BEFORE]
-    up_to_oldest = msgs_up_to(topic, marks, ledgers[row, G_LEDGER], oldest)
-    if up_to_oldest < 0:
-        return NULL
-    before = up_to_oldest - msgs_of(topic, marks, ledgers[row, G_LEDGER], oldest)
-    messages = topic[T_END_MSGS] - before
-    first = first_row(cursor, C_WORDS)
-    for row in range(first, first + cursor[C_WORDS_USED]):
-        bits, entry = state.words[row, W_BITS], state.words[row, W_WORD] * BITS
+    messages = msgs_from(topic, marks, ledgers[row, G_LEDGER], oldest)
+    deleted = _deleted_messages(topic, marks, cursor, state.words)
+    return messages - deleted if messages >= 0 and deleted >= 0 else NULL
+
+
+@compiled_part
+def _deleted_messages(topic: Array, marks: Blocks, cursor: Array, words: Blocks) -> int:
+    """Messages of the cursor's individually deleted entries: words and marks are walked side by side; −1 if an entry is not known."""
+    messages = 0
+    block, row = following(cursor, C_WORDS, words, NONE, NONE)
+    if row < 0:
+        return 0
+    mark_block, mark = last_at_or_before(topic, T_MARKS, marks, words.rows[row, W_LEDGER], words.rows[row, W_WORD] * BITS)
+    while row >= 0:
+        ledger, bits, entry = words.rows[row, W_LEDGER], words.rows[row, W_BITS], words.rows[row, W_WORD] * BITS
         while bits != 0:
-            if bits & 1:
-                msgs = msgs_of(topic, marks, state.words[row, W_LEDGER], entry)
-                if msgs < 0:
-                    return NULL
-                messages -= msgs
-            bits >>= 1
-            entry += 1
+            zeros = count_bits((bits & -bits) - 1)  # below its lowest one
+            bits >>= zeros
+            entry += zeros
+            next_block, next_mark = following(topic, T_MARKS, marks, mark_block, mark)
+            while next_mark >= 0 and is_at_or_before(marks.rows, next_mark, ledger, entry):
+                mark_block, mark = next_block, next_mark
+                next_block, next_mark = following(topic, T_MARKS, marks, mark_block, mark)
+            if mark < 0 or not stands_for(marks.rows[mark], ledger, entry):
+                return -1
+            taken = min(BITS, marks.rows[mark, M_ENTRY] + marks.rows[mark, M_ENTRIES] - entry)  # entries of the word in this mark
+            messages += _messages_of(marks.rows[mark], entry, bits & ((1 << taken) - 1))
+            bits >>= taken
+            entry += taken
+        block, row = following(cursor, C_WORDS, words, block, row)
+    return messages
+
+
+@compiled_part
+def _messages_of(mark: Array, entry: int, bits: int) -> int:
+    """Messages of the entries whose bits are set, the lowest one for `entry`; all are the mark's."""
+    if mark[M_MSGS] % mark[M_ENTRIES] == 0:
+        return mark[M_MSGS] // mark[M_ENTRIES] * count_bits(bits)
+    messages = 0
+    while bits != 0:
+        if bits & 1:
+            messages += msgs_before(mark, entry + 1) - msgs_before(mark, entry)
+        bits >>= 1
+        entry += 1
     return messages
 
 

@@ -25,6 +25,7 @@ from pipeline.machines.backlog.layout import (
     T_END_ENTRIES,
 )
 from pipeline.machines.backlog.ledgers import first_entries_before, place_of
+from pipeline.machines.blocks import Blocks
 from pipeline.machines.compiled import compiled_part
 
 
@@ -50,9 +51,9 @@ def unexplained(topic: Array, cursor: Array, backlog: int) -> int:
 
 
 @compiled_part
-def acknowledge(cursor: Array, words: Array, ends: Array, ledger: int, entry: int) -> None:
+def acknowledge(cursor: Array, words: Blocks, ledger: int, entry: int) -> None:
     """One whole entry was acknowledged. Ignored at or before the mark-delete position, or if it already was."""
-    if is_behind(cursor, ledger, entry) and entry >= 0 and delete_entry(cursor, words, ends, ledger, entry):
+    if is_behind(cursor, ledger, entry) and entry >= 0 and delete_entry(cursor, words, ledger, entry):
         cursor[C_ACKNOWLEDGED] += 1
         cursor[C_UNACKED] = max(0, cursor[C_UNACKED] - 1)
 
@@ -64,7 +65,7 @@ def acknowledge_up_to(cursor: Array, ledger: int, entry: int) -> None:
 
 
 @compiled_part
-def is_acknowledged_up_to(topic: Array, ledgers: Array, cursor: Array, words: Array, ledger: int, entry: int) -> bool:
+def is_acknowledged_up_to(topic: Array, ledgers: Array, cursor: Array, words: Blocks, ledger: int, entry: int) -> bool:
     """Whether acknowledgements explain a move of the mark-delete position; they never move it over a ledger's border alone."""
     if not is_behind(cursor, ledger, entry):
         return True
@@ -82,7 +83,7 @@ def _within_cumulative(cursor: Array, ledger: int, entry: int) -> bool:
 
 
 @compiled_part
-def mark_delete(topic: Array, ledgers: Array, cursor: Array, words: Array, ledger: int, entry: int, evicting: bool) -> int:
+def mark_delete(topic: Array, ledgers: Array, cursor: Array, words: Blocks, ledger: int, entry: int, evicting: bool) -> int:
     """The mark-delete position moved forward in memory. What it passes that was not acknowledged before is acknowledged cumulatively,
     or evicted while an eviction goes on, or else expired. Returns how many entries were evicted.
     """
@@ -115,10 +116,10 @@ def _take_unknown(cursor: Array, behind: int, passed: int, passes_live: bool) ->
 
 
 @compiled_part
-def seek(topic: Array, ledgers: Array, cursor: Array, ledger: int, entry: int) -> None:
+def seek(topic: Array, ledgers: Array, cursor: Array, words: Blocks, ledger: int, entry: int) -> None:
     """A seek: to a position in either direction, with nothing deleted behind it."""
     before = backlog_entries(topic, ledgers, cursor)
-    forget_deleted(cursor)
+    forget_deleted(cursor, words)
     cursor[C_DELETED_UNKNOWN] = 0
     cursor[C_LEDGER], cursor[C_ENTRY] = ledger, entry
     cursor[C_CUMULATIVE_LEDGER], cursor[C_CUMULATIVE_ENTRY] = -1, -1

@@ -30,10 +30,6 @@ from pipeline.machines.backlog.layout import (
     G_ENTRIES,
     G_ENTRIES_BEFORE,
     G_LEDGER,
-    M_ENTRIES,
-    M_ENTRY,
-    M_LEAST_MS,
-    M_LEDGER,
     NONE,
     S_PRECISE,
     S_VERSION,
@@ -44,8 +40,6 @@ from pipeline.machines.backlog.layout import (
     T_HEAP_USED,
     T_LEDGERS,
     T_LEDGERS_USED,
-    T_MARKS,
-    T_MARKS_USED,
     T_SIZE_LIMIT,
     T_SIZE_PLANNED,
     T_TARGET,
@@ -53,7 +47,9 @@ from pipeline.machines.backlog.layout import (
     TIME,
 )
 from pipeline.machines.backlog.ledgers import find_ledger, first_entries_before, lower_bound, place_of, row_of_place, size_behind
+from pipeline.machines.backlog.marks import newest_before
 from pipeline.machines.backlog.state import State
+from pipeline.machines.blocks import Blocks
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.segments import first_row
 
@@ -213,7 +209,7 @@ def _plan_move(state: State, t: int, c: int, ledger: int, entry: int) -> None:
 
 
 @compiled_part
-def _slide(topic: Array, ledgers: Array, cursor: Array, words: Array, ledger: int, entry: int) -> tuple[int, int]:
+def _slide(topic: Array, ledgers: Array, cursor: Array, words: Blocks, ledger: int, entry: int) -> tuple[int, int]:
     """A position, moved over the run of deleted entries that begins right behind it, across ledgers (§2.2)."""
     row = find_ledger(topic, ledgers, ledger)
     if row < 0:
@@ -288,17 +284,7 @@ def _newest_before(state: State, t: int, cutoff_ms: int) -> tuple[int, int]:
     is; (−1, −1) if there is none. Publish times are taken to be in order, as the broker's binary search does.
     """
     topic, marks, ledgers = state.topics[t], state.marks, state.ledgers
-    first, low, high = first_row(topic, T_MARKS), 0, topic[T_MARKS_USED]
-    while low < high:
-        middle = (low + high) // 2
-        if marks[first + middle, M_LEAST_MS] < cutoff_ms:
-            low = middle + 1
-        else:
-            high = middle
-    ledger, entry = -1, -1
-    if low > 0:
-        mark = first + low - 1
-        ledger, entry = marks[mark, M_LEDGER], marks[mark, M_ENTRY] + marks[mark, M_ENTRIES] - 1
+    ledger, entry = newest_before(topic, marks, cutoff_ms)
     for row in range(first_row(topic, T_LEDGERS), first_row(topic, T_LEDGERS) + topic[T_LEDGERS_USED]):
         if ledgers[row, G_CLOSED] == 0 or ledgers[row, G_CLOSE_MS] >= cutoff_ms:
             break

@@ -13,6 +13,7 @@ from pipeline.machines.backlog.layout import (
     S_TOPICS,
 )
 from pipeline.machines.backlog.state import State
+from pipeline.machines.blocks import Blocks, fits_one_more
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.segments import has_spare
 
@@ -23,9 +24,7 @@ class Capacity(NamedTuple):
     topics: int
     cursors: int
     ledgers: int
-    marks: int
     heap: int
-    words: int
     durations: int
     checks: int
     cursor_checks: int
@@ -37,18 +36,18 @@ class Capacity(NamedTuple):
 def capacity_of(state: State) -> Capacity:
     """How much fits into the arrays as they are."""
     return Capacity(
-        len(state.topics), len(state.cursors), len(state.ledgers), len(state.marks), len(state.heap), len(state.words),
-        len(state.durations), len(state.out_checks), len(state.out_cursors), len(state.out_decisions), len(state.out_moves),
+        len(state.topics), len(state.cursors), len(state.ledgers), len(state.heap), len(state.durations),
+        len(state.out_checks), len(state.out_cursors), len(state.out_decisions), len(state.out_moves),
     )  # fmt: skip
 
 
 @compiled_part
-def has_room(scalars: Array, capacity: Capacity, ledgers_ends: Array, marks_ends: Array, heap_ends: Array, words_ends: Array) -> bool:
+def has_room(scalars: Array, capacity: Capacity, ledgers_ends: Array, heap_ends: Array, marks: Blocks, words: Blocks) -> bool:
     """Whether one more event can be applied that adds to topics, cursors, durations or segments."""
     if scalars[S_TOPICS] >= capacity.topics or scalars[S_CURSORS] >= capacity.cursors or scalars[S_DURATIONS] >= capacity.durations:
         return False
     lists_fit = has_spare(capacity.ledgers, ledgers_ends) and has_spare(capacity.heap, heap_ends)
-    return lists_fit and has_spare(capacity.marks, marks_ends) and has_spare(capacity.words, words_ends)
+    return lists_fit and fits_one_more(marks) and fits_one_more(words)
 
 
 @compiled_part

@@ -73,6 +73,7 @@ from pipeline.machines.backlog.life import close_cursor, load_topic, meet_cursor
 from pipeline.machines.backlog.marks import forget_marks, mark_entry
 from pipeline.machines.backlog.oldest import update_oldest
 from pipeline.machines.backlog.state import State
+from pipeline.machines.blocks import Blocks
 from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.index import EMPTY, find
 from pipeline.machines.segments import first_row
@@ -115,13 +116,13 @@ def fold(state: State, events: Array, start: int) -> int:
         if owner == BROKER:
             apply_to_broker(scalars, event, code)
             continue
-        if not has_room(scalars, capacity, state.ledgers_ends, state.marks_ends, state.heap_ends, state.words_ends):
+        if not has_room(scalars, capacity, state.ledgers_ends, state.heap_ends, state.marks, state.words):
             return position
         t = find(state.topic_index, topics, T_ID, T_ZERO, event[fields.TOPIC_ID], 0)
         if t == EMPTY:
             t = new_topic(state, event[fields.TOPIC_ID])
         if code == PUBLISH:
-            apply_publish(topics[t], state.ledgers, state.ledgers_ends, state.marks, state.marks_ends, event)
+            apply_publish(topics[t], state.ledgers, state.ledgers_ends, state.marks, event)
             continue
         if may_tell(scalars, code) and not has_room_for_check(scalars, capacity, topics[t, T_CURSORS] + 1):
             return position
@@ -135,7 +136,7 @@ def fold(state: State, events: Array, start: int) -> int:
         if c == EMPTY or state.cursors[c, C_OPEN] == 0:
             c = meet_cursor(state, t, event[fields.SUB_ID], event[fields.TS])
         if code == ACK:
-            apply_ack(state.cursors[c], state.words, state.words_ends, event)
+            apply_ack(state.cursors[c], state.words, event)
         elif code == MARK_DELETE:
             apply_mark_delete(state, t, c, event)
         else:
@@ -277,7 +278,7 @@ def apply_to_ledger(state: State, t: int, event: Array, code: int) -> None:
 
 
 @compiled_part
-def apply_publish(topic: Array, ledgers: Array, ledgers_ends: Array, marks: Array, marks_ends: Array, event: Array) -> None:
+def apply_publish(topic: Array, ledgers: Array, ledgers_ends: Array, marks: Blocks, event: Array) -> None:
     """An entry was persisted."""
     meet_topic(topic)
     ledger, entry = event[fields.LEDGER], event[fields.ENTRY]
@@ -286,7 +287,7 @@ def apply_publish(topic: Array, ledgers: Array, ledgers_ends: Array, marks: Arra
         return  # of one ledger the order is exact: this entry was told before
     # A ledger that was met in mid-life has the entries before this one too; of what size nobody said.
     grow_ledger(topic, ledgers, row, entry + 1 - ledgers[row, G_ENTRIES], event[fields.PUBLISHED_BYTES])
-    mark_entry(topic, marks, marks_ends, ledger, entry, event[fields.PUBLISHED_MSGS], event[fields.PUBLISH_TS])
+    mark_entry(topic, marks, ledger, entry, event[fields.PUBLISHED_MSGS], event[fields.PUBLISH_TS])
     topic[T_CONFIRMED_LEDGER] = max(topic[T_CONFIRMED_LEDGER], ledger)
 
 
@@ -314,14 +315,14 @@ def trim(state: State, t: int, ledger: int) -> None:
 
 
 @compiled_part
-def apply_ack(cursor: Array, words: Array, words_ends: Array, event: Array) -> None:
+def apply_ack(cursor: Array, words: Blocks, event: Array) -> None:
     """An acknowledged position. A part of a batch leaves its entry where it is."""
     if fields.has(event, fields.BATCH_INDEX):
         return
     if event[fields.ACK_TYPE] == 1:
         acknowledge_up_to(cursor, event[fields.LEDGER], event[fields.ENTRY])
     else:
-        acknowledge(cursor, words, words_ends, event[fields.LEDGER], event[fields.ENTRY])
+        acknowledge(cursor, words, event[fields.LEDGER], event[fields.ENTRY])
 
 
 @compiled_part
@@ -348,7 +349,7 @@ def apply_mark_delete(state: State, t: int, c: int, event: Array) -> None:
     if event[fields.MARK_PERSISTED] == 1:
         persist(state, t, c, ledger, entry)
     elif event[fields.MARK_RESET] == 1:
-        seek(topic, state.ledgers, cursor, ledger, entry)
+        seek(topic, state.ledgers, cursor, state.words, ledger, entry)
     else:
         evicting = False
         if not is_acknowledged_up_to(topic, state.ledgers, cursor, state.words, ledger, entry):

@@ -1,7 +1,8 @@
 """Where each number lives in the state of the backlog machine: columns of flat int64 arrays; state.py has the arrays themselves.
 
-A topic owns three segments (segments.py): its ledgers, its publish-time marks, its heap of slowest cursors. A cursor owns one: the words of
-its set of individually deleted entries. Positions are (ledger, entry), entry −1 = before the first.
+A topic owns two segments (segments.py), its ledgers and its heap of slowest cursors, and a list in blocks (blocks.py), its publish-time
+marks. A cursor owns a list in blocks: the words of its set of individually deleted entries. USED of such a list is its number of blocks.
+Positions are (ledger, entry), entry −1 = before the first.
 """
 
 from schemas.tables.backlog import SUBSCRIPTION_BACKLOG, TOPIC_BACKLOG
@@ -42,7 +43,7 @@ TOPIC_COLUMNS = (
     "ledgers_begin", "ledgers_dropped", "ledgers_used", "ledgers_capacity",
     "marks_begin", "marks_dropped", "marks_used", "marks_capacity",
     "heap_begin", "heap_dropped", "heap_used", "heap_capacity",
-    "end_entries", "end_bytes", "end_msgs", "mark_span_ms", "confirmed_ledger",
+    "end_entries", "end_bytes", "mark_count", "mark_within_ms", "confirmed_ledger",
     "size_limit", "size_policy", "time_limit", "time_policy",
     "evictions_size", "evictions_time", "evictions_size_durable", "evictions_time_durable",
     "oldest", "oldest_ledger", "oldest_entry", "oldest_sub", "oldest_ms",
@@ -59,9 +60,9 @@ T_FIRST_CURSOR, T_CURSORS, T_PRODUCERS = _t("first_cursor"), _t("cursors"), _t("
 T_UNLOADED_AT = _t("unloaded_at")  # µs; 0 while loaded
 T_LEDGERS, T_MARKS, T_HEAP = _t("ledgers_begin"), _t("marks_begin"), _t("heap_begin")
 T_LEDGERS_USED, T_MARKS_USED, T_HEAP_USED = _t("ledgers_used"), _t("marks_used"), _t("heap_used")
-#: The topic's scale: entries, bytes and messages of all ledgers that it ever had, trimmed ones too.
-T_END_ENTRIES, T_END_BYTES, T_END_MSGS = _t("end_entries"), _t("end_bytes"), _t("end_msgs")
-T_MARK_SPAN_MS = _t("mark_span_ms")
+#: The topic's scale: entries and bytes of all ledgers that it ever had, trimmed ones too.
+T_END_ENTRIES, T_END_BYTES = _t("end_entries"), _t("end_bytes")
+T_MARK_COUNT, T_MARK_WITHIN_MS = _t("mark_count"), _t("mark_within_ms")
 T_CONFIRMED_LEDGER = _t("confirmed_ledger")  # of the last confirmed position
 T_SIZE_LIMIT, T_SIZE_POLICY, T_TIME_LIMIT, T_TIME_POLICY = (_t(c) for c in ("size_limit", "size_policy", "time_limit", "time_policy"))
 T_EVICTIONS_SIZE, T_EVICTIONS_TIME = _t("evictions_size"), _t("evictions_time")
@@ -84,13 +85,13 @@ EVICT, DISCONNECT, SNAPSHOT, NO_ACTION = 0, 1, 2, 3  # ACTIONS
 LEDGER_COLUMNS = ("ledger", "entries", "bytes", "close_ms", "entries_before", "bytes_before", "closed")
 G_LEDGER, G_ENTRIES, G_BYTES, G_CLOSE_MS, G_ENTRIES_BEFORE, G_BYTES_BEFORE, G_CLOSED = range(len(LEDGER_COLUMNS))
 
-# --- publish-time marks of a topic, ascending: each stands for the entries of one ledger from its own to the next mark's
-MARK_COLUMNS = ("ledger", "entry", "entries", "least_ms", "most_ms", "msgs", "msgs_before")
-M_LEDGER, M_ENTRY, M_ENTRIES, M_LEAST_MS, M_MOST_MS, M_MSGS, M_MSGS_BEFORE = range(len(MARK_COLUMNS))
+# --- publish-time marks of a topic, ascending: each stands for a run of entries of one ledger, see marks.py
+MARK_COLUMNS = ("ledger", "entry", "entries", "first_ms", "last_ms", "within_ms", "msgs")
+M_LEDGER, M_ENTRY, M_ENTRIES, M_FIRST_MS, M_LAST_MS, M_WITHIN_MS, M_MSGS = range(len(MARK_COLUMNS))
 
 # --- cursors
 CURSOR_COLUMNS = (
-    "id", "topic", "next_of_topic", "open", "durable", "owner", "opened_at", "began_complete", "losses_at_open",
+    "id", "topic", "next_of_topic", "previous_of_topic", "open", "durable", "owner", "opened_at", "began_complete", "losses_at_open",
     "ledger", "entry", "persisted_ledger", "persisted_entry", "heap_position",
     "words_begin", "words_dropped", "words_used", "words_capacity",
     "deleted", "deleted_unknown", "cumulative_ledger", "cumulative_entry", "consumers", "unacked",
@@ -99,7 +100,8 @@ CURSOR_COLUMNS = (
     "reached_ledger", "reached_entry", "reached_target",
 )  # fmt: skip
 _c = CURSOR_COLUMNS.index
-C_ID, C_TOPIC, C_NEXT_OF_TOPIC, C_OPEN, C_DURABLE, C_OWNER = (_c(c) for c in ("id", "topic", "next_of_topic", "open", "durable", "owner"))
+C_ID, C_TOPIC, C_OPEN, C_DURABLE, C_OWNER = (_c(c) for c in ("id", "topic", "open", "durable", "owner"))
+C_NEXT_OF_TOPIC, C_PREVIOUS_OF_TOPIC = _c("next_of_topic"), _c("previous_of_topic")
 C_CLOSED_AT = _c("opened_at")  # of a cursor that is not open: when its topic was unloaded
 C_OPENED_AT, C_BEGAN_COMPLETE, C_LOSSES_AT_OPEN = _c("opened_at"), _c("began_complete"), _c("losses_at_open")
 C_LEDGER, C_ENTRY = _c("ledger"), _c("entry")  # mark-delete position in memory

@@ -26,6 +26,7 @@ from pipeline.machines.backlog.layout import (
     C_OWNER,
     C_PERSISTED_ENTRY,
     C_PERSISTED_LEDGER,
+    C_PREVIOUS_OF_TOPIC,
     C_TOPIC,
     C_WORDS,
     CURSOR_COLUMNS,
@@ -59,6 +60,7 @@ from pipeline.machines.backlog.layout import (
     UNLIMITED,
 )
 from pipeline.machines.backlog.state import State
+from pipeline.machines.blocks import Blocks
 from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.index import EMPTY, find, insert
 from pipeline.machines.segments import SEGMENT, clear
@@ -168,7 +170,7 @@ def open_cursor(state: State, t: int, event: Array) -> None:
 
 
 @compiled_part
-def _keep_deleted(cursor: Array, words: Array, event: Array) -> None:
+def _keep_deleted(cursor: Array, words: Blocks, event: Array) -> None:
     """Of a cursor that comes back as a snapshot: the entries known to be deleted behind it, if they are as many as it says or it says
     nothing; else that many of which nobody knows which.
     """
@@ -176,7 +178,7 @@ def _keep_deleted(cursor: Array, words: Array, event: Array) -> None:
     is_told = fields.has(event, fields.CURSOR_ENTRIES)
     if event[fields.CURSOR_SNAPSHOT] == 1 and (not is_told or event[fields.CURSOR_ENTRIES] == cursor[C_DELETED]):
         return
-    forget_deleted(cursor)
+    forget_deleted(cursor, words)
     cursor[C_DELETED_UNKNOWN] = event[fields.CURSOR_ENTRIES]
 
 
@@ -188,16 +190,16 @@ def close_cursor(state: State, t: int, c: int) -> None:
         return
     if cursor[C_HEAP_POSITION] != NONE:
         remove(topic, state.heap, state.cursors, c)
-    if topic[T_FIRST_CURSOR] == c:
-        topic[T_FIRST_CURSOR] = cursor[C_NEXT_OF_TOPIC]
+    before, behind = cursor[C_PREVIOUS_OF_TOPIC], cursor[C_NEXT_OF_TOPIC]
+    if before == NONE:
+        topic[T_FIRST_CURSOR] = behind
     else:
-        before = topic[T_FIRST_CURSOR]
-        while state.cursors[before, C_NEXT_OF_TOPIC] != c:
-            before = state.cursors[before, C_NEXT_OF_TOPIC]
-        state.cursors[before, C_NEXT_OF_TOPIC] = cursor[C_NEXT_OF_TOPIC]
+        state.cursors[before, C_NEXT_OF_TOPIC] = behind
+    if behind != NONE:
+        state.cursors[behind, C_PREVIOUS_OF_TOPIC] = before
     topic[T_CURSORS] -= 1
     _forget_cursor(cursor)
-    forget_deleted(cursor)
+    forget_deleted(cursor, state.words)
 
 
 @compiled_part
@@ -229,6 +231,8 @@ def _begin_cursor(state: State, t: int, c: int, now_us: int) -> None:
     _forget_cursor(cursor)
     cursor[C_OPEN], cursor[C_OPENED_AT] = 1, now_us
     cursor[C_CUMULATIVE_LEDGER] = NONE
-    cursor[C_NEXT_OF_TOPIC] = topic[T_FIRST_CURSOR]
+    cursor[C_PREVIOUS_OF_TOPIC], cursor[C_NEXT_OF_TOPIC] = NONE, topic[T_FIRST_CURSOR]
+    if topic[T_FIRST_CURSOR] != NONE:
+        state.cursors[topic[T_FIRST_CURSOR], C_PREVIOUS_OF_TOPIC] = c
     topic[T_FIRST_CURSOR] = c
     topic[T_CURSORS] += 1

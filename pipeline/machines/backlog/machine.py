@@ -29,6 +29,8 @@ from pipeline.machines.backlog.layout import (
     T_BROKER_QUOTA,
     T_DECIDED_AT,
     T_DECISION,
+    T_MARK_COUNT,
+    T_MARK_WITHIN_MS,
     T_MARKS,
     T_MARKS_USED,
     T_UNLOADED_AT,
@@ -37,8 +39,8 @@ from pipeline.machines.backlog.life import unload_topic
 from pipeline.machines.backlog.room import compacted, ordered, with_room
 from pipeline.machines.backlog.rows import check_duration_rows
 from pipeline.machines.backlog.state import State, empty_state, restored_state, saved_arrays
+from pipeline.machines.blocks import clear
 from pipeline.machines.machine import Rows, Window
-from pipeline.machines.segments import clear
 from schemas.lane_columns import COLUMN
 
 #: Tables of what goes out: the array that holds it, how many rows it has, its columns.
@@ -57,7 +59,7 @@ class BacklogMachine:
     """Implements pipeline.machines.machine.Machine for backlogs and their quotas."""
 
     name = "backlog"
-    version = 1
+    version = 2
 
     def __init__(self) -> None:
         self._state = empty_state()
@@ -147,10 +149,11 @@ class BacklogMachine:
         topics = self._state.topics[: self._state.scalars[S_TOPICS]]
         gone = (topics[:, T_UNLOADED_AT] > 0) & (topics[:, T_UNLOADED_AT] < before_us)
         for t in np.flatnonzero(gone & (topics[:, T_MARKS_USED] > 0)):
-            clear(topics[t], T_MARKS)
+            clear(topics[t], T_MARKS, self._state.marks)
+            topics[t, T_MARK_COUNT], topics[t, T_MARK_WITHIN_MS] = 0, 0
         cursors = self._state.cursors[: self._state.scalars[S_CURSORS]]
         for c in np.flatnonzero((cursors[:, C_OPEN] == 0) & (cursors[:, C_DELETED] > 0) & (cursors[:, C_CLOSED_AT] < before_us)):
-            clear(cursors[c], C_WORDS)
+            clear(cursors[c], C_WORDS, self._state.words)
             cursors[c, C_DELETED] = 0
 
     def _taken(self, epoch: int) -> list[Rows]:

@@ -18,9 +18,7 @@ from pipeline.machines.backlog.layout import (
     G_ENTRIES_BEFORE,
     G_LEDGER,
     KNOWN,
-    M_ENTRIES,
-    M_LEAST_MS,
-    M_MOST_MS,
+    M_WITHIN_MS,
     NONE,
     NOTHING,
     T_FIRST_CURSOR,
@@ -34,14 +32,15 @@ from pipeline.machines.backlog.layout import (
     UNKNOWN_TIME,
 )
 from pipeline.machines.backlog.ledgers import find_ledger, first_entries_before, lower_bound, place_of, row_of_place
-from pipeline.machines.backlog.marks import mark_of
+from pipeline.machines.backlog.marks import mark_of, published_ms
+from pipeline.machines.blocks import Blocks
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.machine import NULL
 from pipeline.machines.segments import first_row
 
 
 @compiled_part
-def update_oldest(topic: Array, ledgers: Array, marks: Array, heap: Array, cursors: Array, precise: bool) -> bool:
+def update_oldest(topic: Array, ledgers: Array, marks: Blocks, heap: Array, cursors: Array, precise: bool) -> bool:
     """What a quota check, or a producer that asks to be let in, makes of the cached oldest position. False: the broker cannot read the
     entry, leaves things as they are, and the check decides nothing.
     """
@@ -74,7 +73,7 @@ def has_any_backlog(topic: Array, ledgers: Array, cursors: Array) -> bool:
 
 
 @compiled_part
-def entry_time(topic: Array, ledgers: Array, marks: Array, ledger: int, entry: int) -> tuple[int, int]:
+def entry_time(topic: Array, ledgers: Array, marks: Blocks, ledger: int, entry: int) -> tuple[int, int]:
     """(KNOWN, publish time in ms) of the entry right behind a position, acknowledged or not; UNKNOWN_TIME if it was not seen published."""
     place = max(place_of(topic, ledgers, ledger, entry), first_entries_before(topic, ledgers))
     row = row_of_place(topic, ledgers, place)
@@ -83,7 +82,7 @@ def entry_time(topic: Array, ledgers: Array, marks: Array, ledger: int, entry: i
     mark = mark_of(topic, marks, ledgers[row, G_LEDGER], place - ledgers[row, G_ENTRIES_BEFORE])
     if mark < 0:
         return UNKNOWN_TIME, 0
-    return KNOWN, marks[mark, M_LEAST_MS]
+    return KNOWN, published_ms(marks.rows[mark], place - ledgers[row, G_ENTRIES_BEFORE])
 
 
 @compiled_part
@@ -112,7 +111,7 @@ def next_valid_ledger(topic: Array, ledgers: Array, ledger: int) -> int:
 
 
 @compiled_part
-def oldest_unacknowledged(topic: Array, ledgers: Array, marks: Array, cursor: Array, words: Array) -> tuple[int, int]:
+def oldest_unacknowledged(topic: Array, ledgers: Array, marks: Blocks, cursor: Array, words: Blocks) -> tuple[int, int]:
     """(publish time in ms, exact to how many ms) of the cursor's own oldest unacknowledged entry, individually deleted ones skipped.
 
     (NULL, 0) if there is none, or it was not seen published.
@@ -127,7 +126,7 @@ def oldest_unacknowledged(topic: Array, ledgers: Array, marks: Array, cursor: Ar
             mark = mark_of(topic, marks, ledger, last_deleted + 1)
             if mark < 0:
                 return NULL, 0
-            return marks[mark, M_LEAST_MS], marks[mark, M_MOST_MS] - marks[mark, M_LEAST_MS] if marks[mark, M_ENTRIES] > 1 else 0
+            return published_ms(marks.rows[mark], last_deleted + 1), marks.rows[mark, M_WITHIN_MS]
         row += 1
         place = ledgers[row, G_ENTRIES_BEFORE] if row < end else place
     return NULL, 0

@@ -4,12 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.machines import blocks
 from pipeline.machines.array import Array
 from pipeline.machines.backlog.layout import (
     C_DELETED,
     C_ID,
     C_NEXT_OF_TOPIC,
     C_OPEN,
+    C_PREVIOUS_OF_TOPIC,
     C_TOPIC,
     NONE,
     S_CURSORS,
@@ -29,8 +31,8 @@ from pipeline.machines.backlog.layout import (
     T_SIZE_POLICY,
     T_TIME_POLICY,
 )
-from pipeline.machines.backlog.state import ARENAS, OUT_WIDTHS, OWNERS, State, indexed, with_capacity
-from pipeline.machines.segments import has_spare, packed, with_spare
+from pipeline.machines.backlog.state import ARENAS, LISTS, OUT_WIDTHS, OWNERS, State, indexed, with_capacity
+from pipeline.machines.segments import MOVES, has_spare, with_spare
 
 #: A topic with anything in these says something, even while it is not loaded.
 _TELLING = [
@@ -61,10 +63,14 @@ def with_room(state: State) -> State:
             changes[name] = np.zeros((needed, width), dtype=np.int64)  # they were taken before
     state = state._replace(**changes)
     for name, (owner, at, _) in ARENAS.items():
-        if not has_spare(len(getattr(state, name)), getattr(state, f"{name}_ends")):
+        ends = getattr(state, f"{name}_ends")
+        if not has_spare(len(getattr(state, name)), ends):
             owners, count = getattr(state, owner), used[OWNERS[owner][0]]
-            arena, ends = with_spare(owners, count, at, packed(owners, count, at, getattr(state, name)))
+            arena, ends = with_spare(owners, count, at, getattr(state, name), int(ends[MOVES]))
             state = state._replace(**{name: arena, f"{name}_ends": ends})
+    for name, (owner, at, _) in LISTS.items():
+        lists = blocks.with_room(getattr(state, owner), used[OWNERS[owner][0]], at, getattr(state, name))
+        state = state._replace(**{name: lists})
     return indexed(state) if "topics" in changes or "cursors" in changes else state
 
 
@@ -82,6 +88,7 @@ def compacted(state: State) -> State:
     for rows, column, count in (
         (smaller.topics, T_FIRST_CURSOR, int(keep_topic.sum())),
         (smaller.cursors, C_NEXT_OF_TOPIC, int(keep_cursor.sum())),
+        (smaller.cursors, C_PREVIOUS_OF_TOPIC, int(keep_cursor.sum())),
     ):
         rows[:count, column] = new_row[rows[:count, column]]
     state.scalars[S_TOPICS], state.scalars[S_CURSORS] = keep_topic.sum(), keep_cursor.sum()
@@ -107,6 +114,7 @@ def _chain_cursors(state: State) -> None:
     topics, cursors = state.topics[: state.scalars[S_TOPICS]], state.cursors[: state.scalars[S_CURSORS]]
     follows = np.append(cursors[1:, C_TOPIC] == cursors[:-1, C_TOPIC], False)[: len(cursors)]
     cursors[:, C_NEXT_OF_TOPIC] = np.where(follows, np.arange(1, len(cursors) + 1), NONE)
+    cursors[:, C_PREVIOUS_OF_TOPIC] = np.where(np.append(False, follows)[: len(cursors)], np.arange(-1, len(cursors) - 1), NONE)
     first = np.searchsorted(cursors[:, C_TOPIC], topics[:, T_ID])
     has_cursor = np.isin(topics[:, T_ID], cursors[:, C_TOPIC])
     topics[:, T_FIRST_CURSOR] = np.where(has_cursor, first, NONE)

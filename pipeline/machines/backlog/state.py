@@ -3,7 +3,7 @@
 The arrays are changed in place; a State is made anew only to give it larger or smaller ones.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from pipeline.machines.backlog.layout import (
     TOPIC_COLUMNS,
     WORD_COLUMNS,
 )
+from pipeline.machines.blocks import Blocks, gathered, laid_out
 from pipeline.machines.index import fill, new_index
 from pipeline.machines.segments import packed, unpack, with_spare
 
@@ -49,12 +50,10 @@ class State(NamedTuple):
     cursors: Array  # [capacity, CURSOR_COLUMNS]
     ledgers: Array  # arena [capacity, LEDGER_COLUMNS] of topics
     ledgers_ends: Array
-    marks: Array  # arena [capacity, MARK_COLUMNS] of topics
-    marks_ends: Array
     heap: Array  # arena [capacity, 1] of topics: rows of cursors
     heap_ends: Array
-    words: Array  # arena [capacity, WORD_COLUMNS] of cursors
-    words_ends: Array
+    marks: Blocks  # lists of MARK_COLUMNS of topics
+    words: Blocks  # lists of WORD_COLUMNS of cursors
     durations: Array  # [capacity]: µs of the checks of the open window
     out_checks: Array  # [capacity, CHECK_ROW]
     out_cursors: Array  # [capacity, CURSOR_ROW]
@@ -67,10 +66,10 @@ class State(NamedTuple):
 #: Arenas: who owns their segments (topics or cursors), at which column of the owner, and their width.
 ARENAS = {
     "ledgers": ("topics", T_LEDGERS, len(LEDGER_COLUMNS)),
-    "marks": ("topics", T_MARKS, len(MARK_COLUMNS)),
     "heap": ("topics", T_HEAP, 1),
-    "words": ("cursors", C_WORDS, len(WORD_COLUMNS)),
 }
+#: The same of lists in blocks.
+LISTS = {"marks": ("topics", T_MARKS, len(MARK_COLUMNS)), "words": ("cursors", C_WORDS, len(WORD_COLUMNS))}
 OWNERS = {"topics": (S_TOPICS, len(TOPIC_COLUMNS)), "cursors": (S_CURSORS, len(CURSOR_COLUMNS))}
 OUT_WIDTHS = {"out_checks": len(CHECK_ROW), "out_cursors": len(CURSOR_ROW), "out_decisions": len(DECISION_ROW), "out_moves": len(MOVE_ROW)}
 
@@ -80,7 +79,7 @@ def empty_state() -> State:
     scalars = np.zeros(len(SCALARS), dtype=np.int64)
     scalars[S_CHECK_ENABLED] = 1
     scalars[S_INTERVAL_S] = DEFAULT_INTERVAL_S
-    nothing = {name: np.zeros((0, width), dtype=np.int64) for name, (_, _, width) in ARENAS.items()}
+    nothing = {name: np.zeros((0, width), dtype=np.int64) for name, (_, _, width) in (ARENAS | LISTS).items()}
     nothing |= {name: np.zeros((0, width), dtype=np.int64) for name, (_, width) in OWNERS.items()}
     return restored_state({"scalars": scalars, "durations": np.zeros(0, dtype=np.int64), **nothing})
 
@@ -88,10 +87,11 @@ def empty_state() -> State:
 def saved_arrays(state: State) -> dict[str, Array]:
     """The whole state by name, packed: rows in use, without places. Rows on their way out must have been taken."""
     arrays = {name: getattr(state, name)[: state.scalars[count]].copy() for name, (count, _) in OWNERS.items()}
-    for name, (owner, at, _) in ARENAS.items():
-        owners = arrays[owner]
-        arrays[name] = packed(owners, len(owners), at, getattr(state, name))
-        owners[:, at] = 0
+    for name, (owner, at, _) in (ARENAS | LISTS).items():
+        owners, rows = arrays[owner], getattr(state, name)
+        together = packed if name in ARENAS else gathered
+        arrays[name] = together(owners, len(owners), at, rows)
+        owners[:, at : at + 2] = 0
         owners[:, at + 3] = 0  # the place follows from the rows in use
     return {"scalars": state.scalars.copy(), "durations": state.durations[: state.scalars[S_DURATIONS]].copy(), **arrays}
 
@@ -104,10 +104,13 @@ def restored_state(arrays: dict[str, Array]) -> State:
         invariant(kept.ndim == 2 and kept.shape[1] == width, f"state array {name} has shape {kept.shape}, expected (n, {width})")
         invariant(len(kept) == arrays["scalars"][count], f"state array {name} has {len(kept)} rows, its scalar says otherwise")
         rows[name] = with_capacity(kept, max(FIRST_CAPACITY, len(kept) + len(kept) // 4))
-    arenas = {}
-    for name, (owner, at, width) in ARENAS.items():
+    arenas: dict[str, Any] = {}
+    for name, (owner, at, width) in (ARENAS | LISTS).items():
         kept = arrays[name]
         invariant(kept.ndim == 2 and kept.shape[1] == width, f"state array {name} has shape {kept.shape}, expected (n, {width})")
+        if name in LISTS:
+            arenas[name] = laid_out(rows[owner], len(arrays[owner]), at, kept)
+            continue
         unpack(rows[owner], len(arrays[owner]), at)
         arenas[name], arenas[f"{name}_ends"] = with_spare(rows[owner], len(arrays[owner]), at, kept)
     durations = np.zeros(len(arrays["durations"]) + 64, dtype=np.int64)
