@@ -2,9 +2,11 @@
 
 import hashlib
 import re
+from typing import Any
 
 import numpy as np
 
+from pipeline.machines.array import Array
 from schemas.events import CODES, TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN, ENUM_SLOTS, LANE_COLUMNS, SETTINGS, SLOT_FIELDS
 
@@ -14,7 +16,7 @@ def text_id(*parts: str) -> int:
     return int.from_bytes(hashlib.blake2b("\0".join(parts).encode(), digest_size=8).digest(), "big") >> 1
 
 
-def lane_rows(events: list[dict], ingest_batch: int = 0) -> np.ndarray:
+def lane_rows(events: list[dict[str, Any]], ingest_batch: int = 0) -> Array:
     """int64 [n, LANE_COLUMNS] of contract events; an event may carry its own `ingest_batch`, or `tombstone: true`."""
     rows = np.zeros((len(events), len(LANE_COLUMNS)), dtype=np.int64)
     for row, event in zip(rows, events, strict=True):
@@ -39,7 +41,7 @@ def lane_rows(events: list[dict], ingest_batch: int = 0) -> np.ndarray:
     return rows
 
 
-def _slot_value(event: dict, field: str) -> int | None:
+def _slot_value(event: dict[str, Any], field: str) -> int | None:
     if field == "want_left_msgs":
         left = event.get("left_msgs")
         return event["want_msgs"] * 2**32 + (0 if left is None else left + 2)

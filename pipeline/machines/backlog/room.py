@@ -67,10 +67,11 @@ def with_room(state: State) -> State:
         if not has_spare(len(getattr(state, name)), ends):
             owners, count = getattr(state, owner), used[OWNERS[owner][0]]
             arena, ends = with_spare(owners, count, at, getattr(state, name), int(ends[MOVES]))
-            state = state._replace(**{name: arena, f"{name}_ends": ends})
+            laid_out: dict[str, Any] = {name: arena, f"{name}_ends": ends}
+            state = state._replace(**laid_out)
     for name, (owner, at, _) in LISTS.items():
-        lists = blocks.with_room(getattr(state, owner), used[OWNERS[owner][0]], at, getattr(state, name))
-        state = state._replace(**{name: lists})
+        lists: dict[str, Any] = {name: blocks.with_room(getattr(state, owner), used[OWNERS[owner][0]], at, getattr(state, name))}
+        state = state._replace(**lists)
     return indexed(state) if "topics" in changes or "cursors" in changes else state
 
 

@@ -98,7 +98,7 @@ def saved_arrays(state: State) -> dict[str, Array]:
 
 def restored_state(arrays: dict[str, Array]) -> State:
     """The state that `saved_arrays` was taken of. Raises BrokenInvariant for an array of another width."""
-    rows = {}
+    rows: dict[str, Any] = {}
     for name, (count, width) in OWNERS.items():
         kept = arrays[name]
         invariant(kept.ndim == 2 and kept.shape[1] == width, f"state array {name} has shape {kept.shape}, expected (n, {width})")
@@ -115,7 +115,7 @@ def restored_state(arrays: dict[str, Array]) -> State:
         arenas[name], arenas[f"{name}_ends"] = with_spare(rows[owner], len(arrays[owner]), at, kept)
     durations = np.zeros(len(arrays["durations"]) + 64, dtype=np.int64)
     durations[: len(arrays["durations"])] = arrays["durations"]
-    out = {name: np.zeros((FIRST_CAPACITY, width), dtype=np.int64) for name, width in OUT_WIDTHS.items()}
+    out: dict[str, Any] = {name: np.zeros((FIRST_CAPACITY, width), dtype=np.int64) for name, width in OUT_WIDTHS.items()}
     none = new_index(0)
     return indexed(
         State(scalars=arrays["scalars"].copy(), durations=durations, topic_index=none, cursor_index=none, **rows, **arenas, **out)
