@@ -108,7 +108,7 @@ def test_sizes_entries_ages_and_producers_equal_the_stats(name: str) -> None:
     assert {seen.topic: seen.wrong() for seen in moments if seen.wrong()} == {}
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="folds half a million events again; the small captures keep the claim in the default run")
 @EVERY_LARGE_CAPTURE
 def test_every_sample_of_the_time_line_lies_inside_what_probes_say(name: str) -> None:
     moments = samples_of(LARGE_CAPTURES / name)
@@ -117,7 +117,7 @@ def test_every_sample_of_the_time_line_lies_inside_what_probes_say(name: str) ->
     assert [(seen.topic, seen.ts, figure, *found) for seen in moments for figure, found in seen.wrong().items()] == []
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="folds to every sample of four minutes; the end figures of this log and the small captures keep the claim")
 @EVERY_LARGE_CAPTURE
 def test_decisions_stay_the_same_without_what_the_broker_said_of_them(name: str) -> None:
     decided = ("epoch", "topic", "decision", "policy_size", "policy_time", "storage_backlog_quota_exceeded_evictions_size")
