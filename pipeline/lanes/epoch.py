@@ -11,7 +11,7 @@ import numpy as np
 from pipeline.lanes.given_up import END_OF_SEQ, EPOCH_OVER, LOST, QUARANTINED, GivenUp
 from pipeline.lanes.windows import US_PER_DAY, EpochTime
 from pipeline.machines.array import Array
-from pipeline.machines.machine import Rows
+from pipeline.machines.outcome import Rows
 from schemas.events import CODES, TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 

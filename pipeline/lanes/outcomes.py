@@ -7,7 +7,7 @@ An outcome row of a table is `topic_id, sub_id`, then the table's columns in dec
 import numpy as np
 
 from pipeline.machines.array import Array
-from pipeline.machines.machine import Rows
+from pipeline.machines.outcome import Rows
 from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, QUOTA_POLICIES, SUB_TYPES
 from schemas.tables import LANE_TABLES
 from schemas.tables.backlog import CHECK_SOURCES, DECISIONS

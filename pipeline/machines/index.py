@@ -1,4 +1,4 @@
-"""Find a row by one or two int64 ids: open addressing over an int64 array of row numbers.
+"""Find a row by its `id` and its `owner` (0 where ids are enough): open addressing over an int64 array of row numbers.
 
 The index holds no data of its own: it is rebuilt from its rows whenever they are restored, compacted or outgrown.
 """
@@ -7,6 +7,7 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
+from pipeline.machines.records import Records
 
 EMPTY = -1
 
@@ -28,30 +29,30 @@ def _start(index: Array, first: int, second: int) -> int:
 
 
 @compiled
-def find(index: Array, rows: Array, first_column: int, second_column: int, first: int, second: int) -> int:
-    """Row of `rows` whose two id columns are (`first`, `second`), or EMPTY."""
+def find(index: Array, rows: Records, row_id: int, owner: int) -> int:
+    """Row of `rows` with this id and owner, or EMPTY."""
     mask = index.size - 1
-    slot = _start(index, first, second)
+    slot = _start(index, row_id, owner)
     while index[slot] != EMPTY:
         row = index[slot]
-        if rows[row, first_column] == first and rows[row, second_column] == second:
+        if rows[row].id == row_id and rows[row].owner == owner:
             return row
         slot = (slot + 1) & mask
     return EMPTY
 
 
 @compiled
-def insert(index: Array, first: int, second: int, row: int) -> None:
-    """Enter `row` under (`first`, `second`), which must not be there yet."""
+def insert(index: Array, row_id: int, owner: int, row: int) -> None:
+    """Enter `row` under an id and owner that must not be there yet."""
     mask = index.size - 1
-    slot = _start(index, first, second)
+    slot = _start(index, row_id, owner)
     while index[slot] != EMPTY:
         slot = (slot + 1) & mask
     index[slot] = row
 
 
 @compiled
-def fill(index: Array, rows: Array, count: int, first_column: int, second_column: int) -> None:
+def fill(index: Array, rows: Records, count: int) -> None:
     """Enter the first `count` of `rows`."""
     for row in range(count):
-        insert(index, rows[row, first_column], rows[row, second_column], row)
+        insert(index, rows[row].id, rows[row].owner, row)

@@ -1,26 +1,29 @@
-"""Lists of rows inside one shared array: each owner has a segment, a ring-free stretch that moves when it outgrows its place.
+"""Lists of rows inside one shared array (an arena): each owner has a segment, a ring-free stretch that moves when it outgrows its place.
 
-An owner's row has four columns in a run, from `at`: where its segment begins, rows dropped at its front, rows in use, and its capacity.
-Laws: rows keep their order; growing costs amortized constant time; what moving leaves behind is taken back by `packed`.
+A segment is four numbers in its owner's row: where it begins, rows dropped at its front, rows in use, and its capacity.
+Laws: rows keep their order. A row added at the end moves a constant number of rows, amortized over all rows added, whatever the number
+of owners and rows: a segment doubles when it is full, an arena is laid out anew when it is full, and at least half of it was handed out
+since it was laid out. `ends[MOVES]` counts the rows that were moved, so that a test can prove it.
 """
 
 import numpy as np
 
 from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled, compiled_part
+from pipeline.machines.records import Records, empty_rows
 
-#: Columns of an owner, from `at`.
+#: The numbers of a segment.
 BEGIN, DROPPED, USED, CAPACITY = range(4)
-SEGMENT = 4
+SEGMENT = (4,)
 FIRST_CAPACITY = 4
-#: `ends` of an arena: rows handed out, and the largest capacity of any segment.
-HANDED_OUT, LARGEST = 0, 1
+#: `ends` of an arena: rows handed out, the largest capacity of any segment, and rows moved since the arena was first made.
+HANDED_OUT, LARGEST, MOVES = range(3)
 
 
 @compiled_part
-def first_row(owner: Array, at: int) -> int:
+def first_row(segment: Array) -> int:
     """Number of the segment's first row."""
-    return owner[at + BEGIN] + owner[at + DROPPED]
+    return segment[BEGIN] + segment[DROPPED]
 
 
 @compiled
@@ -30,101 +33,106 @@ def has_spare(capacity: int, ends: Array) -> bool:
 
 
 @compiled_part
-def insert_row(owner: Array, at: int, arena: Array, ends: Array, position: int) -> int:
-    """Make room for one row before the `position`-th (USED: at the end); returns its number. The row is zero."""
-    used = owner[at + USED]
-    if owner[at + DROPPED] + used == owner[at + CAPACITY]:
-        _make_room(owner, at, arena, ends)
-    row = first_row(owner, at) + position
-    end = first_row(owner, at) + used
+def insert_row(segment: Array, arena: Records, ends: Array, position: int) -> int:
+    """Make room for one row before the `position`-th (USED: at the end); returns its number. It still holds what lay there before."""
+    used = segment[USED]
+    if segment[DROPPED] + used == segment[CAPACITY]:
+        _make_room(segment, arena, ends)
+    row = first_row(segment) + position
+    end = first_row(segment) + used
+    ends[MOVES] += end - row
     while end > row:
         arena[end] = arena[end - 1]
         end -= 1
-    arena[row] = 0
-    owner[at + USED] = used + 1
+    segment[USED] = used + 1
     return row
 
 
 @compiled_part
-def _make_room(owner: Array, at: int, arena: Array, ends: Array) -> None:
-    used, start = owner[at + USED], first_row(owner, at)
-    if 2 * owner[at + DROPPED] >= owner[at + CAPACITY] and owner[at + DROPPED] > 0:
-        target = owner[at + BEGIN]  # half of it is free at the front: slide back
+def _make_room(segment: Array, arena: Records, ends: Array) -> None:
+    used, start = segment[USED], first_row(segment)
+    if 2 * segment[DROPPED] >= segment[CAPACITY] and segment[DROPPED] > 0:
+        target = segment[BEGIN]  # half of it is free at the front: slide back
     else:
         target = ends[HANDED_OUT]
-        owner[at + CAPACITY] = max(FIRST_CAPACITY, 2 * owner[at + CAPACITY])
-        ends[HANDED_OUT] += owner[at + CAPACITY]
-        ends[LARGEST] = max(ends[LARGEST], owner[at + CAPACITY])
+        segment[CAPACITY] = max(FIRST_CAPACITY, 2 * segment[CAPACITY])
+        ends[HANDED_OUT] += segment[CAPACITY]
+        ends[LARGEST] = max(ends[LARGEST], segment[CAPACITY])
+    ends[MOVES] += used
     for k in range(used):
         arena[target + k] = arena[start + k]
-    owner[at + BEGIN] = target
-    owner[at + DROPPED] = 0
+    segment[BEGIN] = target
+    segment[DROPPED] = 0
 
 
 @compiled_part
-def drop_first(owner: Array, at: int, count: int) -> None:
+def drop_first(segment: Array, count: int) -> None:
     """Take the first `count` rows away."""
-    owner[at + DROPPED] += count
-    owner[at + USED] -= count
-    if owner[at + USED] == 0:
-        owner[at + DROPPED] = 0
+    segment[DROPPED] += count
+    segment[USED] -= count
+    if segment[USED] == 0:
+        segment[DROPPED] = 0
 
 
 @compiled_part
-def remove_row(owner: Array, at: int, arena: Array, position: int) -> None:
+def remove_row(segment: Array, arena: Records, position: int) -> None:
     """Take one row away; those after it move up."""
     if position == 0:
-        drop_first(owner, at, 1)
+        drop_first(segment, 1)
         return
-    row = first_row(owner, at) + position
-    end = first_row(owner, at) + owner[at + USED] - 1
+    row = first_row(segment) + position
+    end = first_row(segment) + segment[USED] - 1
     while row < end:
         arena[row] = arena[row + 1]
         row += 1
-    owner[at + USED] -= 1
+    segment[USED] -= 1
 
 
 @compiled
-def clear(owner: Array, at: int) -> None:
+def clear(segment: Array) -> None:
     """Take all rows away; the place stays."""
-    owner[at + DROPPED] = 0
-    owner[at + USED] = 0
+    segment[DROPPED] = 0
+    segment[USED] = 0
 
 
-@compiled
-def _pack(owners: Array, count: int, at: int, arena: Array, target: Array) -> int:
-    """Copy the used rows of the first `count` owners one after the other; their segments are then exactly full."""
-    end = 0
-    for o in range(count):
-        start, used = first_row(owners[o], at), owners[o, at + USED]
-        for k in range(used):
-            target[end + k] = arena[start + k]
-        owners[o, at + BEGIN] = end
-        owners[o, at + DROPPED] = 0
-        owners[o, at + CAPACITY] = used
-        end += used
-    return end
+def roomy(used: Array) -> Array:
+    """Capacities of segments of `used` rows that are laid out anew: half as much again, so that each can grow before it moves."""
+    return used + (used + 1) // 2
 
 
-def packed(owners: Array, count: int, at: int, arena: Array) -> Array:
-    """The used rows of all owners, in their order: [n, width]. Changes the owners to lie in it."""
-    total = int(owners[:count, at + USED].sum())
-    target = np.zeros((total, arena.shape[1]), dtype=np.int64)
-    _pack(owners, count, at, arena, target)
+def laid_out(segments: Array, arena: Records, capacities: Array, capacity: int) -> Records:
+    """An arena of `capacity` rows in which the segments (int64 [n, 4], changed) lie one after the other with `capacities`."""
+    used, starts = segments[:, USED].copy(), segments[:, BEGIN] + segments[:, DROPPED]
+    ends = np.cumsum(capacities)
+    segments[:, BEGIN] = ends - capacities
+    segments[:, DROPPED] = 0
+    segments[:, CAPACITY] = capacities
+    target = empty_rows(arena.dtype, capacity)
+    offsets = np.arange(int(used.sum())) - np.repeat(np.cumsum(used) - used, used)
+    target[np.repeat(segments[:, BEGIN], used) + offsets] = arena[np.repeat(starts, used) + offsets]
     return target
 
 
-def unpack(owners: Array, count: int, at: int) -> None:
-    """Lay `count` owners, of whom only USED is known, one after the other: the inverse of what `packed` leaves."""
-    used = owners[:count, at + USED]
-    owners[:count, at + BEGIN] = np.cumsum(used) - used
-    owners[:count, at + DROPPED] = 0
-    owners[:count, at + CAPACITY] = used
+def packed(segments: Array, arena: Records) -> Records:
+    """The used rows of all segments, in their order; the segments (int64 [n, 4], changed) lie in it, exactly full."""
+    used = segments[:, USED].copy()
+    return laid_out(segments, arena, used, int(used.sum()))
 
 
-def with_spare(owners: Array, count: int, at: int, rows: Array) -> tuple[Array, Array]:
-    """(arena, ends) that hold the packed `rows` and leave room to grow: as much again, and twice the largest segment four times."""
-    largest = max(FIRST_CAPACITY, int(owners[:count, at + CAPACITY].max(initial=0)))
-    arena = np.zeros((2 * len(rows) + 8 * largest + 64, rows.shape[1]), dtype=np.int64)
-    arena[: len(rows)] = rows
-    return arena, np.array([len(rows), largest], dtype=np.int64)
+def unpack(segments: Array) -> None:
+    """Lay segments, of which only USED is known, one after the other: the inverse of what `packed` leaves."""
+    used = segments[:, USED]
+    segments[:, BEGIN] = np.cumsum(used) - used
+    segments[:, DROPPED] = 0
+    segments[:, CAPACITY] = used
+
+
+def with_spare(segments: Array, arena: Records, moves: int = 0) -> tuple[Records, Array]:
+    """(arena, ends) in which every segment has room to grow, and the arena for as many rows again and to double its largest segment.
+
+    Takes back what segments left behind when they moved. `moves` were counted before. Rows without data cost no memory until they are used.
+    """
+    capacities = roomy(segments[:, USED])
+    handed_out, largest = int(capacities.sum()), max(FIRST_CAPACITY, int(capacities.max(initial=0)))
+    larger = laid_out(segments, arena, capacities, 2 * handed_out + 4 * largest + 64)
+    return larger, np.array([handed_out, largest, moves + int(segments[:, USED].sum())], dtype=np.int64)

@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from pipeline.lanes.outcomes import ENUMS, FILLED_LATER, KINDS, OUTCOME_COLUMNS, PAYLOAD, TEXT_OF_IDS
-from pipeline.machines.machine import NULL
+from pipeline.machines.outcome import NULL
 from schemas.field import Field, Table
 from schemas.render.spark import SPARK_TYPES
 

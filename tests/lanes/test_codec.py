@@ -90,7 +90,7 @@ def test_any_other_blob_is_refused_with_the_command_that_rebuilds(blob: bytes) -
 
 def test_another_window_length_is_refused() -> None:
     with pytest.raises(BadWarehouse, match="window_ms"):
-        decode(encode(half_way()), LaneSettings(10_000, 30_000, 1_000, 600_000, SETTINGS.machines))
+        decode(encode(half_way()), LaneSettings(10_000, 30_000, 1_000, 600_000))
 
 
 def test_state_of_unloaded_topics_does_not_pile_up() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pipeline.machines import integers
 from pipeline.machines.integers import INT64_MAX, INT64_MIN, add, multiply_divide, narrow_to_int32, subtract
-from pipeline.machines.throttle.limiter import refilled
+from pipeline.machines.broker.limiter import refilled
 
 INT64 = st.integers(INT64_MIN, INT64_MAX) | st.sampled_from([0, 1, -1, INT64_MIN, INT64_MAX])
 COUNT = st.integers(0, INT64_MAX) | st.integers(0, 10**6) | st.sampled_from([INT64_MAX, INT64_MAX - 1, 2**62, 2**32])

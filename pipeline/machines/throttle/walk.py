@@ -5,11 +5,9 @@ Laws: the logged answers decide where there are any; the model always walks besi
 """
 
 from pipeline.machines.array import Array
+from pipeline.machines.broker.layout import BYTES, LEVEL_COUNT, MSG, NONE
 from pipeline.machines.compiled import compiled
 from pipeline.machines.integers import narrow_to_int32
-from pipeline.machines.throttle.layout import BYTES, MSG, NONE
-
-LEVEL_COUNT = 3
 
 
 @compiled

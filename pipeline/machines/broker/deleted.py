@@ -1,12 +1,13 @@
 """A cursor's individually deleted entries: a bit each, in words of 62 entries of one ledger, ascending.
 
-Law: every bit lies behind the cursor's mark-delete position, and C_DELETED is how many there are.
+Law: every bit lies behind the cursor's mark-delete position, and `deleted` is how many there are.
 """
 
 from pipeline.machines.array import Array
-from pipeline.machines.backlog.layout import BITS, C_DELETED, C_WORDS, C_WORDS_USED, W_BITS, W_LEDGER, W_WORD
+from pipeline.machines.broker.layout import BITS
 from pipeline.machines.compiled import compiled_part
-from pipeline.machines.segments import clear, drop_first, first_row, insert_row
+from pipeline.machines.records import Record, Records
+from pipeline.machines.segments import USED, clear, drop_first, first_row, insert_row
 
 
 @compiled_part
@@ -21,9 +22,9 @@ def count_bits(bits: int) -> int:
 
 
 @compiled_part
-def word_position(cursor: Array, words: Array, ledger: int, word: int) -> int:
+def word_position(cursor: Record, words: Records, ledger: int, word: int) -> int:
     """How many of the cursor's words lie before (`ledger`, `word`); the last one is looked at first."""
-    used, first = cursor[C_WORDS_USED], first_row(cursor, C_WORDS)
+    used, first = cursor.words[USED], first_row(cursor.words)
     if used == 0 or _before(words, first + used - 1, ledger, word):
         return used
     low, high = 0, used
@@ -37,76 +38,76 @@ def word_position(cursor: Array, words: Array, ledger: int, word: int) -> int:
 
 
 @compiled_part
-def _before(words: Array, row: int, ledger: int, word: int) -> bool:
-    return words[row, W_LEDGER] < ledger or (words[row, W_LEDGER] == ledger and words[row, W_WORD] < word)
+def _before(words: Records, row: int, ledger: int, word: int) -> bool:
+    return words[row].ledger < ledger or (words[row].ledger == ledger and words[row].word < word)
 
 
 @compiled_part
-def _is_at(cursor: Array, words: Array, position: int, ledger: int, word: int) -> bool:
-    row = first_row(cursor, C_WORDS) + position
-    return position < cursor[C_WORDS_USED] and words[row, W_LEDGER] == ledger and words[row, W_WORD] == word
+def _is_at(cursor: Record, words: Records, position: int, ledger: int, word: int) -> bool:
+    row = first_row(cursor.words) + position
+    return position < cursor.words[USED] and words[row].ledger == ledger and words[row].word == word
 
 
 @compiled_part
-def is_deleted(cursor: Array, words: Array, ledger: int, entry: int) -> bool:
+def is_deleted(cursor: Record, words: Records, ledger: int, entry: int) -> bool:
     """Whether the entry is in the set."""
-    if cursor[C_WORDS_USED] == 0:
+    if cursor.words[USED] == 0:
         return False
     position = word_position(cursor, words, ledger, entry // BITS)
     if not _is_at(cursor, words, position, ledger, entry // BITS):
         return False
-    return (words[first_row(cursor, C_WORDS) + position, W_BITS] >> (entry % BITS)) & 1 == 1
+    return (words[first_row(cursor.words) + position].bits >> (entry % BITS)) & 1 == 1
 
 
 @compiled_part
-def delete_entry(cursor: Array, words: Array, ends: Array, ledger: int, entry: int) -> bool:
+def delete_entry(cursor: Record, words: Records, ends: Array, ledger: int, entry: int) -> bool:
     """Put the entry into the set; False if it is there already."""
     word, bit = entry // BITS, 1 << (entry % BITS)
     position = word_position(cursor, words, ledger, word)
     if _is_at(cursor, words, position, ledger, word):
-        row = first_row(cursor, C_WORDS) + position
+        row = first_row(cursor.words) + position
     else:
-        row = insert_row(cursor, C_WORDS, words, ends, position)
-        words[row, W_LEDGER], words[row, W_WORD] = ledger, word
-    if words[row, W_BITS] & bit:
+        row = insert_row(cursor.words, words, ends, position)
+        words[row].ledger, words[row].word, words[row].bits = ledger, word, 0
+    if words[row].bits & bit:
         return False
-    words[row, W_BITS] |= bit
-    cursor[C_DELETED] += 1
+    words[row].bits |= bit
+    cursor.deleted += 1
     return True
 
 
 @compiled_part
-def pass_deleted(cursor: Array, words: Array, ledger: int, entry: int) -> int:
+def pass_deleted(cursor: Record, words: Records, ledger: int, entry: int) -> int:
     """Take all entries up to and including (`ledger`, `entry`) out of the set; returns how many they were."""
-    if cursor[C_WORDS_USED] == 0:
+    if cursor.words[USED] == 0:
         return 0
     count = count_deleted(cursor, words, ledger, entry)
     word = (entry + 1) // BITS
     position = word_position(cursor, words, ledger, word)
-    drop_first(cursor, C_WORDS, position)
+    drop_first(cursor.words, position)
     if _is_at(cursor, words, 0, ledger, word):
-        row = first_row(cursor, C_WORDS)
-        words[row, W_BITS] &= ~((1 << ((entry + 1) % BITS)) - 1)
-    cursor[C_DELETED] -= count
+        row = first_row(cursor.words)
+        words[row].bits &= ~((1 << ((entry + 1) % BITS)) - 1)
+    cursor.deleted -= count
     return count
 
 
 @compiled_part
-def count_deleted(cursor: Array, words: Array, ledger: int, entry: int) -> int:
+def count_deleted(cursor: Record, words: Records, ledger: int, entry: int) -> int:
     """How many entries of the set lie at or before (`ledger`, `entry`)."""
     word = (entry + 1) // BITS
     position = word_position(cursor, words, ledger, word)
-    first = first_row(cursor, C_WORDS)
+    first = first_row(cursor.words)
     count = 0
     for row in range(first, first + position):
-        count += count_bits(words[row, W_BITS])
+        count += count_bits(words[row].bits)
     if _is_at(cursor, words, position, ledger, word):
-        count += count_bits(words[first + position, W_BITS] & ((1 << ((entry + 1) % BITS)) - 1))
+        count += count_bits(words[first + position].bits & ((1 << ((entry + 1) % BITS)) - 1))
     return count
 
 
 @compiled_part
-def deleted_run(cursor: Array, words: Array, ledger: int, entry: int, entries: int) -> int:
+def deleted_run(cursor: Record, words: Records, ledger: int, entry: int, entries: int) -> int:
     """The last entry of the run of deleted entries that begins right behind `entry` in a ledger of `entries`; `entry` if there is none."""
     while entry + 1 < entries and is_deleted(cursor, words, ledger, entry + 1):
         entry += 1
@@ -114,7 +115,7 @@ def deleted_run(cursor: Array, words: Array, ledger: int, entry: int, entries: i
 
 
 @compiled_part
-def forget_deleted(cursor: Array) -> None:
+def forget_deleted(cursor: Record) -> None:
     """Empty the set: a seek."""
-    clear(cursor, C_WORDS)
-    cursor[C_DELETED] = 0
+    clear(cursor.words)
+    cursor.deleted = 0

@@ -1,0 +1,194 @@
+"""Rounds of quota checks, and moves of cursors that evictions explain, event by event."""
+
+from typing import Any
+
+from pipeline.machines import fields
+from pipeline.machines.array import Array
+from pipeline.machines.backlog.decisions import (
+    begin_check,
+    eviction_explains,
+    note_checked,
+    note_exceeded,
+    note_reached,
+    resolve,
+    would_evict,
+)
+from pipeline.machines.backlog.layout import BUCKETS, BY_INTERVAL, BY_LOG, NO_MOVE, NOTHING
+from pipeline.machines.backlog.oldest import update_oldest
+from pipeline.machines.broker.cursors import is_acknowledged_up_to
+from pipeline.machines.compiled import compiled_part
+from pipeline.machines.records import Record, Records
+
+#: Events that may report as many rows as their topic has subscriptions.
+ENDING = ("topic_load", "topic_unload", "quota_check", "quota_exceeded", "mark_delete")
+US_PER_S = 1_000_000
+#: Rounds that a log may be late with its first check before it is taken to have none.
+INTERVALS_WAITED = 2
+
+
+@compiled_part
+def is_due(checking: Record, event: Array) -> bool:
+    """Whether the lane's time has passed the next check of a log that has none."""
+    return checking.checks_logged == 0 and event[fields.TS] >= checking.next_check_us
+
+
+@compiled_part
+def when_due(broker: Any, backlog: Any, counts: Record, event: Array) -> None:
+    """The log has no checks: every loaded topic is checked when the lane's time passes the configured interval."""
+    settings, checking, now_us = broker.settings[0], backlog.checking[0], event[fields.TS]
+    interval_us = max(1, settings.check_interval_s) * US_PER_S
+    if checking.next_check_us == 0:
+        checking.next_check_us = now_us + INTERVALS_WAITED * interval_us
+        return
+    if settings.check_enabled == 1:
+        for t in range(counts.topics):
+            if broker.topics[t].loaded == 1:
+                begin_check(broker, backlog, counts, t, checking.next_check_us, BY_INTERVAL)
+    missed = (now_us - checking.next_check_us) // interval_us
+    checking.next_check_us += (missed + 1) * interval_us
+
+
+@compiled_part
+def on_broker_start(checking: Record) -> None:
+    """The rounds of checks begin anew."""
+    checking.next_check_us = 0
+
+
+@compiled_part
+def before_topic_load(broker: Any, backlog: Any, counts: Record, t: int, event: Array) -> None:
+    """What the broker did about an object of the topic that is still there is all that it did."""
+    resolve(broker, backlog, counts, t, event[fields.TS])
+
+
+@compiled_part
+def before_topic_unload(broker: Any, backlog: Any, counts: Record, t: int, event: Array) -> None:
+    """What the broker did about the topic is all that it did."""
+    resolve(broker, backlog, counts, t, event[fields.TS])
+
+
+@compiled_part
+def on_topic_load(check: Record) -> None:
+    """Counters of the topic's object begin at 0."""
+    _forget_object(check)
+
+
+@compiled_part
+def on_topic_unload(check: Record) -> None:
+    """Counters and the oldest position go with the topic's object; durable counters stay."""
+    _forget_object(check)
+
+
+@compiled_part
+def _forget_object(check: Record) -> None:
+    check.evictions_size, check.evictions_time = 0, 0
+    check.oldest, check.decided = NOTHING, 0
+
+
+@compiled_part
+def on_cursor_open(backlog: Any, s: int) -> None:
+    """Nothing is planned for a cursor that is new."""
+    backlog.cursor_moves[s] = NO_MOVE[0]
+
+
+@compiled_part
+def on_cursor_close(backlog: Any, s: int) -> None:
+    """Nothing is planned for a cursor that is gone."""
+    backlog.cursor_moves[s] = NO_MOVE[0]
+
+
+@compiled_part
+def on_producer_close(pending: Record) -> None:
+    """A producer that goes while a decision waits was closed by it."""
+    pending.producers_closed += 1 if pending.decision != 0 else 0
+
+
+@compiled_part
+def needs_before_mark_delete(topic: Record, ledgers: Records, cursor: Record, words: Records, event: Array) -> bool:
+    """Whether the position moves in memory, and no acknowledgement explains the move."""
+    if event[fields.MARK_PERSISTED] == 1 or event[fields.MARK_RESET] == 1:
+        return False
+    return not is_acknowledged_up_to(topic, ledgers, cursor, words, event[fields.LEDGER], event[fields.ENTRY])
+
+
+@compiled_part
+def before_mark_delete(broker: Any, backlog: Any, counts: Record, t: int, s: int, event: Array) -> None:
+    """Whether an eviction explains the move."""
+    if _explain_move(broker, backlog, counts, t, s, event):
+        broker.cursors[s].evicting = 1
+        backlog.cursor_moves[s].evicted_before = broker.cursors[s].evicted
+
+
+@compiled_part
+def on_mark_delete(cursor: Record, move: Record) -> None:
+    """What an eviction took."""
+    if cursor.evicting == 1:
+        cursor.evicting = 0
+        evicted = cursor.evicted - move.evicted_before
+        if evicted > 0:
+            move.moved = 1
+            move.moved_entries += evicted
+
+
+@compiled_part
+def _explain_move(broker: Any, backlog: Any, counts: Record, t: int, s: int, event: Array) -> bool:
+    """Whether an eviction explains a move. If none is known, one may begin right here: without `quota_exceeded` the first such move in a
+    round shows when its topic was decided.
+    """
+    ledger, entry, now_us = event[fields.LEDGER], event[fields.ENTRY], event[fields.TS]
+    evicting = eviction_explains(broker, backlog, counts, t, s, ledger, entry, now_us)
+    if not evicting and _awaits_check(backlog, t) and would_evict(broker, backlog, counts, t, s, ledger, entry, now_us):
+        begin_check(broker, backlog, counts, t, now_us, BY_LOG)
+        backlog.topic_checks[t].decided = 1
+        evicting = True
+    if evicting:
+        note_reached(broker, backlog, counts, t, s, ledger, entry, now_us)
+    return evicting
+
+
+@compiled_part
+def _awaits_check(backlog: Any, t: int) -> bool:
+    """Whether a round goes on in which this topic is neither decided nor done."""
+    checking, check = backlog.checking[0], backlog.topic_checks[t]
+    return checking.rounds_open > 0 and check.decided == 0 and check.checked_round < checking.round
+
+
+@compiled_part
+def on_quota_round(checking: Record, event: Array) -> None:
+    """A round of checks begins or ends."""
+    checking.checks_logged = 1
+    if event[fields.ROUND_PHASE] == 0:
+        checking.rounds_open += 1
+        checking.round += 1
+    else:
+        checking.rounds_open = max(0, checking.rounds_open - 1)
+        checking.rounds += 1
+
+
+@compiled_part
+def on_quota_check(broker: Any, backlog: Any, counts: Record, t: int, event: Array) -> None:
+    """A topic's check is done, or a producer asked to be let in and the oldest position was looked up anew."""
+    checking, check = backlog.checking[0], backlog.topic_checks[t]
+    if event[fields.OUTSIDE_OF_ROUND] == 1:
+        if broker.topics[t].alive == 1:
+            update_oldest(check, broker, t)
+        return
+    checking.checks_logged = 1
+    note_checked(broker, backlog, counts, t, event[fields.TS])
+    check.checked_round = checking.round
+    if fields.has(event, fields.CHECK_DURATION_US):
+        duration_us = event[fields.CHECK_DURATION_US]
+        backlog.durations[counts.durations].duration_us = duration_us
+        counts.durations += 1
+        seconds = duration_us // US_PER_S
+        checking.sum_s += seconds
+        first = 0 if seconds <= 5 else 1 if seconds <= 10 else 2 if seconds <= 30 else 3 if seconds <= 60 else 4 if seconds <= 300 else 5
+        for bucket in range(first, BUCKETS):
+            checking.le[bucket] += 1
+
+
+@compiled_part
+def on_quota_exceeded(broker: Any, backlog: Any, counts: Record, t: int, event: Array) -> None:
+    """The broker acts now."""
+    backlog.checking[0].checks_logged = 1
+    quota, policy, limit = event[fields.EXCEEDED_TYPE], event[fields.EXCEEDED_POLICY], event[fields.EXCEEDED_LIMIT]
+    note_exceeded(broker, backlog, counts, t, event[fields.TS], quota, policy, limit)

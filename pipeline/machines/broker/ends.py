@@ -1,0 +1,98 @@
+"""Windows and epochs of the broker itself: what is kept of what is gone, and how rows that moved find each other again."""
+
+from typing import Any
+
+import numpy as np
+
+from pipeline.machines.array import Array
+from pipeline.machines.broker.layout import (
+    CURSOR_ROW,
+    DEFAULT_INTERVAL_S,
+    DISPATCHER_ROW,
+    HEAP_ROW,
+    LEDGER_ROW,
+    LIMITER_ROW,
+    MARK_ROW,
+    NONE,
+    READING_ROW,
+    SETTINGS_ROW,
+    SUBSCRIPTION_ROW,
+    TOPIC_ROW,
+    WORD_ROW,
+)
+from pipeline.machines.outcome import Rows, Window
+from pipeline.machines.package import Arena, Beside, Ends, Family, Single, State, Store
+from pipeline.machines.segments import USED, clear
+
+#: How long what is known of a topic that was unloaded is kept for its return.
+UNLOADED_FOR_US = 600_000_000
+
+STORES: tuple[Store, ...] = (
+    Single("settings", SETTINGS_ROW, first=(("check_enabled", 1), ("check_interval_s", DEFAULT_INTERVAL_S))),
+    Single("broker_limiter", LIMITER_ROW),
+    Family("topics", "topic", TOPIC_ROW),
+    Beside("topic_limiters", "topic_limiter", LIMITER_ROW, of="topics"),
+    Arena("ledgers", LEDGER_ROW, of="topics", segment="ledgers"),
+    Arena("marks", MARK_ROW, of="topics", segment="marks"),
+    Arena("heap", HEAP_ROW, of="topics", segment="heap"),
+    Family("subscriptions", "subscription", SUBSCRIPTION_ROW),
+    Beside("cursors", "cursor", CURSOR_ROW, of="subscriptions"),
+    Arena("words", WORD_ROW, of="cursors", segment="words"),
+    Beside("readings", "reading", READING_ROW, of="subscriptions"),
+    Beside("dispatchers", "dispatcher", DISPATCHER_ROW, of="subscriptions"),
+    Beside("subscription_limiters", "subscription_limiter", LIMITER_ROW, of="subscriptions"),
+)
+
+
+class BrokerEnds(Ends):
+    """The broker has no rows of its own."""
+
+    def close_window(self, state: State, window: Window) -> tuple[Rows, ...]:
+        """Publish times of topics, and deleted entries of cursors, that went long ago and did not come back are forgotten."""
+        broker, counts, before_us = state.group("broker"), state.counts, window.start_us - UNLOADED_FOR_US
+        topics = broker.topics[: counts.topics]
+        gone = (topics["unloaded_at"] > 0) & (topics["unloaded_at"] < before_us)
+        for t in np.flatnonzero(gone & (topics["marks"][:, USED] > 0)):
+            clear(topics["marks"][t])
+        cursors = broker.cursors[: counts.subscriptions]
+        for s in np.flatnonzero((cursors["open"] == 0) & (cursors["deleted"] > 0) & (cursors["closed_at"] < before_us)):
+            clear(cursors["words"][s])
+            cursors["deleted"][s] = 0
+        return ()
+
+    def keeps(self, state: State) -> dict[str, "np.ndarray[Any, np.dtype[np.bool_]]"]:
+        """Topics that live or of which publish times, producers or quotas are known; subscriptions that are open, or have deleted entries."""
+        broker, counts = state.group("broker"), state.counts
+        topics, cursors = broker.topics[: counts.topics], broker.cursors[: counts.subscriptions]
+        is_known = (topics["size_policy"] != NONE) | (topics["time_policy"] != NONE)
+        return {
+            "topics": (topics["alive"] != 0) | (topics["producers"] != 0) | (topics["marks"][:, USED] != 0) | is_known,
+            "subscriptions": (cursors["open"] == 1) | (cursors["deleted"] > 0) | (broker.readings["known"] == 1)[: counts.subscriptions],
+        }
+
+    def renumber(self, state: State, new_rows: dict[str, Array]) -> None:
+        """Chains and heaps hold numbers of rows."""
+        broker, counts = state.group("broker"), state.counts
+        topics, cursors = broker.topics[: counts.topics], broker.cursors[: counts.subscriptions]
+        of_subscriptions = new_rows["subscriptions"]
+        used, begin = topics["heap"][:, USED], topics["heap"][:, :2].sum(axis=1)
+        places = np.repeat(begin - np.cumsum(used) + used, used) + np.arange(int(used.sum()))
+        broker.heap["cursor"][places] = of_subscriptions[broker.heap["cursor"][places]]
+        is_open = np.flatnonzero(cursors["open"] == 1)
+        topics["first_cursor"], topics["first_subscription"] = NONE, NONE
+        subscriptions = broker.subscriptions[: counts.subscriptions]
+        by_id = np.argsort(topics["id"])
+        owners = by_id[np.searchsorted(topics["id"], subscriptions["owner"], sorter=by_id)]
+        topics["subscriptions"] = np.bincount(owners, minlength=len(topics))
+        _chain(topics["first_subscription"], subscriptions["next_of_topic"], np.arange(len(subscriptions)), owners)
+        _chain(topics["first_cursor"], cursors["next_of_topic"], is_open, owners[is_open])
+
+
+def _chain(first: Array, following: Array, rows: Array, owners: Array) -> None:
+    """Chain the `rows` of each owner in their order: `first` [owners], `following` [all rows], both changed."""
+    order = np.argsort(owners, kind="stable")
+    rows, owners = rows[order], owners[order]
+    is_last = np.append(owners[1:] != owners[:-1], True)[: len(owners)]
+    following[rows] = np.where(is_last, NONE, np.append(rows[1:], NONE)[: len(rows)])
+    heads, at = np.unique(owners, return_index=True)
+    first[heads] = rows[at]

@@ -1,0 +1,146 @@
+"""The rows of a broker's entities. Positions are (ledger, entry), entry −1 = before the first."""
+
+from pipeline.machines.records import blank, record
+from pipeline.machines.segments import SEGMENT
+
+NONE = -1
+UNLIMITED = -1
+BROKER, TOPIC, SUBSCRIPTION = 0, 1, 2  # LIMITER_LEVELS
+MSG, BYTES = 0, 1
+LEVEL_COUNT, DIMENSION_COUNT = 3, 2
+DEFAULT_INTERVAL_S = 60  # backlogQuotaCheckIntervalInSeconds
+
+SETTINGS_ROW = record(
+    "started",  # broker_start was seen
+    "version",  # schemas/lane_columns.py, VERSION_BASE
+    "losses",  # how often events were lost or quarantined
+    "batch_mode",  # dispatchThrottlingOnBatchMessageEnabled now
+    "precise_check",  # preciseTimeBasedBacklogQuotaCheck
+    "check_enabled",  # backlogQuotaCheckEnabled
+    "check_interval_s",
+)
+
+# A topic owns three segments: its ledgers, its publish-time marks, its heap of slowest cursors.
+TOPIC_ROW = record(
+    "id",
+    "owner",  # second key of the index, always 0
+    "alive",  # its life is in the log: a load, a ledger, a cursor
+    "loaded",
+    "began_complete",
+    "losses_at_start",
+    "unloaded_at",  # µs; 0 while loaded
+    "first_subscription",  # head of the chain of all its subscriptions
+    "subscriptions",  # how long that chain is
+    "first_cursor",  # head of the chain of its open cursors
+    "cursors",
+    "producers",
+    # The topic's scale: entries, bytes and messages of all ledgers that it ever had, trimmed ones too.
+    "end_entries",
+    "end_bytes",
+    "end_msgs",
+    "mark_span_ms",
+    "confirmed_ledger",  # of the last confirmed position
+    "size_limit",
+    "size_policy",
+    "time_limit",
+    "time_policy",
+    ledgers=SEGMENT,
+    marks=SEGMENT,
+    heap=SEGMENT,
+)
+NEW_TOPIC = blank(
+    TOPIC_ROW,
+    first_subscription=NONE,
+    first_cursor=NONE,
+    size_limit=UNLIMITED,
+    time_limit=UNLIMITED,
+    size_policy=NONE,
+    time_policy=NONE,
+)
+#: Ledgers of a topic, ascending.
+LEDGER_ROW = record("ledger", "entries", "bytes", "close_ms", "entries_before", "bytes_before", "closed")
+#: Publish-time marks of a topic, ascending: each stands for the entries of one ledger from its own to the next mark's.
+MARK_ROW = record("ledger", "entry", "entries", "least_ms", "most_ms", "msgs", "msgs_before")
+#: A place in a topic's heap: the row of a cursor.
+HEAP_ROW = record("cursor")
+
+SUBSCRIPTION_ROW = record("id", "owner", "next_of_topic")  # owner: id of its topic
+
+CURSOR_ROW = record(
+    "open",
+    "next_of_topic",  # among the topic's open cursors
+    "durable",
+    "cursor_owner",  # CURSOR_OWNERS
+    "opened_at",
+    "closed_at",  # when its topic was unloaded
+    "began_complete",
+    "losses_at_open",
+    "ledger",  # mark-delete position in memory
+    "entry",
+    "persisted_ledger",  # the one that orders the heap
+    "persisted_entry",
+    "heap_position",  # NONE: not in the heap
+    "deleted",  # entries in the words
+    "deleted_unknown",  # entries deleted behind the position, nobody knows which
+    "cumulative_ledger",  # of the latest cumulative acknowledgement
+    "cumulative_entry",
+    "evicting",  # the move of the mark-delete position that comes now is an eviction's
+    "unacked",
+    "opened_backlog",
+    "opened_end",
+    "acknowledged",
+    "evicted",
+    "expired",
+    "sought",
+    "dispatched_entries",
+    "dispatched_msgs",
+    words=SEGMENT,
+)
+NO_CURSOR = blank(CURSOR_ROW, heap_position=NONE)
+#: Words of a cursor's set of individually deleted entries, ascending: BITS entries each.
+WORD_ROW = record("ledger", "word", "bits")
+BITS = 62
+
+#: Where a subscription reads, on its topic's scale. `deleted_*`: its mark-delete position there, to which it rewinds.
+READING_ROW = record("known", "entries", "bytes", "deleted_entries", "deleted_bytes", "consumers")
+NO_READING = blank(READING_ROW)
+
+DISPATCHER_ROW = record(
+    "id",
+    "topic",  # id of its topic
+    "open",
+    "opened_at",
+    "closed_at",
+    "began_complete",
+    "losses_at_open",
+    "sub_type",
+    "batch_mode",  # frozen when the dispatcher was opened
+)
+NO_DISPATCHER = blank(DISPATCHER_ROW, closed_at=NONE, sub_type=NONE)
+
+# A limiter; what each of its dimensions (messages, bytes) has is [dimension].
+_OF_DIMENSION = (
+    "rate",  # ≤ 0: the dimension does not exist
+    "period_ns",
+    "tokens",
+    "pending",
+    "last_ns",
+    "remainder",
+    "acquired",
+    "tick_ns",  # classic: next tick, NONE while the timer is idle
+)
+LIMITER_ROW = record(
+    "level",
+    "topic",
+    "sub",
+    "exists",
+    "created_at",
+    "closed_at",
+    "began_complete",
+    "losses_at_creation",
+    "kind",  # LIMITER_KINDS
+    "relative",
+    "period_ms",
+    **dict.fromkeys(_OF_DIMENSION, (DIMENSION_COUNT,)),
+)
+NO_LIMITER = blank(LIMITER_ROW)

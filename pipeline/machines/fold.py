@@ -1,0 +1,285 @@
+"""The one pass: events of one broker in `seq` order, applied to its state. Rendered out of packages.py by pipeline/machines/render.py.
+
+Law: an event either is applied whole or not at all. Before each event the fold checks that the stores have room for whatever it could
+add; if not it stops there, and its caller makes room and goes on from the same event.
+"""
+
+from typing import Any
+
+from pipeline.machines import fields
+from pipeline.machines.array import Array
+from pipeline.machines.backlog import rules as backlog_rules
+from pipeline.machines.broker import rules as broker_rules
+from pipeline.machines.broker.cursor_life import meet_cursor
+from pipeline.machines.broker.topics import meet_topic, new_subscription, new_topic
+from pipeline.machines.compiled import compiled
+from pipeline.machines.index import EMPTY, find
+from pipeline.machines.records import Record
+from pipeline.machines.segments import has_spare
+from pipeline.machines.throttle import rules as throttle_rules
+from schemas.events import CODES, TOMBSTONE_CODE
+
+PUBLISH = CODES["publish"]
+DISPATCH = CODES["dispatch"]
+READ = CODES["read"]
+ACK = CODES["ack"]
+MARK_DELETE = CODES["mark_delete"]
+BROKER_START = CODES["broker_start"]
+SETTING = CODES["setting"]
+DISPATCH_RATE = CODES["dispatch_rate"]
+BACKLOG_QUOTA = CODES["backlog_quota"]
+TOPIC_LOAD = CODES["topic_load"]
+TOPIC_UNLOAD = CODES["topic_unload"]
+LEDGER_OPEN = CODES["ledger_open"]
+LEDGER_CLOSE = CODES["ledger_close"]
+LEDGER_TRIM = CODES["ledger_trim"]
+CURSOR_OPEN = CODES["cursor_open"]
+CURSOR_CLOSE = CODES["cursor_close"]
+DISPATCHER_OPEN = CODES["dispatcher_open"]
+DISPATCHER_CLOSE = CODES["dispatcher_close"]
+CONSUMER_OPEN = CODES["consumer_open"]
+CONSUMER_CLOSE = CODES["consumer_close"]
+PRODUCER_OPEN = CODES["producer_open"]
+PRODUCER_CLOSE = CODES["producer_close"]
+QUOTA_ROUND = CODES["quota_round"]
+QUOTA_CHECK = CODES["quota_check"]
+QUOTA_EXCEEDED = CODES["quota_exceeded"]
+TOMBSTONE = TOMBSTONE_CODE
+RULED = (
+    ACK,
+    BACKLOG_QUOTA,
+    BROKER_START,
+    CONSUMER_CLOSE,
+    CONSUMER_OPEN,
+    CURSOR_CLOSE,
+    CURSOR_OPEN,
+    DISPATCH,
+    DISPATCHER_CLOSE,
+    DISPATCHER_OPEN,
+    DISPATCH_RATE,
+    LEDGER_CLOSE,
+    LEDGER_OPEN,
+    LEDGER_TRIM,
+    MARK_DELETE,
+    PRODUCER_CLOSE,
+    PRODUCER_OPEN,
+    PUBLISH,
+    QUOTA_CHECK,
+    QUOTA_EXCEEDED,
+    QUOTA_ROUND,
+    READ,
+    SETTING,
+    TOMBSTONE,
+    TOPIC_LOAD,
+    TOPIC_UNLOAD,
+)
+ENDING = (DISPATCHER_CLOSE, DISPATCHER_OPEN, MARK_DELETE, QUOTA_CHECK, QUOTA_EXCEEDED, TOPIC_LOAD, TOPIC_UNLOAD)
+MEETING = (ACK, CONSUMER_CLOSE, CONSUMER_OPEN, CURSOR_CLOSE, DISPATCH, MARK_DELETE)
+
+
+@compiled
+def fold(broker: Any, throttle: Any, backlog: Any, counts: Record, events: Array, start: int) -> int:
+    """Apply `events[start:]` (int64 [n, LANE_COLUMNS], in order).
+
+    Returns the position of the first event that was not applied: n, or where room ran out.
+    """
+    settings_row = broker.settings
+    broker_limiter_row = broker.broker_limiter
+    topics_index = broker.topics_index
+    topics = broker.topics
+    topic_limiters = broker.topic_limiters
+    ledgers_ends = broker.ledgers_ends
+    ledgers = broker.ledgers
+    marks_ends = broker.marks_ends
+    marks = broker.marks
+    heap_ends = broker.heap_ends
+    heap = broker.heap
+    subscriptions_index = broker.subscriptions_index
+    subscriptions = broker.subscriptions
+    cursors = broker.cursors
+    words_ends = broker.words_ends
+    words = broker.words
+    readings = broker.readings
+    dispatchers = broker.dispatchers
+    subscription_limiters = broker.subscription_limiters
+    throttlings = throttle.throttlings
+    broker_limiter_use_row = throttle.broker_limiter_use
+    topic_limiter_uses = throttle.topic_limiter_uses
+    subscription_limiter_uses = throttle.subscription_limiter_uses
+    working_row = throttle.working
+    checking_row = backlog.checking
+    topic_checks = backlog.topic_checks
+    pending_decisions = backlog.pending_decisions
+    cursor_moves = backlog.cursor_moves
+    topics_capacity = len(topics)
+    subscriptions_capacity = len(subscriptions)
+    ledgers_capacity = len(ledgers)
+    marks_capacity = len(marks)
+    heap_capacity = len(heap)
+    words_capacity = len(words)
+    lists_capacity = min(
+        len(throttle.closed_dispatchers),
+        len(throttle.closed_throttlings),
+        len(throttle.closed_limiters),
+        len(throttle.closed_limiter_uses),
+        len(backlog.durations),
+        len(backlog.out_checks),
+        len(backlog.out_cursors),
+        len(backlog.out_decisions),
+        len(backlog.out_moves),
+    )
+    for position in range(start, events.shape[0]):
+        event = events[position]
+        code = event[fields.TYPE]
+        if backlog_rules.is_due(checking_row[0], event):
+            if (
+                max(
+                    counts.closed_dispatchers,
+                    counts.closed_limiters,
+                    counts.durations,
+                    counts.out_checks,
+                    counts.out_cursors,
+                    counts.out_decisions,
+                    counts.out_moves,
+                )
+                + 2 * (counts.topics + counts.subscriptions)
+                + 2
+                > lists_capacity
+            ):
+                return position
+            backlog_rules.when_due(broker, backlog, counts, event)
+        if code not in RULED:
+            continue
+        if (
+            counts.topics >= topics_capacity
+            or counts.subscriptions >= subscriptions_capacity
+            or not has_spare(ledgers_capacity, ledgers_ends)
+            or not has_spare(marks_capacity, marks_ends)
+            or not has_spare(heap_capacity, heap_ends)
+            or not has_spare(words_capacity, words_ends)
+        ):
+            return position
+        t = EMPTY
+        if event[fields.TOPIC_ID] != 0:
+            t = find(topics_index, topics, event[fields.TOPIC_ID], 0)
+            if t == EMPTY:
+                t = new_topic(broker, counts, event[fields.TOPIC_ID])
+        s = EMPTY
+        if event[fields.SUB_ID] != 0:
+            s = find(subscriptions_index, subscriptions, event[fields.SUB_ID], event[fields.TOPIC_ID])
+            if s == EMPTY:
+                s = new_subscription(broker, counts, t, event[fields.SUB_ID])
+                throttle_rules.on_new_subscription(throttlings, s)
+        if (
+            code in ENDING
+            and max(
+                counts.closed_dispatchers,
+                counts.closed_limiters,
+                counts.durations,
+                counts.out_checks,
+                counts.out_cursors,
+                counts.out_decisions,
+                counts.out_moves,
+            )
+            + 2 * topics[t].subscriptions
+            + 2
+            > lists_capacity
+        ):
+            return position
+        if code in MEETING and cursors[s].open == 0:
+            meet_topic(topics[t])
+            meet_cursor(broker, t, s, event[fields.TS])
+        if code == PUBLISH:
+            broker_rules.on_publish(topics[t], ledgers, ledgers_ends, marks, marks_ends, event)
+        elif code == DISPATCH:
+            broker_rules.on_dispatch(topics[t], readings[s], cursors[s], dispatchers[s], subscriptions[s], settings_row[0], event)
+            throttle_rules.on_dispatch(
+                dispatchers[s],
+                throttlings[s],
+                broker_limiter_row[0],
+                topic_limiters[t],
+                subscription_limiters[s],
+                broker_limiter_use_row[0],
+                topic_limiter_uses[t],
+                subscription_limiter_uses[s],
+                event,
+            )
+        elif code == READ:
+            broker_rules.on_read(topics[t], readings[s], dispatchers[s], subscriptions[s], settings_row[0], event)
+            throttle_rules.on_read(
+                topics[t],
+                readings[s],
+                throttlings[s],
+                broker_limiter_row[0],
+                topic_limiters[t],
+                subscription_limiters[s],
+                broker_limiter_use_row[0],
+                topic_limiter_uses[t],
+                subscription_limiter_uses[s],
+                working_row[0],
+                event,
+            )
+        elif code == ACK:
+            broker_rules.on_ack(cursors[s], words, words_ends, event)
+        elif code == MARK_DELETE:
+            if backlog_rules.needs_before_mark_delete(topics[t], ledgers, cursors[s], words, event):
+                backlog_rules.before_mark_delete(broker, backlog, counts, t, s, event)
+            broker_rules.on_mark_delete(topics[t], ledgers, heap, cursors, words, readings[s], s, event)
+            backlog_rules.on_mark_delete(cursors[s], cursor_moves[s])
+        elif code == BROKER_START:
+            broker_rules.on_broker_start(settings_row[0], event)
+            backlog_rules.on_broker_start(checking_row[0])
+        elif code == SETTING:
+            broker_rules.on_setting(settings_row[0], event)
+        elif code == DISPATCH_RATE:
+            broker_rules.on_dispatch_rate(broker, t, s, event)
+            throttle_rules.on_dispatch_rate(broker, throttle, t, s, event)
+        elif code == BACKLOG_QUOTA:
+            broker_rules.on_backlog_quota(topics[t], event)
+        elif code == TOPIC_LOAD:
+            throttle_rules.before_topic_load(broker, throttle, counts, t, event)
+            backlog_rules.before_topic_load(broker, backlog, counts, t, event)
+            broker_rules.on_topic_load(broker, t, event)
+            backlog_rules.on_topic_load(topic_checks[t])
+        elif code == TOPIC_UNLOAD:
+            throttle_rules.before_topic_unload(broker, throttle, counts, t, event)
+            backlog_rules.before_topic_unload(broker, backlog, counts, t, event)
+            broker_rules.on_topic_unload(broker, t, event)
+            backlog_rules.on_topic_unload(topic_checks[t])
+        elif code == LEDGER_OPEN:
+            broker_rules.on_ledger_open(topics[t], ledgers, ledgers_ends, event)
+        elif code == LEDGER_CLOSE:
+            broker_rules.on_ledger_close(topics[t], ledgers, ledgers_ends, event)
+        elif code == LEDGER_TRIM:
+            broker_rules.on_ledger_trim(broker, t, event)
+        elif code == CURSOR_OPEN:
+            broker_rules.on_cursor_open(broker, t, s, event)
+            backlog_rules.on_cursor_open(backlog, s)
+        elif code == CURSOR_CLOSE:
+            broker_rules.on_cursor_close(broker, t, s)
+            backlog_rules.on_cursor_close(backlog, s)
+        elif code == DISPATCHER_OPEN:
+            throttle_rules.before_dispatcher_open(broker, throttle, counts, t, s, event)
+            broker_rules.on_dispatcher_open(broker, t, s, event)
+            throttle_rules.on_dispatcher_open(throttlings[s])
+        elif code == DISPATCHER_CLOSE:
+            throttle_rules.before_dispatcher_close(broker, throttle, counts, t, s, event)
+            broker_rules.on_dispatcher_close(dispatchers, subscription_limiters, s)
+        elif code == CONSUMER_OPEN:
+            broker_rules.on_consumer_open(topics[t], readings[s])
+        elif code == CONSUMER_CLOSE:
+            broker_rules.on_consumer_close(topics[t], readings[s], cursors[s])
+        elif code == PRODUCER_OPEN:
+            broker_rules.on_producer_open(topics[t])
+        elif code == PRODUCER_CLOSE:
+            broker_rules.on_producer_close(topics[t])
+            backlog_rules.on_producer_close(pending_decisions[t])
+        elif code == QUOTA_ROUND:
+            backlog_rules.on_quota_round(checking_row[0], event)
+        elif code == QUOTA_CHECK:
+            backlog_rules.on_quota_check(broker, backlog, counts, t, event)
+        elif code == QUOTA_EXCEEDED:
+            backlog_rules.on_quota_exceeded(broker, backlog, counts, t, event)
+        elif code == TOMBSTONE:
+            broker_rules.on_tombstone(settings_row[0])
+    return events.shape[0]
