@@ -206,10 +206,10 @@ class BrokerState:
                 kept = record_array(self._in_use(name)[order])
                 self.rows[name] = with_capacity(kept, max(FIRST_CAPACITY, len(kept) + len(kept) // 4))
             self.counts[family.name] = len(order)
-        for package in self.layout.packages:
-            package.ends.renumber(self, new_rows)
         self._index()
         self._regroup()
+        for package in self.layout.packages:
+            package.ends.renumber(self, new_rows)
 
     def _keep_owners(self, keep: "dict[str, np.ndarray[Any, np.dtype[np.bool_]]]") -> None:
         """Whoever owns a row that is kept is kept: subscriptions belong to topics."""
