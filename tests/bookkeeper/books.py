@@ -13,13 +13,14 @@ When a comparison fails:
 4. The captures decide between both: tests/captures/test_bookkeeper_captures.py compares this bookkeeper with real brokers' counters.
 
 The parts: longs (saturation), limiter_models (token bucket, classic), limiters (their windows), walk (one read), backlog (who waits),
-dispatchers (their windows), epoch_books (time, windows, what each event does).
+dispatchers (their windows), epoch_time (windows, holes, steps of the clock), epoch_books (what each event does).
 """
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from bookkeeper.epoch_books import EpochBooks, ns_of
+from bookkeeper.epoch_books import EpochBooks
+from bookkeeper.epoch_time import EpochTime, ns_of
 
 Event = dict[str, Any]
 Row = dict[str, Any]
@@ -92,7 +93,7 @@ def one_life(events: list[Event], books: Books) -> list[Event]:
     return life
 
 
-def replay(books: EpochBooks, life: list[Event], lateness_ns: int | None) -> bool:
+def replay(books: EpochTime, life: list[Event], lateness_ns: int | None) -> bool:
     """Apply an epoch's events; True if all were. Holes are lost at once, or with `lateness_ns` only when that much lies behind them."""
     expected = 1
     for position, event in enumerate(life):

@@ -1,56 +1,21 @@
-"""The books of one epoch of one broker: its time, its windows, and what each event does (docs/architecture.md, docs/throttling.md)."""
-
-from dataclasses import dataclass, field
-from typing import Any
+"""The books of one epoch of one broker: its dispatchers and limiters, and what each event does to them (docs/throttling.md)."""
 
 from bookkeeper.backlog import TopicBacklog
 from bookkeeper.dispatchers import Dispatcher
+from bookkeeper.epoch_time import EpochTime, Event, Row
 from bookkeeper.limiters import Limiter
 from bookkeeper.longs import DIMENSIONS, LEVELS
 from bookkeeper.walk import Answer, Walk, walk
 
-Event = dict[str, Any]
-Row = dict[str, Any]
 BATCH_MODE = "dispatchThrottlingOnBatchMessageEnabled"
 ANSWERS = {level: (f"{short}_msgs", f"{short}_bytes") for level, short in zip(LEVELS, ("broker", "topic", "sub"), strict=True)}
 
 
-@dataclass
-class Window:
-    """The open window. `ended` are the rows of incarnations that ended in it, by table."""
-
-    start: int
-    end: int
-    segment: int
-    applied: int = 0
-    missing: int = 0
-    ended: dict[str, list[Row]] = field(default_factory=lambda: {"subscription_throttle": [], "limiter_windows": []})
-
-    @property
-    def completeness(self) -> float:
-        """Share of the events of this window that were seen."""
-        total = self.applied + self.missing
-        return self.applied / total if total else 1.0
-
-
-def ns_of(event: Event) -> int:
-    """Monotonic time of an event; a log without it runs on ts."""
-    ns = event.get("ns")
-    return int(event["ts"]) * 1000 if ns is None else int(ns)
-
-
-class EpochBooks:
+class EpochBooks(EpochTime):
     """Feed it `lose` and `apply` in seq order, then `end` or `drain`; `rows` has the tables."""
 
     def __init__(self, broker: str, epoch: int, window_ms: int, clock_step_ms: int) -> None:
-        self.broker, self.epoch = broker, epoch
-        self.window_us, self.clock_step_us = window_ms * 1000, clock_step_ms * 1000
-        self.rows: dict[str, list[Row]] = {"subscription_throttle": [], "limiter_windows": [], "log_gaps": []}
-        self.window: Window | None = None
-        self.segment = 0
-        self.last_ts: int | None = None
-        self.last_ns = 0
-        self.lost_before = 0
+        super().__init__(broker, epoch, window_ms, clock_step_ms, ("subscription_throttle", "limiter_windows"))
         self.loaded: set[str] = set()
         self.backlogs: dict[str, TopicBacklog] = {}
         self.dispatchers: dict[tuple[str, str], Dispatcher] = {}
@@ -58,18 +23,7 @@ class EpochBooks:
         self.batch_mode = False
         self.started = False
 
-    # ---- what is missing -------------------------------------------------------------------------------------------------------
-
-    def lose(self, first: int, last: int, ts_after: int) -> None:
-        """The range first..last of seq is lost; the event at `ts_after` comes next."""
-        self.lost_before = last - first + 1
-        self._gap("lost", first, last, self.lost_before, ts_after, 0)
-        self._make_incomplete()
-
-    def _gap(self, kind: str, first: int, last: int, events: int, ts_after: int, step_us: int) -> None:
-        gap = {"kind": kind, "from_seq": first, "to_seq": last, "events": events}
-        times = {"ts_before": self.last_ts, "ts_after": ts_after, "step_us": step_us}
-        self.rows["log_gaps"].append({"broker": self.broker, "epoch": self.epoch, **gap, **times})
+    # ---- time ------------------------------------------------------------------------------------------------------------------
 
     def _make_incomplete(self) -> None:
         for dispatcher in self.dispatchers.values():
@@ -77,105 +31,48 @@ class EpochBooks:
         for limiter in self.limiters.values():
             limiter.complete = False
 
-    # ---- time ------------------------------------------------------------------------------------------------------------------
-
-    def apply(self, event: Event) -> None:
-        """The next event in seq order, or a tombstone."""
-        ts, ns = int(event["ts"]), ns_of(event)
-        self._move_time(ts, ns, int(event["seq"]))
-        assert self.window is not None
-        self.last_ts, self.last_ns, self.lost_before = ts, ns, 0
-        if event.get("tombstone"):
-            self.window.missing += 1
-            self._make_incomplete()
-            return
-        self.window.applied += 1
-        handler = getattr(self, f"_on_{event['type']}", None)
-        if handler is not None:
-            handler(event, ts, ns)
-
-    def _move_time(self, ts: int, ns: int, seq: int) -> None:
-        if self.window is None or self.last_ts is None:
-            self._open_window(ts)
-            return
-        self.window.missing += self.lost_before
-        step_us = (ts - self.last_ts) - (ns - self.last_ns) // 1000
-        stepped = abs(step_us) > self.clock_step_us
-        if stepped:
-            self._gap("clock_step", seq, seq, 0, ts, step_us)
-            for dispatcher in self.dispatchers.values():
-                dispatcher.split_at_step(ts, ns)
-        if stepped and step_us < 0:
-            self._close_window(ns)
-            self.segment += 1
-            self._open_window(ts)
-        else:
-            segment_at_ts = self.segment + stepped
-            self._pass_borders(ts, ns, segment_at_ts)
-            self.segment = segment_at_ts
-            for dispatcher in self.dispatchers.values() if stepped else ():
-                dispatcher.split_at_step(ts, ns)
-
-    def _pass_borders(self, ts: int, ns: int, segment_at_ts: int) -> None:
-        """Close the windows that end at or before `ts`. Between two events only blocked dispatchers can have rows."""
-        assert self.window is not None
-        while ts >= self.window.end:
-            border = self.window.end
-            for dispatcher in self.dispatchers.values():
-                dispatcher.split(border, ns)
-            self._close_window(ns)
-            blocked_on = any(d.stretch is not None and d.stretch.ns < ns for d in self.dispatchers.values())
-            here = border if blocked_on else ts - ts % self.window_us
-            if here == ts - ts % self.window_us:
-                self.segment = segment_at_ts
-            self._open_window(here)
-
-    def _open_window(self, ts: int) -> None:
-        start = ts - ts % self.window_us
-        self.window = Window(start, start + self.window_us, self.segment, missing=self.lost_before)
-
-    def _close_window(self, ns: int) -> None:
-        window = self.window
-        assert window is not None
-        own = {"broker": self.broker, "epoch": self.epoch, "window_start": window.start, "window_end": window.end}
-        own |= {"clock_segment": window.segment, "completeness": window.completeness}
+    def _split(self, border: int, ts: int, ns: int, seq: int) -> None:
         for dispatcher in self.dispatchers.values():
-            waiting = self._backlog(dispatcher.topic).waiting(dispatcher.subscription)
-            window.ended["subscription_throttle"] += dispatcher.close_window(waiting)
+            dispatcher.split(border, ns)
+
+    def _split_at_step(self, ts: int, ns: int, seq: int) -> None:
+        for dispatcher in self.dispatchers.values():
+            dispatcher.split_at_step(ts, ns)
+
+    def _lasts_until(self, ts: int, ns: int) -> bool:
+        return any(d.stretch is not None and d.stretch.ns < ns for d in self.dispatchers.values())
+
+    def _rows_of_window(self, ns: int) -> dict[str, list[Row]]:
+        throttled, limited = [], []
+        for dispatcher in self.dispatchers.values():
+            throttled += dispatcher.close_window(self._backlog(dispatcher.topic).waiting(dispatcher.subscription))
         for limiter in self.limiters.values():
-            window.ended["limiter_windows"] += limiter.close_window(ns)
-        for table, rows in window.ended.items():
-            self.rows[table] += [{**own, **row} for row in rows]
+            limited += limiter.close_window(ns)
+        return {"subscription_throttle": throttled, "limiter_windows": limited}
 
     # ---- the end ---------------------------------------------------------------------------------------------------------------
 
-    def end(self) -> None:
-        """The epoch is over: its dispatchers and limiters end with its last event."""
-        if self.window is not None and self.last_ts is not None:
-            for topic, sub in list(self.dispatchers):
-                self._end_dispatcher(topic, sub, self.last_ts, self.last_ns)
-            for key in list(self.limiters):
-                self._end_limiter(key, self.last_ts, self.last_ns)
-            self._close_window(self.last_ns)
+    def _end_all(self, ts: int, ns: int) -> None:
+        for topic, sub in list(self.dispatchers):
+            self._end_dispatcher(topic, sub, ts, ns)
+        for key in list(self.limiters):
+            self._end_limiter(key, ts, ns)
 
-    def drain(self) -> None:
-        """The log is over, the epoch is not: its window closes, its dispatchers stay open; blocked ones were so until the last event."""
-        if self.window is not None:
-            for dispatcher in self.dispatchers.values():
-                dispatcher.unblock(self.last_ns)
-            self._close_window(self.last_ns)
+    def _stop_stretches(self, ns: int) -> None:
+        for dispatcher in self.dispatchers.values():
+            dispatcher.unblock(ns)
 
     def _end_limiter(self, key: tuple[str, str | None, str | None], ts: int, ns: int) -> None:
         limiter = self.limiters.pop(key, None)
         if limiter is not None and self.window is not None:
-            self.window.ended["limiter_windows"] += limiter.close_window(ns, closed_at=ts)
+            self.window.end_rows("limiter_windows", limiter.close_window(ns, closed_at=ts))
 
     def _end_dispatcher(self, topic: str, sub: str, ts: int, ns: int) -> None:
         dispatcher = self.dispatchers.pop((topic, sub), None)
         if dispatcher is not None and self.window is not None:
             dispatcher.unblock(ns)
             rows = dispatcher.close_window(self._backlog(topic).waiting(sub), closed_at=ts)
-            self.window.ended["subscription_throttle"] += rows
+            self.window.end_rows("subscription_throttle", rows)
             self._end_limiter(("subscription", topic, sub), ts, ns)
 
     def _end_topic(self, topic: str, ts: int, ns: int) -> None:

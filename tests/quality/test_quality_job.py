@@ -1,7 +1,6 @@
 """The quality job over a real warehouse: all is right, and every planted fault is caught and named."""
 
 import json
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from delta.tables import DeltaTable
+from docs_pages import DOCS, queries, text_of
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -252,10 +252,9 @@ def test_what_came_past_the_checks_ends_with_one_a_line_each_and_rows_that_the_d
     broken = [line for line in capsys.readouterr().out.splitlines() if line.startswith("BROKEN")]
     assert broken[0] == 'BROKEN names.level: 1 row: level is one of broker, topic, subscription; e.g. {"id": 1, "level": "cluster"}'
     assert [line.split(":")[0] for line in broken[1:]] == ["BROKEN law every_event_has_one_fate"]
-    page = (Path(__file__).parents[2] / "docs/quality.md").read_text(encoding="utf-8")
     session = spark.newSession()
     register(session, spoilt)
-    found, runs = (session.sql(query).collect() for query in re.findall(r'spark-submit\.sh sql "(.+?)" --warehouse', page))
+    found, runs = (session.sql(query).collect() for query in queries(text_of(DOCS / "quality.md")))
     assert {(row.table_name, row.columns, row.law) for row in found} == {
         ("names", "level", ""), ("batch_manifest", "", "every_event_has_one_fate"),
     }  # fmt: skip

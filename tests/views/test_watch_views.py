@@ -1,10 +1,9 @@
 """What the job told of itself, as views: runs and micro-batches."""
 
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
+from docs_pages import OPERATIONS, RUNBOOK, queries, text_of
 from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("views")]
@@ -37,14 +36,14 @@ def test_a_micro_batch_that_wrote_nothing_has_no_rate_and_its_slowest_part_all_t
     assert asked(spark, sql) == [(None, None, None, "other", "s1")]
 
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/operations.md"
-QUERIES = re.findall(r'^\./spark-submit\.sh sql "([^"]+)"', PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+PAGES = {page.stem: queries(text_of(page)) for page in (OPERATIONS, RUNBOOK)}
 
 
-def test_the_page_has_queries() -> None:
-    assert len(QUERIES) >= 3
+def test_the_pages_have_queries() -> None:
+    assert len(PAGES["operations"]) >= 3
+    assert len(PAGES["runbook"]) >= 25
 
 
-@pytest.mark.parametrize("sql", QUERIES)
-def test_a_query_of_the_operations_page_runs(spark: SparkSession, sql: str) -> None:
+@pytest.mark.parametrize(("page", "sql"), [(page, sql) for page, found in PAGES.items() for sql in found])
+def test_a_query_of_a_page_for_operators_runs(spark: SparkSession, page: str, sql: str) -> None:
     spark.sql(sql).collect()
