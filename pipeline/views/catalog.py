@@ -14,13 +14,22 @@ from schemas.tables import JOB_TABLES, REPORT_TABLES, TABLES
 
 #: In the order in which they are registered: a view may use tables and views before it. One `<view>.sql` beside this file each.
 VIEWS = (
+    "topics",
+    "brokers",
     "subscription_totals",
+    "subscription_throttle_now",
+    "partitioned_subscription_throttle",
+    "namespace_throttle",
     "throttled_now",
     "throttle_by_limiter",
     "limiter_use",
     "noisy_neighbours",
     "check_intervals",
     "check_durations",
+    "topic_backlog_now",
+    "partitioned_topic_backlog",
+    "namespace_backlog",
+    "broker_evictions",
     "backlog_now",
     "oldest_subscriptions",
     "quota_breaches",

@@ -10,8 +10,8 @@ from schemas.tables.bronze import REASONS
 HEAD = """# Tables and events
 
 Generated from `schemas/` by `python -m schemas.render.write`: do not edit, a test compares. Every table is the Delta folder
-`WAREHOUSE/<table>`. Times are UTC. Views over these tables, and how to ask them: [cookbook.md](cookbook.md); what is counted and
-how: [throttling.md](throttling.md).
+`WAREHOUSE/<table>`. Times are UTC. Views over these tables: [views.md](views.md), and how to ask them: [cookbook.md](cookbook.md); what
+is counted and how: [throttling.md](throttling.md), [backlog.md](backlog.md).
 """
 EVENTS_HEAD = """## The event log, contract version 1
 

@@ -16,7 +16,7 @@ Expected = dict[str, Any]
 #: Cases of part B that no log can show, with the reason.
 OUTSIDE_THE_LOG = {
     "B25": "the log carries effective limits in bytes; from which configuration key one came is not in it",
-    "B26": "an aggregate over partitions: a query over the topics' rows, nothing a broker decides",
+    "B26": "an aggregate over partitions, nothing that a broker decides: tests/views/test_partition_views.py asks the view for it",
 }
 
 

@@ -3,7 +3,7 @@
 orders  size 10,000 bytes, evicts: grows by 2,000, 2,500, 2,250, 2,250 bytes, is evicted down to 8,600 in minute 4, grows by 1,000
 audit   age 120 s, holds producers: nothing is acknowledged, the limit passes at 03:01:30
 clicks  age 120 s, evicts: the oldest entry is always 60 s old, for others move on
-images  size 1,000 bytes, evicts: grows by 400, then by 200 a minute
+images  size 1,000 bytes, evicts: grows by 400, then by 200 a minute; a partition, the others are loaded nowhere
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,9 @@ from typing import Any
 
 EPOCH = 1_767_570_000_000
 THREE = datetime(2026, 1, 5, 3, tzinfo=UTC)
-ORDERS, AUDIT, CLICKS, IMAGES, GONE = (f"persistent://shop/eu/{name}" for name in ("orders", "audit-log", "clicks", "images", "gone"))
+ORDERS, AUDIT, CLICKS, IMAGES, GONE = (
+    f"persistent://shop/eu/{name}" for name in ("orders", "audit-log", "clicks", "images-partition-1", "gone")
+)
 MINUTES = range(6)
 ORDERS_SIZES = (1000, 3000, 5500, 7750, 10_000, 9600)
 IMAGES_SIZES = (0, 400, 600, 800, 1000, 1000)

@@ -16,6 +16,8 @@ from backlog_rows import backlog_tables
 from pyspark.sql import SparkSession
 from watch_rows import watch_tables
 
+from pipeline.ingest.names import write_names
+from pipeline.sources.rows import NAME_STRUCT
 from pipeline.views.catalog import register
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
@@ -25,7 +27,7 @@ from schemas.tables import TABLES_BY_NAME
 EPOCH = 1_767_570_000_000
 THREE = datetime(2026, 1, 5, 3, tzinfo=UTC)
 ORDERS = "persistent://shop/eu/orders"
-AUDIT = "persistent://finance/eu/audit"
+AUDIT = "persistent://finance/eu/audit-partition-0"
 S = 10**9
 Row = Mapping[str, Any]
 #: What a column holds where a row does not say: nothing happened.
@@ -107,7 +109,8 @@ def other_tables() -> dict[str, list[Row]]:
 
     b3's began the day before, whose events were deleted; 103 is awaited. b4's began the day before, too, but its beginning was lost."""
     rate = {"type": "dispatch_rate", "level": "topic", "topic": ORDERS, "msg_rate": 10, "byte_rate": 0, "period_s": 1}
-    bronze = [event("b1:8080", seq) for seq in (1, 2, 2, 3, 4, 9, 7, 11)]
+    bronze = [event("b1:8080", 1, type="broker_start", cluster="eu-1", version="4.0.8")]
+    bronze += [event("b1:8080", seq) for seq in (2, 2, 3, 4, 9, 7, 11)]
     bronze += [event("b1:8080", 5, **rate), event("b2:8080", 1), event("b2:8080", 2)]
     bronze += [event("b3:8080", seq) for seq in (101, 102, 104)]
     bronze += [event("b4:8080", seq) for seq in (101, 102)]
@@ -156,14 +159,13 @@ def filled_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFacto
     """The tables with the rows above."""
     filled = Warehouse(str(tmp_path_factory.mktemp("filled") / "warehouse"))
     create_missing_tables(spark, filled)
-    for table, rows in {
-        "subscription_throttle": throttle_rows(),
-        "limiter_windows": limiter_rows(),
-        **other_tables(),
-        **backlog_tables(),
-        **watch_tables(),
-    }.items():
+    of_lanes = {"subscription_throttle": throttle_rows(), "limiter_windows": limiter_rows(), **backlog_tables()}
+    tables = {**of_lanes, **other_tables(), **watch_tables()}
+    for table, rows in tables.items():
         write(spark, filled, table, rows)
+    named = [row for name in (*of_lanes, "dispatch_events") for row in tables[name]]
+    used = {(row.get("broker", USUAL["broker"]), row.get("topic"), row.get("subscription")) for row in named}
+    write_names(spark.createDataFrame(sorted(used, key=str), NAME_STRUCT), filled, "ingest", 0)
     return filled
 
 

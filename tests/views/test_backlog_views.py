@@ -63,7 +63,7 @@ def test_an_age_that_acknowledgements_keep_young_is_foreseen_once_and_then_no_mo
 
 
 def test_a_quota_that_is_exceeded_later_than_said_was_called_early(spark: SparkSession) -> None:
-    assert [(row[0], row[1], row[4]) for row in forecasts(spark, "images", "size")] == [
+    assert [(row[0], row[1], row[4]) for row in forecasts(spark, "images-partition-1", "size")] == [
         (0.0, None, "none"),
         (60.0, 180.0, "early"),
         (120.0, 240.0, "hit"),
@@ -95,7 +95,7 @@ def test_the_risk_is_the_latest_forecast_of_what_is_still_checked(spark: SparkSe
     rows = ask(spark, "SELECT split_part(topic, '/', -1), quota_type, exceeded, breach_in_s FROM quota_risk")
     assert rows == [
         ("audit-log", "time", True, 0.0),
-        ("images", "size", True, 0.0),
+        ("images-partition-1", "size", True, 0.0),
         ("orders", "size", False, 60.0),
         ("clicks", "time", False, None),
     ]
@@ -109,7 +109,7 @@ def test_now_is_the_latest_check_of_topics_that_are_still_there(spark: SparkSess
     )
     assert rows == [
         ("audit-log", "idle", 12, 600, None, 330, 330_000, 2.75),
-        ("images", None, None, 1000, 1.0, -1, None, None),
+        ("images-partition-1", None, None, 1000, 1.0, -1, None, None),
         ("orders", "billing", 382, 9600, 0.96, 300, 300_000, None),
         ("orders", "export", 0, 9600, 0.96, 300, 300_000, None),
         ("clicks", None, None, 0, None, 60, 60_000, 0.5),

@@ -1,13 +1,13 @@
 """The views of backlogs and quotas over the logs of real brokers: what must hold on all of them, and what the forecasts were worth."""
 
 import re
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from capture_events import capture_events
-from lane_tables import Table, tables_of
+from lane_tables import tables_of
+from lane_views import spark_rows
 from pyspark.sql import SparkSession
 
 from pipeline.views.catalog import sql_of
@@ -28,17 +28,6 @@ VIEWS = (
     "backlog_waterfall",
     "subscription_rates",
 )
-START = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def spark_rows(table: str, rows: Table) -> list[tuple[Any, ...]]:
-    """Rows of the pure lane with µs as times, in the order of the declared columns."""
-    fields = TABLES_BY_NAME[table].fields
-    times = {field.name for field in fields if field.type == "timestamp"}
-    return [
-        tuple(START + timedelta(microseconds=row[f.name]) if f.name in times and row[f.name] is not None else row[f.name] for f in fields)
-        for row in rows
-    ]
 
 
 @pytest.fixture(scope="module")

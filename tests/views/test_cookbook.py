@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from pipeline.views import page
 from pipeline.views.catalog import VIEWS, question
 from pipeline.warehouse.layout import Warehouse
 
@@ -47,7 +48,15 @@ FIRST: dict[int, dict[str, Any]] = {
     30: {"max_ms": 90_000.0, "over_5_s": 1, "interval_share": 1.5},
     31: {"took_s": 8.0, "slowest": "work", "work_s": 7.2, "checkpoint_s": 0.2, "rows_in": 9000, "event_lag_s": 10.0, "run_id": "run-2"},
     32: {"same_code": True, "same_settings": False, "outcome": None, "query": "lanes", "ms_per_krow": 800.0, "least_waited_s": 0.5},
-}
+    33: {"topic": "persistent://shop/eu/audit-log", "age_share": 2.75, "size_share": None, "limit_s": 120},
+    34: {"subscription": "idle", "rank": 1, "age_s": 330.0, "named_by_broker": True},
+    35: {"partitioned_topic": "persistent://shop/eu/images", "partitions": 1, "partitions_unseen": 1, "worst_partition": 1, "skew": 1.0},
+    36: {"partitioned_topic": "persistent://shop/eu/images", "age_s": -1, "pulsar_age_s": 0},
+    37: {"partitioned_topic": "persistent://finance/eu/audit", "subscription": "stepped", "throttled_events": 7},
+    38: {"cluster": "eu-1", "namespace": "shop/eu", "backlog_size": 11_200, "topics_exceeding": 1, "throttled_events": 165,
+         "worst_topic": "persistent://shop/eu/orders", "worst_subscription": "billing"},
+    39: {"cluster": "eu-1", "broker": "b1:8080", "quota_type": "size", "entries_evicted": 60},
+}  # fmt: skip
 
 
 def test_the_page_has_at_least_ten_queries_and_no_sql_outside_of_them() -> None:
@@ -59,6 +68,15 @@ def test_the_page_has_at_least_ten_queries_and_no_sql_outside_of_them() -> None:
 def test_the_page_lists_every_view_with_its_question() -> None:
     for view in VIEWS:
         assert f"| `{view}` | {question(view).removesuffix(' Read this first.')} |" in PAGE
+
+
+def test_the_page_of_views_is_what_their_heads_say() -> None:
+    assert page.DOCUMENT.read_text(encoding="utf-8") == page.render(), "run: python -m pipeline.views.page"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_says_what_a_row_is_below_its_question(view: str) -> None:
+    assert any("row" in line for line in page.explanation(view))
 
 
 @pytest.mark.usefixtures("views")
@@ -84,4 +102,4 @@ def test_every_table_is_read_without_spark_though_it_has_checks(filled_warehouse
         "for name in sys.argv[2:]: print(name, DeltaTable(f'{sys.argv[1]}/{name}').to_pyarrow_dataset().to_table().num_rows)"
     )
     said = in_python(code, None, filled_warehouse.root, "subscription_throttle", "limiter_windows", "dispatch_events", "names")
-    assert said.split("\n")[:4] == ["subscription_throttle 14", "limiter_windows 6", "dispatch_events 16", "names 0"]
+    assert said.split("\n")[:4] == ["subscription_throttle 14", "limiter_windows 6", "dispatch_events 16", "names 17"]

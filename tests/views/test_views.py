@@ -146,6 +146,12 @@ def test_log_health_tells_of_a_lost_beginning_also_where_no_event_of_that_date_i
     assert (row["lost_events"], row["lost_ranges"], row["awaited"], row["clock_steps"]) == (100, 1, 0, 0)
 
 
+def test_a_broker_whose_start_is_gone_belongs_to_the_only_cluster_that_others_name(spark: SparkSession) -> None:
+    rows = ask(spark, "SELECT broker, cluster, version, started_epoch FROM brokers ORDER BY broker")
+    assert [(row["cluster"], row["version"]) for row in rows] == [("eu-1", "4.0.8"), *[("eu-1", None)] * 3]
+    assert [row["started_epoch"] is None for row in rows] == [False, True, True, True]
+
+
 def test_log_balance_adds_up_both_equations(spark: SparkSession) -> None:
     row = one(spark, "SELECT * FROM log_balance")
     assert (row["ingest_balanced"], row["lanes_balanced"], row["lanes_behind"], row["held"]) == (True, True, 0, 1)
