@@ -149,7 +149,7 @@ def _explain_move(broker: Any, backlog: Any, counts: Record, t: int, s: int, eve
 def _awaits_check(backlog: Any, t: int) -> bool:
     """Whether a round goes on in which this topic is neither decided nor done."""
     checking, check = backlog.checking[0], backlog.topic_checks[t]
-    return checking.rounds_open > 0 and check.decided == 0 and check.checked_round < checking.round
+    return checking.rounds_open > 0 and check.decided == 0 and check.checked_round < checking.rounds_begun
 
 
 @compiled_part
@@ -158,7 +158,7 @@ def on_quota_round(checking: Record, event: Array) -> None:
     checking.checks_logged = 1
     if event[fields.ROUND_PHASE] == 0:
         checking.rounds_open += 1
-        checking.round += 1
+        checking.rounds_begun += 1
     else:
         checking.rounds_open = max(0, checking.rounds_open - 1)
         checking.rounds += 1
@@ -174,7 +174,7 @@ def on_quota_check(broker: Any, backlog: Any, counts: Record, t: int, event: Arr
         return
     checking.checks_logged = 1
     note_checked(broker, backlog, counts, t, event[fields.TS])
-    check.checked_round = checking.round
+    check.checked_round = checking.rounds_begun
     if fields.has(event, fields.CHECK_DURATION_US):
         duration_us = event[fields.CHECK_DURATION_US]
         backlog.durations[counts.durations].duration_us = duration_us
