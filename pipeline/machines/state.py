@@ -121,8 +121,9 @@ class BrokerState:
                 for name in self.layout.in_family(family.name):
                     self.rows[name] = with_capacity(self.rows[name], 2 * len(self.rows[name]))
         most = 2 * sum(int(self.counts[family.name]) for family in self.layout.families) + FIRST_CAPACITY
+        # All lists alike: the fold compares the longest with the room of the smallest.
+        needed = most + max(int(self.counts[self.layout.count_of(store)]) for store in self.layout.lists)
         for store in self.layout.lists:
-            needed = int(self.counts[self.layout.count_of(store)]) + most
             if len(self.rows[store.name]) < needed:
                 self.rows[store.name] = with_capacity(self.rows[store.name], 2 * needed)
         for arena in self.layout.arenas:
