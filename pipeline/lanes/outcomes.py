@@ -8,9 +8,10 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows
-from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, QUOTA_POLICIES, SUB_TYPES
+from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, QUOTA_POLICIES, SUB_TYPES, THROTTLE_TYPES
 from schemas.tables import LANE_TABLES
 from schemas.tables.backlog import CHECK_SOURCES, DECISIONS
+from schemas.tables.channels import CHANNEL_CHANGES, LEVEL_SOURCES, SETTINGS_VOCABULARIES, TRANSITION_CAUSES
 from schemas.tables.lane_answers import ANSWERS
 from schemas.tables.lane_snapshots import SNAPSHOT_MARKS
 from schemas.tables.quotas import ACTIONS, DISAGREEMENTS, QUOTA_TYPE_LABELS
@@ -43,6 +44,11 @@ ENUMS: dict[str, tuple[str, ...]] = {
     "action": ACTIONS,
     "disagreement": DISAGREEMENTS,
     **dict.fromkeys(("policy", "policy_size", "policy_time", "broker_policy"), QUOTA_POLICIES),
+    "settings_vocabulary": SETTINGS_VOCABULARIES,
+    "change": CHANNEL_CHANGES,
+    "throttle_type": THROTTLE_TYPES,
+    "cause": TRANSITION_CAUSES,
+    "known_from": LEVEL_SOURCES,
     "reason": ("given_up", "quarantined", "epoch_over"),
 }
 #: What one lane reports of one micro-batch: sums of it go into batch_manifest.

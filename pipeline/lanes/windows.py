@@ -103,9 +103,9 @@ class EpochTime:
 
     def _close_last_window(self) -> None:
         if self.window != NULL:
-            self._charge_until(self.last_ts, self.last_ns)
+            self._charge_until(self.last_ts, self.last_ns, self.last_seq)
             self._emit_all(self.model.end_log(self.epoch, self.last_ts, self.last_ns))
-            self._close_window(self.last_ns)
+            self._close_window(self.last_ns, self.last_seq)
 
     def end(self) -> None:
         """The process is over: everything alive ends at its last event."""
@@ -137,18 +137,18 @@ class EpochTime:
         if window == self.window:
             self.carry = 0
             return
-        next_ns = int(event[NS])
+        next_seq, next_ns = int(event[SEQ]), int(event[NS])
         if self.window != NULL:
             between = self.window + self.window_us
-            self._close_window(next_ns)
+            self._close_window(next_ns, next_seq)
             while between < window and self.model.has_running_time(next_ns):
                 self.window, self.window_segment, self.missing = between, self.clock_segment, self.carry
-                self._close_window(next_ns)
+                self._close_window(next_ns, next_seq)
                 between += self.window_us
         self.window, self.window_segment = window, self.clock_segment
         self.missing += self.carry
         self.carry = 0
-        self._settle_day(int(event[SEQ]))
+        self._settle_day(next_seq)
 
     def _end_day(self, next_seq: int) -> None:
         """The first event of a later date comes: tell the state before it."""
@@ -186,26 +186,25 @@ class EpochTime:
         }  # fmt: skip
         self.emit(Rows("lane_snapshots", columns, 1, state))
 
-    def _close_window(self, border_ns: int) -> None:
-        closing = Window(
-            self.epoch, self.window, self.window + self.window_us, self.window_segment, border_ns, self.applied, self.missing
-        )  # fmt: skip
+    def _close_window(self, border_ns: int, border_seq: int) -> None:
+        end = self.window + self.window_us
+        closing = Window(self.epoch, self.window, end, self.window_segment, border_ns, self.applied, self.missing, border_seq)
         self._emit_all(self.model.close_window(closing))
         self.window, self.applied, self.missing = NULL, 0, 0
 
     def _step_clock(self, event: Array, jump_us: int) -> None:
         seq, ts, ns = int(event[SEQ]), int(event[TS]), int(event[NS])
         self._emit_gap(CLOCK_STEP, seq, seq, 0, self.last_ts, ts, jump_us)
-        self._charge_until(ts, ns)
+        self._charge_until(ts, ns, seq)
         self.clock_segment += 1
         if jump_us < 0:
             if self.window != NULL:
-                self._close_window(ns)
-                self._charge_until(ts, ns)  # what lasts goes on from the new time, not from the border of a window that was cut short
+                self._close_window(ns, seq)
+                self._charge_until(ts, ns, seq)  # what lasts goes on from the new time, not from the border of a window that was cut short
             self.time_us = NULL
 
-    def _charge_until(self, ts: int, ns: int) -> None:
-        self.model.step_clock(ts, ns)
+    def _charge_until(self, ts: int, ns: int, seq: int) -> None:
+        self.model.step_clock(ts, ns, seq)
 
     def _emit_gap(self, kind: int, first_seq: int, last_seq: int, events: int, ts_before: int, ts_after: int, step_us: int) -> None:
         columns: dict[str, Array | int] = {

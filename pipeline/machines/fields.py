@@ -2,9 +2,9 @@
 
 from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
-from schemas.lane_columns import COLUMN, SLOT_FIELDS
+from schemas.lane_columns import CHANNEL_SETTINGS, COLUMN, FLAG_FIELDS, PACKED_BITS, SLOT_FIELDS, SLOTS
 
-TS, NS, TYPE, TOPIC_ID, SUB_ID, MASK = (COLUMN[name] for name in ("ts", "ns", "type_code", "topic_id", "sub_id", "mask"))
+SEQ, TS, NS, TYPE, TOPIC_ID, SUB_ID, MASK = (COLUMN[name] for name in ("seq", "ts", "ns", "type_code", "topic_id", "sub_id", "mask"))
 _FIRST_SLOT = COLUMN["s0"]
 
 
@@ -39,6 +39,20 @@ QUOTA_TYPE, LIMIT, POLICY = _columns("backlog_quota", "quota_type", "limit", "po
 EXCEEDED_TYPE, EXCEEDED_POLICY, EXCEEDED_LIMIT = _columns("quota_exceeded", "quota_type", "policy", "limit")
 ROUND_PHASE, ROUND_DURATION_US = _columns("quota_round", "phase", "duration_us")
 CHECK_DURATION_US, OUTSIDE_OF_ROUND = _columns("quota_check", "duration_us", "outside_of_round")
+
+#: Two settings in one column each: PACKED_SHIFT and PACKED_MASK take them apart (schemas/lane_columns.py, CHANNEL_SETTINGS).
+CHANNEL_MARKS, CHANNEL_COOLDOWN, CHANNEL_PAUSE, CHANNEL_PIP = _columns("broker_start", *CHANNEL_SETTINGS)
+PACKED_SHIFT, PACKED_MASK = PACKED_BITS, 2**PACKED_BITS - 1
+(HEARTBEAT_BYTES,) = _columns("heartbeat", "pending_bytes")
+#: The same column in every event that names a connection.
+(CONN,) = {_FIRST_SLOT + fields.index("conn") for fields in SLOT_FIELDS.values() if "conn" in fields}
+WRITABLE, PENDING_BYTES = _columns("writability", "writable", "pending_bytes")
+THROTTLE_TYPE, THROTTLE_ON = _columns("throttle", "throttle_type", "on")
+(KEEPS_ALIVE,) = _columns("request", "keeps_alive")
+(PRODUCER,) = _columns("producer_open", "producer")
+(CONSUMER,) = _columns("consumer_open", "consumer")
+#: No column: a bit of the mask beyond those of the slots, to be asked with `has`.
+ONE_PERMIT = _FIRST_SLOT + SLOTS + FLAG_FIELDS["read"].index("one_permit")
 
 
 @compiled

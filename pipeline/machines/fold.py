@@ -10,8 +10,10 @@ from pipeline.machines import fields
 from pipeline.machines.array import Array
 from pipeline.machines.backlog import rules as backlog_rules
 from pipeline.machines.broker import rules as broker_rules
+from pipeline.machines.broker.connections import new_connection
 from pipeline.machines.broker.cursor_life import meet_cursor
 from pipeline.machines.broker.topics import meet_topic, new_subscription, new_topic
+from pipeline.machines.channel import rules as channel_rules
 from pipeline.machines.compiled import compiled
 from pipeline.machines.index import EMPTY, find
 from pipeline.machines.records import Record
@@ -26,6 +28,7 @@ ACK = CODES["ack"]
 MARK_DELETE = CODES["mark_delete"]
 BROKER_START = CODES["broker_start"]
 SETTING = CODES["setting"]
+HEARTBEAT = CODES["heartbeat"]
 DISPATCH_RATE = CODES["dispatch_rate"]
 BACKLOG_QUOTA = CODES["backlog_quota"]
 TOPIC_LOAD = CODES["topic_load"]
@@ -44,11 +47,18 @@ PRODUCER_CLOSE = CODES["producer_close"]
 QUOTA_ROUND = CODES["quota_round"]
 QUOTA_CHECK = CODES["quota_check"]
 QUOTA_EXCEEDED = CODES["quota_exceeded"]
+CONN_OPEN = CODES["conn_open"]
+CONN_CLOSE = CODES["conn_close"]
+WRITABILITY = CODES["writability"]
+THROTTLE = CODES["throttle"]
+REQUEST = CODES["request"]
 TOMBSTONE = TOMBSTONE_CODE
 RULED = (
     ACK,
     BACKLOG_QUOTA,
     BROKER_START,
+    CONN_CLOSE,
+    CONN_OPEN,
     CONSUMER_CLOSE,
     CONSUMER_OPEN,
     CURSOR_CLOSE,
@@ -57,6 +67,7 @@ RULED = (
     DISPATCHER_CLOSE,
     DISPATCHER_OPEN,
     DISPATCH_RATE,
+    HEARTBEAT,
     LEDGER_CLOSE,
     LEDGER_OPEN,
     LEDGER_TRIM,
@@ -68,17 +79,22 @@ RULED = (
     QUOTA_EXCEEDED,
     QUOTA_ROUND,
     READ,
+    REQUEST,
     SETTING,
+    THROTTLE,
     TOMBSTONE,
     TOPIC_LOAD,
     TOPIC_UNLOAD,
+    WRITABILITY,
 )
 ENDING = (DISPATCHER_CLOSE, DISPATCHER_OPEN, MARK_DELETE, QUOTA_CHECK, QUOTA_EXCEEDED, TOPIC_LOAD, TOPIC_UNLOAD)
+EMITTING = (CONN_CLOSE, CONN_OPEN, REQUEST, THROTTLE, WRITABILITY)
 MEETING = (ACK, CONSUMER_CLOSE, CONSUMER_OPEN, CURSOR_CLOSE, DISPATCH, MARK_DELETE)
+CONNECTED = (CONN_CLOSE, CONN_OPEN, CONSUMER_CLOSE, CONSUMER_OPEN, PRODUCER_CLOSE, PRODUCER_OPEN, REQUEST, THROTTLE, WRITABILITY)
 
 
 @compiled
-def fold(broker: Any, throttle: Any, backlog: Any, counts: Record, events: Array, start: int) -> int:
+def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record, events: Array, start: int) -> int:
     """Apply `events[start:]` (int64 [n, LANE_COLUMNS], in order).
 
     Returns the position of the first event that was not applied: n, or where room ran out.
@@ -102,6 +118,10 @@ def fold(broker: Any, throttle: Any, backlog: Any, counts: Record, events: Array
     readings = broker.readings
     dispatchers = broker.dispatchers
     subscription_limiters = broker.subscription_limiters
+    connectivity_row = broker.connectivity
+    connections_index = broker.connections_index
+    connections = broker.connections
+    attachments = broker.attachments
     throttlings = throttle.throttlings
     broker_limiter_use_row = throttle.broker_limiter_use
     topic_limiter_uses = throttle.topic_limiter_uses
@@ -111,12 +131,18 @@ def fold(broker: Any, throttle: Any, backlog: Any, counts: Record, events: Array
     topic_checks = backlog.topic_checks
     pending_decisions = backlog.pending_decisions
     cursor_moves = backlog.cursor_moves
-    topics_capacity = len(topics)
-    subscriptions_capacity = len(subscriptions)
-    ledgers_capacity = len(ledgers)
-    marks_capacity = len(marks)
-    heap_capacity = len(heap)
-    words_capacity = len(words)
+    channel_settings_row = channel.channel_settings
+    channel_clock_row = channel.channel_clock
+    topic_pauses = channel.topic_pauses
+    topics_capacity = len(broker.topics)
+    subscriptions_capacity = len(broker.subscriptions)
+    connections_capacity = len(broker.connections)
+    attachments_capacity = len(broker.attachments)
+    endpoints_capacity = len(broker.endpoints)
+    ledgers_capacity = len(broker.ledgers)
+    marks_capacity = len(broker.marks)
+    heap_capacity = len(broker.heap)
+    words_capacity = len(broker.words)
     lists_capacity = min(
         len(throttle.closed_dispatchers),
         len(throttle.closed_throttlings),
@@ -127,6 +153,10 @@ def fold(broker: Any, throttle: Any, backlog: Any, counts: Record, events: Array
         len(backlog.out_cursors),
         len(backlog.out_decisions),
         len(backlog.out_moves),
+        len(channel.timers),
+        len(channel.closed_connections),
+        len(channel.closed_channels),
+        len(channel.out_transitions),
     )
     for position in range(start, events.shape[0]):
         event = events[position]
@@ -141,18 +171,44 @@ def fold(broker: Any, throttle: Any, backlog: Any, counts: Record, events: Array
                     counts.out_cursors,
                     counts.out_decisions,
                     counts.out_moves,
+                    counts.timers,
+                    counts.closed_connections,
+                    counts.out_transitions,
                 )
-                + 2 * (counts.topics + counts.subscriptions)
+                + 2 * (counts.topics + counts.subscriptions + counts.connections + counts.attachments + counts.endpoints)
                 + 2
                 > lists_capacity
             ):
                 return position
             backlog_rules.when_due(broker, backlog, counts, event)
+        if channel_rules.is_due(channel_clock_row[0], event):
+            if (
+                max(
+                    counts.closed_dispatchers,
+                    counts.closed_limiters,
+                    counts.durations,
+                    counts.out_checks,
+                    counts.out_cursors,
+                    counts.out_decisions,
+                    counts.out_moves,
+                    counts.timers,
+                    counts.closed_connections,
+                    counts.out_transitions,
+                )
+                + 2 * (counts.topics + counts.subscriptions + counts.connections + counts.attachments + counts.endpoints)
+                + 2
+                > lists_capacity
+            ):
+                return position
+            channel_rules.when_due(broker, channel, counts, event)
         if code not in RULED:
             continue
         if (
             counts.topics >= topics_capacity
             or counts.subscriptions >= subscriptions_capacity
+            or counts.connections >= connections_capacity
+            or counts.attachments >= attachments_capacity
+            or counts.endpoints >= endpoints_capacity
             or not has_spare(ledgers_capacity, ledgers_ends)
             or not has_spare(marks_capacity, marks_ends)
             or not has_spare(heap_capacity, heap_ends)
@@ -170,6 +226,11 @@ def fold(broker: Any, throttle: Any, backlog: Any, counts: Record, events: Array
             if s == EMPTY:
                 s = new_subscription(broker, counts, t, event[fields.SUB_ID])
                 throttle_rules.on_new_subscription(throttlings, s)
+        c = EMPTY
+        if code in CONNECTED:
+            c = find(connections_index, connections, event[fields.CONN], 0)
+            if c == EMPTY:
+                c = new_connection(connections, connections_index, counts, event[fields.CONN])
         if (
             code in ENDING
             and max(
@@ -180,9 +241,30 @@ def fold(broker: Any, throttle: Any, backlog: Any, counts: Record, events: Array
                 counts.out_cursors,
                 counts.out_decisions,
                 counts.out_moves,
+                counts.timers,
+                counts.closed_connections,
+                counts.out_transitions,
             )
             + 2 * topics[t].subscriptions
-            + 2
+            + 8
+            > lists_capacity
+        ):
+            return position
+        if (
+            code in EMITTING
+            and max(
+                counts.closed_dispatchers,
+                counts.closed_limiters,
+                counts.durations,
+                counts.out_checks,
+                counts.out_cursors,
+                counts.out_decisions,
+                counts.out_moves,
+                counts.timers,
+                counts.closed_connections,
+                counts.out_transitions,
+            )
+            + 8
             > lists_capacity
         ):
             return position
@@ -205,6 +287,8 @@ def fold(broker: Any, throttle: Any, backlog: Any, counts: Record, events: Array
                 event,
             )
         elif code == READ:
+            if throttle_rules.needs_before_read(subscriptions[s], connectivity_row[0], event):
+                throttle_rules.before_read(throttlings[s], subscriptions[s], connectivity_row[0], attachments, connections, event)
             broker_rules.on_read(topics[t], readings[s], dispatchers[s], subscriptions[s], settings_row[0], event)
             throttle_rules.on_read(
                 topics[t],
@@ -229,8 +313,11 @@ def fold(broker: Any, throttle: Any, backlog: Any, counts: Record, events: Array
         elif code == BROKER_START:
             broker_rules.on_broker_start(settings_row[0], event)
             backlog_rules.on_broker_start(checking_row[0])
+            channel_rules.on_broker_start(channel_settings_row[0], event)
         elif code == SETTING:
             broker_rules.on_setting(settings_row[0], event)
+        elif code == HEARTBEAT:
+            channel_rules.on_heartbeat(broker, channel, event)
         elif code == DISPATCH_RATE:
             broker_rules.on_dispatch_rate(broker, t, s, event)
             throttle_rules.on_dispatch_rate(broker, throttle, t, s, event)
@@ -239,11 +326,13 @@ def fold(broker: Any, throttle: Any, backlog: Any, counts: Record, events: Array
         elif code == TOPIC_LOAD:
             throttle_rules.before_topic_load(broker, throttle, counts, t, event)
             backlog_rules.before_topic_load(broker, backlog, counts, t, event)
+            channel_rules.before_topic_load(topic_pauses[t], event)
             broker_rules.on_topic_load(broker, t, event)
             backlog_rules.on_topic_load(topic_checks[t])
         elif code == TOPIC_UNLOAD:
             throttle_rules.before_topic_unload(broker, throttle, counts, t, event)
             backlog_rules.before_topic_unload(broker, backlog, counts, t, event)
+            channel_rules.before_topic_unload(topic_pauses[t], event)
             broker_rules.on_topic_unload(broker, t, event)
             backlog_rules.on_topic_unload(topic_checks[t])
         elif code == LEDGER_OPEN:
@@ -266,13 +355,17 @@ def fold(broker: Any, throttle: Any, backlog: Any, counts: Record, events: Array
             throttle_rules.before_dispatcher_close(broker, throttle, counts, t, s, event)
             broker_rules.on_dispatcher_close(dispatchers, subscription_limiters, s)
         elif code == CONSUMER_OPEN:
-            broker_rules.on_consumer_open(topics[t], readings[s])
+            broker_rules.on_consumer_open(broker, counts, t, s, c, event)
+            channel_rules.on_consumer_open(broker, channel, c, event)
         elif code == CONSUMER_CLOSE:
-            broker_rules.on_consumer_close(topics[t], readings[s], cursors[s])
+            broker_rules.on_consumer_close(broker, t, s, event)
         elif code == PRODUCER_OPEN:
-            broker_rules.on_producer_open(topics[t])
+            channel_rules.before_producer_open(broker, channel, event)
+            broker_rules.on_producer_open(broker, counts, t, c, event)
+            channel_rules.on_producer_open(broker, channel, c, t, event)
         elif code == PRODUCER_CLOSE:
-            broker_rules.on_producer_close(topics[t])
+            channel_rules.before_producer_close(broker, channel, event)
+            broker_rules.on_producer_close(broker, t, event)
             backlog_rules.on_producer_close(pending_decisions[t])
         elif code == QUOTA_ROUND:
             backlog_rules.on_quota_round(checking_row[0], event)
@@ -280,6 +373,22 @@ def fold(broker: Any, throttle: Any, backlog: Any, counts: Record, events: Array
             backlog_rules.on_quota_check(broker, backlog, counts, t, event)
         elif code == QUOTA_EXCEEDED:
             backlog_rules.on_quota_exceeded(broker, backlog, counts, t, event)
+        elif code == CONN_OPEN:
+            channel_rules.before_conn_open(broker, channel, counts, c, event)
+            broker_rules.on_conn_open(broker, c, event)
+            channel_rules.on_conn_open(broker, channel, c, event)
+        elif code == CONN_CLOSE:
+            channel_rules.before_conn_close(broker, channel, counts, c, event)
+            broker_rules.on_conn_close(broker, c)
+        elif code == WRITABILITY:
+            broker_rules.on_writability(connections[c], connectivity_row[0], settings_row[0], event)
+            channel_rules.on_writability(broker, channel, counts, c, event)
+        elif code == THROTTLE:
+            broker_rules.on_throttle(connections[c], connectivity_row[0], settings_row[0], event)
+            channel_rules.on_throttle(broker, channel, counts, c, event)
+        elif code == REQUEST:
+            broker_rules.on_request(connections[c], connectivity_row[0], settings_row[0], event)
+            channel_rules.on_request(broker, channel, counts, c, event)
         elif code == TOMBSTONE:
             broker_rules.on_tombstone(settings_row[0])
     return events.shape[0]

@@ -10,6 +10,7 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from pipeline.machines.backlog.ends import probe
+from pipeline.machines.fields import CONN
 from pipeline.machines.fold import fold
 from pipeline.machines.outcome import Rows, Window
 from pipeline.machines.packages import PACKAGES
@@ -48,6 +49,7 @@ class BrokerModel:
 
     def close_window(self, window: Window) -> Iterator[Rows]:
         """Rows of the window; its counters start again."""
+        self.state.grow()
         for package in PACKAGES:
             yield from package.ends.close_window(self.state, window)
 
@@ -55,20 +57,23 @@ class BrokerModel:
         """Whether a window without any event must be closed too, because something lasts into it (such as a blocked read)."""
         return any(package.ends.has_running_time(self.state, until_ns) for package in PACKAGES)
 
-    def step_clock(self, ts_us: int, ns: int) -> None:
-        """The broker's wall clock was set: from here on (ts_us, ns) is one instant."""
+    def step_clock(self, ts_us: int, ns: int, seq: int) -> None:
+        """The broker's wall clock was set: from event `seq` on, which comes next, (ts_us, ns) is one instant."""
+        self.state.grow()
         for package in PACKAGES:
-            package.ends.step_clock(self.state, ts_us, ns)
+            package.ends.step_clock(self.state, ts_us, ns, seq)
 
     def end_epoch(self, epoch: int, ts_us: int, ns: int) -> list[Rows]:
         """The broker process is gone: everything that lives ends at (ts_us, ns). The open window is closed afterwards."""
-        counts = self.state.counts
-        unloads = np.zeros((counts.topics, len(LANE_COLUMNS)), dtype=np.int64)
+        counts, broker = self.state.counts, self.state.group("broker")
+        ends = np.zeros((counts.topics + counts.connections, len(LANE_COLUMNS)), dtype=np.int64)
+        unloads, closes = ends[: counts.topics], ends[counts.topics :]
         unloads[:, COLUMN["type_code"]] = CODES["topic_unload"]
-        unloads[:, COLUMN["topic_id"]] = self.state.group("broker").topics["id"][: counts.topics]
-        unloads[:, COLUMN["ts"]], unloads[:, COLUMN["ns"]] = ts_us, ns
-        unloads[:, COLUMN["epoch"]] = epoch
-        rows = self.fold(unloads)
+        unloads[:, COLUMN["topic_id"]] = broker.topics["id"][: counts.topics]
+        closes[:, COLUMN["type_code"]] = CODES["conn_close"]
+        closes[:, CONN] = broker.connections["id"][: counts.connections]
+        ends[:, COLUMN["ts"]], ends[:, COLUMN["ns"]], ends[:, COLUMN["epoch"]] = ts_us, ns, epoch
+        rows = self.fold(ends)
         self.state.grow()
         for package in PACKAGES:
             package.ends.end_epoch(self.state, ts_us, ns)

@@ -12,7 +12,8 @@ NULL = -(2**63)
 class Window:
     """A window that closes. Times in µs.
 
-    `border_ns` is the broker's monotonic clock at the next event applied, or at the last one if none follows. `applied` and `missing` are
+    `border_ns` is the broker's monotonic clock at the next event applied, or at the last one if none follows; `border_seq` its number.
+    `applied` and `missing` are
     events of the broker seen and not seen (lost, quarantined) in it.
     """
 
@@ -23,6 +24,7 @@ class Window:
     border_ns: int
     applied: int
     missing: int
+    border_seq: int = 0
 
 
 @dataclass(frozen=True)

@@ -120,8 +120,8 @@ class Ends:
         """Whether a window without any event must be closed too, because something lasts into it (such as a blocked read)."""
         return False
 
-    def step_clock(self, state: State, ts_us: int, ns: int) -> None:
-        """The broker's wall clock was set: from here on (ts_us, ns) is one instant."""
+    def step_clock(self, state: State, ts_us: int, ns: int, seq: int) -> None:
+        """The broker's wall clock was set: from event `seq` on, which comes next, (ts_us, ns) is one instant."""
 
     def end_epoch(self, state: State, ts_us: int, ns: int) -> None:
         """The broker process is gone; all topics were unloaded before."""

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
@@ -16,10 +17,40 @@ from pipeline.machines.package import Arena, Beside, Family, Package, Single
 from pipeline.machines.packages import PACKAGES
 from pipeline.machines.state import Layout
 from schemas.events import CODES
+from schemas.lane_columns import SLOT_FIELDS
 
 FOLD = Path(__file__).with_name("fold.py")
-#: How rules call the row of the event's thing of a family, and by which column of the event it is found. Made on first sight.
-FAMILIES = {"topics": ("t", "TOPIC_ID"), "subscriptions": ("s", "SUB_ID")}
+
+
+@dataclass(frozen=True)
+class Named:
+    """A family of which an event may name a thing: its row's number, found by `column` and `owner` where `condition` holds, else made."""
+
+    number: str
+    column: str
+    condition: str
+    owner: str
+    made: str
+
+
+#: Made on first sight.
+FAMILIES = {
+    "topics": Named("t", "TOPIC_ID", "event[fields.TOPIC_ID] != 0", "0", "new_topic(broker, counts, event[fields.TOPIC_ID])"),
+    "subscriptions": Named(
+        "s",
+        "SUB_ID",
+        "event[fields.SUB_ID] != 0",
+        "event[fields.TOPIC_ID]",
+        "new_subscription(broker, counts, t, event[fields.SUB_ID])",
+    ),
+    "connections": Named(
+        "c", "CONN", "code in CONNECTED", "0", "new_connection(connections, connections_index, counts, event[fields.CONN])"
+    ),
+}
+#: Events that name a connection.
+CONNECTED = tuple(event for event, slots in SLOT_FIELDS.items() if "conn" in slots)
+#: No event but those of ENDING adds more rows to any list.
+FEW = 8
 #: Events that a cursor must be there for: one that is not open is met.
 MEETING = ("ack", "mark_delete", "dispatch", "cursor_close", "consumer_open", "consumer_close")
 #: The most frequent events are asked for first.
@@ -44,6 +75,7 @@ def rendered() -> str:
         "from pipeline.machines import fields",
         "from pipeline.machines.array import Array",
         *_rule_imports("\n".join(body)),
+        "from pipeline.machines.broker.connections import new_connection",
         "from pipeline.machines.broker.cursor_life import meet_cursor",
         "from pipeline.machines.broker.topics import meet_topic, new_subscription, new_topic",
         "from pipeline.machines.compiled import compiled",
@@ -55,8 +87,17 @@ def rendered() -> str:
     names = [f'{_constant(event)} = CODES["{event}"]' for event in EVENTS if event != "tombstone" and list(_rules_of(event))]
     ruled = ", ".join(sorted(_constant(event) for event in EVENTS if list(_rules_of(event))))
     ending = ", ".join(sorted({_constant(event) for package in PACKAGES for event in getattr(package.rules, "ENDING", ())}))
-    meeting = ", ".join(sorted(map(_constant, MEETING)))
-    constants = [*names, "TOMBSTONE = TOMBSTONE_CODE", f"RULED = ({ruled})", f"ENDING = ({ending})", f"MEETING = ({meeting})"]
+    emitting = ", ".join(sorted({_constant(event) for package in PACKAGES for event in getattr(package.rules, "EMITTING", ())}))
+    meeting, connected = (", ".join(sorted(map(_constant, events))) for events in (MEETING, CONNECTED))
+    constants = [
+        *names,
+        "TOMBSTONE = TOMBSTONE_CODE",
+        f"RULED = ({ruled})",
+        f"ENDING = ({ending})",
+        f"EMITTING = ({emitting})",
+        f"MEETING = ({meeting})",
+        f"CONNECTED = ({connected})",
+    ]
     return "\n".join([_HEAD, *sorted_imports(imports), "", *constants, "", "", *body]) + "\n"
 
 
@@ -96,9 +137,9 @@ class _Arguments:
 
     def __init__(self, layout: Layout) -> None:
         self.hoisted: dict[str, str] = {}
-        self._given = {name: name for name in ("event", "counts", "t", "s")}
+        self._given = {name: name for name in ("event", "counts", *(family.number for family in FAMILIES.values()))}
         for package in layout.packages:
-            self._given[package.name] = package.name
+            self._give(package.name, package.name)
             for store in package.stores:
                 self._add(layout, package.name, store)
 
@@ -109,12 +150,11 @@ class _Arguments:
 
     def _add(self, layout: Layout, package: str, store: object) -> None:
         if isinstance(store, Single):
-            self._array(package, store.name, f"{store.name}_row")
-            self._given[store.name] = f"{store.name}_row[0]"
+            self.hoisted[f"{store.name}_row"] = f"{package}.{store.name}"
+            self._give(store.name, f"{store.name}_row[0]")
             return
-        if isinstance(store, Family | Beside):
-            row = FAMILIES[layout.family_of(store.name)][0]
-            self._given[store.row] = f"{store.name}[{row}]"
+        if isinstance(store, Family | Beside) and layout.family_of(store.name) in FAMILIES:
+            self._give(store.row, f"{store.name}[{FAMILIES[layout.family_of(store.name)].number}]")
         if isinstance(store, Family):
             self._array(package, f"{store.name}_index", f"{store.name}_index")
         if isinstance(store, Arena):
@@ -124,7 +164,12 @@ class _Arguments:
 
     def _array(self, package: str, field: str, name: str) -> None:
         self.hoisted[name] = f"{package}.{field}"
-        self._given[field] = name
+        self._give(field, name)
+
+    def _give(self, asked: str, name: str) -> None:
+        if asked in self._given:
+            raise ValueError(f"rules could ask for two things as {asked}")
+        self._given[asked] = name
 
 
 def _fold(layout: Layout) -> Iterator[str]:
@@ -141,14 +186,12 @@ def _fold(layout: Layout) -> Iterator[str]:
     for name, source in arguments.hoisted.items():
         if _is_used(name, text):
             yield f"    {name} = {source}"
-    for family in layout.families:
-        yield f"    {family.name}_capacity = len({family.name})"
-    for arena in layout.arenas:
-        yield f"    {arena.name}_capacity = len({arena.name})"
+    owners = {store.name: package.name for package in PACKAGES for store in package.stores}
+    for store in (*layout.families, *layout.arenas):
+        yield f"    {store.name}_capacity = len({owners[store.name]}.{store.name})"
     yield "    lists_capacity = min("
     for store in layout.lists:
-        owner = next(package.name for package in PACKAGES if store in package.stores)
-        yield f"        len({owner}.{store.name}),"
+        yield f"        len({owners[store.name]}.{store.name}),"
     yield "    )"
     yield from loop
     yield "    return events.shape[0]"
@@ -176,11 +219,11 @@ def _loop(layout: Layout, arguments: _Arguments) -> Iterator[str]:
     full += [f"not has_spare({arena.name}_capacity, {arena.name}_ends)" for arena in layout.arenas]
     yield f"        if {' or '.join(full)}:"
     yield "            return position"
-    yield from _found("t", "topics", "new_topic(broker, counts, event[fields.TOPIC_ID])", "0", arguments)
-    yield from _found(
-        "s", "subscriptions", "new_subscription(broker, counts, t, event[fields.SUB_ID])", "event[fields.TOPIC_ID]", arguments
-    )
-    yield f"        if code in ENDING and {in_lists} + 2 * topics[t].subscriptions + 2 > lists_capacity:"
+    for family in FAMILIES:
+        yield from _found(family, arguments)
+    yield f"        if code in ENDING and {in_lists} + 2 * topics[t].subscriptions + {FEW} > lists_capacity:"
+    yield "            return position"
+    yield f"        if code in EMITTING and {in_lists} + {FEW} > lists_capacity:"
     yield "            return position"
     yield "        if code in MEETING and cursors[s].open == 0:"
     yield "            meet_topic(topics[t])"
@@ -200,14 +243,14 @@ def _loop(layout: Layout, arguments: _Arguments) -> Iterator[str]:
                 yield f"            {arguments.call(package, rule)}"
 
 
-def _found(row: str, family: str, made: str, owner: str, arguments: _Arguments) -> Iterator[str]:
+def _found(family: str, arguments: _Arguments) -> Iterator[str]:
     """The event's row of a family, made if it is not there."""
-    column = f"event[fields.{FAMILIES[family][1]}]"
-    yield f"        {row} = EMPTY"
-    yield f"        if {column} != 0:"
-    yield f"            {row} = find({family}_index, {family}, {column}, {owner})"
-    yield f"            if {row} == EMPTY:"
-    yield f"                {row} = {made}"
+    named = FAMILIES[family]
+    yield f"        {named.number} = EMPTY"
+    yield f"        if {named.condition}:"
+    yield f"            {named.number} = find({family}_index, {family}, event[fields.{named.column}], {named.owner})"
+    yield f"            if {named.number} == EMPTY:"
+    yield f"                {named.number} = {named.made}"
     singular = family[:-1]
     for package in PACKAGES:
         if hasattr(package.rules, f"on_new_{singular}"):

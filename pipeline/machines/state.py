@@ -120,9 +120,9 @@ class BrokerState:
                 changed = True
                 for name in self.layout.in_family(family.name):
                     self.rows[name] = with_capacity(self.rows[name], 2 * len(self.rows[name]))
-        # The fold compares the longest list with the least room, so all lists get the same.
-        longest = max(int(self.counts[self.layout.count_of(store)]) for store in self.layout.lists)
-        needed = longest + 2 * sum(int(self.counts[family.name]) for family in self.layout.families) + FIRST_CAPACITY
+        most = 2 * sum(int(self.counts[family.name]) for family in self.layout.families) + FIRST_CAPACITY
+        # All lists alike: the fold compares the longest with the room of the smallest.
+        needed = most + max(int(self.counts[self.layout.count_of(store)]) for store in self.layout.lists)
         for store in self.layout.lists:
             if len(self.rows[store.name]) < needed:
                 self.rows[store.name] = with_capacity(self.rows[store.name], 2 * needed)

@@ -5,6 +5,7 @@ from schemas.tables.backfills import BACKFILLS
 from schemas.tables.backlog import SUBSCRIPTION_BACKLOG, TOPIC_BACKLOG
 from schemas.tables.bookkeeping import BATCH_MANIFEST, INGEST_FILES, LANE_CONTROL, NAMES
 from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE, QUARANTINE_REPLAYS
+from schemas.tables.channels import CHANNEL_BACKPRESSURE, CHANNEL_MEMORY, CHANNEL_TRANSITIONS, TOPIC_PUBLISH_PAUSES
 from schemas.tables.gaps import LATE_EVENTS, LOG_GAPS
 from schemas.tables.lane_answers import LANE_ANSWERS
 from schemas.tables.lane_snapshots import LANE_SNAPSHOTS
@@ -27,6 +28,10 @@ LANE_TABLES: tuple[Table, ...] = (
     QUOTA_CHECKS,
     LANE_SNAPSHOTS,
     LANE_ANSWERS,
+    CHANNEL_BACKPRESSURE,
+    CHANNEL_TRANSITIONS,
+    TOPIC_PUBLISH_PAUSES,
+    CHANNEL_MEMORY,
 )
 #: What the job writes, batch_manifest last; of quarantine_replays it makes the empty table.
 JOB_TABLES: tuple[Table, ...] = (
@@ -43,6 +48,10 @@ JOB_TABLES: tuple[Table, ...] = (
     QUOTA_EVICTIONS,
     QUOTA_EVICTION_MOVES,
     QUOTA_CHECKS,
+    CHANNEL_BACKPRESSURE,
+    CHANNEL_TRANSITIONS,
+    TOPIC_PUBLISH_PAUSES,
+    CHANNEL_MEMORY,
     LOG_GAPS,
     LATE_EVENTS,
     LANE_SNAPSHOTS,

@@ -38,6 +38,7 @@ SUBSCRIPTION_THROTTLE = Table(
         *(_count(f"reads_blocked_by_{level}_limit", f"blocked by the {level} limiter", "reads") for level in LEVELS),
         _count("reads_binding", "shrunk or blocked while more entries or bytes waited than were granted", "reads"),
         _count("reads_nominal", "shrunk or blocked though nobody needed the rest", "reads"),
+        _count("reads_by_unwritable_channel", "reads of a single entry, because no consumer's connection was writable (PIP-434)", "reads"),
         *(
             _count(f"decisive_{dimension}_by_{level}_limit", f"reads whose {dimension} the {level} limiter was the last to lower", "reads")
             for dimension in DIMENSIONS

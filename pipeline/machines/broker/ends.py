@@ -6,9 +6,13 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import (
+    ATTACHMENT_ROW,
+    CONNECTION_ROW,
+    CONNECTIVITY_ROW,
     CURSOR_ROW,
     DEFAULT_INTERVAL_S,
     DISPATCHER_ROW,
+    ENDPOINT_ROW,
     HEAP_ROW,
     LEDGER_ROW,
     LIMITER_ROW,
@@ -22,6 +26,7 @@ from pipeline.machines.broker.layout import (
 )
 from pipeline.machines.outcome import Rows, Window
 from pipeline.machines.package import Arena, Beside, Ends, Family, Single, State, Store
+from pipeline.machines.records import Record
 from pipeline.machines.segments import USED, clear
 
 #: How long what is known of a topic that was unloaded is kept for its return.
@@ -41,6 +46,25 @@ STORES: tuple[Store, ...] = (
     Beside("readings", "reading", READING_ROW, of="subscriptions"),
     Beside("dispatchers", "dispatcher", DISPATCHER_ROW, of="subscriptions"),
     Beside("subscription_limiters", "subscription_limiter", LIMITER_ROW, of="subscriptions"),
+    Single("connectivity", CONNECTIVITY_ROW),
+    Family("connections", "connection", CONNECTION_ROW),
+    Family("attachments", "attachment", ATTACHMENT_ROW),
+    Family("endpoints", "endpoint", ENDPOINT_ROW),
+)
+#: Chains of attachments: whose field holds a number of a row of which family.
+_LINKS = (
+    ("connections", "first_attachment", "attachments"),
+    ("topics", "first_attachment", "attachments"),
+    ("subscriptions", "first_attachment", "attachments"),
+    ("attachments", "connection", "connections"),
+    ("attachments", "first_endpoint", "endpoints"),
+    ("attachments", "next_of_connection", "attachments"),
+    ("attachments", "previous_of_connection", "attachments"),
+    ("attachments", "next_of_target", "attachments"),
+    ("attachments", "previous_of_target", "attachments"),
+    ("endpoints", "attachment", "attachments"),
+    ("endpoints", "next", "endpoints"),
+    ("endpoints", "previous", "endpoints"),
 )
 
 
@@ -61,18 +85,29 @@ class BrokerEnds(Ends):
         return ()
 
     def keeps(self, state: State) -> dict[str, "np.ndarray[Any, np.dtype[np.bool_]]"]:
-        """Topics that live or of which publish times, producers or quotas are known; subscriptions that are open, or have deleted entries."""
+        """Topics that live or of which publish times, producers or quotas are known; subscriptions that are open, or have deleted entries.
+
+        Open connections, and what hangs on them.
+        """
         broker, counts = state.group("broker"), state.counts
         topics, cursors = broker.topics[: counts.topics], broker.cursors[: counts.subscriptions]
-        is_known = (topics["size_policy"] != NONE) | (topics["time_policy"] != NONE)
+        is_known = (topics["size_policy"] != NONE) | (topics["time_policy"] != NONE) | (topics["first_attachment"] != NONE)
+        is_consumed = (broker.subscriptions["first_attachment"] != NONE)[: counts.subscriptions]
         return {
             "topics": (topics["alive"] != 0) | (topics["producers"] != 0) | (topics["marks"][:, USED] != 0) | is_known,
-            "subscriptions": (cursors["open"] == 1) | (cursors["deleted"] > 0) | (broker.readings["known"] == 1)[: counts.subscriptions],
+            "subscriptions": (cursors["open"] == 1)
+            | (cursors["deleted"] > 0)
+            | (broker.readings["known"] == 1)[: counts.subscriptions]
+            | is_consumed,
+            "connections": (broker.connections["open"] == 1)[: counts.connections],
+            "attachments": (broker.attachments["endpoints"] > 0)[: counts.attachments],
+            "endpoints": (broker.endpoints["attachment"] != NONE)[: counts.endpoints],
         }
 
     def renumber(self, state: State, new_rows: dict[str, Array]) -> None:
         """Chains and heaps hold numbers of rows."""
         broker, counts = state.group("broker"), state.counts
+        _renumber_attachments(broker, counts, new_rows)
         topics, cursors = broker.topics[: counts.topics], broker.cursors[: counts.subscriptions]
         of_subscriptions = new_rows["subscriptions"]
         used, begin = topics["heap"][:, USED], topics["heap"][:, :2].sum(axis=1)
@@ -96,3 +131,14 @@ def _chain(first: Array, following: Array, rows: Array, owners: Array) -> None:
     following[rows] = np.where(is_last, NONE, np.append(rows[1:], NONE)[: len(rows)])
     heads, at = np.unique(owners, return_index=True)
     first[heads] = rows[at]
+
+
+def _renumber_attachments(broker: Any, counts: Record, new_rows: dict[str, Array]) -> None:
+    """All rows that a chain passes are kept, so each number has a new one."""
+    attachments = broker.attachments[: counts.attachments]
+    is_producing = attachments["owner"] >= 0
+    for kind, family in ((is_producing, "topics"), (~is_producing, "subscriptions")):
+        attachments["target"][kind] = new_rows[family][attachments["target"][kind]]
+    for family, field, of in _LINKS:
+        numbers = getattr(broker, family)[: getattr(counts, family)][field]
+        numbers[...] = new_rows[of][numbers]

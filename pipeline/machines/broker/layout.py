@@ -34,6 +34,7 @@ TOPIC_ROW = record(
     "first_cursor",  # head of the chain of its open cursors
     "cursors",
     "producers",
+    "first_attachment",  # head of the chain of connections with producers of it
     # The topic's scale: entries, bytes and messages of all ledgers that it ever had, trimmed ones too.
     "end_entries",
     "end_bytes",
@@ -52,6 +53,7 @@ NEW_TOPIC = blank(
     TOPIC_ROW,
     first_subscription=NONE,
     first_cursor=NONE,
+    first_attachment=NONE,
     size_limit=UNLIMITED,
     time_limit=UNLIMITED,
     size_policy=NONE,
@@ -64,7 +66,14 @@ MARK_ROW = record("ledger", "entry", "entries", "least_ms", "most_ms", "msgs", "
 #: A place in a topic's heap: the row of a cursor.
 HEAP_ROW = record("cursor")
 
-SUBSCRIPTION_ROW = record("id", "owner", "next_of_topic")  # owner: id of its topic
+SUBSCRIPTION_ROW = record(
+    "id",
+    "owner",  # id of its topic
+    "next_of_topic",
+    "first_attachment",  # head of the chain of connections with consumers of it
+    "unwritable_at",  # `Connectivity.changes` when all of them were found unwritable, NONE if they were not
+)
+NEW_SUBSCRIPTION = blank(SUBSCRIPTION_ROW, first_attachment=NONE, unwritable_at=NONE)
 
 CURSOR_ROW = record(
     "open",
@@ -144,3 +153,53 @@ LIMITER_ROW = record(
     **dict.fromkeys(_OF_DIMENSION, (DIMENSION_COUNT,)),
 )
 NO_LIMITER = blank(LIMITER_ROW)
+
+#: What a connection has many of: producers of topics, consumers of subscriptions.
+PRODUCING, CONSUMING = 0, 1
+CONNECTION_ROW = record(
+    "id",
+    "owner",  # always 0
+    "open",
+    "life",  # `seq` of the event at which it began: tells one life of an id from the next
+    "opened_at",
+    "closed_at",
+    "began_complete",
+    "losses_at_open",
+    "writable",
+    "pending_bytes",  # at its last `writability`, NONE before the first
+    endpoints=(2,),  # producers and consumers, [kind]
+    targets=(2,),  # topics that it has producers of and subscriptions that it has consumers of, [kind]
+    first_attachment=(2,),  # head of the chain of them, [kind]
+)
+NO_CONNECTION = blank(CONNECTION_ROW, closed_at=NONE, writable=1, pending_bytes=NONE, first_attachment=NONE)
+#: All connections together.
+CONNECTIVITY_ROW = record(
+    "open",
+    "unwritable",
+    "unwritable_ids",  # exclusive or of their ids: the id, if there is one
+    "changes",  # how often one became writable again
+)
+#: A connection's producers of one topic, or its consumers of one subscription; `owner` is the connection's id, or −1 − id for consumers.
+ATTACHMENT_ROW = record(
+    "id",  # of the topic or subscription
+    "owner",
+    "connection",
+    "target",
+    "endpoints",
+    "first_endpoint",
+    "next_of_connection",
+    "previous_of_connection",
+    "next_of_target",
+    "previous_of_target",
+)
+NO_ATTACHMENT = blank(
+    ATTACHMENT_ROW,
+    first_endpoint=NONE,
+    next_of_connection=NONE,
+    previous_of_connection=NONE,
+    next_of_target=NONE,
+    previous_of_target=NONE,
+)
+#: A producer or a consumer, whose id is unique in its connection; `owner` as above.
+ENDPOINT_ROW = record("id", "owner", "attachment", "next", "previous")
+NO_ENDPOINT = blank(ENDPOINT_ROW, attachment=NONE, next=NONE, previous=NONE)

@@ -4,17 +4,20 @@ from typing import Any
 
 from pipeline.machines import fields
 from pipeline.machines.array import Array
+from pipeline.machines.broker.attachments import attach, detach, owner_of
+from pipeline.machines.broker.connections import close_connection, ensure_connected, open_connection, set_writable
 from pipeline.machines.broker.cursor_life import close_cursor, open_cursor, persist
 from pipeline.machines.broker.cursors import acknowledge, acknowledge_up_to, backlog_entries, deliver, mark_delete, seek
 from pipeline.machines.broker.deleted import pass_deleted
 from pipeline.machines.broker.dispatchers import close_dispatcher, ensure_open, open_dispatcher
-from pipeline.machines.broker.layout import BROKER, NONE, TOPIC
+from pipeline.machines.broker.layout import BROKER, CONSUMING, NONE, PRODUCING, TOPIC
 from pipeline.machines.broker.ledgers import close_ledger, find_ledger, grow_ledger, meet_ledger, trim_ledger
 from pipeline.machines.broker.limiter import apply_dispatch_rate
 from pipeline.machines.broker.marks import forget_marks, mark_entry
 from pipeline.machines.broker.readings import count_consumer, meet_reading, move_reading, open_reading, read_up_to
 from pipeline.machines.broker.topics import is_load_seen, load_topic, meet_topic, set_quota, unload_topic
 from pipeline.machines.compiled import compiled_part
+from pipeline.machines.index import EMPTY, find
 from pipeline.machines.integers import add
 from pipeline.machines.records import Record, Records
 from pipeline.machines.segments import USED, first_row
@@ -134,15 +137,20 @@ def on_publish(topic: Record, ledgers: Records, ledgers_ends: Array, marks: Reco
 
 
 @compiled_part
-def on_producer_open(topic: Record) -> None:
+def on_producer_open(broker: Any, counts: Record, t: int, c: int, event: Array) -> None:
     """A producer is connected."""
-    topic.producers += 1
+    broker.topics[t].producers += 1
+    ensure_connected(broker.connections[c], broker.connectivity[0], broker.settings[0], event[fields.SEQ], event[fields.TS])
+    attach(broker, counts, c, PRODUCING, t, event[fields.TOPIC_ID], event[fields.PRODUCER])
 
 
 @compiled_part
-def on_producer_close(topic: Record) -> None:
+def on_producer_close(broker: Any, t: int, event: Array) -> None:
     """A producer is gone."""
-    topic.producers = max(0, topic.producers - 1)
+    broker.topics[t].producers = max(0, broker.topics[t].producers - 1)
+    e = find(broker.endpoints_index, broker.endpoints, event[fields.PRODUCER], owner_of(PRODUCING, event[fields.CONN]))
+    if e != EMPTY:
+        detach(broker, PRODUCING, e)
 
 
 @compiled_part
@@ -178,19 +186,25 @@ def on_dispatcher_close(dispatchers: Records, subscription_limiters: Records, s:
 
 
 @compiled_part
-def on_consumer_open(topic: Record, reading: Record) -> None:
+def on_consumer_open(broker: Any, counts: Record, t: int, s: int, c: int, event: Array) -> None:
     """A consumer is connected."""
-    meet_reading(reading, topic)
-    count_consumer(reading, topic, True)
+    meet_reading(broker.readings[s], broker.topics[t])
+    count_consumer(broker.readings[s], broker.topics[t], True)
+    ensure_connected(broker.connections[c], broker.connectivity[0], broker.settings[0], event[fields.SEQ], event[fields.TS])
+    attach(broker, counts, c, CONSUMING, s, event[fields.SUB_ID], event[fields.CONSUMER])
 
 
 @compiled_part
-def on_consumer_close(topic: Record, reading: Record, cursor: Record) -> None:
+def on_consumer_close(broker: Any, t: int, s: int, event: Array) -> None:
     """A consumer is gone; with the last one what was in flight goes back."""
-    meet_reading(reading, topic)
-    count_consumer(reading, topic, False)
+    reading = broker.readings[s]
+    meet_reading(reading, broker.topics[t])
+    count_consumer(reading, broker.topics[t], False)
     if reading.consumers == 0:
-        cursor.unacked = 0
+        broker.cursors[s].unacked = 0
+    e = find(broker.endpoints_index, broker.endpoints, event[fields.CONSUMER], owner_of(CONSUMING, event[fields.CONN]))
+    if e != EMPTY:
+        detach(broker, CONSUMING, e)
 
 
 @compiled_part
@@ -238,3 +252,37 @@ def on_mark_delete(
         seek(topic, ledgers, cursors[s], ledger, entry)
     else:
         mark_delete(topic, ledgers, cursors[s], words, ledger, entry)
+
+
+@compiled_part
+def on_conn_open(broker: Any, c: int, event: Array) -> None:
+    """A connection; one of that id that is still there is gone."""
+    close_connection(broker, c)
+    settings = broker.settings[0]
+    open_connection(broker.connections[c], broker.connectivity[0], settings, event[fields.SEQ], event[fields.TS], settings.started == 1)
+
+
+@compiled_part
+def on_conn_close(broker: Any, c: int) -> None:
+    """The connection is gone, with its producers and consumers."""
+    close_connection(broker, c)
+
+
+@compiled_part
+def on_writability(connection: Record, connectivity: Record, settings: Record, event: Array) -> None:
+    """The channel crossed a water mark."""
+    ensure_connected(connection, connectivity, settings, event[fields.SEQ], event[fields.TS])
+    set_writable(connection, connectivity, event[fields.WRITABLE], event[fields.PENDING_BYTES])
+
+
+@compiled_part
+def on_throttle(connection: Record, connectivity: Record, settings: Record, event: Array) -> None:
+    """Who is told to wait is there. A reason that ends may be the last trace of a connection that is gone."""
+    if event[fields.THROTTLE_ON] == 1:
+        ensure_connected(connection, connectivity, settings, event[fields.SEQ], event[fields.TS])
+
+
+@compiled_part
+def on_request(connection: Record, connectivity: Record, settings: Record, event: Array) -> None:
+    """Who asks is there."""
+    ensure_connected(connection, connectivity, settings, event[fields.SEQ], event[fields.TS])

@@ -4,8 +4,10 @@ from typing import Any
 
 from pipeline.machines import fields
 from pipeline.machines.array import Array
+from pipeline.machines.broker.attachments import detach_all_of_topic
 from pipeline.machines.broker.cursor_life import forget_cursor
 from pipeline.machines.broker.layout import (
+    NEW_SUBSCRIPTION,
     NEW_TOPIC,
     NO_CURSOR,
     NO_DISPATCHER,
@@ -37,6 +39,7 @@ def new_subscription(broker: Any, counts: Record, t: int, sub_id: int) -> int:
     """Row for a subscription of the topic that is met for the first time: no cursor, no dispatcher."""
     s = counts.subscriptions
     counts.subscriptions += 1
+    broker.subscriptions[s] = NEW_SUBSCRIPTION[0]
     topic, subscription = broker.topics[t], broker.subscriptions[s]
     subscription.id, subscription.owner = sub_id, topic.id
     subscription.next_of_topic = topic.first_subscription
@@ -83,6 +86,7 @@ def load_topic(broker: Any, t: int, now_us: int) -> None:
 def unload_topic(broker: Any, t: int, now_us: int) -> None:
     """The topic's object is dropped, with all that is its own. Publish times and deleted entries stay a while."""
     topic = broker.topics[t]
+    detach_all_of_topic(broker, t)
     s = topic.first_subscription
     while s != NONE:
         if broker.cursors[s].open == 1:

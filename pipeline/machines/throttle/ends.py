@@ -43,7 +43,7 @@ class ThrottleEnds(Ends):
         """Whether a blocked read lasts until `until_ns`."""
         return has_blocked(state.group("broker").dispatchers, state.group("throttle").throttlings, state.counts.subscriptions, until_ns)
 
-    def step_clock(self, state: State, ts_us: int, ns: int) -> None:
+    def step_clock(self, state: State, ts_us: int, ns: int, seq: int) -> None:
         """The wall clock was set: blocked time goes on from there."""
         throttlings = state.group("throttle").throttlings
         charge_blocked_until(state.group("broker").dispatchers, throttlings, state.counts.subscriptions, ts_us, ns)

@@ -20,6 +20,7 @@ THROTTLING_ROW = record(
     "reads_blocked",
     "reads_binding",
     "reads_nominal",
+    "reads_by_unwritable_channel",
     "left_mismatches",
     "blocked_ns",
     "dispatches",

@@ -4,6 +4,7 @@ from typing import Any
 
 from pipeline.machines import fields
 from pipeline.machines.array import Array
+from pipeline.machines.broker.attachments import is_unwritable
 from pipeline.machines.broker.layout import BROKER, DIMENSION_COUNT, LEVEL_COUNT, MSG, NONE, TOPIC
 from pipeline.machines.broker.limiter import balance, consume
 from pipeline.machines.compiled import compiled_part
@@ -68,6 +69,22 @@ def _note_applied(limiter: Record, use: Record, event: Array) -> None:
             if use.shown_rate[dimension] == 0:
                 use.permits_start[dimension] = balance(limiter, dimension)
             use.shown_rate[dimension] = limiter.rate[dimension]
+
+
+@compiled_part
+def needs_before_read(subscription: Record, connectivity: Record, event: Array) -> bool:
+    """Whether the read may have been cut to one entry by unwritable channels."""
+    is_of_one = event[fields.WANT_LEFT] >> fields.WANT_SHIFT == 1 and not fields.has(event, fields.ONE_PERMIT)
+    return is_of_one and connectivity.unwritable > 0 and subscription.first_attachment != NONE
+
+
+@compiled_part
+def before_read(
+    throttling: Record, subscription: Record, connectivity: Record, attachments: Records, connections: Records, event: Array
+) -> None:
+    """A dispatcher none of whose consumers' channels is writable reads one entry (§1.2, step 2), paused or not (C11)."""
+    if is_unwritable(subscription, connectivity, attachments, connections):
+        throttling.reads_by_unwritable_channel += 1
 
 
 @compiled_part
