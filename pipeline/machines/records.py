@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.faults import invariant
 from pipeline.machines.array import Array
 
 #: One row: its fields are attributes. numpy gives no type for what a field is.
@@ -21,7 +22,12 @@ Records: TypeAlias = NDArray[Any]
 
 
 def record(*names: str, **shaped: tuple[int, ...]) -> np.dtype[Any]:
-    """The type of a row: `names` are numbers, `shaped` are small arrays of numbers. Shaped fields come last."""
+    """The type of a row: `names` are numbers, `shaped` are small arrays of numbers. Shaped fields come last.
+
+    Raises BrokenInvariant for a name that numpy's records have a meaning for: the plain Python form of a rule would not read the field.
+    """
+    taken = [name for name in (*names, *shaped) if hasattr(np.record, name)]
+    invariant(not taken, f"fields of a record are called as numpy's own: {taken}")
     fields: list[Any] = [(name, np.int64) for name in names]
     fields += [(name, np.int64, shape) for name, shape in shaped.items()]
     return np.dtype((np.record, np.dtype(fields, align=True)))

@@ -16,7 +16,7 @@ BUCKETS = len(BUCKET_NAMES)
 #: Rounds of checks of the broker.
 CHECKING_ROW = record(
     "rounds_open",  # begun and not ended
-    "round",  # begun
+    "round_number",  # of the latest one begun
     "check_number",
     "checks_logged",  # the log has the instants of checks
     "next_check_us",  # if it has not, the next one; 0: nothing has happened yet

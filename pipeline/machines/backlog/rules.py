@@ -15,6 +15,7 @@ from pipeline.machines.backlog.decisions import (
 )
 from pipeline.machines.backlog.layout import BUCKETS, BY_INTERVAL, BY_LOG, NO_MOVE, NOTHING
 from pipeline.machines.backlog.oldest import update_oldest
+from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.cursors import is_acknowledged_up_to
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.records import Record, Records
@@ -103,7 +104,7 @@ def on_producer_close(pending: Record) -> None:
 
 
 @compiled_part
-def needs_before_mark_delete(topic: Record, ledgers: Records, cursor: Record, words: Records, event: Array) -> bool:
+def needs_before_mark_delete(topic: Record, ledgers: Records, cursor: Record, words: Blocks, event: Array) -> bool:
     """Whether the position moves in memory, and no acknowledgement explains the move."""
     if event[fields.MARK_PERSISTED] == 1 or event[fields.MARK_RESET] == 1:
         return False
@@ -149,7 +150,7 @@ def _explain_move(broker: Any, backlog: Any, counts: Record, t: int, s: int, eve
 def _awaits_check(backlog: Any, t: int) -> bool:
     """Whether a round goes on in which this topic is neither decided nor done."""
     checking, check = backlog.checking[0], backlog.topic_checks[t]
-    return checking.rounds_open > 0 and check.decided == 0 and check.checked_round < checking.round
+    return checking.rounds_open > 0 and check.decided == 0 and check.checked_round < checking.round_number
 
 
 @compiled_part
@@ -158,7 +159,7 @@ def on_quota_round(checking: Record, event: Array) -> None:
     checking.checks_logged = 1
     if event[fields.ROUND_PHASE] == 0:
         checking.rounds_open += 1
-        checking.round += 1
+        checking.round_number += 1
     else:
         checking.rounds_open = max(0, checking.rounds_open - 1)
         checking.rounds += 1
@@ -174,7 +175,7 @@ def on_quota_check(broker: Any, backlog: Any, counts: Record, t: int, event: Arr
         return
     checking.checks_logged = 1
     note_checked(broker, backlog, counts, t, event[fields.TS])
-    check.checked_round = checking.round
+    check.checked_round = checking.round_number
     if fields.has(event, fields.CHECK_DURATION_US):
         duration_us = event[fields.CHECK_DURATION_US]
         backlog.durations[counts.durations].duration_us = duration_us
