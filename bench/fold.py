@@ -1,6 +1,5 @@
 """What the lane itself costs: events a second on one core, all packages of rules on, against a plain numpy pass over the same rows.
 
-
 Every log is one broker's, folded in slices as they come from a shuffle. What only builds a state up (`before`) is not measured.
 """
 
