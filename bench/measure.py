@@ -28,16 +28,21 @@ class Pair:
         return [reference / ours for reference, ours in zip(self.reference_s, self.ours_s, strict=True)]
 
 
-def alternate(reference: Callable[[int], None], ours: Callable[[int], None], rounds: int) -> Pair:
-    """Run both `rounds` times in turn after one uncounted round, the order swapped every time. Each gets the round's number."""
+def alternate(
+    reference: Callable[[int], None], ours: Callable[[int], None], rounds: int, clock: Callable[[], float] = time.perf_counter
+) -> Pair:
+    """Run both `rounds` times in turn after one uncounted round, the order swapped every time. Each gets the round's number.
+
+    `clock` gives seconds: time that passes, or of one core (`time.process_time`).
+    """
     pair = Pair()
     for number in range(rounds + 1):
         sides = [("reference", reference), ("ours", ours)]
         for name, side in sides if number % 2 == 0 else reversed(sides):
-            began = time.perf_counter()
+            began = clock()
             side(number)
-            seconds = time.perf_counter() - began
-            print(f"  round {number}{' (warm-up)' if number == 0 else ''}: {name} {seconds:.1f} s", flush=True)
+            seconds = clock() - began
+            print(f"  round {number}{' (warm-up)' if number == 0 else ''}: {name} {seconds:.2f} s", flush=True)
             if number:
                 (pair.reference_s if name == "reference" else pair.ours_s).append(seconds)
     return pair

@@ -1,10 +1,11 @@
-"""Run the benchmarks: `python -m bench.run lanes|topics|backfill|watch|ingest --captures GLOB [--copies N] [--rounds N] [--store]`.
+"""Run the benchmarks: `python -m bench.run lanes|topics|backfill|watch|ingest|fold --captures GLOB [--copies N] [--rounds N] [--store]`.
 
 lanes:  Delta bronze → Delta copy, and Delta bronze → lanes → tables, on the same rows.
 topics: the same as lanes, with 1, 10 and 100 thousand idle topics held by the lanes and a round of quota checks over them.
 backfill: the stream (Delta bronze → lanes → tables), and a backfill of all its dates (computed anew and compared, nothing differs).
 watch:  lanes in a micro-batch per file of bronze that nobody watches, and the same with listener, ledger, log and lines for a person.
 ingest: spark.read.json → Delta copy, and files → ingest → bronze, on the same files.
+fold:   a plain numpy pass, and the lane with all packages of rules, on the same rows, on one core and without Spark. Asks for no captures.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from bench.fold import bench_fold
 from bench.log import ingested, json_files, multiplied
 from bench.measure import PeakMemory, against_baseline, alternate, apart_from_fixed_costs, cost_of_state, summary
 from bench.topics import SUBSCRIPTIONS, append_active, brokers_of, warehouse_with_idle_topics
@@ -266,21 +268,31 @@ BENCHES = {"lanes": bench_lanes, "ingest": bench_ingest, "topics": bench_topics,
 def main() -> None:
     """Read arguments, run, print, store."""
     parser = argparse.ArgumentParser(prog="bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("which", choices=BENCHES)
-    parser.add_argument("--captures", required=True, metavar="GLOB", help="event files of captures")
+    parser.add_argument("which", choices=[*BENCHES, "fold"])
+    parser.add_argument("--captures", metavar="GLOB", help="event files of captures")
     parser.add_argument("--copies", type=int, default=14)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--store", action="store_true", help="keep the result in bench/baseline.json")
     args = parser.parse_args()
+    if args.which == "fold":
+        report(args.which, bench_fold(args.rounds), store=args.store)
+        return
+    if args.captures is None:
+        parser.error(f"{args.which} needs --captures")
     spark = build_session("bench", {"spark.master": args.master, "spark.driver.memory": "4g"})
     folder = Path(tempfile.mkdtemp(prefix="dispatch-bench-"))
     try:
         found = BENCHES[args.which](spark, args.captures, folder, args.copies, args.rounds, load_settings(None, [], {}))
     finally:
         shutil.rmtree(folder)
+    report(args.which, found, store=args.store)
+
+
+def report(name: str, found: dict[str, Any], *, store: bool) -> None:
+    """Print the result and how it compares with the stored one."""
     print(json.dumps(found, indent=2))
-    print(against_baseline(args.which, found, store=args.store))
+    print(against_baseline(name, found, store=store))
 
 
 if __name__ == "__main__":

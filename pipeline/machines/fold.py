@@ -9,6 +9,7 @@ from typing import Any
 from pipeline.machines import fields
 from pipeline.machines.array import Array
 from pipeline.machines.backlog import rules as backlog_rules
+from pipeline.machines.blocks import fits_one_more
 from pipeline.machines.broker import rules as broker_rules
 from pipeline.machines.broker.connections import new_connection
 from pipeline.machines.broker.cursor_life import meet_cursor
@@ -106,14 +107,12 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record,
     topic_limiters = broker.topic_limiters
     ledgers_ends = broker.ledgers_ends
     ledgers = broker.ledgers
-    marks_ends = broker.marks_ends
-    marks = broker.marks
     heap_ends = broker.heap_ends
     heap = broker.heap
+    marks = broker.marks
     subscriptions_index = broker.subscriptions_index
     subscriptions = broker.subscriptions
     cursors = broker.cursors
-    words_ends = broker.words_ends
     words = broker.words
     readings = broker.readings
     dispatchers = broker.dispatchers
@@ -140,9 +139,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record,
     attachments_capacity = len(broker.attachments)
     endpoints_capacity = len(broker.endpoints)
     ledgers_capacity = len(broker.ledgers)
-    marks_capacity = len(broker.marks)
     heap_capacity = len(broker.heap)
-    words_capacity = len(broker.words)
     lists_capacity = min(
         len(throttle.closed_dispatchers),
         len(throttle.closed_throttlings),
@@ -210,9 +207,9 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record,
             or counts.attachments >= attachments_capacity
             or counts.endpoints >= endpoints_capacity
             or not has_spare(ledgers_capacity, ledgers_ends)
-            or not has_spare(marks_capacity, marks_ends)
             or not has_spare(heap_capacity, heap_ends)
-            or not has_spare(words_capacity, words_ends)
+            or not fits_one_more(marks)
+            or not fits_one_more(words)
         ):
             return position
         t = EMPTY
@@ -272,7 +269,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record,
             meet_topic(topics[t])
             meet_cursor(broker, t, s, event[fields.TS])
         if code == PUBLISH:
-            broker_rules.on_publish(topics[t], ledgers, ledgers_ends, marks, marks_ends, event)
+            broker_rules.on_publish(topics[t], ledgers, ledgers_ends, marks, event)
         elif code == DISPATCH:
             broker_rules.on_dispatch(topics[t], readings[s], cursors[s], dispatchers[s], subscriptions[s], settings_row[0], event)
             throttle_rules.on_dispatch(
@@ -304,7 +301,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record,
                 event,
             )
         elif code == ACK:
-            broker_rules.on_ack(cursors[s], words, words_ends, event)
+            broker_rules.on_ack(cursors[s], words, event)
         elif code == MARK_DELETE:
             if backlog_rules.needs_before_mark_delete(topics[t], ledgers, cursors[s], words, event):
                 backlog_rules.before_mark_delete(broker, backlog, counts, t, s, event)

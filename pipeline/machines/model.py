@@ -19,6 +19,10 @@ from schemas.events import CODES
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 
 LAYOUT = Layout(PACKAGES)
+# numba keeps compiled code by the classes of a rule's arguments: in another process it finds only classes that can be imported by name.
+for _group in LAYOUT.groups.values():
+    _group.__module__ = __name__
+    globals()[_group.__name__] = _group
 EPOCH = COLUMN["epoch"]
 #: Versions of the packages' states: one of another version is refused with the command that rebuilds.
 VERSIONS = {package.name: package.version for package in PACKAGES}

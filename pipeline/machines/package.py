@@ -7,7 +7,7 @@ A rule is a compiled function of `RULES` whose name says when it is called: `bef
 
 * `event`: the lane row. `t`, `s`, `c`: numbers of the event's topic, subscription, connection.
 * the name of a store's row (`topic`, `cursor`): that row of the event's topic, subscription or connection; of a Single its one row.
-* the name of a store (`ledgers`), of an arena's ends (`ledgers_ends`), of a family's index (`topics_index`).
+* the name of a store (`ledgers`), of an arena's ends (`ledgers_ends`), of a family's index (`topics_index`). A pool is one argument.
 * the name of a package (`broker`): all its stores as one tuple. Every array in it costs a reference count, so rare events only.
 * `counts`: rows in use of every family and list.
 """
@@ -69,6 +69,19 @@ class Arena:
 
 
 @dataclass(frozen=True)
+class Pool:
+    """Sorted lists of unknown length that rows are put into anywhere (blocks.py): `segment` is the field of `of`'s rows that owns them.
+
+    `kind` has the fields `ledger` and `entry`, which order the rows. Rules get all of it as one `Blocks`.
+    """
+
+    name: str
+    kind: np.dtype[Any]
+    of: str
+    segment: str
+
+
+@dataclass(frozen=True)
 class Listed:
     """Rows on their way out. With a `table` they leave after every fold; else they stay until their package takes them (`kept`)."""
 
@@ -84,7 +97,7 @@ class Listed:
         return not self.table
 
 
-Store = Single | Family | Beside | Arena | Listed
+Store = Single | Family | Beside | Arena | Pool | Listed
 
 
 class State(Protocol):

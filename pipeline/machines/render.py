@@ -76,6 +76,7 @@ def rendered() -> str:
         "from pipeline.machines.array import Array",
         *_rule_imports("\n".join(body)),
         "from pipeline.machines.broker.connections import new_connection",
+        "from pipeline.machines.blocks import fits_one_more",
         "from pipeline.machines.broker.cursor_life import meet_cursor",
         "from pipeline.machines.broker.topics import meet_topic, new_subscription, new_topic",
         "from pipeline.machines.compiled import compiled",
@@ -217,6 +218,7 @@ def _loop(layout: Layout, arguments: _Arguments) -> Iterator[str]:
     yield "            continue"
     full = [f"counts.{family.name} >= {family.name}_capacity" for family in layout.families]
     full += [f"not has_spare({arena.name}_capacity, {arena.name}_ends)" for arena in layout.arenas]
+    full += [f"not fits_one_more({pool.name})" for pool in layout.pools]
     yield f"        if {' or '.join(full)}:"
     yield "            return position"
     for family in FAMILIES:

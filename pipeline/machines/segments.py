@@ -1,9 +1,9 @@
 """Lists of rows inside one shared array (an arena): each owner has a segment, a ring-free stretch that moves when it outgrows its place.
 
 A segment is four numbers in its owner's row: where it begins, rows dropped at its front, rows in use, and its capacity.
-Laws: rows keep their order. A row added at the end moves a constant number of rows, amortized over all rows added, whatever the number
+Laws: rows keep their order. A row added at either end moves a constant number of rows, amortized over all rows added, whatever the number
 of owners and rows: a segment doubles when it is full, an arena is laid out anew when it is full, and at least half of it was handed out
-since it was laid out. `ends[MOVES]` counts the rows that were moved, so that a test can prove it.
+since it was laid out. A row added between others moves those on the shorter side. `ends[MOVES]` counts them, so that a test can prove it.
 """
 
 import numpy as np
@@ -34,35 +34,47 @@ def has_spare(capacity: int, ends: Array) -> bool:
 
 @compiled_part
 def insert_row(segment: Array, arena: Records, ends: Array, position: int) -> int:
-    """Make room for one row before the `position`-th (USED: at the end); returns its number. It still holds what lay there before."""
+    """Make room for one row before the `position`-th (USED: at the end); returns its number. It still holds what lay there before.
+
+    The shorter side moves.
+    """
     used = segment[USED]
-    if segment[DROPPED] + used == segment[CAPACITY]:
-        _make_room(segment, arena, ends)
+    in_front = 2 * position < used
+    if segment[DROPPED] == 0 if in_front else segment[DROPPED] + used == segment[CAPACITY]:
+        _make_room(segment, arena, ends, in_front)
     row = first_row(segment) + position
-    end = first_row(segment) + used
-    ends[MOVES] += end - row
-    while end > row:
-        arena[end] = arena[end - 1]
-        end -= 1
+    if in_front:
+        row -= 1
+        for k in range(row - position, row):
+            arena[k] = arena[k + 1]
+        segment[DROPPED] -= 1
+        ends[MOVES] += position
+    else:
+        for k in range(row + used - position, row, -1):
+            arena[k] = arena[k - 1]
+        ends[MOVES] += used - position
     segment[USED] = used + 1
     return row
 
 
 @compiled_part
-def _make_room(segment: Array, arena: Records, ends: Array) -> None:
-    used, start = segment[USED], first_row(segment)
-    if 2 * segment[DROPPED] >= segment[CAPACITY] and segment[DROPPED] > 0:
-        target = segment[BEGIN]  # half of it is free at the front: slide back
-    else:
-        target = ends[HANDED_OUT]
-        segment[CAPACITY] = max(FIRST_CAPACITY, 2 * segment[CAPACITY])
-        ends[HANDED_OUT] += segment[CAPACITY]
-        ends[LARGEST] = max(ends[LARGEST], segment[CAPACITY])
+def _make_room(segment: Array, arena: Records, ends: Array, in_front: bool) -> None:
+    """Room behind the last row, or `in_front` of the first too: where the segment is, if half of it is free, or in one twice as large."""
+    used, start, capacity = segment[USED], first_row(segment), segment[CAPACITY]
+    if used == 0 or 2 * used > capacity:
+        capacity = max(FIRST_CAPACITY, 2 * capacity)
+        segment[BEGIN], segment[CAPACITY] = ends[HANDED_OUT], capacity
+        ends[HANDED_OUT] += capacity
+        ends[LARGEST] = max(ends[LARGEST], capacity)
+    segment[DROPPED] = (capacity - used) // 2 if in_front else 0
+    target = first_row(segment)
     ends[MOVES] += used
-    for k in range(used):
-        arena[target + k] = arena[start + k]
-    segment[BEGIN] = target
-    segment[DROPPED] = 0
+    if target <= start:
+        for k in range(used):
+            arena[target + k] = arena[start + k]
+    else:
+        for k in range(used - 1, -1, -1):
+            arena[target + k] = arena[start + k]
 
 
 @compiled_part
@@ -95,28 +107,28 @@ def clear(segment: Array) -> None:
     segment[USED] = 0
 
 
-def roomy(used: Array) -> Array:
-    """Capacities of segments of `used` rows that are laid out anew: half as much again, so that each can grow before it moves."""
-    return used + (used + 1) // 2
+def places_of(starts: Array, lengths: Array) -> Array:
+    """Numbers of all rows of runs that begin at `starts` and are `lengths` long, one run after the other."""
+    ends = np.cumsum(lengths)
+    places: Array = np.repeat(starts - ends + lengths, lengths) + np.arange(int(lengths.sum()))
+    return places
 
 
-def laid_out(segments: Array, arena: Records, capacities: Array, capacity: int) -> Records:
-    """An arena of `capacity` rows in which the segments (int64 [n, 4], changed) lie one after the other with `capacities`."""
+def laid_out(segments: Array, arena: Records, fronts: Array, capacities: Array, capacity: int) -> Records:
+    """An arena of `capacity` rows in which the segments (int64 [n, 4], changed) lie one after the other, `fronts` rows free before each."""
     used, starts = segments[:, USED].copy(), segments[:, BEGIN] + segments[:, DROPPED]
-    ends = np.cumsum(capacities)
-    segments[:, BEGIN] = ends - capacities
-    segments[:, DROPPED] = 0
+    segments[:, BEGIN] = np.cumsum(capacities) - capacities
+    segments[:, DROPPED] = fronts
     segments[:, CAPACITY] = capacities
     target = empty_rows(arena.dtype, capacity)
-    offsets = np.arange(int(used.sum())) - np.repeat(np.cumsum(used) - used, used)
-    target[np.repeat(segments[:, BEGIN], used) + offsets] = arena[np.repeat(starts, used) + offsets]
+    target[places_of(segments[:, BEGIN] + fronts, used)] = arena[places_of(starts, used)]
     return target
 
 
 def packed(segments: Array, arena: Records) -> Records:
     """The used rows of all segments, in their order; the segments (int64 [n, 4], changed) lie in it, exactly full."""
     used = segments[:, USED].copy()
-    return laid_out(segments, arena, used, int(used.sum()))
+    return laid_out(segments, arena, np.zeros_like(used), used, int(used.sum()))
 
 
 def unpack(segments: Array) -> None:
@@ -130,9 +142,13 @@ def unpack(segments: Array) -> None:
 def with_spare(segments: Array, arena: Records, moves: int = 0) -> tuple[Records, Array]:
     """(arena, ends) in which every segment has room to grow, and the arena for as many rows again and to double its largest segment.
 
-    Takes back what segments left behind when they moved. `moves` were counted before. Rows without data cost no memory until they are used.
+    A segment gets half as many rows as it has behind them, and before them where there was room before, so that each can grow before it
+    moves. Takes back what segments left behind when they moved. `moves` were counted before. Rows without data cost no memory until used.
     """
-    capacities = roomy(segments[:, USED])
+    used = segments[:, USED]
+    spare = (used + 1) // 2
+    fronts = np.where(segments[:, DROPPED] > 0, spare, 0)
+    capacities = fronts + used + spare
     handed_out, largest = int(capacities.sum()), max(FIRST_CAPACITY, int(capacities.max(initial=0)))
-    larger = laid_out(segments, arena, capacities, 2 * handed_out + 4 * largest + 64)
+    larger = laid_out(segments, arena, fronts, capacities, 2 * handed_out + 8 * largest + 64)
     return larger, np.array([handed_out, largest, moves + int(segments[:, USED].sum())], dtype=np.int64)

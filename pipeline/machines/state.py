@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pipeline.faults import invariant
+from pipeline.machines import blocks
 from pipeline.machines.array import Array
 from pipeline.machines.index import fill, new_index
-from pipeline.machines.package import Arena, Beside, Family, Listed, Package, Single, Store
+from pipeline.machines.package import Arena, Beside, Family, Listed, Package, Pool, Single, Store
 from pipeline.machines.records import Record, Records, as_numbers, as_records, empty_rows, record, record_array, width_of, with_capacity
 from pipeline.machines.segments import BEGIN, CAPACITY, MOVES, has_spare, packed, unpack, with_spare
 
@@ -26,6 +27,7 @@ class Layout:
         self.stores: dict[str, Store] = {store.name: store for package in packages for store in package.stores}
         self.families = [store for store in self.stores.values() if isinstance(store, Family)]
         self.arenas = [store for store in self.stores.values() if isinstance(store, Arena)]
+        self.pools = [store for store in self.stores.values() if isinstance(store, Pool)]
         self.lists = [store for store in self.stores.values() if isinstance(store, Listed)]
         self.counted = tuple(store.name for store in (*self.families, *(each for each in self.lists if not each.beside)))
         self.counts_row = record(*self.counted)
@@ -61,7 +63,7 @@ class Layout:
 
 
 class BrokerState:
-    """The stores by name in `rows` (indexes and arenas' ends among them), grouped by package for compiled rules."""
+    """The stores by name in `rows` (indexes and arenas' ends among them; a pool is a `Blocks`), grouped by package for compiled rules."""
 
     def __init__(self, layout: Layout, kept: dict[str, Array] | None = None) -> None:
         """The state before the first event, or the one that `saved` gave. Raises BrokenInvariant for an array of another width."""
@@ -74,6 +76,8 @@ class BrokerState:
             self._open(store, kept)
         for arena in layout.arenas:
             self._open_arena(arena, kept)
+        for pool in layout.pools:
+            self.rows[pool.name] = blocks.laid_out(self._segments(pool), _lists(pool, kept))
         self._index()
         self._regroup()
 
@@ -110,6 +114,9 @@ class BrokerState:
             arrays[arena.name] = as_numbers(packed(owners[arena.segment], self.rows[arena.name]))
             owners[arena.segment][:, BEGIN] = 0
             owners[arena.segment][:, CAPACITY] = 0  # the place follows from the rows in use
+        for pool in self.layout.pools:
+            owners = as_records(arrays[pool.of], self.layout.stores[pool.of].kind)
+            arrays[pool.name] = as_numbers(blocks.gathered(owners[pool.segment], self.rows[pool.name]))
         return arrays
 
     def grow(self) -> None:
@@ -130,6 +137,8 @@ class BrokerState:
             ends = self.rows[f"{arena.name}_ends"]
             if not has_spare(len(self.rows[arena.name]), ends):
                 self._lay_out(arena, self.rows[arena.name], int(ends[MOVES]))
+        for pool in self.layout.pools:
+            self.rows[pool.name] = blocks.with_room(self._segments(pool), self.rows[pool.name])
         if changed:
             self._index()
         self._regroup()
@@ -145,7 +154,7 @@ class BrokerState:
                 yield store.table, rows
 
     def _open(self, store: Store, kept: dict[str, Array] | None) -> None:
-        if isinstance(store, Arena):
+        if isinstance(store, Arena | Pool):
             return
         if isinstance(store, Single):
             self.rows[store.name] = empty_rows(store.kind, 1)
@@ -162,13 +171,15 @@ class BrokerState:
         self.rows[store.name] = with_capacity(rows, max(FIRST_CAPACITY, len(rows) + len(rows) // 4))
 
     def _open_arena(self, arena: Arena, kept: dict[str, Array] | None) -> None:
-        rows = empty_rows(arena.kind, 0) if kept is None else as_records(_checked(kept, arena.name, arena.kind), arena.kind)
-        unpack(self._in_use(arena.of)[arena.segment])
-        self._lay_out(arena, rows, 0)
+        unpack(self._segments(arena))
+        self._lay_out(arena, _lists(arena, kept), 0)
 
     def _lay_out(self, arena: Arena, rows: Records, moves: int) -> None:
-        segments = self._in_use(arena.of)[arena.segment]
-        self.rows[arena.name], self.rows[f"{arena.name}_ends"] = with_spare(segments, rows, moves)
+        self.rows[arena.name], self.rows[f"{arena.name}_ends"] = with_spare(self._segments(arena), rows, moves)
+
+    def _segments(self, store: Arena | Pool) -> Array:
+        segments: Array = self._in_use(store.of)[store.segment]
+        return segments
 
     def _in_use(self, name: str) -> Records:
         """The rows in use of a family, or of what lies beside one."""
@@ -216,6 +227,11 @@ class BrokerState:
         """Whoever owns a row that is kept is kept: subscriptions belong to topics."""
         topics, subscriptions = self._in_use("topics"), self._in_use("subscriptions")
         keep["topics"] |= np.isin(topics["id"], subscriptions["owner"][keep["subscriptions"]])
+
+
+def _lists(store: Arena | Pool, kept: dict[str, Array] | None) -> Records:
+    """Rows of all lists of a store, one list after the other."""
+    return empty_rows(store.kind, 0) if kept is None else as_records(_checked(kept, store.name, store.kind), store.kind)
 
 
 def _checked(kept: dict[str, Array], name: str, kind: np.dtype[Any]) -> Array:

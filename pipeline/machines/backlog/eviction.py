@@ -9,11 +9,13 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from pipeline.machines.backlog.layout import NO_MOVE, SIZE, TIME
+from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.cursors import backlog_entries, is_behind
 from pipeline.machines.broker.deleted import count_deleted, deleted_run, is_deleted
 from pipeline.machines.broker.heap import moved, slowest
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.broker.ledgers import find_ledger, first_entries_before, lower_bound, place_of, row_of_place, size_behind
+from pipeline.machines.broker.marks import newest_before
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.records import Record, Records
 from pipeline.machines.segments import USED, first_row
@@ -175,7 +177,7 @@ def _plan_move(broker: Any, backlog: Any, t: int, c: int, ledger: int, entry: in
 
 
 @compiled_part
-def _slide(topic: Record, ledgers: Records, cursor: Record, words: Records, ledger: int, entry: int) -> tuple[int, int]:
+def _slide(topic: Record, ledgers: Records, cursor: Record, words: Blocks, ledger: int, entry: int) -> tuple[int, int]:
     """A position, moved over the run of deleted entries that begins right behind it, across ledgers (§2.2)."""
     row = find_ledger(topic, ledgers, ledger)
     if row < 0:
@@ -250,17 +252,7 @@ def _newest_before(broker: Any, t: int, cutoff_ms: int) -> tuple[int, int]:
     is; (−1, −1) if there is none. Publish times are taken to be in order, as the broker's binary search does.
     """
     topic, marks, ledgers = broker.topics[t], broker.marks, broker.ledgers
-    first, low, high = first_row(topic.marks), 0, topic.marks[USED]
-    while low < high:
-        middle = (low + high) // 2
-        if marks[first + middle].least_ms < cutoff_ms:
-            low = middle + 1
-        else:
-            high = middle
-    ledger, entry = -1, -1
-    if low > 0:
-        mark = first + low - 1
-        ledger, entry = marks[mark].ledger, marks[mark].entry + marks[mark].entries - 1
+    ledger, entry = newest_before(topic, marks, cutoff_ms)
     for row in range(first_row(topic.ledgers), first_row(topic.ledgers) + topic.ledgers[USED]):
         if ledgers[row].closed == 0 or ledgers[row].close_ms >= cutoff_ms:
             break

@@ -3,12 +3,13 @@
 from typing import Any
 
 from pipeline.machines.backlog.layout import KNOWN, NOTHING, UNKNOWN_TIME
+from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.cursors import backlog_entries
 from pipeline.machines.broker.deleted import deleted_run
 from pipeline.machines.broker.heap import slowest
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.broker.ledgers import find_ledger, first_entries_before, lower_bound, place_of, row_of_place
-from pipeline.machines.broker.marks import mark_of
+from pipeline.machines.broker.marks import mark_of, published_ms
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.outcome import NULL
 from pipeline.machines.records import Record, Records
@@ -51,7 +52,7 @@ def has_any_backlog(topic: Record, ledgers: Records, cursors: Records) -> bool:
 
 
 @compiled_part
-def entry_time(topic: Record, ledgers: Records, marks: Records, ledger: int, entry: int) -> tuple[int, int]:
+def entry_time(topic: Record, ledgers: Records, marks: Blocks, ledger: int, entry: int) -> tuple[int, int]:
     """(KNOWN, publish time in ms) of the entry right behind a position, acknowledged or not; UNKNOWN_TIME if it was not seen published."""
     place = max(place_of(topic, ledgers, ledger, entry), first_entries_before(topic, ledgers))
     row = row_of_place(topic, ledgers, place)
@@ -60,7 +61,7 @@ def entry_time(topic: Record, ledgers: Records, marks: Records, ledger: int, ent
     mark = mark_of(topic, marks, ledgers[row].ledger, place - ledgers[row].entries_before)
     if mark < 0:
         return UNKNOWN_TIME, 0
-    return KNOWN, marks[mark].least_ms
+    return KNOWN, published_ms(marks.rows[mark], place - ledgers[row].entries_before)
 
 
 @compiled_part
@@ -89,7 +90,7 @@ def next_valid_ledger(topic: Record, ledgers: Records, ledger: int) -> int:
 
 
 @compiled_part
-def oldest_unacknowledged(topic: Record, ledgers: Records, marks: Records, cursor: Record, words: Records) -> tuple[int, int]:
+def oldest_unacknowledged(topic: Record, ledgers: Records, marks: Blocks, cursor: Record, words: Blocks) -> tuple[int, int]:
     """(publish time in ms, exact to how many ms) of the cursor's own oldest unacknowledged entry, individually deleted ones skipped.
 
     (NULL, 0) if there is none, or it was not seen published.
@@ -104,7 +105,7 @@ def oldest_unacknowledged(topic: Record, ledgers: Records, marks: Records, curso
             mark = mark_of(topic, marks, ledger, last_deleted + 1)
             if mark < 0:
                 return NULL, 0
-            return marks[mark].least_ms, marks[mark].most_ms - marks[mark].least_ms if marks[mark].entries > 1 else 0
+            return published_ms(marks.rows[mark], last_deleted + 1), marks.rows[mark].within_ms
         row += 1
         place = ledgers[row].entries_before if row < end else place
     return NULL, 0

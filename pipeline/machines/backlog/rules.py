@@ -15,6 +15,7 @@ from pipeline.machines.backlog.decisions import (
 )
 from pipeline.machines.backlog.layout import BUCKETS, BY_INTERVAL, BY_LOG, NO_MOVE, NOTHING
 from pipeline.machines.backlog.oldest import update_oldest
+from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.cursors import is_acknowledged_up_to
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.records import Record, Records
@@ -103,7 +104,7 @@ def on_producer_close(pending: Record) -> None:
 
 
 @compiled_part
-def needs_before_mark_delete(topic: Record, ledgers: Records, cursor: Record, words: Records, event: Array) -> bool:
+def needs_before_mark_delete(topic: Record, ledgers: Records, cursor: Record, words: Blocks, event: Array) -> bool:
     """Whether the position moves in memory, and no acknowledgement explains the move."""
     if event[fields.MARK_PERSISTED] == 1 or event[fields.MARK_RESET] == 1:
         return False

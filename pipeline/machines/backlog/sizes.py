@@ -2,14 +2,15 @@
 
 from typing import Any
 
+from pipeline.machines.blocks import Blocks, following, is_at_or_before, last_at_or_before
+from pipeline.machines.broker.deleted import count_bits
 from pipeline.machines.broker.heap import slowest
 from pipeline.machines.broker.layout import BITS, NONE
 from pipeline.machines.broker.ledgers import first_entries_before, place_of, row_of_place, size_behind
-from pipeline.machines.broker.marks import msgs_of, msgs_up_to
+from pipeline.machines.broker.marks import msgs_before, msgs_from, stands_for
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.outcome import NULL
 from pipeline.machines.records import Record, Records
-from pipeline.machines.segments import USED, first_row
 
 #: Versions from which on a subscription's size leaves out individually deleted entries (by the dates of releases).
 LESS_DELETED_4_0, FIRST_4_1, LESS_DELETED_4_1 = 4_000_009, 4_001_000, 4_001_003
@@ -44,19 +45,48 @@ def backlog_messages(broker: Any, topic: Record, cursor: Record, entries: int) -
     place = max(place_of(topic, ledgers, cursor.ledger, cursor.entry), first_entries_before(topic, ledgers))
     row = row_of_place(topic, ledgers, place)
     oldest = place - ledgers[row].entries_before
-    up_to_oldest = msgs_up_to(topic, marks, ledgers[row].ledger, oldest)
-    if up_to_oldest < 0:
-        return NULL
-    messages = topic.end_msgs - (up_to_oldest - msgs_of(topic, marks, ledgers[row].ledger, oldest))
-    first = first_row(cursor.words)
-    for row in range(first, first + cursor.words[USED]):
-        bits, entry = words[row].bits, words[row].word * BITS
+    messages = msgs_from(topic, marks, ledgers[row].ledger, oldest)
+    deleted = _deleted_messages(topic, marks, cursor, words)
+    return messages - deleted if messages >= 0 and deleted >= 0 else NULL
+
+
+@compiled_part
+def _deleted_messages(topic: Record, marks: Blocks, cursor: Record, words: Blocks) -> int:
+    """Messages of the cursor's individually deleted entries: words and marks are walked side by side; −1 if an entry is not known."""
+    messages = 0
+    block, row = following(cursor.words, words, NONE, NONE)
+    if row < 0:
+        return 0
+    mark_block, mark = last_at_or_before(topic.marks, marks, words.rows[row].ledger, words.rows[row].entry)
+    while row >= 0:
+        ledger, bits, entry = words.rows[row].ledger, words.rows[row].bits, words.rows[row].entry
         while bits != 0:
-            if bits & 1:
-                msgs = msgs_of(topic, marks, words[row].ledger, entry)
-                if msgs < 0:
-                    return NULL
-                messages -= msgs
-            bits >>= 1
-            entry += 1
+            zeros = count_bits((bits & -bits) - 1)  # below its lowest one
+            bits >>= zeros
+            entry += zeros
+            next_block, next_mark = following(topic.marks, marks, mark_block, mark)
+            while next_mark >= 0 and is_at_or_before(marks.rows, next_mark, ledger, entry):
+                mark_block, mark = next_block, next_mark
+                next_block, next_mark = following(topic.marks, marks, mark_block, mark)
+            if mark < 0 or not stands_for(marks.rows[mark], ledger, entry):
+                return -1
+            taken = min(BITS, marks.rows[mark].entry + marks.rows[mark].entries - entry)  # entries of the word in this mark
+            messages += _messages_of(marks.rows[mark], entry, bits & ((1 << taken) - 1))
+            bits >>= taken
+            entry += taken
+        block, row = following(cursor.words, words, block, row)
+    return messages
+
+
+@compiled_part
+def _messages_of(mark: Record, entry: int, bits: int) -> int:
+    """Messages of the entries whose bits are set, the lowest one for `entry`; all are the mark's."""
+    if mark.msgs % mark.entries == 0:
+        return mark.msgs // mark.entries * count_bits(bits)
+    messages = 0
+    while bits != 0:
+        if bits & 1:
+            messages += msgs_before(mark, entry + 1) - msgs_before(mark, entry)
+        bits >>= 1
+        entry += 1
     return messages

@@ -4,6 +4,7 @@ from typing import Any
 
 from pipeline.machines import fields
 from pipeline.machines.array import Array
+from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.cursors import backlog_entries
 from pipeline.machines.broker.deleted import forget_deleted, pass_deleted
 from pipeline.machines.broker.heap import moved, push, remove
@@ -56,7 +57,7 @@ def open_cursor(broker: Any, t: int, s: int, event: Array) -> None:
 
 
 @compiled_part
-def _keep_deleted(cursor: Record, words: Records, event: Array) -> None:
+def _keep_deleted(cursor: Record, words: Blocks, event: Array) -> None:
     """Of a cursor that comes back as a snapshot: the entries known to be deleted behind it, if they are as many as the event reports or it
     reports none; else that many of which nobody knows which.
     """
@@ -64,7 +65,7 @@ def _keep_deleted(cursor: Record, words: Records, event: Array) -> None:
     is_reported = fields.has(event, fields.CURSOR_ENTRIES)
     if event[fields.CURSOR_SNAPSHOT] == 1 and (not is_reported or event[fields.CURSOR_ENTRIES] == cursor.deleted):
         return
-    forget_deleted(cursor)
+    forget_deleted(cursor, words)
     cursor.deleted_unknown = event[fields.CURSOR_ENTRIES]
 
 
@@ -76,16 +77,16 @@ def close_cursor(broker: Any, t: int, s: int) -> None:
         return
     if cursors[s].heap_position != NONE:
         remove(topic, broker.heap, cursors, s)
-    if topic.first_cursor == s:
-        topic.first_cursor = cursors[s].next_of_topic
+    before, behind = cursors[s].previous_of_topic, cursors[s].next_of_topic
+    if before == NONE:
+        topic.first_cursor = behind
     else:
-        before = topic.first_cursor
-        while cursors[before].next_of_topic != s:
-            before = cursors[before].next_of_topic
-        cursors[before].next_of_topic = cursors[s].next_of_topic
+        cursors[before].next_of_topic = behind
+    if behind != NONE:
+        cursors[behind].previous_of_topic = before
     topic.cursors -= 1
     forget_cursor(cursors, s)
-    forget_deleted(cursors[s])
+    forget_deleted(cursors[s], broker.words)
 
 
 @compiled_part
@@ -103,6 +104,8 @@ def _begin_cursor(broker: Any, t: int, s: int, now_us: int) -> None:
     forget_cursor(broker.cursors, s)
     cursor.open, cursor.opened_at = 1, now_us
     cursor.cumulative_ledger = NONE
-    cursor.next_of_topic = topic.first_cursor
+    cursor.previous_of_topic, cursor.next_of_topic = NONE, topic.first_cursor
+    if topic.first_cursor != NONE:
+        broker.cursors[topic.first_cursor].previous_of_topic = s
     topic.first_cursor = s
     topic.cursors += 1

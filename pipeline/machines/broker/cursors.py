@@ -4,7 +4,7 @@ Law: backlog = opened_backlog + published − acknowledged − evicted − expir
 missing from that, and a test holds it at 0.
 """
 
-from pipeline.machines.array import Array
+from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.deleted import count_deleted, delete_entry, forget_deleted, pass_deleted
 from pipeline.machines.broker.ledgers import first_entries_before, place_of
 from pipeline.machines.compiled import compiled_part
@@ -33,9 +33,9 @@ def unexplained(topic: Record, cursor: Record, backlog: int) -> int:
 
 
 @compiled_part
-def acknowledge(cursor: Record, words: Records, ends: Array, ledger: int, entry: int) -> None:
+def acknowledge(cursor: Record, words: Blocks, ledger: int, entry: int) -> None:
     """One whole entry was acknowledged. Ignored at or before the mark-delete position, or if it already was."""
-    if is_behind(cursor, ledger, entry) and entry >= 0 and delete_entry(cursor, words, ends, ledger, entry):
+    if is_behind(cursor, ledger, entry) and entry >= 0 and delete_entry(cursor, words, ledger, entry):
         cursor.acknowledged += 1
         cursor.unacked = max(0, cursor.unacked - 1)
 
@@ -47,7 +47,7 @@ def acknowledge_up_to(cursor: Record, ledger: int, entry: int) -> None:
 
 
 @compiled_part
-def is_acknowledged_up_to(topic: Record, ledgers: Records, cursor: Record, words: Records, ledger: int, entry: int) -> bool:
+def is_acknowledged_up_to(topic: Record, ledgers: Records, cursor: Record, words: Blocks, ledger: int, entry: int) -> bool:
     """Whether acknowledgements explain a move of the mark-delete position; they never move it over a ledger's border alone."""
     if not is_behind(cursor, ledger, entry):
         return True
@@ -65,7 +65,7 @@ def _within_cumulative(cursor: Record, ledger: int, entry: int) -> bool:
 
 
 @compiled_part
-def mark_delete(topic: Record, ledgers: Records, cursor: Record, words: Records, ledger: int, entry: int) -> None:
+def mark_delete(topic: Record, ledgers: Records, cursor: Record, words: Blocks, ledger: int, entry: int) -> None:
     """The mark-delete position moved forward in memory. What it passes that was not acknowledged before is acknowledged cumulatively,
     or evicted if the move is an eviction's (`evicting`), or else expired.
     """
@@ -101,10 +101,10 @@ def _take_unknown(cursor: Record, behind: int, passed: int, passes_live: bool) -
 
 
 @compiled_part
-def seek(topic: Record, ledgers: Records, cursor: Record, ledger: int, entry: int) -> None:
+def seek(topic: Record, ledgers: Records, cursor: Record, words: Blocks, ledger: int, entry: int) -> None:
     """A seek: to a position in either direction, with nothing deleted behind it."""
     before = backlog_entries(topic, ledgers, cursor)
-    forget_deleted(cursor)
+    forget_deleted(cursor, words)
     cursor.deleted_unknown = 0
     cursor.ledger, cursor.entry = ledger, entry
     cursor.cumulative_ledger, cursor.cumulative_entry = -1, -1

@@ -3,11 +3,11 @@
 Law: every bit lies behind the cursor's mark-delete position, and `deleted` is how many there are.
 """
 
-from pipeline.machines.array import Array
-from pipeline.machines.broker.layout import BITS
+from pipeline.machines.blocks import Blocks, clear, drop_before, following, last_at_or_before, put_behind
+from pipeline.machines.broker.layout import BITS, NONE
 from pipeline.machines.compiled import compiled_part
-from pipeline.machines.records import Record, Records
-from pipeline.machines.segments import USED, clear, drop_first, first_row, insert_row
+from pipeline.machines.records import Record
+from pipeline.machines.segments import USED
 
 
 @compiled_part
@@ -22,100 +22,94 @@ def count_bits(bits: int) -> int:
 
 
 @compiled_part
-def word_position(cursor: Record, words: Records, ledger: int, word: int) -> int:
-    """How many of the cursor's words lie before (`ledger`, `word`); the last one is looked at first."""
-    used, first = cursor.words[USED], first_row(cursor.words)
-    if used == 0 or _before(words, first + used - 1, ledger, word):
-        return used
-    low, high = 0, used
-    while low < high:
-        middle = (low + high) // 2
-        if _before(words, first + middle, ledger, word):
-            low = middle + 1
-        else:
-            high = middle
-    return low
+def _word_of(entry: int) -> int:
+    """The first entry of the word that has `entry`."""
+    return entry - entry % BITS
 
 
 @compiled_part
-def _before(words: Records, row: int, ledger: int, word: int) -> bool:
-    return words[row].ledger < ledger or (words[row].ledger == ledger and words[row].word < word)
+def _is_word(words: Blocks, row: int, ledger: int, first: int) -> bool:
+    return row >= 0 and words.rows[row].ledger == ledger and words.rows[row].entry == first
 
 
 @compiled_part
-def _is_at(cursor: Record, words: Records, position: int, ledger: int, word: int) -> bool:
-    row = first_row(cursor.words) + position
-    return position < cursor.words[USED] and words[row].ledger == ledger and words[row].word == word
-
-
-@compiled_part
-def is_deleted(cursor: Record, words: Records, ledger: int, entry: int) -> bool:
+def is_deleted(cursor: Record, words: Blocks, ledger: int, entry: int) -> bool:
     """Whether the entry is in the set."""
     if cursor.words[USED] == 0:
         return False
-    position = word_position(cursor, words, ledger, entry // BITS)
-    if not _is_at(cursor, words, position, ledger, entry // BITS):
-        return False
-    return (words[first_row(cursor.words) + position].bits >> (entry % BITS)) & 1 == 1
+    _, row = last_at_or_before(cursor.words, words, ledger, entry)
+    return _is_word(words, row, ledger, _word_of(entry)) and (words.rows[row].bits >> (entry % BITS)) & 1 == 1
 
 
 @compiled_part
-def delete_entry(cursor: Record, words: Records, ends: Array, ledger: int, entry: int) -> bool:
+def delete_entry(cursor: Record, words: Blocks, ledger: int, entry: int) -> bool:
     """Put the entry into the set; False if it is there already."""
-    word, bit = entry // BITS, 1 << (entry % BITS)
-    position = word_position(cursor, words, ledger, word)
-    if _is_at(cursor, words, position, ledger, word):
-        row = first_row(cursor.words) + position
-    else:
-        row = insert_row(cursor.words, words, ends, position)
-        words[row].ledger, words[row].word, words[row].bits = ledger, word, 0
-    if words[row].bits & bit:
+    first, bit = _word_of(entry), 1 << (entry % BITS)
+    block, row = last_at_or_before(cursor.words, words, ledger, first)
+    if not _is_word(words, row, ledger, first):
+        row = put_behind(cursor.words, words, block, row)
+        words.rows[row].ledger, words.rows[row].entry, words.rows[row].bits = ledger, first, 0
+    if words.rows[row].bits & bit:
         return False
-    words[row].bits |= bit
+    words.rows[row].bits |= bit
     cursor.deleted += 1
     return True
 
 
 @compiled_part
-def pass_deleted(cursor: Record, words: Records, ledger: int, entry: int) -> int:
+def pass_deleted(cursor: Record, words: Blocks, ledger: int, entry: int) -> int:
     """Take all entries up to and including (`ledger`, `entry`) out of the set; returns how many they were."""
     if cursor.words[USED] == 0:
         return 0
     count = count_deleted(cursor, words, ledger, entry)
-    word = (entry + 1) // BITS
-    position = word_position(cursor, words, ledger, word)
-    drop_first(cursor.words, position)
-    if _is_at(cursor, words, 0, ledger, word):
-        row = first_row(cursor.words)
-        words[row].bits &= ~((1 << ((entry + 1) % BITS)) - 1)
+    if count == cursor.deleted:
+        forget_deleted(cursor, words)
+        return count
+    first = _word_of(entry + 1)
+    block, row = last_at_or_before(cursor.words, words, ledger, first)
+    if _is_word(words, row, ledger, first):
+        words.rows[row].bits &= ~((1 << ((entry + 1) % BITS)) - 1)
+        drop_before(cursor.words, words, block, row)
+    elif row >= 0:
+        block, row = following(cursor.words, words, block, row)
+        drop_before(cursor.words, words, block, row)
     cursor.deleted -= count
     return count
 
 
 @compiled_part
-def count_deleted(cursor: Record, words: Records, ledger: int, entry: int) -> int:
+def count_deleted(cursor: Record, words: Blocks, ledger: int, entry: int) -> int:
     """How many entries of the set lie at or before (`ledger`, `entry`)."""
-    word = (entry + 1) // BITS
-    position = word_position(cursor, words, ledger, word)
-    first = first_row(cursor.words)
-    count = 0
-    for row in range(first, first + position):
-        count += count_bits(words[row].bits)
-    if _is_at(cursor, words, position, ledger, word):
-        count += count_bits(words[first + position].bits & ((1 << ((entry + 1) % BITS)) - 1))
+    first, count = _word_of(entry + 1), 0
+    block, row = following(cursor.words, words, NONE, NONE)
+    while row >= 0 and (words.rows[row].ledger < ledger or (words.rows[row].ledger == ledger and words.rows[row].entry < first)):
+        count += count_bits(words.rows[row].bits)
+        block, row = following(cursor.words, words, block, row)
+    if _is_word(words, row, ledger, first):
+        count += count_bits(words.rows[row].bits & ((1 << ((entry + 1) % BITS)) - 1))
     return count
 
 
 @compiled_part
-def deleted_run(cursor: Record, words: Records, ledger: int, entry: int, entries: int) -> int:
+def deleted_run(cursor: Record, words: Blocks, ledger: int, entry: int, entries: int) -> int:
     """The last entry of the run of deleted entries that begins right behind `entry` in a ledger of `entries`; `entry` if there is none."""
-    while entry + 1 < entries and is_deleted(cursor, words, ledger, entry + 1):
-        entry += 1
-    return entry
+    if cursor.words[USED] == 0:
+        return entry
+    limit = max(entry, entries - 1)
+    block, row = last_at_or_before(cursor.words, words, ledger, entry + 1)
+    while entry + 1 < entries and _is_word(words, row, ledger, _word_of(entry + 1)):
+        bits = words.rows[row].bits >> ((entry + 1) % BITS)
+        ones = count_bits((~bits & (bits + 1)) - 1)  # below its lowest zero
+        reaches_next_word = (entry + 1) % BITS + ones == BITS
+        entry += ones
+        if not reaches_next_word:
+            break
+        block, row = following(cursor.words, words, block, row)
+    return min(entry, limit)
 
 
 @compiled_part
-def forget_deleted(cursor: Record) -> None:
+def forget_deleted(cursor: Record, words: Blocks) -> None:
     """Empty the set: a seek."""
-    clear(cursor.words)
+    clear(cursor.words, words)
     cursor.deleted = 0

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.machines.array import Array
+from pipeline.machines.blocks import clear
 from pipeline.machines.broker.layout import (
     ATTACHMENT_ROW,
     CONNECTION_ROW,
@@ -25,9 +26,9 @@ from pipeline.machines.broker.layout import (
     WORD_ROW,
 )
 from pipeline.machines.outcome import Rows, Window
-from pipeline.machines.package import Arena, Beside, Ends, Family, Single, State, Store
+from pipeline.machines.package import Arena, Beside, Ends, Family, Pool, Single, State, Store
 from pipeline.machines.records import Record
-from pipeline.machines.segments import USED, clear
+from pipeline.machines.segments import BEGIN, DROPPED, USED, places_of
 
 #: How long what is known of a topic that was unloaded is kept for its return.
 UNLOADED_FOR_US = 600_000_000
@@ -38,11 +39,11 @@ STORES: tuple[Store, ...] = (
     Family("topics", "topic", TOPIC_ROW),
     Beside("topic_limiters", "topic_limiter", LIMITER_ROW, of="topics"),
     Arena("ledgers", LEDGER_ROW, of="topics", segment="ledgers"),
-    Arena("marks", MARK_ROW, of="topics", segment="marks"),
     Arena("heap", HEAP_ROW, of="topics", segment="heap"),
+    Pool("marks", MARK_ROW, of="topics", segment="marks"),
     Family("subscriptions", "subscription", SUBSCRIPTION_ROW),
     Beside("cursors", "cursor", CURSOR_ROW, of="subscriptions"),
-    Arena("words", WORD_ROW, of="cursors", segment="words"),
+    Pool("words", WORD_ROW, of="cursors", segment="words"),
     Beside("readings", "reading", READING_ROW, of="subscriptions"),
     Beside("dispatchers", "dispatcher", DISPATCHER_ROW, of="subscriptions"),
     Beside("subscription_limiters", "subscription_limiter", LIMITER_ROW, of="subscriptions"),
@@ -77,10 +78,11 @@ class BrokerEnds(Ends):
         topics = broker.topics[: counts.topics]
         gone = (topics["unloaded_at"] > 0) & (topics["unloaded_at"] < before_us)
         for t in np.flatnonzero(gone & (topics["marks"][:, USED] > 0)):
-            clear(topics["marks"][t])
+            clear(topics["marks"][t], broker.marks)
+            topics["mark_count"][t], topics["mark_within_ms"][t] = 0, 0
         cursors = broker.cursors[: counts.subscriptions]
         for s in np.flatnonzero((cursors["open"] == 0) & (cursors["deleted"] > 0) & (cursors["closed_at"] < before_us)):
-            clear(cursors["words"][s])
+            clear(cursors["words"][s], broker.words)
             cursors["deleted"][s] = 0
         return ()
 
@@ -110,8 +112,7 @@ class BrokerEnds(Ends):
         _renumber_attachments(broker, counts, new_rows)
         topics, cursors = broker.topics[: counts.topics], broker.cursors[: counts.subscriptions]
         of_subscriptions = new_rows["subscriptions"]
-        used, begin = topics["heap"][:, USED], topics["heap"][:, :2].sum(axis=1)
-        places = np.repeat(begin - np.cumsum(used) + used, used) + np.arange(int(used.sum()))
+        places = places_of(topics["heap"][:, BEGIN] + topics["heap"][:, DROPPED], topics["heap"][:, USED])
         broker.heap["cursor"][places] = of_subscriptions[broker.heap["cursor"][places]]
         is_open = np.flatnonzero(cursors["open"] == 1)
         topics["first_cursor"], topics["first_subscription"] = NONE, NONE
@@ -121,6 +122,9 @@ class BrokerEnds(Ends):
         topics["subscriptions"] = np.bincount(owners, minlength=len(topics))
         _chain(topics["first_subscription"], subscriptions["next_of_topic"], np.arange(len(subscriptions)), owners)
         _chain(topics["first_cursor"], cursors["next_of_topic"], is_open, owners[is_open])
+        cursors["previous_of_topic"][is_open] = NONE
+        has_next = is_open[cursors["next_of_topic"][is_open] != NONE]
+        cursors["previous_of_topic"][cursors["next_of_topic"][has_next]] = has_next
 
 
 def _chain(first: Array, following: Array, rows: Array, owners: Array) -> None:

@@ -20,7 +20,8 @@ SETTINGS_ROW = record(
     "check_interval_s",
 )
 
-# A topic owns three segments: its ledgers, its publish-time marks, its heap of slowest cursors.
+# A topic owns two segments (segments.py), its ledgers and its heap of slowest cursors, and a list in blocks (blocks.py), its publish-time
+# marks. USED of such a list is its number of blocks.
 TOPIC_ROW = record(
     "id",
     "owner",  # second key of the index, always 0
@@ -35,11 +36,11 @@ TOPIC_ROW = record(
     "cursors",
     "producers",
     "first_attachment",  # head of the chain of connections with producers of it
-    # The topic's scale: entries, bytes and messages of all ledgers that it ever had, trimmed ones too.
+    # The topic's scale: entries and bytes of all ledgers that it ever had, trimmed ones too.
     "end_entries",
     "end_bytes",
-    "end_msgs",
-    "mark_span_ms",
+    "mark_count",
+    "mark_within_ms",  # how far behind a line an entry may have been published, where marks become one
     "confirmed_ledger",  # of the last confirmed position
     "size_limit",
     "size_policy",
@@ -61,8 +62,8 @@ NEW_TOPIC = blank(
 )
 #: Ledgers of a topic, ascending.
 LEDGER_ROW = record("ledger", "entries", "bytes", "close_ms", "entries_before", "bytes_before", "closed")
-#: Publish-time marks of a topic, ascending: each stands for the entries of one ledger from its own to the next mark's.
-MARK_ROW = record("ledger", "entry", "entries", "least_ms", "most_ms", "msgs", "msgs_before")
+#: Publish-time marks of a topic, ascending: each stands for a run of entries of one ledger, see marks.py.
+MARK_ROW = record("ledger", "entry", "entries", "first_ms", "last_ms", "within_ms", "msgs")
 #: A place in a topic's heap: the row of a cursor.
 HEAP_ROW = record("cursor")
 
@@ -78,6 +79,7 @@ NEW_SUBSCRIPTION = blank(SUBSCRIPTION_ROW, first_attachment=NONE, unwritable_at=
 CURSOR_ROW = record(
     "open",
     "next_of_topic",  # among the topic's open cursors
+    "previous_of_topic",
     "durable",
     "cursor_owner",  # CURSOR_OWNERS
     "opened_at",
@@ -106,8 +108,8 @@ CURSOR_ROW = record(
     words=SEGMENT,
 )
 NO_CURSOR = blank(CURSOR_ROW, heap_position=NONE)
-#: Words of a cursor's set of individually deleted entries, ascending: BITS entries each.
-WORD_ROW = record("ledger", "word", "bits")
+#: Words of a cursor's set of individually deleted entries, ascending: a list in blocks. Each is BITS entries from `entry` on.
+WORD_ROW = record("ledger", "entry", "bits")
 BITS = 62
 
 #: Where a subscription reads, on its topic's scale. `deleted_*`: its mark-delete position there, to which it rewinds.

@@ -6,6 +6,7 @@ from pipeline.machines import fields
 from pipeline.machines.array import Array
 from pipeline.machines.broker.attachments import attach, detach, owner_of
 from pipeline.machines.broker.connections import close_connection, ensure_connected, open_connection, set_writable
+from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.cursor_life import close_cursor, open_cursor, persist
 from pipeline.machines.broker.cursors import acknowledge, acknowledge_up_to, backlog_entries, deliver, mark_delete, seek
 from pipeline.machines.broker.deleted import pass_deleted
@@ -123,7 +124,7 @@ def on_ledger_trim(broker: Any, t: int, event: Array) -> None:
 
 
 @compiled_part
-def on_publish(topic: Record, ledgers: Records, ledgers_ends: Array, marks: Records, marks_ends: Array, event: Array) -> None:
+def on_publish(topic: Record, ledgers: Records, ledgers_ends: Array, marks: Blocks, event: Array) -> None:
     """An entry was persisted."""
     meet_topic(topic)
     ledger, entry = event[fields.LEDGER], event[fields.ENTRY]
@@ -132,7 +133,7 @@ def on_publish(topic: Record, ledgers: Records, ledgers_ends: Array, marks: Reco
         return  # of one ledger the order is exact: this entry was reported before
     # A ledger that was met in mid-life has the entries before this one too; nobody knows of what size.
     grow_ledger(topic, ledgers, row, entry + 1 - ledgers[row].entries, event[fields.PUBLISHED_BYTES])
-    mark_entry(topic, marks, marks_ends, ledger, entry, event[fields.PUBLISHED_MSGS], event[fields.PUBLISH_TS])
+    mark_entry(topic, marks, ledger, entry, event[fields.PUBLISHED_MSGS], event[fields.PUBLISH_TS])
     topic.confirmed_ledger = max(topic.confirmed_ledger, ledger)
 
 
@@ -226,19 +227,19 @@ def on_dispatch(
 
 
 @compiled_part
-def on_ack(cursor: Record, words: Records, words_ends: Array, event: Array) -> None:
+def on_ack(cursor: Record, words: Blocks, event: Array) -> None:
     """An acknowledged position. A part of a batch leaves its entry where it is."""
     if fields.has(event, fields.BATCH_INDEX):
         return
     if event[fields.ACK_TYPE] == 1:
         acknowledge_up_to(cursor, event[fields.LEDGER], event[fields.ENTRY])
     else:
-        acknowledge(cursor, words, words_ends, event[fields.LEDGER], event[fields.ENTRY])
+        acknowledge(cursor, words, event[fields.LEDGER], event[fields.ENTRY])
 
 
 @compiled_part
 def on_mark_delete(
-    topic: Record, ledgers: Records, heap: Records, cursors: Records, words: Records, reading: Record, s: int, event: Array
+    topic: Record, ledgers: Records, heap: Records, cursors: Records, words: Blocks, reading: Record, s: int, event: Array
 ) -> None:
     """The mark-delete position moved: in the metadata that orders the heap, or in memory, by a seek or forward."""
     meet_reading(reading, topic)
@@ -249,7 +250,7 @@ def on_mark_delete(
     is_seek = event[fields.MARK_RESET] == 1
     move_reading(reading, topic, ledgers, ledger, entry, is_seek)
     if is_seek:
-        seek(topic, ledgers, cursors[s], ledger, entry)
+        seek(topic, ledgers, cursors[s], words, ledger, entry)
     else:
         mark_delete(topic, ledgers, cursors[s], words, ledger, entry)
 
