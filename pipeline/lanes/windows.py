@@ -188,7 +188,7 @@ class EpochTime:
 
     def _close_window(self, border_ns: int, border_seq: int) -> None:
         end = self.window + self.window_us
-        closing = Window(self.epoch, self.window, end, self.window_segment, border_ns, self.applied, self.missing, border_seq)
+        closing = Window(self.epoch, self.window, end, self.window_segment, border_ns, self.applied, self.missing, border_seq, self.last_ts)
         self._emit_all(self.model.close_window(closing))
         self.window, self.applied, self.missing = NULL, 0, 0
 

@@ -13,6 +13,7 @@ class Window:
     """A window that closes. Times in µs.
 
     `border_ns` is the broker's monotonic clock at the next event applied, or at the last one if none follows; `border_seq` its number.
+    `last_us` is the wall clock at the last event before the border.
     `applied` and `missing` are
     events of the broker seen and not seen (lost, quarantined) in it.
     """
@@ -24,7 +25,8 @@ class Window:
     border_ns: int
     applied: int
     missing: int
-    border_seq: int = 0
+    border_seq: int
+    last_us: int
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ def warm_up() -> None:
     model.has_running_time(0)
     model.step_clock(0, 0, 0)
     model.end_log(0, 0, 0)
-    for _ in model.close_window(Window(0, 0, 1, 0, 0, 0, 0)):
+    for _ in model.close_window(Window(0, 0, 1, 0, 0, 0, 0, 0, 0)):
         pass
     model.end_epoch(0, 0, 0)
 

@@ -83,7 +83,7 @@ CHANNEL_BACKPRESSURE = Table(
         _count("requests_limited", "of them refused a permit by the cooldown's limiter; they are handled all the same", "requests"),
         _level("pending_bytes_last", "bytes in its write buffer at its last writability event; null before the first"),
         _level("pending_bytes_max", "most bytes at a writability event, or left from before the window; null before the first"),
-        _level("pending_bytes_at_least", "most bytes that the log proves for the window; null if it proves none"),
+        _count("pending_bytes_at_least", "most bytes that the log proves for the window: its writability events, the low mark while unwritable, a heartbeat's sum that no other channel can hold", "bytes"),
         *(
             _count(f"{prefix}_{name}", f"{change} of {throttle_type} that {meaning}")
             for prefix, throttle_type in (("outbound_buffer", THROTTLE_TYPES[5]), ("cooldown", THROTTLE_TYPES[6]))
@@ -117,7 +117,7 @@ CHANNEL_TRANSITIONS = Table(
         Field("auto_read", "boolean", "whether the broker reads from the connection afterwards"),
         _count("throttle_count", "reasons to pause that are set afterwards"),
         Field("changed_connection", "boolean", "this change paused the connection, or let it go on"),
-        _level("pending_bytes", "bytes in its write buffer, of a writability event; else null"),
+        _level("pending_bytes", "bytes in its write buffer, where it became writable or unwritable; else null"),
     ),
 )  # fmt: skip
 
@@ -150,7 +150,7 @@ CHANNEL_MEMORY = Table(
               check="write_buf_memory_used_bytes >= 0", pulsar="pulsar_server_channel_write_buf_memory_used_bytes"),
         Field("exact", "boolean", "true: a heartbeat reported it; false: it was at least this"),
         _one_of("known_from", LEVEL_SOURCES, "heartbeat: its sum; writability: what that channel held and the low mark for each other unwritable one; marks: the low mark for each unwritable one"),
-        Field("known_at", "timestamp", "ts of that event; null if it follows from the water marks alone", nullable=True),
+        Field("known_at", "timestamp", "ts of that event; where it follows from the water marks alone, of the last event of the window, or its start"),
         Field("write_buf_memory_used_bytes_max", "long", "greatest level that is known in the window; it was at least this", "bytes", check="write_buf_memory_used_bytes_max >= write_buf_memory_used_bytes"),
         Field("max_exact", "boolean", "whether a heartbeat reported that"),
         _count("connections_open", "open connections at the end of the window", "connections"),

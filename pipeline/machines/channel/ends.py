@@ -34,13 +34,12 @@ class ChannelEnds(Ends):
             window,
         )
         yield from self._topic_rows(state, window)
-        settings = broker.settings[0]
-        low_mark = int(channel.channel_settings[0].low_mark) if settings.started == 1 else 0
+        low_mark = int(channel.channel_settings[0].low_mark) if broker.settings[0].started == 1 else 0
         paused = int(channels["running"][:, PAUSED].sum())
         level = memory_row(channel.write_buffers[0], broker.connectivity[0], paused, low_mark, window)
         if level is not None:
             yield level
-        self._start_again(state)
+        self._start_again(state, low_mark)
 
     def has_running_time(self, state: State, until_ns: int) -> bool:
         """Whether anything lasts until `until_ns`."""
@@ -77,14 +76,15 @@ class ChannelEnds(Ends):
                 pauses[name][shown] = 0
         pauses["connections_paused_max"] = pauses["paused_connections"]
 
-    def _start_again(self, state: State) -> None:
+    def _start_again(self, state: State, low_mark: int) -> None:
+        """Counters begin at 0, levels at what is left from before."""
         broker, channel, counts = state.group("broker"), state.group("channel"), state.counts
         connections, channels = broker.connections[: counts.connections], channel.channels[: counts.connections]
         again = np.flatnonzero((channels["touched"] == 1) | (channels["running"] == 1).any(axis=1))
         for name in OF_WINDOW:
             channels[name][again] = 0
         channels["pending_bytes_max"][again] = connections["pending_bytes"][again]
-        channels["pending_bytes_at_least"][again] = NONE
+        channels["pending_bytes_at_least"][again] = low_mark * channels["running"][again, UNWRITABLE]
         for stretch, kind, names in (
             (PAUSED, PRODUCING, ("producers_paused_max", "topics_paused_max")),
             (UNWRITABLE, CONSUMING, ("consumers_unwritable_max", "subscriptions_unwritable_max")),

@@ -9,7 +9,6 @@ from pipeline.machines.channel.timers import due_of, estimated_ts, is_any_due, r
 from pipeline.machines.channel.trackers import unmark, unmark_modelled
 from pipeline.machines.channel.transitions import COOLDOWN_CLOSED, COOLDOWN_OVER, COOLDOWN_TIMER, Cause, note_transition
 from pipeline.machines.compiled import compiled_part
-from pipeline.machines.outcome import NULL
 from pipeline.machines.records import Record
 
 
@@ -55,8 +54,8 @@ def _fire(broker: Any, channel: Any, counts: Record, c: int, kind: int, seq: int
         unmark_modelled(row, COOLDOWN_RATE, channel.channel_settings[0].carries_throttles)
         if row.by_rule == 1:
             row.by_rule = 0
-            unmark(broker, channel, counts, c, COOLDOWN_RATE, Cause(COOLDOWN_TIMER, seq, ts_us, due_ns, NULL))
+            unmark(broker, channel, counts, c, COOLDOWN_RATE, Cause(COOLDOWN_TIMER, seq, ts_us, due_ns, 0))
         return
     end(row, COOLDOWN, due_ns)
-    cause = Cause(COOLDOWN_OVER, seq, ts_us, due_ns, NULL)
+    cause = Cause(COOLDOWN_OVER, seq, ts_us, due_ns, 0)
     note_transition(channel, counts, broker.connections[c].id, row.throttled, COOLDOWN_CLOSED, NONE, False, cause)

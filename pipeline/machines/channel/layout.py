@@ -76,7 +76,7 @@ CHANNEL_ROW = record(
     "requests",
     "requests_limited",
     "pending_bytes_max",  # NONE before the first `writability`
-    "pending_bytes_at_least",  # NONE: nothing was proven
+    "pending_bytes_at_least",
     "producers_paused_max",
     "topics_paused_max",
     "consumers_unwritable_max",
@@ -93,7 +93,7 @@ CHANNEL_ROW = record(
     lasted_ns=(STRETCH_COUNT,),
     queued_ns=(2,),  # when a timer of this kind is looked at, NONE: there is none
 )
-NO_CHANNEL = blank(CHANNEL_ROW, pending_bytes_max=NONE, pending_bytes_at_least=NONE, expected=NONE, queued_ns=NONE)
+NO_CHANNEL = blank(CHANNEL_ROW, pending_bytes_max=NONE, expected=NONE, queued_ns=NONE)
 #: What starts again with each window.
 OF_WINDOW = (
     "touched",

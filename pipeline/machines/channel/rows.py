@@ -37,7 +37,6 @@ def connection_rows(connections: Records, channels: Records, settings: Record, w
         "cooldown_ns": lasted[:, COOLDOWN],
         "pending_bytes_last": _or_null(connections["pending_bytes"]),
         "pending_bytes_max": _or_null(channels["pending_bytes_max"]),
-        "pending_bytes_at_least": _or_null(channels["pending_bytes_at_least"]),
     }
     columns |= {name: lasted[:, FIRST_TYPE + k] for k, name in enumerate(THROTTLED_NS_COLUMNS)}
     for k, prefix in enumerate(_COMPARED):
@@ -61,7 +60,7 @@ def memory_row(buffers: Record, connectivity: Record, paused: int, low_mark: int
     elif buffers.bounded == 1:
         level, known_from, known_at = buffers.bound_bytes, _WRITABILITY, buffers.bound_at
     elif connectivity.unwritable > 0:
-        level, known_from, known_at = least, _MARKS, NULL
+        level, known_from, known_at = least, _MARKS, max(window.start_us, window.last_us)
     else:
         return None
     columns = window_columns(window) | {

@@ -38,7 +38,6 @@ from pipeline.machines.channel.transitions import (
 )
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.index import EMPTY, find
-from pipeline.machines.outcome import NULL
 from pipeline.machines.records import Record
 
 NS_PER_MS = 1_000_000
@@ -114,7 +113,7 @@ def _note_level(broker: Any, channel: Any, row: Record, event: Array) -> None:
 @compiled_part
 def _become_unwritable(broker: Any, channel: Any, counts: Record, c: int, cause: Cause) -> None:
     connection, row, settings = broker.connections[c], channel.channels[c], channel.channel_settings[0]
-    row.mark_mismatches += 1 if cause.pending_bytes < settings.low_mark else 0
+    row.mark_mismatches += 1 if broker.settings[0].started == 1 and cause.pending_bytes < settings.low_mark else 0
     if row.running[UNWRITABLE] == 1:
         row.writability_repeats += 1
     else:
@@ -130,7 +129,7 @@ def _become_unwritable(broker: Any, channel: Any, counts: Record, c: int, cause:
 @compiled_part
 def _become_writable(broker: Any, channel: Any, counts: Record, c: int, cause: Cause) -> None:
     conn, row, settings = broker.connections[c].id, channel.channels[c], channel.channel_settings[0]
-    row.mark_mismatches += 1 if cause.pending_bytes > settings.high_mark else 0
+    row.mark_mismatches += 1 if broker.settings[0].started == 1 and cause.pending_bytes > settings.high_mark else 0
     if row.running[UNWRITABLE] == 0:
         row.writability_repeats += 1
     else:
@@ -174,7 +173,7 @@ def on_request(broker: Any, channel: Any, counts: Record, c: int, event: Array) 
     mark_modelled(row, COOLDOWN_RATE, settings.carries_throttles)
     if settings.carries_throttles == 0:
         row.by_rule = 1
-        cause = Cause(REQUEST_REFUSED, event[fields.SEQ], event[fields.TS], event[fields.NS], NULL)
+        cause = Cause(REQUEST_REFUSED, event[fields.SEQ], event[fields.TS], event[fields.NS], 0)
         mark(broker, channel, counts, c, COOLDOWN_RATE, cause)
 
 
@@ -201,7 +200,7 @@ def on_throttle(broker: Any, channel: Any, counts: Record, c: int, event: Array)
     was_by_rule = throttle_type == COOLDOWN_RATE and row.by_rule == 1
     if was_by_rule:
         row.by_rule = 0  # what the rule said first is the log's from here on
-    cause = Cause(LOGGED, event[fields.SEQ], event[fields.TS], event[fields.NS], NULL)
+    cause = Cause(LOGGED, event[fields.SEQ], event[fields.TS], event[fields.NS], 0)
     if on == 0:
         unmark(broker, channel, counts, c, throttle_type, cause)
     elif not was_by_rule:

@@ -13,7 +13,7 @@ WRITABILITY, REQUEST_REFUSED, COOLDOWN_TIMER, LOGGED, COOLDOWN_OVER = range(5)
 
 
 class Cause(NamedTuple):
-    """What changes a channel, and when. `seq` is that of the event at which it was found; `pending_bytes` is NULL but for `writability`."""
+    """What changes a channel, and when. `seq` is that of the event at which it was found; `pending_bytes` counts for `writability`."""
 
     what: int
     seq: int
@@ -33,4 +33,5 @@ def note_transition(
     row.change, row.throttle_type, row.cause = change, NULL if throttle_type == NONE else throttle_type, cause.what
     row.auto_read, row.throttle_count = 1 if throttle_count == 0 else 0, throttle_count
     row.changed_connection = 1 if changed_connection else 0
-    row.pending_bytes = cause.pending_bytes
+    is_level = change in (BECAME_UNWRITABLE, BECAME_WRITABLE)
+    row.pending_bytes = cause.pending_bytes if is_level else NULL
