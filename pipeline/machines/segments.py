@@ -15,7 +15,7 @@ from pipeline.machines.compiled import compiled, compiled_part
 BEGIN, DROPPED, USED, CAPACITY = range(4)
 SEGMENT = 4
 FIRST_CAPACITY = 4
-#: `ends` of an arena: rows handed out, the largest capacity of any segment, and rows moved since the arena was first made.
+#: `ends` of an arena: rows handed out, the largest capacity of any segment, and rows moved (or owners looked at).
 HANDED_OUT, LARGEST, MOVES = range(3)
 
 
@@ -150,6 +150,7 @@ def with_spare(owners: Array, count: int, at: int, arena: Array, moves: int = 0)
     used, has_front = owners[:count, at + USED], owners[:count, at + DROPPED] > 0
     capacities = used + (used + 1) // 2 * np.where(has_front, 2, 1)
     largest = max(FIRST_CAPACITY, int(capacities.max(initial=0)))
-    larger = np.zeros((2 * int(capacities.sum()) + 8 * largest + 64, arena.shape[1]), dtype=np.int64)
+    # As many more as owners: each of them is looked at when all is laid out anew, so that must pay for it.
+    larger = np.zeros((2 * int(capacities.sum()) + 8 * largest + count + 64, arena.shape[1]), dtype=np.int64)
     handed_out = _lay_out(owners, count, at, arena, larger, True)
-    return larger, np.array([handed_out, largest, moves + int(used.sum())], dtype=np.int64)
+    return larger, np.array([handed_out, largest, moves + int(used.sum()) + count], dtype=np.int64)

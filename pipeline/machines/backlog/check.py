@@ -74,10 +74,10 @@ from pipeline.machines.backlog.layout import (
     W_WORD,
 )
 from pipeline.machines.backlog.ledgers import first_entries_before, place_of, row_of_place, size_behind, storage_size
-from pipeline.machines.backlog.marks import msgs_before, msgs_from, stands_for
+from pipeline.machines.backlog.marks import ends_before, msgs_before, msgs_from, stands_for
 from pipeline.machines.backlog.oldest import oldest_unacknowledged
 from pipeline.machines.backlog.state import State
-from pipeline.machines.blocks import Blocks, following, is_at_or_before, last_at_or_before
+from pipeline.machines.blocks import Blocks, following, last_at_or_before
 from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.machine import NULL
 
@@ -265,16 +265,16 @@ def _deleted_messages(topic: Array, marks: Blocks, cursor: Array, words: Blocks)
     if row < 0:
         return 0
     mark_block, mark = last_at_or_before(topic, T_MARKS, marks, words.rows[row, W_LEDGER], words.rows[row, W_WORD] * BITS)
+    if mark < 0:
+        mark_block, mark = following(topic, T_MARKS, marks, NONE, NONE)
     while row >= 0:
         ledger, bits, entry = words.rows[row, W_LEDGER], words.rows[row, W_BITS], words.rows[row, W_WORD] * BITS
         while bits != 0:
             zeros = count_bits((bits & -bits) - 1)  # below its lowest one
             bits >>= zeros
             entry += zeros
-            next_block, next_mark = following(topic, T_MARKS, marks, mark_block, mark)
-            while next_mark >= 0 and is_at_or_before(marks.rows, next_mark, ledger, entry):
-                mark_block, mark = next_block, next_mark
-                next_block, next_mark = following(topic, T_MARKS, marks, mark_block, mark)
+            while mark >= 0 and ends_before(marks.rows[mark], ledger, entry):
+                mark_block, mark = following(topic, T_MARKS, marks, mark_block, mark)
             if mark < 0 or not stands_for(marks.rows[mark], ledger, entry):
                 return -1
             taken = min(BITS, marks.rows[mark, M_ENTRY] + marks.rows[mark, M_ENTRIES] - entry)  # entries of the word in this mark

@@ -48,6 +48,12 @@ def stands_for(mark: Array, ledger: int, entry: int) -> bool:
 
 
 @compiled_part
+def ends_before(mark: Array, ledger: int, entry: int) -> bool:
+    """Whether all of the mark's entries come before the entry."""
+    return mark[M_LEDGER] < ledger or (mark[M_LEDGER] == ledger and mark[M_ENTRY] + mark[M_ENTRIES] <= entry)
+
+
+@compiled_part
 def published_ms(mark: Array, entry: int) -> int:
     """The earliest time at which the entry, one of the mark's, may have been published; at the latest M_WITHIN_MS later."""
     return line_at(mark[M_FIRST_MS], mark[M_LAST_MS], mark[M_ENTRIES] - 1, entry - mark[M_ENTRY])
@@ -208,11 +214,12 @@ def msgs_from(topic: Array, marks: Blocks, ledger: int, entry: int) -> int:
     if row < 0 or not stands_for(marks.rows[row], ledger, entry):
         return -1
     msgs = marks.rows[row, M_MSGS] - msgs_before(marks.rows[row], entry)
-    while True:
-        block, row = following(topic, T_MARKS, marks, block, row)
-        if row < 0:
-            return msgs
-        msgs = add(msgs, marks.rows[row, M_MSGS])
+    begin = first_row(topic, T_MARKS)
+    for d in range(begin + block, begin + topic[T_MARKS_USED]):
+        first = marks.directory[d, FIRST]
+        for behind in range(max(first, row + 1) if d == begin + block else first, first + marks.directory[d, COUNT]):
+            msgs = add(msgs, marks.rows[behind, M_MSGS])
+    return msgs
 
 
 @compiled_part
