@@ -2,7 +2,8 @@
 # Every check of the project, with its own set-up.
 #   ./test.sh                  lint, format, types, walls, and tests in two processes: a quarter of an hour on two cores
 #   ./test.sh fast             the same without tests that start Spark: a minute
-#   ./test.sh all              with the tests marked slow, too; each says why it is slow, and what keeps its claim in the default run
+#   ./test.sh all              with the tests marked slow, too; each says why it is slow, and what keeps its claim in the default run.
+#                              Properties are tried on all their random examples, by default on a fifth
 #   ./test.sh crash            only tests that kill the job, 200 random kills among them (KILLS=20 KILL_SEED=7 for others)
 #   ./test.sh soak             only the test that lets stream, maintain and readers run together (SOAK_MINUTES=2 for less than ten)
 #   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given); -n 0: in one process
@@ -20,7 +21,10 @@ esac
 processes=(-n 2 --dist loadfile --no-loadscope-reorder)
 case $which in
 fast) marked='not slow and not spark' ;;
-all) marked='' ;;
+all)
+  marked=''
+  export ALL_EXAMPLES=1
+  ;;
 crash | soak)
   marked=''
   processes=()

@@ -8,13 +8,14 @@ from bookkeeper.dispatchers import COUNTED, SIX, throttled
 from bookkeeper.longs import LEVELS, LONG_MAX, LONG_MIN
 from bookkeeper.random_log import broken, logs
 from hypothesis import given, settings
+from suite.examples import examples
 
 from schemas.events import FIELDS, TYPES_BY_NAME
 from schemas.tables.gaps import LOG_GAPS
 from schemas.tables.limiter_windows import LIMITER_WINDOWS
 from schemas.tables.subscription_throttle import SUBSCRIPTION_THROTTLE
 
-EXAMPLES = settings(max_examples=150, deadline=None)
+EXAMPLES = settings(max_examples=examples(150), deadline=None)
 TABLES = (SUBSCRIPTION_THROTTLE, LIMITER_WINDOWS, LOG_GAPS)
 LIMITER_COUNTS = (
     "applied",

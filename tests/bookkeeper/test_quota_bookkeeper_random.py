@@ -6,10 +6,11 @@ from typing import Any
 from bookkeeper.quota_books import Event, QuotaBooks
 from bookkeeper.quota_random import quota_logs
 from hypothesis import given, settings
+from suite.examples import examples
 
 from schemas.events import FIELDS, TYPES_BY_NAME
 
-EXAMPLES = settings(max_examples=80, deadline=None)
+EXAMPLES = settings(max_examples=examples(80), deadline=None)
 Events = list[Event]
 
 

@@ -9,6 +9,7 @@ from bookkeeper.random_log import broken, logs
 from capture_events import capture_events
 from hypothesis import HealthCheck, given, settings
 from lane_tables import tables_of
+from suite.examples import examples
 
 Events = list[dict[str, Any]]
 TABLES = ("subscription_throttle", "limiter_windows", "log_gaps")
@@ -44,13 +45,13 @@ def disagreements(events: Events) -> list[str]:
     return found
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(logs())
 def test_random_logs(events: Events) -> None:
     assert disagreements(events) == []
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(broken(logs()))
 def test_random_logs_with_damage(events: Events) -> None:
     assert disagreements(events) == [] if events else True

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from lane_rows import lane_rows
 from lane_tables import SETTINGS, as_tables, tables_of
 from quota_tables import checks_of
+from suite.examples import examples
 
 from pipeline.faults import BrokenInvariant
 from pipeline.lanes.outcomes import KINDS
@@ -68,7 +69,7 @@ def test_golden_case(case: Case) -> None:
         assert {name: said[name] for name in shown} == shown
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(quota_logs(), st.data())
 def test_every_instant_of_a_random_log_is_as_the_bookkeeper_says(log: list[Event], data: st.DataObject) -> None:
     events = last_epoch(log)

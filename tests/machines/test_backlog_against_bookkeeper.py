@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from lane_tables import tables_of
 from quota_tables import checks_of, evictions_of
 from real_captures import CAPTURES, EVERY_CAPTURE
+from suite.examples import examples
 
 Row = dict[str, Any]
 
@@ -88,19 +89,19 @@ def test_every_check_and_eviction_of_a_real_log(name: str) -> None:
     assert_same_evictions(only_logged_checks(events))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(quota_logs())
 def test_every_check_of_a_random_log(events: list[Event]) -> None:
     assert_same_checks(only_logged_checks(events))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(quota_logs(honest=True))
 def test_every_eviction_of_a_random_honest_log(events: list[Event]) -> None:
     assert_same_evictions(only_logged_checks(events))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(quota_logs(known=True))
 def test_the_waterfall_closes_on_every_random_log(events: list[Event]) -> None:
     assert [row for row in tables_of(events)["subscription_backlog"] if row["unexplained_entries"]] == []

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lane_rows import lane_rows
 from lane_tables import SETTINGS, as_tables, drain_row, run_lane, tables_of
+from suite.examples import examples
 
 from pipeline.lanes.codec import encode
 from pipeline.lanes.lane import Lane
@@ -65,7 +66,7 @@ def subscription_row(machine: BacklogMachine, rows: np.ndarray) -> dict[str, int
     return {name: int(np.atleast_1d(value)[-1]) for name, value in found.columns.items()}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(quota_logs(), st.integers(0, 2**32))
 def test_tables_do_not_depend_on_cuts_or_restarts(events: list[Event], seed: int) -> None:
     """Every micro-batch ends in a blob from which the next one goes on; rows come in any order within what is known to be missing."""

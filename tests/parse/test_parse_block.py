@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from suite.examples import examples
 
 from pipeline.parse import block as quick_path
 from pipeline.parse.block import parse_text
@@ -86,7 +87,7 @@ def damaged(draw: st.DrawFn, raw: bytes) -> bytes:
     return draw(st.sampled_from(WHOLE)) if how == "whole" else raw
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(250), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_mutated_real_lines_come_out_as_parse_line_has_them(capture_lines: list[bytes], data: st.DataObject) -> None:
     chosen = data.draw(st.lists(st.sampled_from(capture_lines), min_size=1, max_size=12))
