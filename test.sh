@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every check of the project, with its own set-up.
 #   ./test.sh                  lint, format, types, walls, and tests in two processes: a quarter of an hour on two cores
-#   ./test.sh fast             the same without tests that start Spark: a minute
+#   ./test.sh fast             the same without tests that start Spark or read whole logs of real brokers: a minute
 #   ./test.sh all              with the tests marked slow, too; each says why it is slow, and what keeps its claim in the default run.
 #                              Properties are tried on all their random examples, by default on a fifth
 #   ./test.sh crash            only tests that kill the job, 200 random kills among them (KILLS=20 KILL_SEED=7 for others)
@@ -20,7 +20,7 @@ esac
 # Each file's tests stay in one process: they share what they have built. Files with Spark come first (tests/suite/marks.py).
 processes=(-n 2 --dist loadfile --no-loadscope-reorder)
 case $which in
-fast) marked='not slow and not spark' ;;
+fast) marked='not slow and not spark and not captures' ;;
 all)
   marked=''
   export ALL_EXAMPLES=1

@@ -95,6 +95,8 @@ def against_baseline(name: str, found: dict[str, Any], *, store: bool) -> str:
     before = kept.get(name, {}).get("ratio")
     if store:
         BASELINE.write_text(json.dumps({**kept, name: found}, indent=2, sort_keys=True) + "\n")
+    if "ratio" not in found:
+        return f"{name}: nothing to compare"
     return f"{name}: ratio {found['ratio']}" + ("" if before is None else f" (baseline {before})")
 
 

@@ -1,11 +1,12 @@
-"""Run the benchmarks: `python -m bench.run lanes|topics|backfill|watch|ingest|fold --captures GLOB [--copies N] [--rounds N] [--store]`.
+"""Run the benchmarks: `python -m bench.run NAME [--captures GLOB] [--copies N] [--rounds N] [--store]`; names are:
 
 lanes:  Delta bronze → Delta copy, and Delta bronze → lanes → tables, on the same rows.
 topics: the same as lanes, with 1, 10 and 100 thousand idle topics held by the lanes and a round of quota checks over them.
 backfill: the stream (Delta bronze → lanes → tables), and a backfill of all its dates (computed anew and compared, nothing differs).
 watch:  lanes in a micro-batch per file of bronze that nobody watches, and the same with listener, ledger, log and lines for a person.
 ingest: spark.read.json → Delta copy, and files → ingest → bronze, on the same files.
-fold:   a plain numpy pass, and the lane with both machines, on the same rows, on one core and without Spark. Asks for no captures.
+fold:   a plain numpy pass, and the lane with all packages of rules, on the same rows, on one core and without Spark. Asks for no captures.
+memory: what a lane with ten million retained entries over a thousand topics takes, in memory and as a state blob. Nothing is compared.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from bench.fold import bench_fold
+from bench.fold_memory import bench_memory
 from bench.log import ingested, json_files, multiplied
 from bench.measure import PeakMemory, against_baseline, alternate, apart_from_fixed_costs, cost_of_state, summary
 from bench.topics import SUBSCRIPTIONS, append_active, brokers_of, warehouse_with_idle_topics
@@ -268,7 +270,7 @@ BENCHES = {"lanes": bench_lanes, "ingest": bench_ingest, "topics": bench_topics,
 def main() -> None:
     """Read arguments, run, print, store."""
     parser = argparse.ArgumentParser(prog="bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("which", choices=[*BENCHES, "fold"])
+    parser.add_argument("which", choices=[*BENCHES, "fold", "memory"])
     parser.add_argument("--captures", metavar="GLOB", help="event files of captures")
     parser.add_argument("--copies", type=int, default=14)
     parser.add_argument("--rounds", type=int, default=3)
@@ -277,6 +279,9 @@ def main() -> None:
     args = parser.parse_args()
     if args.which == "fold":
         report(args.which, bench_fold(args.rounds), store=args.store)
+        return
+    if args.which == "memory":
+        report(args.which, bench_memory(), store=args.store)
         return
     if args.captures is None:
         parser.error(f"{args.which} needs --captures")

@@ -1,4 +1,4 @@
-"""What a Pulsar broker publishes on /metrics/: throttle counters of subscriptions, evictions of topics, durations of quota checks."""
+"""What a Pulsar broker publishes: throttle counters, evictions of topics, durations of quota checks, paused connections."""
 
 import re
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ COUNTERS = tuple((dimension, level) for dimension in DIMENSIONS for level in LEV
 _LINE = re.compile(r"^pulsar_subscription_dispatch_throttled_(msg|bytes)_events\{([^}]*)\}\s+(\S+)")
 _EVICTIONS = re.compile(r"^pulsar_storage_backlog_quota_exceeded_evictions_total\{([^}]*)\}\s+(\S+)")
 _CHECKS = re.compile(r"^pulsar_storage_backlog_quota_check_duration_seconds_bucket\{([^}]*)\}\s+(\S+)")
+_CONNECTIONS = re.compile(r"^pulsar_broker_connection_rate_limit_count_total\{([^}]*)\}\s+(\S+)")
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
@@ -48,3 +49,13 @@ def check_buckets(metrics: str) -> dict[str, int]:
     """Upper border in seconds as the broker writes it (`5.0` … `+Inf`) → quota checks that took at most that long."""
     found = filter(None, map(_CHECKS.match, metrics.splitlines()))
     return {dict(_LABEL.findall(match.group(1)))["le"]: int(float(match.group(2))) for match in found}
+
+
+def connection_counters(otel: str) -> dict[str, int]:
+    """`paused` and `resumed` → how often connections were, out of the broker's OpenTelemetry figures; one without a line is 0."""
+    counters = {"paused": 0, "resumed": 0}
+    for found in filter(None, map(_CONNECTIONS.match, otel.splitlines())):
+        operation = dict(_LABEL.findall(found.group(1)))["pulsar_connection_rate_limit_operation_name"]
+        if operation in counters:
+            counters[operation] += int(float(found.group(2)))
+    return counters

@@ -1,8 +1,8 @@
 """A real broker's log through the real job, and what came out beside the broker's own counters.
 
 The log of 85 s of a busy shop in trouble lies in demo/y_incident: seven topics, limits on every level, 79,000 events.
-Exit 1 if any of the six throttle counters of any subscription, of the eviction counters of any topic, or of the buckets of check durations
-differs from what the broker counted.
+Exit 1 if any of the six throttle counters of any subscription, of the eviction counters of any topic, of the buckets of check durations, or
+of the counters of paused and resumed connections differs from what the broker counted.
 """
 
 import argparse
@@ -89,6 +89,7 @@ def _stage(capture: Path, folder: Path) -> int:
 
 def _report(spark: Any, warehouse: Any, shown_warehouse: str) -> int:
     from jobs.demo_backlog import backlog_report
+    from jobs.demo_channels import channel_report
     from jobs.driver import say
 
     metrics = (CAPTURE / "metrics.txt").read_text(encoding="utf-8")
@@ -100,8 +101,10 @@ def _report(spark: Any, warehouse: Any, shown_warehouse: str) -> int:
     say("\nThrottled reads since the dispatcher was opened: this job / the broker's own counter\n\n" + text)
     backlogs, different_backlogs = backlog_report(spark, warehouse, metrics)
     say("\n" + backlogs)
+    channels, different_pauses = channel_report(spark, warehouse, (CAPTURE / "otel.txt").read_text(encoding="utf-8"))
+    say("\n" + channels)
     say(where_to_look(warehouse.root, shown_warehouse))
-    return 1 if different or different_backlogs else 0
+    return 1 if different or different_backlogs or different_pauses else 0
 
 
 def _found(table: Any) -> str:
@@ -180,6 +183,7 @@ def where_to_look(root: str, shown: str) -> str:
         " ORDER BY window_start",
         "SELECT topic, subscription, msg_backlog, age_ms, topic_backlog_size, limit_size, believed_age_s, limit_s FROM backlog_now",
         "SELECT topic, quota_type, exceeded, breach_at, loses_first, others_losing FROM quota_risk",
+        "SELECT conn, remote, state, throttle_types, paused_since, pending_bytes_at_least FROM channels_now",
     )
     lines = "\n".join(f'  ./spark-submit.sh sql "{query}" --warehouse {shlex.quote(shown)}' for query in queries)
     return f"\ntables: {root}\ntry:\n{lines}"

@@ -5,7 +5,7 @@ from typing import Any
 
 from jobs.broker_metrics import check_buckets, eviction_counters
 from jobs.shown import aligned, duration
-from schemas.tables.quotas import BUCKET_NAMES, BUCKETS_S
+from schemas.packages.backlog.quotas import BUCKET_NAMES, BUCKETS_S
 
 Evictions = dict[tuple[str, str], int]
 QUOTA_TYPES = ("size", "time")

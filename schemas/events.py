@@ -184,7 +184,7 @@ EVENT_TYPES = (
 UNKNOWN_TYPE_CODE = 0
 #: In a lane only: a rejected line whose envelope could be read.
 TOMBSTONE_CODE = 100
-#: In a lane only: control rows, all above TOMBSTONE_CODE; pipeline/lanes/orders.py says what they ask.
+#: In a lane only: control rows, all above TOMBSTONE_CODE; pipeline/lanes/orders.py has what they ask.
 DRAIN_CODE, HOLD_CODE, SEED_CODE, RELEASE_CODE = 101, 102, 103, 104
 
 FIELDS = {f.name: f for f in (*ENVELOPE, *PAYLOAD)}

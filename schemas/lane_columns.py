@@ -2,21 +2,20 @@
 
 Every column across the shuffle and into Python costs, a nullable long would arrive as float64 and lose ids above 2^53,
 and no event type of the lanes uses more than ten payload fields. So slot k means something else for each type; an absent value
-is 0 and its bit in `mask` is not set (bit k for slot k). Flags and enumerations travel as numbers.
+is 0 and its bit in `mask` is not set (bit k for slot k). Flags and enumerations travel as numbers. A yes or no that is asked of an event
+whose slots are all taken is a bit of `mask` above theirs. The packages of rules declare which fields they read (schemas/packages).
 """
 
-from schemas.events import ACK_TYPES, LIMITER_KINDS, LIMITER_LEVELS, QUOTA_POLICIES, QUOTA_TYPES, ROUND_PHASES, SUB_TYPES
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from schemas.events import ACK_TYPES, LIMITER_KINDS, LIMITER_LEVELS, QUOTA_POLICIES, QUOTA_TYPES, ROUND_PHASES, SUB_TYPES, THROTTLE_TYPES
+from schemas.packages import PACKAGES
+from schemas.packages.declaration import Declaration
+
+Value = TypeVar("Value")
 
 SLOTS = 10
-#: Pulsar configuration keys that a machine acts on, and how their text becomes a number: true or false as 1 or 0, or an integer.
-SETTINGS = {
-    "dispatchThrottlingOnBatchMessageEnabled": "flag",
-    "preciseTimeBasedBacklogQuotaCheck": "flag",
-    "backlogQuotaCheckEnabled": "flag",
-    "backlogQuotaCheckIntervalInSeconds": "integer",
-}
-#: `version_number` of Pulsar a.b.c is a · 10^6 + b · 10^3 + c.
-VERSION_BASE = 1000
 #: Group key of the lanes, which travels beside the columns: the broker, as the hash of its name.
 LANE_KEY = "lane"
 #: Columns of a lane row, in order.
@@ -24,38 +23,44 @@ LANE_COLUMNS = ("epoch", "seq", "ts", "ns", "type_code", "ingest_batch", "topic_
 #: Position of each column in an array of lane rows.
 COLUMN = {name: position for position, name in enumerate(LANE_COLUMNS)}
 
+
+def united(declared: Iterable[Mapping[str, Value]]) -> dict[str, Value]:
+    """All of them as one. Raises ValueError where two declare something different under one name."""
+    whole: dict[str, Value] = {}
+    for part in declared:
+        for name, value in part.items():
+            if whole.setdefault(name, value) != value:
+                raise ValueError(f"two packages declare {name}: {whole[name]} and {value}")
+    return whole
+
+
+def _slots(packages: tuple[Declaration, ...]) -> dict[str, tuple[str, ...]]:
+    """Event type → payload fields in slot order: those of the first package, then what others read beside them."""
+    fields: dict[str, tuple[str, ...]] = {}
+    for package in packages:
+        settings = {"broker_start": tuple(package.start_settings)} if package.start_settings else {}
+        for declared in (package.slots, settings):
+            for event, names in declared.items():
+                before = fields.get(event, ())
+                fields[event] = (*before, *(name for name in names if name not in before))
+    too_many = {event: len(names) for event, names in fields.items() if len(names) > SLOTS}
+    if too_many:
+        raise ValueError(f"an event has {SLOTS} slots, declared are {too_many}")
+    return fields
+
+
 #: Event type → payload fields in slot order. A type that is not listed carries no payload: it keeps `seq` whole and moves time.
-SLOT_FIELDS: dict[str, tuple[str, ...]] = {
-    # The settings that a machine acts on; absent settings have no bit in the mask.
-    "broker_start": (*(f"settings.{key}" for key in SETTINGS), "version_number"),
-    "setting": tuple(f"setting.{key}" for key in SETTINGS),
-    "dispatch_rate": ("level", "msg_rate", "byte_rate", "period_s", "relative", "limiter"),
-    "backlog_quota": ("quota_type", "limit", "policy"),
-    "ledger_open": ("ledger", "snapshot"),
-    "ledger_close": ("ledger", "entries", "bytes", "close_ts", "snapshot"),
-    "ledger_trim": ("ledger",),
-    "cursor_open": ("ledger", "entry", "entries", "durable", "snapshot", "cursor_owner"),
-    "dispatcher_open": ("sub_type",),
-    "publish": ("ledger", "entry", "msgs", "bytes", "publish_ts"),
-    "read": (
-        "want_left_msgs",  # want_msgs · 2^32 + (left_msgs + 2), both 32-bit; no left_msgs: + 0
-        "want_bytes",
-        "left_bytes",
-        "broker_msgs",
-        "broker_bytes",
-        "topic_msgs",
-        "topic_bytes",
-        "sub_msgs",
-        "sub_bytes",
-        "asked_ns",
-    ),
-    "dispatch": ("entries", "msgs", "bytes", "charged"),
-    "ack": ("ledger", "entry", "ack_type", "batch_index"),
-    "mark_delete": ("ledger", "entry", "persisted", "reset"),
-    "quota_round": ("phase", "duration_us"),
-    "quota_check": ("duration_us", "outside_of_round"),
-    "quota_exceeded": ("quota_type", "policy", "limit"),
-}
+SLOT_FIELDS: dict[str, tuple[str, ...]] = _slots(PACKAGES)
+#: Of them, those that are no column of bronze → their SQL.
+COMPUTED_FIELDS: dict[str, str] = united(package.computed for package in PACKAGES)
+#: Event type → {question → its SQL}: bit SLOTS + k of `mask` answers the k-th one with yes.
+QUESTIONS: dict[str, Mapping[str, str]] = united(package.questions for package in PACKAGES)
+#: Pulsar configuration keys that a package acts on, and how their text becomes a number: true or false as 1 or 0, or an integer.
+SETTINGS: dict[str, str] = united(package.settings for package in PACKAGES)
+#: Slots of `broker_start` that hold two settings each, which no `setting` event changes.
+START_SETTINGS: dict[str, Mapping[str, str]] = united(package.start_settings for package in PACKAGES)
+#: Two settings in one slot: (first + 2) · 2^31 + (second + 2), each cut to −1 … 2^31 − 3; 0 stands for an absent one.
+PACKED_BITS, PACKED_OFFSET, PACKED_LEAST, PACKED_MOST = 31, 2, -1, 2**31 - 3
 #: Text with few values travels as its position in the declared tuple.
 ENUM_SLOTS = {
     "level": LIMITER_LEVELS,
@@ -65,7 +70,5 @@ ENUM_SLOTS = {
     "policy": QUOTA_POLICIES,
     "ack_type": ACK_TYPES,
     "phase": ROUND_PHASES,
+    "throttle_type": THROTTLE_TYPES,
 }
-#: Whose cursor it is: a subscription's, or one of Pulsar's own by the beginning of its name.
-CURSOR_OWNERS = ("subscription", "deduplication", "replicator")
-SYSTEM_CURSORS = {"pulsar.dedup": 1, "pulsar.repl": 2}

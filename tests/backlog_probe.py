@@ -13,7 +13,8 @@ from lane_rows import lane_rows, text_id
 from lane_tables import SETTINGS
 
 from pipeline.lanes.probe import Probe
-from pipeline.machines.machine import NULL, Rows
+from pipeline.machines.outcome import Rows
+from schemas.outcomes import NULL
 
 Event = dict[str, Any]
 #: The log does not tell this figure, and the machine does not guess.

@@ -12,7 +12,14 @@ README, DOCS = ROOT / "README.md", ROOT / "docs"
 PAGES = [README, *sorted(DOCS.glob("*.md"))]
 GLOSSARY, RUNBOOK, OPERATIONS, ARCHITECTURE = (DOCS / f"{name}.md" for name in ("glossary", "runbook", "operations", "architecture"))
 #: Pages in the plain English of the house: short lines, the field's words.
-PLAIN_PAGES = [README, OPERATIONS, ARCHITECTURE, RUNBOOK, GLOSSARY, *(DOCS / f"{name}.md" for name in ("throttling", "backlog", "quality"))]
+PLAIN_PAGES = [
+    README,
+    OPERATIONS,
+    ARCHITECTURE,
+    RUNBOOK,
+    GLOSSARY,
+    *(DOCS / f"{name}.md" for name in ("throttling", "backlog", "channels", "quality")),
+]
 
 _FENCE = "```"
 _COMMAND = re.compile(r"^ *\./spark-submit\.sh (?!set-up)(.+)$")

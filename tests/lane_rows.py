@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from schemas.events import CODES, TOMBSTONE_CODE
-from schemas.lane_columns import COLUMN, ENUM_SLOTS, LANE_COLUMNS, SETTINGS, SLOT_FIELDS
+from schemas.lane_columns import COLUMN, ENUM_SLOTS, LANE_COLUMNS, SETTINGS, SLOT_FIELDS, SLOTS, START_SETTINGS
 
 
 def text_id(*parts: str) -> int:
@@ -37,6 +37,8 @@ def lane_rows(events: list[dict[str, Any]], ingest_batch: int = 0) -> Array:
             if value is not None:
                 row[COLUMN[f"s{slot}"]] = value
                 mask |= 1 << slot
+        if event["type"] == "read" and event.get("permits") is not None and event["permits"] <= 1:
+            mask |= 1 << SLOTS
         row[COLUMN["mask"]] = mask
     return rows
 
@@ -47,10 +49,13 @@ def _slot_value(event: dict[str, Any], field: str) -> int | None:
         return event["want_msgs"] * 2**32 + (0 if left is None else left + 2)
     if field.startswith("settings."):
         key = field.split(".", 1)[1]
-        return _setting(key, event["settings"].get(key))
+        return _setting(SETTINGS[key], event["settings"].get(key))
     if field.startswith("setting."):
         key = field.split(".", 1)[1]
-        return _setting(key, event["value"]) if event["key"] == key else None
+        return _setting(SETTINGS[key], event["value"]) if event["key"] == key else None
+    if field in START_SETTINGS:
+        first, second = (_setting(kind, event["settings"].get(key)) for key, kind in START_SETTINGS[field].items())
+        return _half(first) * 2**31 + _half(second)
     if field == "version_number":
         first, second, third = (*map(int, re.findall(r"\d+", event["version"])[:3]), 0, 0, 0)[:3]
         return first * 1_000_000 + second * 1_000 + third
@@ -58,13 +63,21 @@ def _slot_value(event: dict[str, Any], field: str) -> int | None:
         return 1 if event["sub"].startswith("pulsar.dedup") else 2 if event["sub"].startswith("pulsar.repl") else 0
     if field == "outside_of_round":
         return int(event.get("cause") is not None)
+    if field == "keeps_alive":
+        return int(event["command"] in ("PING", "PONG"))
     value = event.get(field)
     if value is None:
         return None
     return ENUM_SLOTS[field].index(value) if field in ENUM_SLOTS else int(value)
 
 
-def _setting(key: str, value: str | None) -> int | None:
+def _setting(kind: str, value: str | None) -> int | None:
     if value is None:
         return None
-    return int(value) if SETTINGS[key] == "integer" else int(value.lower() == "true")
+    if kind == "flag":
+        return int(value.lower() == "true")
+    return int(value) if re.fullmatch(r"\s*[+-]?\d+\s*", value) and abs(int(value)) < 2**63 else None
+
+
+def _half(setting: int | None) -> int:
+    return 0 if setting is None else min(max(setting, -1), 2**31 - 3) + 2

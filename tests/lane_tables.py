@@ -8,15 +8,14 @@ import numpy as np
 from lane_rows import lane_rows, text_id
 
 from pipeline.lanes.codec import decode, encode
-from pipeline.lanes.kept import new_machines
 from pipeline.lanes.lane import Lane, LaneSettings
-from pipeline.lanes.outcomes import ENUMS, FILLED_LATER, LANE_REPORT, OUTCOME_COLUMNS, PAYLOAD, TEXT_OF_IDS
-from pipeline.machines.machine import NULL, Rows
+from pipeline.machines.outcome import Rows
 from schemas.events import DRAIN_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
+from schemas.outcomes import ENUMS, FILLED_LATER, LANE_REPORT, NULL, OUTCOME_COLUMNS, PAYLOAD, TEXT_OF_IDS
 from schemas.tables import TABLES_BY_NAME
 
-SETTINGS = LaneSettings(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000, hold_ms=600_000, machines=new_machines)
+SETTINGS = LaneSettings(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000, hold_ms=600_000)
 OUTCOME_TABLES = tuple(name for name in OUTCOME_COLUMNS if name != LANE_REPORT)
 Table = list[dict[str, Any]]
 

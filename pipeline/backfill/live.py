@@ -14,10 +14,10 @@ from pipeline.backfill.run import Run
 from pipeline.backfill.stretch import FIRST_SEQ
 from pipeline.lanes.control import Order, broker_ids, issue, seed_orders
 from pipeline.lanes.operator import OUTPUT_TYPE
-from pipeline.lanes.outcomes import KINDS, PAYLOAD
 from pipeline.sinks.outcomes import output_column
 from pipeline.warehouse.guard import newest_batches
 from pipeline.warehouse.layout import Warehouse
+from schemas.outcomes import KINDS, PAYLOAD
 from schemas.tables.lane_answers import LANE_ANSWERS
 
 #: A lane answers with its next micro-batch. One that did not after so long is busy with more than can wait for it.

@@ -1,4 +1,4 @@
-"""Folds a stretch of an epoch again: the same epoch, time and machines as in a lane, over events that are all there and in order."""
+"""Folds a stretch of an epoch again: the same epoch, time and model as in a lane, over events that are all there and in order."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
@@ -12,10 +12,10 @@ from pipeline.lanes.epoch import Counts, Epoch
 from pipeline.lanes.kept import opened_snapshot, snapshot
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.operator import output_frame, runs_of
-from pipeline.lanes.outcomes import LANE_REPORT
 from pipeline.machines.array import Array
-from pipeline.machines.machine import Rows
+from pipeline.machines.outcome import Rows
 from schemas.lane_columns import COLUMN
+from schemas.outcomes import LANE_REPORT
 
 EPOCH = COLUMN["epoch"]
 #: Told when events came, which a backfill does not change.
@@ -30,8 +30,8 @@ class Refold:
         self._last_day = (last_date - date(1970, 1, 1)).days
         self._lane = Lane(settings)
         if state:
-            numbers, machines = opened_snapshot(state, settings.window_us)
-            time = self._lane.new_time(stretch.told.epoch, machines)
+            numbers, model = opened_snapshot(state, settings.window_us)
+            time = self._lane.new_time(stretch.told.epoch, model)
             time.restore(numbers)
             epoch = Epoch(stretch.told.epoch, Counts(), lambda rows: None, time, next_seq=stretch.first_seq)
             self._lane.adopt(epoch)
@@ -70,7 +70,7 @@ class Refold:
         reached = self._epoch.next_seq - 1
         invariant(reached == self._stretch.last_seq, f"{told.broker}, epoch {told.epoch}: the last event that its lane applied is missing")
         columns: dict[str, Array | int] = {"epoch": told.epoch, "request": 0, "answer": hold.HELD, "next_seq": self._epoch.next_seq}
-        return [Rows("lane_answers", columns, 1, snapshot(time.numbers, time.machines, time.window_us))]
+        return [Rows("lane_answers", columns, 1, snapshot(time.numbers, time.model, time.window_us))]
 
     def _is_done(self) -> bool:
         """Whether all rows of the dates are out."""

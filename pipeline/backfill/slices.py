@@ -10,10 +10,14 @@ from pipeline.backfill.stretch import Dates
 from schemas.field import Table
 from schemas.render.ddl import quoted
 from schemas.tables import LANE_TABLES
+from schemas.tables.lane_snapshots import LANE_SNAPSHOTS
 
 #: Tables that are computed anew. Those that say when events and requests came stay as they are. lane_snapshots is the last: until it is
 #: swapped, what went before can be found out again.
-SWAPPED_TABLES: tuple[Table, ...] = tuple(table for table in LANE_TABLES if table.name not in ("late_events", "lane_answers"))
+SWAPPED_TABLES: tuple[Table, ...] = (
+    *(table for table in LANE_TABLES if table.name not in ("late_events", "lane_answers", LANE_SNAPSHOTS.name)),
+    LANE_SNAPSHOTS,
+)
 
 
 def date_of(table: Table) -> str:

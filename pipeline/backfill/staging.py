@@ -12,10 +12,11 @@ from pipeline.backfill.stretch import Dates, Stretch
 from pipeline.faults import BadWarehouse
 from pipeline.lanes.lane import LaneSettings
 from pipeline.lanes.operator import OUTPUT_TYPE
-from pipeline.lanes.outcomes import KINDS
 from pipeline.lanes.project import WANTED, replayed_rows
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
+from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
+from schemas.outcomes import KINDS
 from schemas.render.ddl import quoted
 
 
@@ -44,7 +45,7 @@ def stage(
 
 
 def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked: list[Dates]) -> dict[str, DataFrame]:
-    """The staged rows of the dates, by table, as the tables have them.
+    """The staged rows of the dates, by table, as the tables have them; tables of which nothing was staged are left out.
 
     Raises BadWarehouse where an id has no name: ingest did not finish its micro-batch.
     """
@@ -53,8 +54,10 @@ def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked:
     resolved = with_text(staged, spark.read.format("delta").load(warehouse.table("names")))
     if resolved.where(lacks_text()).limit(1).count():
         raise BadWarehouse(f"names of ids in {warehouse.table('dispatch_events')} are missing: start `stream` again, then this")
-    by_table = {table.name: resolved.where(F.col("kind") == KINDS[table.name]) for table in SWAPPED_TABLES}
-    return {table.name: rows_of(table_rows(by_table[table.name], table), table, asked) for table in SWAPPED_TABLES}
+    files = WarehouseFiles(spark)
+    tables = [table for table in SWAPPED_TABLES if files.exists(f"{folder}/kind={KINDS[table.name]}")]
+    by_table = {table.name: resolved.where(F.col("kind") == KINDS[table.name]) for table in tables}
+    return {table.name: rows_of(table_rows(by_table[table.name], table), table, asked) for table in tables}
 
 
 def staged_late_events(waiting: DataFrame, asked: list[Dates], folder: str) -> DataFrame:

@@ -15,9 +15,9 @@ from pipeline.faults import BadWarehouse, invariant
 from pipeline.machines.array import Array
 
 MAGIC = b"DLAN"
-VERSION = 5
+VERSION = 7
 #: Of a lane on hold: the same, and what waits.
-HOLD_VERSION = 6
+HOLD_VERSION = 8
 _PREFIX = struct.Struct("<4sIQ")  # magic, version, length of the payload before compression
 _HEADER_LENGTH = struct.Struct("<I")
 

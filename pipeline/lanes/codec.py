@@ -7,7 +7,7 @@ from pipeline.lanes.blob import HOLD_VERSION, VERSION, packed, unpacked
 from pipeline.lanes.epoch import Epoch
 from pipeline.lanes.given_up import GivenUp
 from pipeline.lanes.hold import Hold
-from pipeline.lanes.kept import check_stamp, restored_machines, stamp, time_arrays
+from pipeline.lanes.kept import check_stamp, restored_model, stamp, time_arrays
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.machines.array import Array
 
@@ -24,8 +24,8 @@ def encode(lane: Lane) -> bytes:
         arrays[f"{number}/given_up"] = epoch.given_up.array()
         arrays[f"{number}/held"] = epoch.held
         if epoch.time is not None:
-            arrays |= time_arrays(f"{number}/", epoch.time.numbers, epoch.time.machines, lambda machine: machine.arrays())
-    header = {**stamp(lane.settings.machines(), lane.settings.window_us), "newest_batch": lane.newest_batch, "epochs": epochs}
+            arrays |= time_arrays(f"{number}/", epoch.time.numbers, epoch.time.model.arrays())
+    header = {**stamp(lane.settings.window_us), "newest_batch": lane.newest_batch, "epochs": epochs}
     if not lane.hold:
         return packed(header, arrays, VERSION)
     return packed({**header, "hold": lane.hold.request}, {**arrays, "waiting": lane.hold.rows()}, HOLD_VERSION)
@@ -43,7 +43,7 @@ def decode(blob: bytes, settings: LaneSettings) -> Lane:
         number = kept["epoch"]
         time = None
         if kept["alive"]:
-            time = lane.new_time(number, restored_machines(f"{number}/", arrays))
+            time = lane.new_time(number, restored_model(f"{number}/", arrays))
             time.restore(arrays[f"{number}/time"])
         epoch = Epoch(number, counts=None, emit=None, time=time)  # type: ignore[arg-type]  # adopt() gives it both
         for name in _EPOCH_NUMBERS:

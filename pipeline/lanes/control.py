@@ -1,4 +1,4 @@
-"""Rows that lanes read beside bronze (schemas/tables/bookkeeping.py, LANE_CONTROL): they wake lanes and tell them what to do."""
+"""Rows that lanes read beside bronze (schemas/tables/bookkeeping.py, LANE_CONTROL): they wake lanes and give them orders."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

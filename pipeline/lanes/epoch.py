@@ -1,4 +1,4 @@
-"""One epoch of one broker: events in `seq` order, holes held, repeats recognised, what is lost or late said so.
+"""One epoch of one broker: events in `seq` order, holes held, repeats recognised, what is lost or late reported.
 
 Laws. A contiguous event is applied at once. Every event that comes is exactly one of applied, held, a duplicate, late, or a tombstone.
 """
@@ -11,7 +11,7 @@ import numpy as np
 from pipeline.lanes.given_up import END_OF_SEQ, EPOCH_OVER, LOST, QUARANTINED, GivenUp
 from pipeline.lanes.windows import US_PER_DAY, EpochTime
 from pipeline.machines.array import Array
-from pipeline.machines.machine import Rows
+from pipeline.machines.outcome import Rows
 from schemas.events import CODES, TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 
@@ -65,7 +65,7 @@ class Epoch:
             self._waiting.append(rows)
 
     def settle(self) -> None:
-        """Sort what waits, tell repeats and late events, apply what is contiguous, hold the rest. Rows are gathered slice by slice."""
+        """Sort what waits, report repeats and late events, apply what is contiguous, hold the rest. Rows are gathered slice by slice."""
         if not self._waiting:
             return
         held_before = len(self.held)
@@ -83,7 +83,7 @@ class Epoch:
         self.counts.held += len(self.held) - held_before
 
     def give_up_holes(self, is_lost: Callable[[Array], bool]) -> None:
-        """Give up the hole before what is held as long as `is_lost(held)` says so, applying what then is contiguous."""
+        """Give up the hole before what is held as long as `is_lost(held)`, applying what then is contiguous."""
         held_before = len(self.held)
         while self.phase == OPEN and len(self.held) and is_lost(self.held):
             self._lose_until(self.held[0])
@@ -95,7 +95,7 @@ class Epoch:
         self._finish(ENDED)
 
     def drain(self) -> None:
-        """The log ends here: holes are lost and windows close, but nothing says that the process ended."""
+        """The log ends here: holes are lost and windows close, but the process may live on."""
         self._finish(DRAINED)
 
     def _finish(self, phase: int) -> None:

@@ -1,6 +1,6 @@
 """A lane on hold: what comes waits in front of it while a backfill computes the state from which the lane is to go on.
 
-Law. What waited is taken as if it had come later, so nothing of a hold can be seen in what the log's tables say.
+Law. What waited is taken as if it had come later, so nothing of a hold can be seen in the tables of the log.
 """
 
 from collections.abc import Mapping

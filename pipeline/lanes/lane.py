@@ -3,7 +3,6 @@
 `offer` as often as rows come, then `finish` once per micro-batch.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -13,12 +12,13 @@ from pipeline.lanes.epoch import OPEN, Counts, Epoch
 from pipeline.lanes.hold import HELD, LAPSED, REFUSED, RELEASED, SEEDED, Hold
 from pipeline.lanes.kept import opened_snapshot
 from pipeline.lanes.orders import Orders, Seed
-from pipeline.lanes.outcomes import LANE_REPORT
 from pipeline.lanes.windows import EpochTime
 from pipeline.machines.array import Array
-from pipeline.machines.machine import Machine, Rows
+from pipeline.machines.model import BrokerModel
+from pipeline.machines.outcome import Rows
 from schemas.events import TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN
+from schemas.outcomes import LANE_REPORT
 
 EPOCH, NS, TYPE, INGEST_BATCH = (COLUMN[c] for c in ("epoch", "ns", "type_code", "ingest_batch"))
 NS_PER_MS = 1_000_000
@@ -26,13 +26,12 @@ NS_PER_MS = 1_000_000
 
 @dataclass(frozen=True)
 class LaneSettings:
-    """What a lane must know. `machines()` makes the machines of a new epoch."""
+    """What a lane must know."""
 
     lateness_ms: int
     window_ms: int
     clock_step_ms: int
     hold_ms: int
-    machines: Callable[[], Sequence[Machine]]
 
     @property
     def window_us(self) -> int:
@@ -113,13 +112,13 @@ class Lane:
     def epoch(self, number: int) -> Epoch:
         """The epoch's state, made if it is new."""
         if number not in self.epochs:
-            self.epochs[number] = Epoch(number, self._counts, self._outcomes_append, self.new_time(number, self.settings.machines()))
+            self.epochs[number] = Epoch(number, self._counts, self._outcomes_append, self.new_time(number, BrokerModel()))
         return self.epochs[number]
 
-    def new_time(self, number: int, machines: Sequence[Machine]) -> EpochTime:
+    def new_time(self, number: int, model: BrokerModel) -> EpochTime:
         """Time of an epoch in which nothing has happened."""
         settings = self.settings
-        return EpochTime(number, settings.window_us, settings.clock_step_ms * 1000, machines, self._outcomes_append)
+        return EpochTime(number, settings.window_us, settings.clock_step_ms * 1000, model, self._outcomes_append)
 
     def adopt(self, epoch: Epoch) -> None:
         """Take an epoch that was decoded from a state blob."""
@@ -134,7 +133,7 @@ class Lane:
         self._answer_of_all(HELD, request)
 
     def _end_hold(self, orders: Orders) -> None:
-        """Go on: from the states that came, or as the lane is, because it was told to, or because too much waits."""
+        """Go on: from the states that came, or as the lane is, because it was ordered to, or because too much waits."""
         request, seeds = self.hold.request, list(orders.seeds())
         for seed in seeds:
             taken = seed.request == request and self._plant(seed)
@@ -163,10 +162,10 @@ class Lane:
         if epoch is None or epoch.phase != OPEN or epoch.next_seq != seed.next_seq:
             return False
         try:
-            numbers, machines = opened_snapshot(seed.state, self.settings.window_us)
+            numbers, model = opened_snapshot(seed.state, self.settings.window_us)
         except BadWarehouse:  # of another version: answered with `refused`
             return False
-        epoch.time = self.new_time(seed.epoch, machines)
+        epoch.time = self.new_time(seed.epoch, model)
         epoch.time.restore(numbers)
         return True
 

@@ -14,10 +14,11 @@ from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 from pipeline.faults import invariant
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
-from pipeline.lanes.outcomes import KINDS, LANE_REPORT, OUTCOME_WIDTH, PAYLOAD, encode_rows
+from pipeline.lanes.outcomes import encode_rows
 from pipeline.machines.array import Array
-from pipeline.machines.machine import Rows
+from pipeline.machines.outcome import Rows
 from schemas.lane_columns import COLUMN, LANE_COLUMNS, LANE_KEY
+from schemas.outcomes import KINDS, LANE_REPORT, OUTCOME_WIDTH, PAYLOAD
 
 #: A lane's whole state is one opaque, versioned blob.
 STATE_TYPE = StructType([StructField("blob", BinaryType(), False)])

@@ -1,11 +1,10 @@
-"""What one broker's topics and subscriptions look like at an instant: the same lane and the same machine, asked between two checks.
+"""What one broker's topics and subscriptions look like at an instant: the same lane and the same model, asked between two checks.
 
-Nothing of a running job is touched: a probe folds the events of an epoch from its start. Limiters have nothing to tell at an instant, so
-only the backlog machine runs.
+Nothing of a running job is touched: a probe folds the events of an epoch from its start. Limiters have no rows at an instant:
+only backlogs are reported.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pandas as pd
 
@@ -13,8 +12,7 @@ from pipeline.faults import invariant
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.operator import output_frame, runs_of
 from pipeline.machines.array import Array
-from pipeline.machines.backlog.machine import BacklogMachine
-from pipeline.machines.machine import Rows
+from pipeline.machines.outcome import Rows
 from schemas.lane_columns import COLUMN
 
 EPOCH = COLUMN["epoch"]
@@ -24,15 +22,14 @@ class Probe:
     """One epoch of one broker, as far as its events were offered."""
 
     def __init__(self, epoch: int, settings: LaneSettings) -> None:
-        self._machine = BacklogMachine()
-        self._lane = Lane(replace(settings, machines=lambda: [self._machine]))
+        self._lane = Lane(settings)
         self._epoch = self._lane.epoch(epoch)
 
     def offer(self, rows: Array) -> None:
         """Events of the epoch in any order: int64 [n, LANE_COLUMNS]. What follows without a hole is applied now."""
         invariant(bool((rows[:, EPOCH] == self._epoch.epoch).all()), f"rows of another epoch than {self._epoch.epoch}")
         self._lane.offer(rows)
-        self._lane.finish()  # what checks said is in the tables already
+        self._lane.finish()  # rows of checks are in the tables already
 
     def at(self, now_us: int) -> list[Rows]:
         """Rows of `topic_backlog` and `subscription_backlog` of every loaded topic, as if checked at `now_us` without any action.
@@ -41,11 +38,11 @@ class Probe:
         Nothing once the process has ended.
         """
         self._epoch.give_up_holes(lambda held: True)
-        return [] if self._epoch.time is None else self._machine.probe(now_us, self._epoch.epoch)
+        return [] if self._epoch.time is None else self._epoch.time.model.probe(now_us, self._epoch.epoch)
 
 
 def probe_lanes(chunks: Iterator[pd.DataFrame], now_us: int, settings: LaneSettings) -> Iterator[pd.DataFrame]:
-    """Lane rows (LANE_KEY, LANE_COLUMNS) of one epoch per lane, sorted by lane and `seq`, to operator output of what a probe says.
+    """Lane rows (LANE_KEY, LANE_COLUMNS) of one epoch per lane, sorted by lane and `seq`, to operator output: the rows of a probe.
 
     For `mapInPandas` over partitions that hold whole lanes: rows stream by, one lane's state is in memory at a time.
     """

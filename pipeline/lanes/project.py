@@ -4,7 +4,21 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas.events import CODES, DRAIN_CODE, HOLD_CODE, RELEASE_CODE, SEED_CODE, TOMBSTONE_CODE
-from schemas.lane_columns import ENUM_SLOTS, LANE_COLUMNS, LANE_KEY, SETTINGS, SLOT_FIELDS, SLOTS, SYSTEM_CURSORS, VERSION_BASE
+from schemas.lane_columns import (
+    COMPUTED_FIELDS,
+    ENUM_SLOTS,
+    LANE_COLUMNS,
+    LANE_KEY,
+    PACKED_BITS,
+    PACKED_LEAST,
+    PACKED_MOST,
+    PACKED_OFFSET,
+    QUESTIONS,
+    SETTINGS,
+    SLOT_FIELDS,
+    SLOTS,
+    START_SETTINGS,
+)
 
 #: Stretches of epochs, as `replayed_rows` wants them.
 WANTED = f"{LANE_KEY} bigint, epoch bigint, first_seq bigint, last_seq bigint"
@@ -13,31 +27,32 @@ _CONTROL_CODES = {"drain": DRAIN_CODE, "tombstone": TOMBSTONE_CODE, "hold": HOLD
 
 def slot_value(field: str) -> str:
     """SQL of one payload field as a long; null where the event does not have it."""
-    if field == "want_left_msgs":
-        return f"want_msgs * {2**32}L + coalesce(left_msgs + 2L, 0L)"
+    if field in COMPUTED_FIELDS:
+        return COMPUTED_FIELDS[field]
     source, _, key = field.partition(".")
     if source == "settings":
-        return _setting(key, f"try_element_at(settings, '{key}')")
+        return _setting(SETTINGS[key], f"try_element_at(settings, '{key}')")
     if source == "setting":
-        return f"if(`key` = '{key}', {_setting(key, 'value')}, null)"
-    if field == "version_number":
-        parts = (f"try_cast(try_element_at(split(regexp_extract(version, '^[0-9.]+', 0), '[.]'), {k}) AS bigint)" for k in (1, 2, 3))
-        return " + ".join(f"coalesce({part}, 0L) * {VERSION_BASE ** (2 - k)}L" for k, part in enumerate(parts))
-    if field == "cursor_owner":
-        return "CASE " + " ".join(f"WHEN startswith(sub, '{name}') THEN {n}L" for name, n in SYSTEM_CURSORS.items()) + " ELSE 0L END"
-    if field == "outside_of_round":
-        return "if(cause IS NULL, 0L, 1L)"
+        return f"if(`key` = '{key}', {_setting(SETTINGS[key], 'value')}, null)"
+    if field in START_SETTINGS:
+        first, second = (_packed(kind, f"try_element_at(settings, '{key}')") for key, kind in START_SETTINGS[field].items())
+        return f"{first} * {2**PACKED_BITS}L + {second}"
     if field in ENUM_SLOTS:
         branches = " ".join(f"WHEN '{text}' THEN {number}L" for number, text in enumerate(ENUM_SLOTS[field]))
         return f"CASE {field} {branches} END"
     return f"cast({field} AS bigint)"
 
 
-def _setting(key: str, text: str) -> str:
+def _setting(kind: str, text: str) -> str:
     """A configuration value as a number; a flag as Java reads a boolean: true in any case of letters."""
-    if SETTINGS[key] == "integer":
+    if kind == "integer":
         return f"try_cast(trim({text}) AS bigint)"
     return f"if({text} IS NULL, null, if(lower({text}) = 'true', 1L, 0L))"
+
+
+def _packed(kind: str, text: str) -> str:
+    """A configuration value as half of a slot."""
+    return f"coalesce(greatest(least({_setting(kind, text)}, {PACKED_MOST}L), {PACKED_LEAST}L) + {PACKED_OFFSET}L, 0L)"
 
 
 def _by_type(values: dict[str, str], otherwise: str) -> str:
@@ -56,7 +71,12 @@ def _slot(position: int) -> Column:
 
 def _mask() -> Column:
     values = {
-        event_type: " + ".join(f"if(({slot_value(field)}) IS NULL, 0L, {1 << slot}L)" for slot, field in enumerate(fields))
+        event_type: " + ".join(
+            [
+                *(f"if(({slot_value(field)}) IS NULL, 0L, {1 << slot}L)" for slot, field in enumerate(fields)),
+                *(f"if({question}, {1 << (SLOTS + k)}L, 0L)" for k, question in enumerate(QUESTIONS.get(event_type, {}).values())),
+            ]
+        )
         for event_type, fields in SLOT_FIELDS.items()
     }
     return F.expr(_by_type(values, "0L")).alias("mask")

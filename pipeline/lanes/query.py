@@ -11,10 +11,8 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.state import GroupStateTimeout
 
 from pipeline.faults import BadWarehouse
-from pipeline.lanes.kept import new_machines
 from pipeline.lanes.lane import LaneSettings
 from pipeline.lanes.operator import OUTPUT_TYPE, REPORT_KIND, STATE_TYPE, lane_operator
-from pipeline.lanes.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST
 from pipeline.lanes.project import bronze_lane_rows, control_lane_rows
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
@@ -25,6 +23,7 @@ from pipeline.warehouse.checkpoint import read_checkpoint
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from schemas.lane_columns import LANE_KEY
+from schemas.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST
 from schemas.tables import TABLES_BY_NAME
 
 QUERY = "lanes"
@@ -42,7 +41,7 @@ def files_for(rows: int) -> int:
 def lane_settings(settings: Settings) -> LaneSettings:
     """What lanes need of the settings."""
     lanes = settings.lanes
-    return LaneSettings(lanes.lateness_ms, lanes.window_ms, lanes.clock_step_ms, lanes.hold_ms, new_machines)
+    return LaneSettings(lanes.lateness_ms, lanes.window_ms, lanes.clock_step_ms, lanes.hold_ms)
 
 
 def lane_outcomes(spark: SparkSession, warehouse: Warehouse, settings: Settings) -> DataFrame:

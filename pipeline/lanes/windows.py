@@ -1,10 +1,10 @@
-"""One epoch's time: which window is open, when it closes, what the wall clock did. Drives the machines.
+"""One epoch's time: which window is open, when it closes, what the wall clock did. Drives the broker's model.
 
 Laws. The lane's time is the greatest `ts` of the clock segment; a window closes when it passes. Durations are `ns`. Only events in `seq`
 order come here, so nothing depends on files, commits or micro-batches.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
@@ -13,9 +13,11 @@ import numpy as np
 
 from pipeline.lanes.kept import snapshot
 from pipeline.machines.array import Array
-from pipeline.machines.machine import NULL, Machine, Rows, Window
+from pipeline.machines.model import BrokerModel
+from pipeline.machines.outcome import Rows, Window
 from schemas.events import TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN
+from schemas.outcomes import NULL
 
 SEQ, TS, NS, TYPE = (COLUMN[c] for c in ("seq", "ts", "ns", "type_code"))
 LOST_RANGE, CLOCK_STEP = 0, 1
@@ -40,7 +42,7 @@ NUMBERS = (
 US_PER_DAY = 86_400_000_000
 #: SNAPSHOT_MARKS: the state at a day's end; all rows of the day are out; the epoch is over; its log is.
 DAY, SETTLED, ENDED, DRAINED = range(4)
-#: `chain` of an epoch that goes on from no snapshot that is there: no digest, as far as 64 bits can tell.
+#: `chain` of an epoch that goes on from no snapshot that is there: no digest, as far as 64 bits can distinguish.
 BROKEN_CHAIN = 1
 
 
@@ -51,7 +53,7 @@ class EpochTime:
     epoch: int
     window_us: int
     clock_step_us: int
-    machines: Sequence[Machine]
+    model: BrokerModel
     emit: Callable[[Rows], None]
     started: int = 0
     last_seq: int = 0
@@ -93,8 +95,7 @@ class EpochTime:
         if self.window != NULL:
             self.missing += lost
         self.carry = lost
-        for machine in self.machines:
-            machine.lose()
+        self.model.lose()
 
     def close(self) -> None:
         """The log is over: the open window is closed at the last event applied, what lasts is charged until then."""
@@ -103,16 +104,14 @@ class EpochTime:
 
     def _close_last_window(self) -> None:
         if self.window != NULL:
-            self._charge_until(self.last_ts, self.last_ns)
-            for machine in self.machines:
-                machine.end_log(self.last_ts, self.last_ns)
-            self._close_window(self.last_ns)
+            self._charge_until(self.last_ts, self.last_ns, self.last_seq)
+            self._emit_all(self.model.end_log(self.epoch, self.last_ts, self.last_ns))
+            self._close_window(self.last_ns, self.last_seq)
 
     def end(self) -> None:
         """The process is over: everything alive ends at its last event."""
         if self.started:
-            for machine in self.machines:
-                machine.end_epoch(self.last_ts, self.last_ns)
+            self._emit_all(self.model.end_epoch(self.epoch, self.last_ts, self.last_ns))
         self._close_last_window()
         self._emit_snapshot(ENDED, self.day, self.last_seq + 1)
 
@@ -127,9 +126,7 @@ class EpochTime:
                 self._end_day(int(run[0, SEQ]))
                 self.day = day
             self._enter(int(windows[start]), run[0])
-            for machine in self.machines:
-                for outcome in machine.fold(run):
-                    self.emit(outcome)
+            self._emit_all(self.model.fold(run))
             tombstones = int(np.count_nonzero(run[:, TYPE] == TOMBSTONE_CODE))
             self.applied += len(run) - tombstones
             self.missing += tombstones
@@ -141,25 +138,25 @@ class EpochTime:
         if window == self.window:
             self.carry = 0
             return
-        next_ns = int(event[NS])
+        next_seq, next_ns = int(event[SEQ]), int(event[NS])
         if self.window != NULL:
             between = self.window + self.window_us
-            self._close_window(next_ns)
-            while between < window and any(machine.has_running_time(next_ns) for machine in self.machines):
+            self._close_window(next_ns, next_seq)
+            while between < window and self.model.has_running_time(next_ns):
                 self.window, self.window_segment, self.missing = between, self.clock_segment, self.carry
-                self._close_window(next_ns)
+                self._close_window(next_ns, next_seq)
                 between += self.window_us
         self.window, self.window_segment = window, self.clock_segment
         self.missing += self.carry
         self.carry = 0
-        self._settle_day(int(event[SEQ]))
+        self._settle_day(next_seq)
 
     def _end_day(self, next_seq: int) -> None:
-        """The first event of a later date comes: tell the state before it."""
+        """The first event of a later date comes: emit the state before it."""
         if self.day == NULL:
             return
         chain, self.chain = self.chain, 0  # the state is the same whatever it came from
-        state = snapshot(self.numbers, self.machines, self.window_us)
+        state = snapshot(self.numbers, self.model, self.window_us)
         digest = int.from_bytes(sha256(state).digest()[:8], "little", signed=True)
         self.chain = chain
         self._emit_snapshot(DAY, self.day, next_seq, digest, state)
@@ -172,15 +169,15 @@ class EpochTime:
             self._emit_snapshot(SETTLED, self.settled_day, next_seq)
 
     def break_chain(self) -> None:
-        """Rows of this epoch may have been replaced by older ones: its next mark is to say that its dates are due for a backfill.
+        """Rows of this epoch may have been replaced by older ones: its next mark is to report its dates as due for a backfill.
 
-        Of an epoch without a snapshot only late events say so.
+        Of an epoch without a snapshot only late events report it.
         """
         self.chain = self.chain and BROKEN_CHAIN
 
     def is_past(self, day: int) -> bool:
         """Whether rows of `day` (since 1970) or before come no more, unless the clock goes back."""
-        return self.window >= (day + 1) * US_PER_DAY and not any(m.waits((day + 1) * US_PER_DAY) for m in self.machines)
+        return self.window >= (day + 1) * US_PER_DAY and not self.model.waits((day + 1) * US_PER_DAY)
 
     def _emit_snapshot(self, mark: int, day: int, next_seq: int, digest: int = 0, state: bytes = b"") -> None:
         if not self.started:
@@ -190,29 +187,25 @@ class EpochTime:
         }  # fmt: skip
         self.emit(Rows("lane_snapshots", columns, 1, state))
 
-    def _close_window(self, border_ns: int) -> None:
-        closing = Window(
-            self.epoch, self.window, self.window + self.window_us, self.window_segment, border_ns, self.applied, self.missing
-        )  # fmt: skip
-        for machine in self.machines:
-            for rows in machine.close_window(closing):
-                self.emit(rows)
+    def _close_window(self, border_ns: int, border_seq: int) -> None:
+        end = self.window + self.window_us
+        closing = Window(self.epoch, self.window, end, self.window_segment, border_ns, self.applied, self.missing, border_seq, self.last_ts)
+        self._emit_all(self.model.close_window(closing))
         self.window, self.applied, self.missing = NULL, 0, 0
 
     def _step_clock(self, event: Array, jump_us: int) -> None:
         seq, ts, ns = int(event[SEQ]), int(event[TS]), int(event[NS])
         self._emit_gap(CLOCK_STEP, seq, seq, 0, self.last_ts, ts, jump_us)
-        self._charge_until(ts, ns)
+        self._charge_until(ts, ns, seq)
         self.clock_segment += 1
         if jump_us < 0:
             if self.window != NULL:
-                self._close_window(ns)
-                self._charge_until(ts, ns)  # what lasts goes on from the new time, not from the border of a window that was cut short
+                self._close_window(ns, seq)
+                self._charge_until(ts, ns, seq)  # what lasts goes on from the new time, not from the border of a window that was cut short
             self.time_us = NULL
 
-    def _charge_until(self, ts: int, ns: int) -> None:
-        for machine in self.machines:
-            machine.step_clock(ts, ns)
+    def _charge_until(self, ts: int, ns: int, seq: int) -> None:
+        self.model.step_clock(ts, ns, seq)
 
     def _emit_gap(self, kind: int, first_seq: int, last_seq: int, events: int, ts_before: int, ts_after: int, step_us: int) -> None:
         columns: dict[str, Array | int] = {
@@ -220,6 +213,10 @@ class EpochTime:
             "ts_before": ts_before, "ts_after": ts_after, "step_us": step_us,
         }  # fmt: skip
         self.emit(Rows("log_gaps", columns, 1))
+
+    def _emit_all(self, outcomes: Iterable[Rows]) -> None:
+        for rows in outcomes:
+            self.emit(rows)
 
     @property
     def numbers(self) -> Array:

@@ -17,7 +17,7 @@ def _numba_without_scipy() -> Any:
     """
     if "scipy" in sys.modules:
         return import_module("numba")
-    sys.modules["scipy"] = None  # type: ignore[assignment]  # so Python is told that a module cannot be imported
+    sys.modules["scipy"] = None  # type: ignore[assignment]  # this is how Python learns that a module cannot be imported
     try:
         import_module("numba.np.arraymath")  # it looks for scipy, else when the first rule is called
         return import_module("numba")

@@ -2,43 +2,56 @@
 
 from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
-from schemas.lane_columns import COLUMN, SLOT_FIELDS
+from schemas.lane_columns import COLUMN, QUESTIONS, SLOT_FIELDS, SLOTS
 
-TS, NS, TYPE, TOPIC_ID, SUB_ID, MASK = (COLUMN[name] for name in ("ts", "ns", "type_code", "topic_id", "sub_id", "mask"))
+SEQ, TS, NS, TYPE, TOPIC_ID, SUB_ID, MASK = (COLUMN[name] for name in ("seq", "ts", "ns", "type_code", "topic_id", "sub_id", "mask"))
 _FIRST_SLOT = COLUMN["s0"]
 
 
-def _columns(event_type: str, *fields: str) -> tuple[int, ...]:
+def columns(event_type: str, *fields: str) -> tuple[int, ...]:
+    """Where these fields of an event type lie. Raises ValueError for one that no package declares."""
     return tuple(_FIRST_SLOT + SLOT_FIELDS[event_type].index(field) for field in fields)
 
 
 #: Settings lie in the same columns of `broker_start` and `setting`.
-BATCH_MODE, PRECISE_CHECK, CHECK_ENABLED, CHECK_INTERVAL_S = _columns("setting", *SLOT_FIELDS["setting"])
-(VERSION,) = _columns("broker_start", "version_number")
+BATCH_MODE, PRECISE_CHECK, CHECK_ENABLED, CHECK_INTERVAL_S = columns("setting", *SLOT_FIELDS["setting"])
+(VERSION,) = columns("broker_start", "version_number")
 #: The same column in every event that names a ledger.
 (LEDGER,) = {_FIRST_SLOT + fields.index("ledger") for fields in SLOT_FIELDS.values() if "ledger" in fields}
-LEVEL, MSG_RATE, BYTE_RATE, PERIOD_S, RELATIVE, LIMITER = _columns(
+LEVEL, MSG_RATE, BYTE_RATE, PERIOD_S, RELATIVE, LIMITER = columns(
     "dispatch_rate", "level", "msg_rate", "byte_rate", "period_s", "relative", "limiter"
 )
 #: The same column in every event that names an entry of a ledger.
 (ENTRY,) = {_FIRST_SLOT + fields.index("entry") for fields in SLOT_FIELDS.values() if "entry" in fields}
-(OPENED_SNAPSHOT,) = _columns("ledger_open", "snapshot")
-CLOSED_ENTRIES, CLOSED_BYTES, CLOSE_TS, CLOSED_SNAPSHOT = _columns("ledger_close", "entries", "bytes", "close_ts", "snapshot")
-CURSOR_ENTRIES, DURABLE, CURSOR_SNAPSHOT, CURSOR_OWNER = _columns("cursor_open", "entries", "durable", "snapshot", "cursor_owner")
-(SUB_TYPE,) = _columns("dispatcher_open", "sub_type")
-PUBLISHED_MSGS, PUBLISHED_BYTES, PUBLISH_TS = _columns("publish", "msgs", "bytes", "publish_ts")
+(OPENED_SNAPSHOT,) = columns("ledger_open", "snapshot")
+CLOSED_ENTRIES, CLOSED_BYTES, CLOSE_TS, CLOSED_SNAPSHOT = columns("ledger_close", "entries", "bytes", "close_ts", "snapshot")
+CURSOR_ENTRIES, DURABLE, CURSOR_SNAPSHOT, CURSOR_OWNER = columns("cursor_open", "entries", "durable", "snapshot", "cursor_owner")
+(SUB_TYPE,) = columns("dispatcher_open", "sub_type")
+PUBLISHED_MSGS, PUBLISHED_BYTES, PUBLISH_TS = columns("publish", "msgs", "bytes", "publish_ts")
 #: `want_msgs` and `left_msgs` in one column: WANT_SHIFT and LEFT_MASK take them apart; left_msgs + LEFT_OFFSET, 0 if absent.
-WANT_LEFT, WANT_BYTES, LEFT_BYTES, ASKED_NS = _columns("read", "want_left_msgs", "want_bytes", "left_bytes", "asked_ns")
+WANT_LEFT, WANT_BYTES, LEFT_BYTES, ASKED_NS = columns("read", "want_left_msgs", "want_bytes", "left_bytes", "asked_ns")
 WANT_SHIFT, LEFT_MASK, LEFT_OFFSET = 32, 2**32 - 1, 2
 #: The broker's, the topic's and the subscription's answers follow one another, messages before bytes.
-(FIRST_ANSWER,) = _columns("read", "broker_msgs")
-ENTRIES, MSGS, SIZE, CHARGED = _columns("dispatch", "entries", "msgs", "bytes", "charged")
-MARK_PERSISTED, MARK_RESET = _columns("mark_delete", "persisted", "reset")
-ACK_TYPE, BATCH_INDEX = _columns("ack", "ack_type", "batch_index")
-QUOTA_TYPE, LIMIT, POLICY = _columns("backlog_quota", "quota_type", "limit", "policy")
-EXCEEDED_TYPE, EXCEEDED_POLICY, EXCEEDED_LIMIT = _columns("quota_exceeded", "quota_type", "policy", "limit")
-ROUND_PHASE, ROUND_DURATION_US = _columns("quota_round", "phase", "duration_us")
-CHECK_DURATION_US, OUTSIDE_OF_ROUND = _columns("quota_check", "duration_us", "outside_of_round")
+(FIRST_ANSWER,) = columns("read", "broker_msgs")
+ENTRIES, MSGS, SIZE, CHARGED = columns("dispatch", "entries", "msgs", "bytes", "charged")
+MARK_PERSISTED, MARK_RESET = columns("mark_delete", "persisted", "reset")
+ACK_TYPE, BATCH_INDEX = columns("ack", "ack_type", "batch_index")
+QUOTA_TYPE, LIMIT, POLICY = columns("backlog_quota", "quota_type", "limit", "policy")
+EXCEEDED_TYPE, EXCEEDED_POLICY, EXCEEDED_LIMIT = columns("quota_exceeded", "quota_type", "policy", "limit")
+ROUND_PHASE, ROUND_DURATION_US = columns("quota_round", "phase", "duration_us")
+CHECK_DURATION_US, OUTSIDE_OF_ROUND = columns("quota_check", "duration_us", "outside_of_round")
+
+#: The same column in every event that names a connection.
+(CONN,) = {_FIRST_SLOT + fields.index("conn") for fields in SLOT_FIELDS.values() if "conn" in fields}
+WRITABLE, PENDING_BYTES = columns("writability", "writable", "pending_bytes")
+THROTTLE_TYPE, THROTTLE_ON = columns("throttle", "throttle_type", "on")
+(PRODUCER,) = columns("producer_open", "producer")
+(CONSUMER,) = columns("consumer_open", "consumer")
+
+
+def question(event_type: str, name: str) -> int:
+    """No column, but what `has` takes for one: the bit of the mask that answers the question with yes."""
+    return _FIRST_SLOT + SLOTS + list(QUESTIONS[event_type]).index(name)
 
 
 @compiled

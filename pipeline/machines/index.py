@@ -1,4 +1,4 @@
-"""Find a row by one or two int64 ids: open addressing over an int64 array of row numbers.
+"""Find a row by its `id` and its `owner` (0 where ids are enough): open addressing over an int64 array of row numbers.
 
 The index holds no data of its own: it is rebuilt from its rows whenever they are restored, compacted or outgrown.
 """
@@ -7,8 +7,10 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
+from pipeline.machines.records import Records
 
 EMPTY = -1
+_31_BITS = 2**31 - 1
 
 
 def new_index(capacity: int) -> Array:
@@ -21,37 +23,39 @@ def new_index(capacity: int) -> Array:
 
 @compiled
 def _start(index: Array, first: int, second: int) -> int:
-    # Ids are hashes already, ledger ids are not: fold both, then take the upper bits' mixture.
-    mixed = first ^ (second << 17) ^ (second >> 9)
-    mixed ^= mixed >> 31
-    return (mixed ^ (mixed >> 15)) & (index.size - 1)
+    # Ids of topics are hashes, those of connections, producers and consumers count from 0: small ones must not crowd. No product overflows.
+    a, b = (first ^ (first >> 31)) & _31_BITS, (second ^ (second >> 31)) & _31_BITS
+    mixed = a * 0x2C1B3C6D + b * 0x297A2D39
+    mixed ^= mixed >> 32
+    mixed = (mixed & _31_BITS) * 0x165667B1
+    return (mixed ^ (mixed >> 29)) & (index.size - 1)
 
 
 @compiled
-def find(index: Array, rows: Array, first_column: int, second_column: int, first: int, second: int) -> int:
-    """Row of `rows` whose two id columns are (`first`, `second`), or EMPTY."""
+def find(index: Array, rows: Records, row_id: int, owner: int) -> int:
+    """Row of `rows` with this id and owner, or EMPTY."""
     mask = index.size - 1
-    slot = _start(index, first, second)
+    slot = _start(index, row_id, owner)
     while index[slot] != EMPTY:
         row = index[slot]
-        if rows[row, first_column] == first and rows[row, second_column] == second:
+        if rows[row].id == row_id and rows[row].owner == owner:
             return row
         slot = (slot + 1) & mask
     return EMPTY
 
 
 @compiled
-def insert(index: Array, first: int, second: int, row: int) -> None:
-    """Enter `row` under (`first`, `second`), which must not be there yet."""
+def insert(index: Array, row_id: int, owner: int, row: int) -> None:
+    """Enter `row` under an id and owner that must not be there yet."""
     mask = index.size - 1
-    slot = _start(index, first, second)
+    slot = _start(index, row_id, owner)
     while index[slot] != EMPTY:
         slot = (slot + 1) & mask
     index[slot] = row
 
 
 @compiled
-def fill(index: Array, rows: Array, count: int, first_column: int, second_column: int) -> None:
+def fill(index: Array, rows: Records, count: int) -> None:
     """Enter the first `count` of `rows`."""
     for row in range(count):
-        insert(index, rows[row, first_column], rows[row, second_column], row)
+        insert(index, rows[row].id, rows[row].owner, row)

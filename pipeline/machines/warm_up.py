@@ -2,33 +2,26 @@
 
 import numpy as np
 
-from pipeline.machines.backlog.machine import BacklogMachine
-from pipeline.machines.machine import Machine, Window
-from pipeline.machines.throttle.machine import ThrottleMachine
+from pipeline.machines.model import BrokerModel
+from pipeline.machines.outcome import Window
 from schemas.events import CODES
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 
 
 def warm_up() -> None:
     """Run every compiled rule's one signature."""
-    for machine in (ThrottleMachine(), BacklogMachine()):
-        _live(machine)
-    loaded = np.zeros((1, len(LANE_COLUMNS)), dtype=np.int64)
-    loaded[0, COLUMN["type_code"]] = CODES["topic_load"]
-    backlog = BacklogMachine()
-    backlog.fold(loaded)
-    backlog.probe(0, 0)
-    _live(BacklogMachine.restore(backlog.arrays()))
-
-
-def _live(machine: Machine) -> None:
-    machine.fold(np.zeros((1, len(LANE_COLUMNS)), dtype=np.int64))
-    machine.has_running_time(0)
-    machine.step_clock(0, 0)
-    machine.end_log(0, 0)
-    machine.end_epoch(0, 0)
-    for _ in machine.close_window(Window(0, 0, 1, 0, 0, 0, 0)):
+    event = np.zeros((1, len(LANE_COLUMNS)), dtype=np.int64)
+    event[0, COLUMN["type_code"]], event[0, COLUMN["topic_id"]] = CODES["topic_load"], 1
+    model = BrokerModel()
+    model.fold(event)
+    model = BrokerModel(model.arrays())
+    model.probe(0, 0)
+    model.has_running_time(0)
+    model.step_clock(0, 0, 0)
+    model.end_log(0, 0, 0)
+    for _ in model.close_window(Window(0, 0, 1, 0, 0, 0, 0, 0, 0)):
         pass
+    model.end_epoch(0, 0, 0)
 
 
 if __name__ == "__main__":

@@ -5,22 +5,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 
+from schemas.packages import PACKAGES
 from schemas.tables import JOB_TABLES
 
-#: In the order in which data reaches the tables. One `laws/<name>.sql` each.
+#: In the order in which data reaches the tables, those of the packages amid the log's. One `laws/<name>.sql` each.
 NAMES = (
     "every_line_is_an_event_or_quarantined",
     "every_id_has_a_name",
     "lanes_read_every_event_once",
     "every_event_has_one_fate",
     "every_loss_is_told",
-    "windows_sum_to_counters",
-    "reads_add_up",
-    "every_cursor_is_checked",
-    "backlog_waterfall_closes",
-    "backlog_counters_never_fall",
-    "evictions_are_the_sum_of_their_moves",
-    "check_histograms_add_up",
+    *(law for package in PACKAGES for law in package.laws),
     "days_end_in_order",
     "a_hold_ends_where_it_began",
 )

@@ -3,9 +3,8 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from pipeline.lanes.outcomes import ENUMS, FILLED_LATER, KINDS, OUTCOME_COLUMNS, PAYLOAD, TEXT_OF_IDS
-from pipeline.machines.machine import NULL
 from schemas.field import Field, Table
+from schemas.outcomes import ENUMS, FILLED_LATER, KINDS, NULL, OUTCOME_COLUMNS, PAYLOAD, TEXT_OF_IDS
 from schemas.render.spark import SPARK_TYPES
 
 

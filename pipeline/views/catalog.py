@@ -8,39 +8,16 @@ from pyspark.sql import SparkSession
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse.cut import Batch, Cut
 from pipeline.warehouse.layout import Warehouse
+from schemas.packages import PACKAGES
 from schemas.render.ddl import delta_path
 from schemas.render.spark import struct
 from schemas.tables import JOB_TABLES, REPORT_TABLES, TABLES
 
 #: In the order in which they are registered: a view may use tables and views before it. One `<view>.sql` beside this file each.
 VIEWS = (
-    "topics",
-    "brokers",
-    "subscription_totals",
-    "subscription_throttle_now",
-    "partitioned_subscription_throttle",
-    "namespace_throttle",
-    "throttled_now",
-    "throttle_by_limiter",
-    "limiter_use",
-    "noisy_neighbours",
-    "check_intervals",
-    "check_durations",
-    "topic_backlog_now",
-    "partitioned_topic_backlog",
-    "namespace_backlog",
-    "broker_evictions",
-    "backlog_now",
-    "oldest_subscriptions",
-    "quota_breaches",
-    "quota_losers",
-    "quota_forecasts",
-    "quota_forecast_scores",
-    "quota_risk",
-    "evictions",
-    "broker_belief_gap",
-    "backlog_waterfall",
-    "subscription_rates",
+    *PACKAGES[0].views,
+    "newest_windows",
+    *(view for package in PACKAGES[1:] for view in package.views),
     "log_balance",
     "log_health",
     "runs",

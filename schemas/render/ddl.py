@@ -20,7 +20,7 @@ CHECKPOINT_INTERVAL = "50"
 
 
 def comment(field: Field) -> str:
-    """What the column says about itself: its meaning, its unit in brackets, and Pulsar's own name for it."""
+    """The comment of a column: its meaning, its unit in brackets, and Pulsar's own name for it."""
     unit = f" [{field.unit}]" if field.unit else ""
     pulsar = f"; Pulsar: {field.pulsar}" if field.pulsar else ""
     return f"{field.meaning}{unit}{pulsar}"
@@ -35,7 +35,7 @@ def constraints(table: Table) -> dict[str, str]:
 def properties(table: Table) -> dict[str, str]:
     """Delta's table properties: checks, log checkpoints, file statistics, then what the table itself declares.
 
-    Statistics cost time on every file written, so only the columns that tell rows apart have them. `delta.appendOnly` stays off: a
+    Statistics cost time on every file written, so only the columns that distinguish rows have them. `delta.appendOnly` stays off: a
     backfill may replace facts. CHECKs set here are enforced like those of ALTER TABLE ADD CONSTRAINT, which would cost a commit each.
     """
     indexed = [name for name in table.grain if name not in table.partition_by]

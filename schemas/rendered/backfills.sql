@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/backfills` (
   `removed` BIGINT NOT NULL COMMENT 'rows whose key is there no more [rows]',
   `changed` BIGINT NOT NULL COMMENT 'rows of a key that differ [rows]',
   `based_on` BIGINT NOT NULL COMMENT 'version of the table that was compared',
-  `dry_run` BOOLEAN NOT NULL COMMENT 'the run was to say what differs, and to change nothing',
+  `dry_run` BOOLEAN NOT NULL COMMENT 'the run reported what differs, and changed nothing',
   `swapped` BOOLEAN NOT NULL COMMENT 'rows were replaced; false: nothing differed, or dry_run',
   `ingest_batch` BIGINT NOT NULL COMMENT 'newest micro-batch of ingest whose events counted',
   `code_version` STRING NOT NULL COMMENT 'version of this project',

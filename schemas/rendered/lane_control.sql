@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/lane_control` (
   `issued_at` TIMESTAMP NOT NULL COMMENT 'when, by the driver\'s clock'
 )
 USING DELTA
-COMMENT 'Second source of the lanes query: wakes idle lanes, tells them of rejected lines, lets them go on from what a backfill computed.'
+COMMENT 'Second source of the lanes query: wakes idle lanes, reports rejected lines to them, lets them go on from what a backfill computed.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'broker_id,kind,epoch,seq,ns,issued_at',

@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/limiter_windows` (
   `limiter` STRING NOT NULL COMMENT 'model',
   `rate` BIGINT NOT NULL COMMENT 'permits per period at the end of the window [messages or bytes]',
   `period_ms` BIGINT NOT NULL COMMENT 'limiter period [ms]',
-  `relative` BOOLEAN NOT NULL COMMENT 'the rate is added to the publish rate, which the log does not tell: not modelled, not compared',
+  `relative` BOOLEAN NOT NULL COMMENT 'the rate is added to the publish rate, which the log does not have: not modelled, not compared',
   `applied` BIGINT NOT NULL COMMENT 'times the rate was applied in the window (a token bucket starts full again each time)',
   `permits_start` BIGINT NOT NULL COMMENT 'balance in the limiter\'s books at the start of the window or when it was made, negative = debt [messages or bytes]',
   `permits_end` BIGINT NOT NULL COMMENT 'balance in the limiter\'s books at the end of the window or when it ended [messages or bytes]',

@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/query_progress` (
   `lost` BIGINT COMMENT 'as in batch_manifest [events]',
   `newest_event_at` TIMESTAMP COMMENT 'greatest ts of the events that it read; null: none, or it was finished again after a crash',
   `event_lag_ms` BIGINT COMMENT 'from newest_event_at (broker\'s clock) to ended_at (driver\'s clock): negative where the clocks differ [ms]',
-  `files_behind` BIGINT COMMENT 'files that its sources still had to read; null: they do not say',
+  `files_behind` BIGINT COMMENT 'files that its sources still had to read; null: not known',
   `bytes_behind` BIGINT COMMENT 'length of those files [bytes]',
   `state_bytes` BIGINT COMMENT 'lanes: size of the state blobs written, as in batch_manifest [bytes]',
   `state_rows_updated` BIGINT COMMENT 'lanes: lanes (brokers) that had something new',

@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quota_eviction_moves` (
   `reached_ledger` BIGINT COMMENT 'mark-delete position that the eviction reached; null: it did not move',
   `reached_entry` BIGINT COMMENT 'mark-delete position that the eviction reached',
   `entries_evicted` BIGINT NOT NULL COMMENT 'unacknowledged entries that were lost [entries]',
-  `agrees` BOOLEAN NOT NULL COMMENT 'it moved to where the rule says'
+  `agrees` BOOLEAN NOT NULL COMMENT 'it moved to where the rule moves it'
 )
 USING DELTA
 COMMENT 'One row per cursor that a decision to evict moves, by the rule or in the log.'

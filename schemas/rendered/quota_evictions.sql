@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quota_evictions` (
   `broker_quota_type` STRING COMMENT 'quota that the broker acted on; null: it did not',
   `broker_policy` STRING COMMENT 'policy that the broker acted by; null: it did not act',
   `broker_limit` BIGINT COMMENT 'limit that the broker acted on [bytes or s]',
-  `agrees` BOOLEAN NOT NULL COMMENT 'the broker did what the rules say',
+  `agrees` BOOLEAN NOT NULL COMMENT 'the broker did as the rules do',
   `disagreement` STRING NOT NULL COMMENT 'the first rule on which they differ',
   `complete` BOOLEAN NOT NULL COMMENT 'as in topic_backlog'
 )

@@ -27,7 +27,7 @@ BACKFILLS = Table(
         Field("removed", "long", "rows whose key is there no more", "rows", check="removed >= 0"),
         Field("changed", "long", "rows of a key that differ", "rows", check="changed >= 0"),
         Field("based_on", "long", "version of the table that was compared"),
-        Field("dry_run", "boolean", "the run was to say what differs, and to change nothing"),
+        Field("dry_run", "boolean", "the run reported what differs, and changed nothing"),
         Field("swapped", "boolean", "rows were replaced; false: nothing differed, or dry_run"),
         Field("ingest_batch", "long", "newest micro-batch of ingest whose events counted"),
         Field("code_version", "string", "version of this project"),

@@ -31,7 +31,7 @@ INGEST_FILES = Table(
 
 LANE_CONTROL = Table(
     "lane_control",
-    "Second source of the lanes query: wakes idle lanes, tells them of rejected lines, lets them go on from what a backfill computed.",
+    "Second source of the lanes query: wakes idle lanes, reports rejected lines to them, lets them go on from what a backfill computed.",
     grain=("broker_id", "kind", "epoch", "seq", "ns", "issued_at"),
     fields=(
         Field("broker_id", "long", "lane"),

@@ -31,7 +31,7 @@ _IDS = (
     ),
 )
 
-#: Rows of Parquet files and Delta tables have no line number that would tell a repeated one from the first.
+#: Rows of Parquet files and Delta tables have no line number that would distinguish a repeated one from the first.
 _HAS_A_LINE = "source_line > 0"
 
 #: What the parser returns for a good line, in order.
@@ -66,7 +66,7 @@ _ONE_OF_REASONS = "reason IN (" + ", ".join(f"'{r}'" for r in REASONS) + ")"
 
 QUARANTINE = Table(
     "quarantine",
-    "Lines that are not events, each with the reason. in = dispatch_events + quarantine, for every batch; quarantine_replays tells what moved since.",
+    "Lines that are not events, each with the reason. in = dispatch_events + quarantine, for every batch; quarantine_replays shows what moved since.",
     grain=("source_file", "source_line", "ingest_batch", "reason", "raw_sha256"),
     grain_where=_HAS_A_LINE,
     age_by="quarantined_at",

@@ -13,7 +13,7 @@ LANE_ANSWERS = Table(
         Field("epoch", "long", "open epoch that the answer is of; 0: there is none", "ms since 1970"),
         Field("request", "long", "number of the request: when the backfill asked", "µs since 1970"),
         Field("answer", "string", "held: rows wait from next_seq on; seeded: the epoch goes on from the new state; released: it goes on from its own, as the "
-              "backfill said; lapsed: it goes on from its own, too much waited; refused: the state is not for where the epoch stands, or of "
+              "backfill ordered; lapsed: it goes on from its own, too much waited; refused: the state is not for where the epoch stands, or of "
               "another version",
               check="answer IN (" + ", ".join(f"'{answer}'" for answer in ANSWERS) + ")"),
         Field("next_seq", "long", "seq of the first event that was not applied"),

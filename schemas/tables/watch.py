@@ -1,4 +1,4 @@
-"""What the streaming job tells of itself: its runs, and where the time of each micro-batch went. Kept over rebuilds."""
+"""What the streaming job reports of itself: its runs, and where the time of each micro-batch went. Kept over rebuilds."""
 
 from schemas.field import Field, Table
 
@@ -59,7 +59,7 @@ QUERY_PROGRESS = Table(
               nullable=True),
         Field("event_lag_ms", "long", "from newest_event_at (broker's clock) to ended_at (driver's clock): negative where the clocks differ",
               "ms", nullable=True),
-        Field("files_behind", "long", "files that its sources still had to read; null: they do not say", nullable=True,
+        Field("files_behind", "long", "files that its sources still had to read; null: not known", nullable=True,
               check="files_behind >= 0"),
         Field("bytes_behind", "long", "length of those files", "bytes", nullable=True, check="bytes_behind >= 0"),
         Field("state_bytes", "long", "lanes: size of the state blobs written, as in batch_manifest", "bytes", nullable=True,

@@ -17,7 +17,7 @@ from pipeline.backfill.refold import Refold
 from pipeline.backfill.slices import SWAPPED_TABLES, date_of
 from pipeline.backfill.stretch import Dates, Mark, NotClosed, Told, stretch_of
 from pipeline.faults import BrokenInvariant
-from pipeline.machines.machine import Rows
+from pipeline.machines.outcome import Rows
 
 START = date(1970, 1, 1)
 

@@ -7,17 +7,12 @@ Place = tuple[int, int]
 
 @dataclass
 class Ledger:
-    """A ledger that is known: the (entries, bytes) published before it, and every entry's share of its own."""
+    """A ledger of the topic's life; one that was trimmed still counts for what lies before later ones."""
 
-    before: Place
+    id: int
     entries: int = 0
     bytes: int = 0
-
-    def upto(self, entry: int) -> Place:
-        """(entries, bytes) of the topic up to and including `entry`; a part of a ledger counts its integer average."""
-        if entry + 1 >= self.entries:
-            return self.before[0] + self.entries, self.before[1] + self.bytes
-        return self.before[0] + entry + 1, self.before[1] + (entry + 1) * (self.bytes // self.entries)
+    trimmed: bool = False
 
 
 @dataclass
@@ -30,32 +25,54 @@ class Cursor:
 
 @dataclass
 class TopicBacklog:
-    """The ledgers of one loaded topic and the positions of its subscriptions."""
+    """The ledgers of one loaded topic, in any order, and the positions of its subscriptions."""
 
-    published: Place = (0, 0)
-    ledgers: dict[int, Ledger] = field(default_factory=dict)
+    life: list[Ledger] = field(default_factory=list)
     cursors: dict[str, Cursor] = field(default_factory=dict)
     consumers: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def published(self) -> Place:
+        """Everything that the topic ever had."""
+        return sum(ledger.entries for ledger in self.life), sum(ledger.bytes for ledger in self.life)
+
+    def known(self, ledger: int) -> Ledger | None:
+        """The ledger, if it is in the topic's list."""
+        return next((one for one in self.life if one.id == ledger and not one.trimmed), None)
+
     def open_ledger(self, ledger: int) -> Ledger:
-        """A ledger becomes known, empty, at the end of what is published."""
-        return self.ledgers.setdefault(ledger, Ledger(self.published))
+        """A ledger becomes known, empty."""
+        if self.known(ledger) is None:
+            self.life.append(Ledger(ledger))
+        found = self.known(ledger)
+        assert found is not None
+        return found
 
-    def append(self, ledger: int, entries: int, size: int) -> None:
-        """More entries in `ledger`."""
-        known = self.open_ledger(ledger)
-        known.entries += entries
-        known.bytes += size
-        self.published = (self.published[0] + entries, self.published[1] + size)
+    def publish(self, ledger: int, entry: int, size: int) -> None:
+        """An entry. Those before it in its ledger were published, too; an entry that is known is a repeat."""
+        found = self.open_ledger(ledger)
+        if entry >= found.entries:
+            found.entries = entry + 1
+            found.bytes += size
 
-    def snapshot_ledger(self, ledger: int, entries: int, size: int) -> None:
-        """A ledger that came closed with its totals, unless it is known already."""
-        if ledger not in self.ledgers:
-            self.append(ledger, entries, size)
+    def close_ledger(self, ledger: int, entries: int, size: int) -> None:
+        """A ledger's totals: they count, whatever was seen of it."""
+        found = self.open_ledger(ledger)
+        found.entries, found.bytes = entries, size
 
     def trim(self, ledger: int) -> None:
-        """A ledger is forgotten; what was published stays published."""
-        self.ledgers.pop(ledger, None)
+        """A ledger leaves the list; what was published stays published."""
+        found = self.known(ledger)
+        if found is not None:
+            found.trimmed = True
+
+    def upto(self, ledger: Ledger, entry: int) -> Place:
+        """(entries, bytes) of the topic up to and including `entry`; a part of a ledger counts its integer average."""
+        before = [one for one in self.life if one.id < ledger.id]
+        entries, size = sum(one.entries for one in before), sum(one.bytes for one in before)
+        if entry + 1 >= ledger.entries:
+            return entries + ledger.entries, size + ledger.bytes
+        return entries + entry + 1, size + (entry + 1) * (ledger.bytes // ledger.entries)
 
     def meet(self, sub: str) -> Cursor:
         """The subscription's cursor; one that nobody opened starts where the published entries stand now."""
@@ -66,9 +83,9 @@ class TopicBacklog:
         self.consumers[sub] = 0
         self.cursors.pop(sub, None)
         cursor = self.meet(sub)
-        known = self.ledgers.get(ledger)
+        known = self.known(ledger)
         if known is not None:
-            cursor.deleted = known.upto(entry)
+            cursor.deleted = self.upto(known, entry)
             average = known.bytes // known.entries if known.entries else 0
             cursor.read = self.within((cursor.deleted[0] + deleted, cursor.deleted[1] + deleted * average))
 
@@ -86,10 +103,10 @@ class TopicBacklog:
     def mark_delete(self, sub: str, ledger: int, entry: int, *, persisted: bool, reset: bool) -> None:
         """The mark-delete position moved in memory: a seek puts the read position there, any other only pushes it forward."""
         cursor = self.meet(sub)
-        known = self.ledgers.get(ledger)
+        known = self.known(ledger)
         if persisted or known is None:
             return
-        cursor.deleted = known.upto(entry)
+        cursor.deleted = self.upto(known, entry)
         if reset or cursor.deleted[0] > cursor.read[0]:
             cursor.read = self.within(cursor.deleted)
 

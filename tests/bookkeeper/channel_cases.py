@@ -171,7 +171,7 @@ def lives() -> Iterator[Case]:
     )
 
     log = ChannelLog().begin().ms(10).free(conn=7).ms(20).full(conn=7).ms(30).free(conn=7)
-    met = {"conn": 7, "complete": False, "remote": None, "opened_at": START_TS_US + 10_000, "paused_count": 1}
+    met = {"conn": 7, "complete": False, "opened_at": START_TS_US + 10_000, "paused_count": 1}
     yield Case("X5-met-without-its-beginning", "log contract", log.events, [met])
 
     log = ChannelLog().begin().ms(10).full().ms(20).free().ms(30).heartbeat()

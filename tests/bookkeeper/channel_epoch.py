@@ -212,6 +212,9 @@ class EpochChannels(EpochTime):
     def _on_producer_open(self, event: Event, ts: int, ns: int) -> None:
         at = Moment(ts, ns, event["seq"])
         connection = self._met(event, at)
+        before = connection.producers.pop(event["producer"], None)  # one of that id that is open there ends
+        if before is not None:
+            self._changed(connection, at, before)
         connection.producers[event["producer"]] = event["topic"]
         self._changed(connection, at)
 

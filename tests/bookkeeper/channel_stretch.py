@@ -64,17 +64,17 @@ class OpenCooldown(Stretch):
         return opened
 
     def over(self, limit_ns: int, border: int | None = None) -> tuple[int, int] | None:
-        """(ts, ns) of its end, if that comes by `limit_ns` (and by `border`): it lasts no longer then."""
-        if self.anchor is None or self.end_ns > limit_ns or (border is not None and self.end_ns > self._ns_at(border)):
+        """(ts, ns) of its end, if that comes by `limit_ns` (and before `border`): it lasts no longer then."""
+        if self.anchor is None or self.end_ns > limit_ns or (border is not None and self.close_us >= border):
             return None
-        ended = (self.anchor[0] + max(0, self.end_ns - self.anchor[1]) // 1000, self.end_ns)
         self.end(self.end_ns)
-        return ended
+        return self.close_us, self.end_ns
 
     def step(self, ts: int, ns: int) -> None:
         if self.anchor is not None:
             super().step(ts, ns)
-            self.end_ns = ns + max(0, self.close_us - ts) * 1000
+            self.close_us = max(self.close_us, ts)
+            self.end_ns = ns + (self.close_us - ts) * 1000
 
 
 @dataclass

@@ -140,8 +140,7 @@ class EpochBooks(EpochTime):
     # ---- ledgers and cursors ---------------------------------------------------------------------------------------------------
 
     def _on_ledger_close(self, event: Event, ts: int, ns: int) -> None:
-        if event.get("snapshot"):
-            self._backlog(event["topic"]).snapshot_ledger(event["ledger"], event["entries"], event["bytes"])
+        self._backlog(event["topic"]).close_ledger(event["ledger"], event["entries"], event["bytes"])
 
     def _on_ledger_open(self, event: Event, ts: int, ns: int) -> None:
         self._backlog(event["topic"]).open_ledger(event["ledger"])
@@ -150,7 +149,7 @@ class EpochBooks(EpochTime):
         self._backlog(event["topic"]).trim(event["ledger"])
 
     def _on_publish(self, event: Event, ts: int, ns: int) -> None:
-        self._backlog(event["topic"]).append(event["ledger"], 1, event["bytes"])
+        self._backlog(event["topic"]).publish(event["ledger"], event["entry"], event["bytes"])
 
     def _on_cursor_open(self, event: Event, ts: int, ns: int) -> None:
         self._backlog(event["topic"]).open_cursor(event["sub"], event["ledger"], event["entry"], event.get("entries") or 0)

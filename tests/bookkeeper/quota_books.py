@@ -81,6 +81,7 @@ class QuotaBooks:
         for name in list(self.topics):
             self._forget(name)
         self.rules, self.check_durations_s = Rules(epoch), []
+        self.left_deleted = {}  # which ones they were is not known of another process's log
         self.rounds, self.acting, self.guesses, self.last_acting = {}, {}, {}, {}
 
     def _on_broker_start(self, event: Event) -> None:
@@ -180,8 +181,11 @@ class QuotaBooks:
         if event["persisted"]:  # alone where a roll-over puts a cursor from the very end before the new ledger: no figure differs by it
             topic.heap.move(event["sub"], position)
             return
-        if not event.get("reset") and position > cursor.mark and not self._asked_for(topic, cursor, position):
-            self._moved_by_nobody(event, topic, cursor, position)
+        if not event.get("reset") and position > cursor.mark:
+            over_live = position <= cursor.asked
+            if not self._asked_for(topic, cursor, position):
+                over_live = self._moved_by_nobody(event, topic, cursor, position)
+            cursor.unknown_deleted = self._unknown_left(topic, cursor, position, over_live)
         topic.set_mark(cursor, position)
         if event.get("reset"):
             cursor.deleted, cursor.unknown_deleted, cursor.asked = set(), 0, (-1, -1)
@@ -189,7 +193,16 @@ class QuotaBooks:
     def _asked_for(self, topic: Topic, cursor: Cursor, position: Position) -> bool:
         """Whether acks explain that the mark-delete moves to `position`: only evictions step over a border alone."""
         passed = [gone for gone in topic.entries_after(cursor.mark) if gone <= position]
-        return bool(passed) and all(gone in cursor.deleted or gone <= cursor.asked for gone in passed)
+        open_ones = [gone for gone in passed if gone not in cursor.deleted]
+        return bool(passed) and (position <= cursor.asked or len(open_ones) <= cursor.unknown_deleted)
+
+    @staticmethod
+    def _unknown_left(topic: Topic, cursor: Cursor, position: Position, over_live: bool) -> int:
+        """How many of the deleted entries that nobody named lie behind `position`: acks alone move over deleted entries only."""
+        open_ones = [gone for gone in topic.entries_after(cursor.mark) if gone not in cursor.deleted]
+        passed = len([gone for gone in open_ones if gone <= position])
+        left = cursor.unknown_deleted - (0 if over_live else min(passed, cursor.unknown_deleted))
+        return min(left, len(open_ones) - passed)
 
     def _on_producer_open(self, event: Event) -> None:
         if event["topic"] in self.topics:
@@ -217,8 +230,8 @@ class QuotaBooks:
         nearest = min(self.rounds, key=lambda one: abs(one - start), default=None)
         return nearest if nearest is not None and abs(nearest - start) <= ROUND_SLACK_NS else None
 
-    def _moved_by_nobody(self, event: Event, topic: Topic, cursor: Cursor, position: Position) -> None:
-        """A mark-delete without an ack: an eviction's, or a skip, clear or expiry. It goes to the decision that explains it.
+    def _moved_by_nobody(self, event: Event, topic: Topic, cursor: Cursor, position: Position) -> bool:
+        """A mark-delete without an ack: an eviction's, or a skip, clear or expiry. It goes to the decision that explains it; False: none.
 
         Where no `quota_exceeded` announced one, the first such move in a round says when its topic was decided: just before it.
         """
@@ -227,11 +240,11 @@ class QuotaBooks:
         for decision in self.acting.get(name, []):
             if decision.may_have_moved(moved):
                 decision.take(moved)
-                return
+                return True
         last = self.last_acting.get(name)
         if last is not None and last.awaits(event["sub"]) and last.may_have_moved(moved):
             last.take(moved)
-            return
+            return True
         awaiting = [start for start, checked in self.rounds.items() if name not in checked]
         if awaiting and not self.acting.get(name):
             earlier = self.guesses.get(name)
@@ -240,6 +253,8 @@ class QuotaBooks:
             if guess.may_have_moved(moved):
                 self.guesses[name] = guess
                 guess.take(moved)
+                return True
+        return False
 
     def _on_quota_exceeded(self, event: Event) -> None:
         topic = self.topics.get(event["topic"])

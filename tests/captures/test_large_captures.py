@@ -19,8 +19,8 @@ from lane_tables import Table, tables_of
 from real_captures import EVERY_LARGE_CAPTURE, LARGE_CAPTURES, LARGE_NAMES
 from test_bookkeeper_captures import COLUMNS, open_counters
 
-from pipeline.machines.backlog.marks import MOST_MARKS
-from schemas.tables.quotas import BUCKET_NAMES
+from pipeline.machines.broker.marks import MOST_MARKS
+from schemas.packages.backlog.quotas import BUCKET_NAMES
 
 pytestmark = [pytest.mark.captures, pytest.mark.skipif(not LARGE_NAMES, reason="no captures in shared/captures-large beside the project")]
 

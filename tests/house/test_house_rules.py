@@ -8,6 +8,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CODE = sorted(path for room in ("bench", "jobs", "pipeline", "schemas", "tests") for path in (ROOT / room).rglob("*.py"))
 LINES_OF_A_FUNCTION, LINES_OF_A_FILE = 60, 400
+#: Nobody reads these to change them: they follow from what they are rendered of.
+RENDERED = (ROOT / "pipeline/machines/fold.py",)
 NO_ROOMS = {"utils", "common", "helpers", "manager", "misc"}
 
 
@@ -18,6 +20,8 @@ def identity(path: Path) -> str:
 @pytest.mark.parametrize("path", CODE, ids=identity)
 def test_files_and_functions_fit_in_a_head(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
+    if path in RENDERED:
+        return
     assert len(text.splitlines()) <= LINES_OF_A_FILE
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

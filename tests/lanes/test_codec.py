@@ -12,8 +12,8 @@ from pipeline.faults import BadWarehouse
 from pipeline.lanes.blob import HOLD_VERSION, VERSION
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
-from pipeline.lanes.outcomes import LANE_REPORT
 from schemas.events import HOLD_CODE, RELEASE_CODE
+from schemas.outcomes import LANE_REPORT
 
 GOLDEN = Path(__file__).parents[1] / "fixtures" / f"lane_state_v{VERSION}.blob"
 GOLDEN_ON_HOLD = GOLDEN.with_name(f"lane_state_v{HOLD_VERSION}.blob")
@@ -75,9 +75,12 @@ def test_a_blob_of_a_lane_on_hold_opens_and_goes_on() -> None:
     assert {**tables, "lane_answers": []} == rest_of_the_log(half_way())
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6])
 def test_a_blob_of_a_version_before_is_refused_with_the_command_that_rebuilds(version: int) -> None:
-    """Version 1 knew no backlogs, version 2 no days: their tables must begin where the log does. Versions 3 and 4 had other marks."""
+    """Version 1 knew no backlogs, version 2 no days: their tables must begin where the log does.
+
+    Versions 3 and 4 had other marks, 5 and 6 a state for each machine.
+    """
     with pytest.raises(BadWarehouse, match=r"spark-submit.sh rebuild lanes"):
         decode(GOLDEN.with_name(f"lane_state_v{version}.blob").read_bytes(), SETTINGS)
 
@@ -90,7 +93,7 @@ def test_any_other_blob_is_refused_with_the_command_that_rebuilds(blob: bytes) -
 
 def test_another_window_length_is_refused() -> None:
     with pytest.raises(BadWarehouse, match="window_ms"):
-        decode(encode(half_way()), LaneSettings(10_000, 30_000, 1_000, 600_000, SETTINGS.machines))
+        decode(encode(half_way()), LaneSettings(10_000, 30_000, 1_000, 600_000))
 
 
 def test_state_of_unloaded_topics_does_not_pile_up() -> None:

@@ -12,8 +12,8 @@ from real_captures import CAPTURES, EVERY_CAPTURE, NEEDS_CAPTURES
 
 from pipeline.lanes import windows
 from pipeline.lanes.kept import opened_snapshot, snapshot
-from pipeline.lanes.outcomes import ENUMS
-from pipeline.machines.machine import Rows
+from pipeline.machines.outcome import Rows
+from schemas.outcomes import ENUMS
 
 MARKS = ENUMS["mark"]
 

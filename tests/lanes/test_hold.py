@@ -21,7 +21,7 @@ from pipeline.backfill.stretch import HELD, Stretch, Told
 from pipeline.lanes import hold, windows
 from pipeline.lanes.lane import Lane
 from pipeline.lanes.orders import PART_BYTES, Orders, Seed, parts_of
-from pipeline.machines.machine import Rows
+from pipeline.machines.outcome import Rows
 from schemas.events import HOLD_CODE, RELEASE_CODE
 from schemas.lane_columns import COLUMN
 from schemas.tables.lane_answers import ANSWERS

@@ -10,7 +10,6 @@ from lane_tables import SETTINGS, as_tables, drain_row, run_lane, tables_of
 from log_builder import EPOCH, START_TS_US, Log
 
 from pipeline.lanes.lane import LaneSettings
-from pipeline.machines.throttle.machine import ThrottleMachine
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -123,6 +122,6 @@ def test_half_a_million_rows_backwards_are_sorted() -> None:
     rows = lane_rows(busy_log(seconds=150))
     many = np.concatenate([rows] * 200)
     many[:, 1] = np.arange(1, len(many) + 1)
-    settings = LaneSettings(10_000, SETTINGS.window_ms, 10**9, 600_000, lambda: [ThrottleMachine()])
+    settings = LaneSettings(10_000, SETTINGS.window_ms, 10**9, 600_000)
     _, counts = run_lane([np.array_split(many[::-1], 40)], settings=settings)
     assert (counts["applied"], counts["held"]) == (len(many), 0)

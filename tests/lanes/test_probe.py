@@ -19,10 +19,10 @@ from quota_tables import checks_of
 from suite.examples import examples
 
 from pipeline.faults import BrokenInvariant
-from pipeline.lanes.outcomes import KINDS
 from pipeline.lanes.probe import Probe, probe_lanes
 from pipeline.sinks.outcomes import output_column
 from schemas.lane_columns import LANE_COLUMNS, LANE_KEY
+from schemas.outcomes import KINDS
 
 Row = dict[str, Any]
 PROBED = [case for case in CASES if case.probes]

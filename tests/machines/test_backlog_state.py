@@ -1,4 +1,4 @@
-"""The backlog machine's state: nothing depends on where it was cut, and a long backlog costs little."""
+"""The state of backlogs: nothing depends on where it was cut, and a long backlog costs little."""
 
 import random
 
@@ -13,8 +13,8 @@ from suite.examples import examples
 
 from pipeline.lanes.codec import encode
 from pipeline.lanes.lane import Lane
-from pipeline.machines.backlog.machine import BacklogMachine
-from pipeline.machines.backlog.marks import MOST_MARKS
+from pipeline.machines.broker.marks import MOST_MARKS
+from pipeline.machines.model import BrokerModel
 from schemas.events import CODES
 from schemas.lane_columns import COLUMN, LANE_COLUMNS, SLOT_FIELDS
 
@@ -60,9 +60,9 @@ def long_backlog(entries: int, per_ledger: int, acked: np.ndarray) -> np.ndarray
     return np.concatenate(parts)
 
 
-def subscription_row(machine: BacklogMachine, rows: np.ndarray) -> dict[str, int]:
+def subscription_row(model: BrokerModel, rows: np.ndarray) -> dict[str, int]:
     """The last check's row; before it there are checks by interval, as the log has none for hours."""
-    found = [rows for rows in machine.fold(rows) if rows.table == "subscription_backlog"][-1]
+    found = [rows for rows in model.fold(rows) if rows.table == "subscription_backlog"][-1]
     return {name: int(np.atleast_1d(value)[-1]) for name, value in found.columns.items()}
 
 
@@ -78,7 +78,7 @@ def test_tables_do_not_depend_on_cuts_or_restarts(events: list[Event], seed: int
 
 
 def test_publish_times_are_exact_while_a_topic_retains_few_entries() -> None:
-    row = subscription_row(BacklogMachine(), long_backlog(MOST_MARKS, 5_000, np.arange(100)))
+    row = subscription_row(BrokerModel(), long_backlog(MOST_MARKS, 5_000, np.arange(100)))
     assert row["exact_to_ms"] == 0
     assert row["oldest_publish_time"] == (START_MS + 100 * MS_APART) * 1000
     assert (row["msg_backlog"], row["backlog_messages"]) == (MOST_MARKS - 100, 3 * (MOST_MARKS - 100))
@@ -87,12 +87,12 @@ def test_publish_times_are_exact_while_a_topic_retains_few_entries() -> None:
 def test_a_million_entries_cost_a_bounded_state_and_their_age_is_exact_to_what_the_row_says() -> None:
     """Also with every other of half a million entries acknowledged: 62 of them are one word."""
     entries, acked = 1_000_000, np.arange(1, 500_001, 2)
-    machine = BacklogMachine()
-    row = subscription_row(machine, long_backlog(entries, 50_000, acked))
+    model = BrokerModel()
+    row = subscription_row(model, long_backlog(entries, 50_000, acked))
     assert (row["msg_backlog"], row["backlog_messages"]) == (entries - len(acked), 3 * (entries - len(acked)))
     assert row["exact_to_ms"] < MS_APART  # an even rate is a line
     assert START_MS * 1000 - row["exact_to_ms"] * 1000 <= row["oldest_publish_time"] <= START_MS * 1000
-    arrays = machine.arrays()
+    arrays = model.arrays()
     assert len(arrays["marks"]) <= MOST_MARKS
     assert len(arrays["words"]) <= 500_000 // 62 + 20
     assert sum(array.nbytes for array in arrays.values()) < 1_000_000

@@ -10,8 +10,8 @@ import pytest
 from lane_tables import tables_of
 from log_builder import Log
 
+from pipeline.machines.broker.limiter import is_refill_due, refilled
 from pipeline.machines.integers import INT64_MAX
-from pipeline.machines.throttle.limiter import is_refill_due, refilled
 
 SECOND = 1_000_000_000
 #: Cases that no event of the log can express, with the reason.

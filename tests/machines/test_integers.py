@@ -1,12 +1,12 @@
 """64-bit arithmetic against Python's unbounded integers, compiled and uncompiled."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.machines import integers
+from pipeline.machines.broker.limiter import refilled
 from pipeline.machines.integers import INT64_MAX, INT64_MIN, add, multiply_divide, narrow_to_int32, subtract
-from pipeline.machines.throttle.limiter import refilled
 
 INT64 = st.integers(INT64_MIN, INT64_MAX) | st.sampled_from([0, 1, -1, INT64_MIN, INT64_MAX])
 COUNT = st.integers(0, INT64_MAX) | st.integers(0, 10**6) | st.sampled_from([INT64_MAX, INT64_MAX - 1, 2**62, 2**32])
@@ -16,17 +16,20 @@ def saturated(value: int) -> int:
     return max(INT64_MIN, min(INT64_MAX, value))
 
 
+@settings(deadline=None)
 @given(INT64, INT64)
 def test_sums_saturate_and_never_wrap(a: int, b: int) -> None:
     assert (saturated(a + b), saturated(a - b)) == (add(a, b), subtract(a, b))
 
 
+@settings(deadline=None)
 @given(COUNT, COUNT, COUNT.filter(lambda c: c > 0))
 def test_products_are_exact_and_quotients_saturate(a: int, b: int, c: int) -> None:
     quotient, remainder = divmod(a * b, c)
     assert (saturated(quotient), remainder) == multiply_divide(a, b, c)
 
 
+@settings(deadline=None)
 @given(INT64)
 def test_narrowing_is_twos_complement(value: int) -> None:
     assert int.from_bytes((value & (2**32 - 1)).to_bytes(4, "big"), "big", signed=True) == narrow_to_int32(value)
@@ -38,6 +41,7 @@ def test_compiled_and_plain_forms_are_one_function(a: int, b: int, c: int) -> No
     assert plain(a, b, c) == multiply_divide(a, b, c)
 
 
+@settings(deadline=None)
 @given(COUNT, COUNT, COUNT.filter(lambda rate: rate > 0))
 def test_a_refill_is_exact_up_to_its_capacity(consumed_before: int, pending: int, rate: int) -> None:
     """A second and a nanosecond after the last refill of a bucket of one second (random logs found the order of its sums wrong)."""

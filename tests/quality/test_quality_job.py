@@ -107,6 +107,15 @@ def also(where: str, column: str, value: str) -> Fault:
     return lambda rows: rows.unionAll(rows.where(where).withColumn(column, F.expr(value)))
 
 
+def and_row(row: str) -> Fault:
+    """A row (SQL) that belongs to nothing."""
+    return lambda rows: rows.unionByName(rows.sparkSession.sql(f"SELECT {row}"))
+
+
+#: A topic that waited while no connection was paused: in the demo's first seconds only consumers are.
+WAITED = """'b1' AS broker, 1L AS epoch, 'persistent://shop/eu/orders' AS topic, 1D AS completeness,
+    now() AS window_start, now() AS window_end, 0 AS clock_segment,
+    5L AS producers_paused_ns, 1L AS publish_limited_times, 1L AS connections_paused_max"""
 #: Law, the table in which the fault is planted, the fault.
 FAULTS: list[tuple[str, str, Fault]] = [
     ("every_line_is_an_event_or_quarantined", "dispatch_events", without("seq = 500")),
@@ -135,6 +144,12 @@ FAULTS: list[tuple[str, str, Fault]] = [
     ("evictions_are_the_sum_of_their_moves", "quota_evictions", one_more("entries_evicted")),
     ("check_histograms_add_up", "quota_checks", one_more("le_10")),
     ("check_histograms_add_up", "quota_checks", one_more("le_inf_since_start")),
+    ("pauses_and_resumes_alternate", "channel_backpressure", one_more("resumed_count")),
+    ("transitions_are_counted", "channel_transitions", without("change = 'unwritable'")),
+    ("paused_time_has_its_reasons", "channel_backpressure", one_more("paused_ns", by=10**11)),
+    ("a_full_buffer_pauses_only_if_it_may", "channel_backpressure", instead("pause_enabled", "false")),
+    ("topics_wait_for_paused_connections", "topic_publish_pauses", and_row(WAITED)),
+    ("write_buffers_hold_what_channels_show", "channel_memory", without("true")),
     ("days_end_in_order", "lane_snapshots", instead("mark", "'day'")),
     ("days_end_in_order", "lane_snapshots", also("mark = 'drained'", "next_seq", "next_seq + 1")),
     ("a_hold_ends_where_it_began", "lane_answers", without("answer = 'held'")),

@@ -1,10 +1,16 @@
-"""Which tests start Spark follows from the fixtures they use; whoever starts it without them fails; `slow` has a reason, or is refused."""
+"""Which tests start Spark follows from the fixtures they use; whoever starts it without them fails; `slow` has a reason, or is refused.
+
+Which tests read whole logs of real brokers follows from their parameters.
+"""
 
 import os
 from collections.abc import Iterator
 
 import pytest
+from real_captures import LARGE_NAMES, NAMES
 
+#: Names of real brokers' logs, as tests get them for parameters.
+OF_CAPTURES = {*NAMES, *LARGE_NAMES}
 #: A test that uses one of them, also through another fixture, starts Spark or works on its session.
 SPARK_FIXTURES = {"spark", "spark_in_a_child"}
 #: Options of the Java process that starts Spark, also of one in a child: Java refuses one that it does not know.
@@ -29,6 +35,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if SPARK_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.spark)
+        if OF_CAPTURES & {value for value in getattr(getattr(item, "callspec", None), "params", {}).values() if isinstance(value, str)}:
+            item.add_marker(pytest.mark.captures)
     with_spark = {item.path for item in items if item.get_closest_marker("spark")}
     items.sort(key=lambda item: item.path not in with_spark)
 

@@ -1,6 +1,6 @@
 """A small warehouse, written by hand: one busy broker, one whose clock was set back, a log with every kind of trouble.
 
-Its backlogs are in backlog_rows.py.
+Its backlogs are in backlog_rows.py, its channels in channel_rows.py.
 """
 
 import os
@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from backlog_rows import backlog_tables
+from channel_rows import channel_tables
 from pyspark.sql import SparkSession
 from watch_rows import watch_tables
 
@@ -33,7 +34,8 @@ Row = Mapping[str, Any]
 #: What a column holds where a row does not say: nothing happened.
 NOTHING = {"string": "", "long": 0, "int": 0, "boolean": False, "double": 1.0, "timestamp": THREE, "date": date(2026, 1, 5)}
 USUAL = {"broker": "b1:8080", "epoch": EPOCH, "source": "observed", "complete": True, "v": 1, "dimension": "msg", "limiter": "token_bucket",
-         "check_source": "log", "decision": "none", "action": "evict", "agrees": True, "disagreement": "none"}  # fmt: skip
+         "check_source": "log", "decision": "none", "action": "evict", "agrees": True, "disagreement": "none",
+         "settings_vocabulary": "shipped", "pause_enabled": True, "water_marks_usable": True, "writable": True}  # fmt: skip
 
 
 def minute(m: int) -> datetime:
@@ -159,7 +161,7 @@ def filled_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFacto
     """The tables with the rows above."""
     filled = Warehouse(str(tmp_path_factory.mktemp("filled") / "warehouse"))
     create_missing_tables(spark, filled)
-    of_lanes = {"subscription_throttle": throttle_rows(), "limiter_windows": limiter_rows(), **backlog_tables()}
+    of_lanes = {"subscription_throttle": throttle_rows(), "limiter_windows": limiter_rows(), **backlog_tables(), **channel_tables()}
     tables = {**of_lanes, **other_tables(), **watch_tables()}
     for table, rows in tables.items():
         write(spark, filled, table, rows)

@@ -56,6 +56,11 @@ FIRST: dict[int, dict[str, Any]] = {
     38: {"cluster": "eu-1", "namespace": "shop/eu", "backlog_size": 11_200, "topics_exceeding": 1, "throttled_events": 165,
          "worst_topic": "persistent://shop/eu/orders", "worst_subscription": "billing"},
     39: {"cluster": "eu-1", "broker": "b1:8080", "quota_type": "size", "entries_evicted": 60},
+    40: {"conn": 7, "paused_s": 80.0, "why": ["ConnectionOutboundBufferFull"], "producers": 2, "topics": 1, "unwritable": True},
+    41: {"topic": "persistent://shop/eu/orders", "paused_s": 80.0, "publish_limited_times": 2, "connections": 1},
+    42: {"write_buf_memory_used_bytes": 8_000_000, "exact": True, "known_s_ago": 1.0, "hour_max": 8_000_000, "connections_paused": 1},
+    43: {"conn": None, "status": "growing", "bytes": 8_000_000, "growth_bytes_s": 100_000.0, "limit_bytes": None},
+    44: {"connections": 2, "times_paused": 2, "times_unwritable": 2, "longest_unwritable_s": 60.0, "most_bytes": 8_000_000},
 }  # fmt: skip
 
 

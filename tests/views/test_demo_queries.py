@@ -10,7 +10,7 @@ from jobs.cli import main
 from jobs.demo import where_to_look
 from pipeline.warehouse.layout import Warehouse
 
-LINES = 5
+LINES = 6
 
 
 def printed_lines(warehouse: Warehouse) -> list[list[str]]:
@@ -19,7 +19,7 @@ def printed_lines(warehouse: Warehouse) -> list[list[str]]:
     return [shlex.split(line) for line in said.splitlines() if "spark-submit.sh" in line]
 
 
-def test_five_lines_are_printed_and_a_shell_understands_a_warehouse_with_a_space() -> None:
+def test_six_lines_are_printed_and_a_shell_understands_a_warehouse_with_a_space() -> None:
     lines = printed_lines(Warehouse("/data/my warehouse"))
     assert [(line[:2], line[3:]) for line in lines] == [(["./spark-submit.sh", "sql"], ["--warehouse", "/data/my warehouse"])] * LINES
 
@@ -31,6 +31,6 @@ def test_a_line_that_the_demo_prints_runs_and_shows_rows(
     _script, *arguments = printed_lines(filled_warehouse)[number]
     assert main(arguments) == 0
     head, ruler, *rows = capsys.readouterr().out.splitlines()
-    assert head.split()[0] in ("topic", "level")
+    assert head.split()[0] in ("topic", "level", "conn")
     assert set(ruler) == {"-", " "}
     assert rows

@@ -3,36 +3,31 @@
 import numpy as np
 
 from pipeline.machines.array import Array
-from pipeline.machines.backlog.layout import S_BUCKETS, S_ROUNDS, S_SUM_S
-from pipeline.machines.machine import Rows, Window
-from schemas.tables.quotas import BUCKET_NAMES, BUCKETS_S
+from pipeline.machines.outcome import Rows, Window, window_columns
+from pipeline.machines.records import Record
+from schemas.packages.backlog.quotas import BUCKET_NAMES, BUCKETS_S
 
 US_PER_S = 1_000_000
 
 
-def check_duration_rows(scalars: Array, durations: Array, window: Window) -> Rows:
+def check_duration_rows(checking: Record, durations: Array, window: Window) -> Rows:
     """One row for the window; `durations` of its checks in µs, at least one check or round."""
     ordered = np.sort(durations) if len(durations) else np.zeros(1, dtype=np.int64)
     seconds = durations // US_PER_S
-    columns: dict[str, Array | int] = {
-        "epoch": window.epoch,
-        "window_start": window.start_us,
-        "window_end": window.end_us,
-        "clock_segment": window.clock_segment,
-        "window_applied": window.applied,
-        "window_missing": window.missing,
-        "rounds": int(scalars[S_ROUNDS]),
+    columns = window_columns(window)
+    columns |= {
+        "rounds": int(checking.rounds),
         "checks": len(durations),
         "duration_sum_us": int(durations.sum()),
         "duration_p50_us": _percentile(ordered, 50),
         "duration_p99_us": _percentile(ordered, 99),
         "duration_max_us": int(ordered[-1]),
-        "duration_sum_s_since_start": int(scalars[S_SUM_S]),
+        "duration_sum_s_since_start": int(checking.sum_s),
     }
     for bucket, name in enumerate(BUCKET_NAMES):
         bound = BUCKETS_S[bucket] if bucket < len(BUCKETS_S) else None
         columns[name] = len(durations) if bound is None else int(np.count_nonzero(seconds <= bound))
-        columns[f"{name}_since_start"] = int(scalars[S_BUCKETS + bucket])
+        columns[f"{name}_since_start"] = int(checking.le[bucket])
     return Rows("quota_checks", columns, 1)
 
 

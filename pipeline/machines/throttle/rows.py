@@ -1,43 +1,27 @@
-"""Rows of a closed window, from the arrays of the throttle machine."""
+"""Rows of a closed window, from the rows of dispatchers and limiters."""
 
 import numpy as np
 
 from pipeline.machines.array import Array
-from pipeline.machines.machine import NULL, Rows, Window
-from pipeline.machines.throttle.layout import (
-    D_BEGAN_COMPLETE,
-    D_CLOSED_AT,
-    D_ID,
-    D_OPENED_AT,
-    D_READS,
-    D_READS_MODELLED,
-    D_SUB_TYPE,
-    D_THROTTLED,
-    D_TOPIC,
-    DIMENSION_WIDTH,
-    DISPATCHER_COUNTERS,
-    L_APPLIED,
-    L_ASKS,
-    L_ASKS_MODELLED,
-    L_BEGAN_COMPLETE,
-    L_CLOSED_AT,
-    L_COMPARED,
-    L_CREATED_AT,
-    L_KIND,
-    L_LEVEL,
-    L_OVER_DELIVERED,
-    L_PERIOD_MS,
-    L_PERMITS_START,
-    L_RELATIVE,
-    L_SHOWN_RATE,
-    L_SUB,
-    L_TOPIC,
-    L_USED,
-    LIMITER_COUNTERS,
-    NONE,
-)
+from pipeline.machines.broker.layout import NONE
+from pipeline.machines.outcome import Rows, Window, window_columns
+from pipeline.machines.records import Records
+from schemas.outcomes import NULL
+from schemas.packages.throttle.columns import DIMENSIONS, LEVELS
+from schemas.packages.throttle.limiter_windows import LIMITER_WINDOWS
+from schemas.packages.throttle.subscription_throttle import SUBSCRIPTION_THROTTLE
 
 _OBSERVED, _MODELLED, _MIXED, _NO_READS = range(4)
+#: Families of columns by dimension and level: how the table names them, and the field that holds them.
+_SIX = {
+    "dispatch_throttled_{dimension}_events_by_{level}_limit": "throttled",
+    "dispatch_throttled_{dimension}_events_by_{level}_limit_since_open": "throttled_since_open",
+    "modelled_dispatch_throttled_{dimension}_events_by_{level}_limit": "modelled",
+    "modelled_dispatch_throttled_{dimension}_events_by_{level}_limit_since_open": "modelled_since_open",
+    "decisive_{dimension}_by_{level}_limit": "decisive",
+}
+_BY_LEVEL = {"reads_blocked_by_{level}_limit": "reads_blocked_by", "blocked_ns_by_{level}_limit": "blocked_ns_by"}
+_LIMITER_COUNTERS = LIMITER_WINDOWS.names[LIMITER_WINDOWS.names.index("asks") : LIMITER_WINDOWS.names.index("complete")]
 
 
 def _source(asked: Array, modelled: Array) -> Array:
@@ -45,68 +29,58 @@ def _source(asked: Array, modelled: Array) -> Array:
     return np.where(asked == 0, _NO_READS, partly)
 
 
-def _window_columns(window: Window) -> dict[str, Array | int]:
-    return {
-        "epoch": window.epoch,
-        "window_start": window.start_us,
-        "window_end": window.end_us,
-        "clock_segment": window.clock_segment,
-        "window_applied": window.applied,
-        "window_missing": window.missing,
-    }
-
-
 def _or_null(values: Array) -> Array:
     return np.where(values == NONE, NULL, values)
 
 
-def subscription_rows(dispatchers: Array, window: Window) -> Rows:
-    """Rows of `subscription_throttle` from dispatcher rows whose `began_complete` already says whether anything was lost since."""
-    columns = _window_columns(window)
+def subscription_rows(dispatchers: Records, throttlings: Records, window: Window) -> Rows:
+    """Rows of `subscription_throttle`, of dispatchers whose `began_complete` already is 0 if anything was lost since."""
+    columns = window_columns(window)
     columns |= {
-        "topic_id": dispatchers[:, D_TOPIC],
-        "sub_id": dispatchers[:, D_ID],
-        "opened_at": dispatchers[:, D_OPENED_AT],
-        "closed_at": _or_null(dispatchers[:, D_CLOSED_AT]),
-        "sub_type": _or_null(dispatchers[:, D_SUB_TYPE]),
-        "complete": dispatchers[:, D_BEGAN_COMPLETE],
-        "source": _source(dispatchers[:, D_READS], dispatchers[:, D_READS_MODELLED]),
+        "topic_id": dispatchers["topic"],
+        "sub_id": dispatchers["id"],
+        "opened_at": dispatchers["opened_at"],
+        "closed_at": _or_null(dispatchers["closed_at"]),
+        "sub_type": _or_null(dispatchers["sub_type"]),
+        "complete": dispatchers["began_complete"],
+        "source": _source(throttlings["reads"], throttlings["reads_modelled"]),
     }
-    columns |= {name: dispatchers[:, D_THROTTLED + k] for k, name in enumerate(DISPATCHER_COUNTERS)}
+    for position, level in enumerate(LEVELS):
+        columns |= {name.format(level=level): throttlings[field][:, position] for name, field in _BY_LEVEL.items()}
+        for dimension, dimension_name in enumerate(DIMENSIONS):
+            columns |= {
+                name.format(dimension=dimension_name, level=level): throttlings[field][:, dimension, position]
+                for name, field in _SIX.items()
+            }
+    same = set(SUBSCRIPTION_THROTTLE.names) & set(throttlings.dtype.names or ())
+    columns |= {name: throttlings[name] for name in same}
     return Rows("subscription_throttle", columns, len(dispatchers))
 
 
-def limiter_rows(limiters: Array, permits_end: Array, dimension: int, window: Window) -> Rows:
+def limiter_rows(limiters: Records, uses: Records, permits_end: Array, dimension: int, window: Window) -> Rows:
     """Rows of `limiter_windows` for one dimension; `permits_end` is each limiter's balance of it."""
-    base = dimension * DIMENSION_WIDTH
-    worth = (limiters[:, base + L_SHOWN_RATE] > 0) & (
-        (limiters[:, base + L_APPLIED] > 0)
-        | (limiters[:, base + L_ASKS] > 0)
-        | (limiters[:, base + L_COMPARED] > 0)
-        | (limiters[:, base + L_USED] > 0)
-        | (limiters[:, L_CLOSED_AT] != NONE)
+    asked = {name: uses[name][:, dimension] for name in uses.dtype.names or ()}
+    worth = (asked["shown_rate"] > 0) & (
+        (asked["applied"] > 0) | (asked["asks"] > 0) | (asked["compared"] > 0) | (asked["used"] > 0) | (limiters["closed_at"] != NONE)
     )
-    shown = limiters[worth]
-    columns = _window_columns(window)
+    shown, end = limiters[worth], permits_end[worth]
+    asked = {name: values[worth] for name, values in asked.items()}
+    columns = window_columns(window)
     columns |= {
-        "level": shown[:, L_LEVEL],
-        "topic_id": shown[:, L_TOPIC],
-        "sub_id": shown[:, L_SUB],
+        "level": shown["level"],
+        "topic_id": shown["topic"],
+        "sub_id": shown["sub"],
         "dimension": dimension,
-        "created_at": shown[:, L_CREATED_AT],
-        "closed_at": _or_null(shown[:, L_CLOSED_AT]),
-        "limiter": shown[:, L_KIND],
-        "rate": shown[:, base + L_SHOWN_RATE],
-        "period_ms": shown[:, L_PERIOD_MS],
-        "relative": shown[:, L_RELATIVE],
-        "applied": shown[:, base + L_APPLIED],
-        "permits_start": shown[:, base + L_PERMITS_START],
-        "permits_end": permits_end[worth],
-        "used": shown[:, base + L_USED],
-        "over_delivered": shown[:, base + L_OVER_DELIVERED],
-        "debt": np.maximum(0, -permits_end[worth]),
-        "complete": shown[:, L_BEGAN_COMPLETE],
-        "source": _source(shown[:, base + L_ASKS], shown[:, base + L_ASKS_MODELLED]),
+        "created_at": shown["created_at"],
+        "closed_at": _or_null(shown["closed_at"]),
+        "limiter": shown["kind"],
+        "rate": asked["shown_rate"],
+        "period_ms": shown["period_ms"],
+        "relative": shown["relative"],
+        "permits_end": end,
+        "debt": np.maximum(0, -end),
+        "complete": shown["began_complete"],
+        "source": _source(asked["asks"], asked["asks_modelled"]),
     }
-    columns |= {name: shown[:, base + L_ASKS + k] for k, name in enumerate(LIMITER_COUNTERS)}
+    columns |= {name: asked[name] for name in ("applied", "permits_start", "used", "over_delivered", *_LIMITER_COUNTERS)}
     return Rows("limiter_windows", columns, len(shown))

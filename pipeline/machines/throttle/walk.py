@@ -1,15 +1,13 @@
 """One read: the walk over the limiters' answers, the six counters, who blocked, who was decisive, who was bound (PIP-406, §1.2).
 
 Laws: the logged answers decide where there are any; the model always walks beside them and never feeds back into them.
-`answers` is an int64 array [3 levels, 2 dimensions]; `present` says which levels take part.
+`answers` is an int64 array [3 levels, 2 dimensions]; `present` is 1 for levels that take part.
 """
 
 from pipeline.machines.array import Array
+from pipeline.machines.broker.layout import BYTES, LEVEL_COUNT, MSG, NONE
 from pipeline.machines.compiled import compiled
 from pipeline.machines.integers import narrow_to_int32
-from pipeline.machines.throttle.layout import BYTES, MSG, NONE
-
-LEVEL_COUNT = 3
 
 
 @compiled

@@ -1,104 +1,64 @@
 """What the passing of a window's border does to everything that is alive, compiled."""
 
+from typing import Any
+
 import numpy as np
 
 from pipeline.machines.array import Array
+from pipeline.machines.broker.layout import DIMENSION_COUNT, NONE
+from pipeline.machines.broker.limiter import balance, settle
 from pipeline.machines.compiled import compiled
 from pipeline.machines.index import find
-from pipeline.machines.throttle.incarnations import charge_blocked_time, note_waiting, settle
-from pipeline.machines.throttle.layout import (
-    D_BLOCKED_AT_NS,
-    D_BLOCKED_AT_TS,
-    D_BLOCKED_LEVEL,
-    D_BLOCKED_NS,
-    D_OPEN,
-    D_TOPIC,
-    D_TOUCHED,
-    FIRST_WINDOW_COUNTER,
-    L_EXISTS,
-    L_PERMITS_START,
-    L_RATE,
-    L_SHOWN_RATE,
-    LAST_WINDOW_COUNTER,
-    NONE,
-    S_DISPATCHERS,
-    T_ID,
-    T_ZERO,
-)
-from pipeline.machines.throttle.limiter import balance, dimension_base
-from pipeline.machines.throttle.state import State
+from pipeline.machines.records import Record, Records
+from pipeline.machines.throttle.blocked import border_of_blocked_time, charge_blocked_time, note_waiting
 
 
 @compiled
-def border_of_blocked_time(blocked_at_ns: int, blocked_at_ts: int, border_us: int, border_ns: int) -> int:
-    """Where on the monotonic clock the wall-clock border falls, for one blocked stretch.
-
-    Never before its start, never after `border_ns`.
-    """
-    estimate = blocked_at_ns + max(0, border_us - blocked_at_ts) * 1000
-    return max(blocked_at_ns, min(estimate, border_ns))
-
-
-@compiled
-def pass_border(state: State, border_us: int, border_ns: int) -> None:
+def pass_border(broker: Any, throttlings: Records, counts: Record, border_us: int, border_ns: int) -> None:
     """Split blocked stretches at the border and note what waits there; touched afterwards is what needs a row."""
-    topics, dispatchers = state.topics, state.dispatchers
-    for d in range(state.scalars[S_DISPATCHERS]):
-        if dispatchers[d, D_OPEN] == 0:
+    for s in range(counts.subscriptions):
+        if broker.dispatchers[s].open == 0:
             continue
-        if dispatchers[d, D_BLOCKED_LEVEL] != NONE:
-            until = border_of_blocked_time(dispatchers[d, D_BLOCKED_AT_NS], dispatchers[d, D_BLOCKED_AT_TS], border_us, border_ns)
-            charge_blocked_time(dispatchers, d, until)
-            dispatchers[d, D_BLOCKED_AT_TS] = max(border_us, dispatchers[d, D_BLOCKED_AT_TS])
-            if dispatchers[d, D_BLOCKED_NS] > 0:
-                dispatchers[d, D_TOUCHED] = 1
-        if dispatchers[d, D_TOUCHED] == 1:
-            note_waiting(dispatchers, d, topics, find(state.topic_index, topics, T_ID, T_ZERO, dispatchers[d, D_TOPIC], 0))
+        throttling = throttlings[s]
+        if throttling.blocked_level != NONE:
+            charge_blocked_time(throttling, border_of_blocked_time(throttling, border_us, border_ns))
+            throttling.blocked_at_ts = max(border_us, throttling.blocked_at_ts)
+            if throttling.blocked_ns > 0:
+                throttling.touched = 1
+        if throttling.touched == 1:
+            t = find(broker.topics_index, broker.topics, broker.subscriptions[s].owner, 0)
+            note_waiting(throttling, broker.readings[s], broker.topics[t])
 
 
 @compiled
-def balances(limiters: Array, count: int, border_ns: int) -> Array:
+def balances(limiters: Records, count: int, border_ns: int) -> Array:
     """Balance of both dimensions of each limiter at the border: int64 [count, 2].
 
     Looking changes nothing, also where classic ticks are due.
     """
-    result = np.zeros((count, 2), dtype=np.int64)
-    for r in range(count):
-        if limiters[r, L_EXISTS] == 1:
-            seen = limiters[r : r + 1].copy()
-            settle(seen, 0, border_ns)
-            for dimension in range(2):
-                result[r, dimension] = balance(seen, 0, dimension_base(dimension))
+    result = np.zeros((count, DIMENSION_COUNT), dtype=np.int64)
+    for row in range(count):
+        if limiters[row].exists == 1:
+            seen = limiters[row : row + 1].copy()
+            settle(seen[0], border_ns)
+            for dimension in range(DIMENSION_COUNT):
+                result[row, dimension] = balance(seen[0], dimension)
     return result
 
 
 @compiled
-def restart_limiters(limiters: Array, count: int, permits: Array) -> None:
-    """A new window: counters at 0, the balances at the border (`permits`) carried over."""
-    for r in range(count):
-        if limiters[r, L_EXISTS] == 1:
-            for dimension in range(2):
-                base = dimension_base(dimension)
-                limiters[r, base + FIRST_WINDOW_COUNTER : base + LAST_WINDOW_COUNTER + 1] = 0
-                limiters[r, base + L_SHOWN_RATE] = limiters[r, base + L_RATE]
-                limiters[r, base + L_PERMITS_START] = permits[r, dimension]
-
-
-@compiled
-def has_blocked(state: State, until_ns: int) -> bool:
+def has_blocked(dispatchers: Records, throttlings: Records, count: int, until_ns: int) -> bool:
     """Whether any blocked stretch still has time to charge before `until_ns`."""
-    dispatchers = state.dispatchers
-    for d in range(state.scalars[S_DISPATCHERS]):
-        if dispatchers[d, D_OPEN] == 1 and dispatchers[d, D_BLOCKED_LEVEL] != NONE and dispatchers[d, D_BLOCKED_AT_NS] < until_ns:
+    for s in range(count):
+        if dispatchers[s].open == 1 and throttlings[s].blocked_level != NONE and throttlings[s].blocked_at_ns < until_ns:
             return True
     return False
 
 
 @compiled
-def charge_blocked_until(state: State, ts_us: int, ns: int) -> None:
+def charge_blocked_until(dispatchers: Records, throttlings: Records, count: int, ts_us: int, ns: int) -> None:
     """The wall clock was set: charge blocked stretches up to `ns` to the open window; they go on from (`ts_us`, `ns`) on the new clock."""
-    dispatchers = state.dispatchers
-    for d in range(state.scalars[S_DISPATCHERS]):
-        if dispatchers[d, D_OPEN] == 1 and dispatchers[d, D_BLOCKED_LEVEL] != NONE:
-            charge_blocked_time(dispatchers, d, ns)
-            dispatchers[d, D_BLOCKED_AT_TS] = ts_us
+    for s in range(count):
+        if dispatchers[s].open == 1 and throttlings[s].blocked_level != NONE:
+            charge_blocked_time(throttlings[s], ns)
+            throttlings[s].blocked_at_ts = ts_us

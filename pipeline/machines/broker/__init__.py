@@ -1,0 +1,1 @@
+"""What a broker is made of: settings, topics, ledgers, cursors, dispatchers, limiters, connections. Each event changes it once."""

@@ -1,0 +1,120 @@
+"""Cursors of a topic: where they stand, what is acknowledged behind them, and what moved them (§2.2).
+
+Law: backlog = opened_backlog + published − acknowledged − evicted − expired + sought since the cursor was opened; `unexplained` is what is
+missing from that, and a test holds it at 0.
+"""
+
+from pipeline.machines.blocks import Blocks
+from pipeline.machines.broker.deleted import count_deleted, delete_entry, forget_deleted, pass_deleted
+from pipeline.machines.broker.ledgers import first_entries_before, place_of
+from pipeline.machines.compiled import compiled_part
+from pipeline.machines.records import Record, Records
+
+
+@compiled_part
+def is_behind(cursor: Record, ledger: int, entry: int) -> bool:
+    """Whether the entry lies behind the mark-delete position."""
+    return ledger > cursor.ledger or (ledger == cursor.ledger and entry > cursor.entry)
+
+
+@compiled_part
+def backlog_entries(topic: Record, ledgers: Records, cursor: Record) -> int:
+    """Entries behind the mark-delete position that are not individually deleted (precise, §2.3)."""
+    place = max(place_of(topic, ledgers, cursor.ledger, cursor.entry), first_entries_before(topic, ledgers))
+    return max(0, topic.end_entries - place - cursor.deleted - cursor.deleted_unknown)
+
+
+@compiled_part
+def unexplained(topic: Record, cursor: Record, backlog: int) -> int:
+    """What the backlog has beyond what its history explains: 0."""
+    published = topic.end_entries - cursor.opened_end
+    gone = cursor.acknowledged + cursor.evicted + cursor.expired
+    return backlog - (cursor.opened_backlog + published - gone + cursor.sought)
+
+
+@compiled_part
+def acknowledge(cursor: Record, words: Blocks, ledger: int, entry: int) -> None:
+    """One whole entry was acknowledged. Ignored at or before the mark-delete position, or if it already was."""
+    if is_behind(cursor, ledger, entry) and entry >= 0 and delete_entry(cursor, words, ledger, entry):
+        cursor.acknowledged += 1
+        cursor.unacked = max(0, cursor.unacked - 1)
+
+
+@compiled_part
+def acknowledge_up_to(cursor: Record, ledger: int, entry: int) -> None:
+    """A cumulative acknowledgement: the mark-delete that follows moves the cursor."""
+    cursor.cumulative_ledger, cursor.cumulative_entry = ledger, entry
+
+
+@compiled_part
+def is_acknowledged_up_to(topic: Record, ledgers: Records, cursor: Record, words: Blocks, ledger: int, entry: int) -> bool:
+    """Whether acknowledgements explain a move of the mark-delete position; they never move it over a ledger's border alone."""
+    if not is_behind(cursor, ledger, entry):
+        return True
+    passed = place_of(topic, ledgers, ledger, entry) - place_of(topic, ledgers, cursor.ledger, cursor.entry)
+    if passed <= 0 or _within_cumulative(cursor, ledger, entry):
+        return passed > 0
+    return passed <= count_deleted(cursor, words, ledger, entry) + cursor.deleted_unknown
+
+
+@compiled_part
+def _within_cumulative(cursor: Record, ledger: int, entry: int) -> bool:
+    if ledger != cursor.cumulative_ledger:
+        return ledger < cursor.cumulative_ledger
+    return entry <= cursor.cumulative_entry
+
+
+@compiled_part
+def mark_delete(topic: Record, ledgers: Records, cursor: Record, words: Blocks, ledger: int, entry: int) -> None:
+    """The mark-delete position moved forward in memory. What it passes that was not acknowledged before is acknowledged cumulatively,
+    or evicted if the move is an eviction's (`evicting`), or else expired.
+    """
+    evicting = cursor.evicting == 1
+    before = max(place_of(topic, ledgers, cursor.ledger, cursor.entry), first_entries_before(topic, ledgers))
+    after = max(place_of(topic, ledgers, ledger, entry), first_entries_before(topic, ledgers))
+    fresh = after - before - pass_deleted(cursor, words, ledger, entry)
+    by_ack = _within_cumulative(cursor, ledger, entry)
+    cursor.ledger, cursor.entry = ledger, entry
+    if cursor.deleted_unknown > 0:
+        fresh -= _take_unknown(cursor, topic.end_entries - after, fresh, by_ack or evicting)
+    if fresh <= 0:
+        return
+    cursor.unacked = max(0, cursor.unacked - fresh)
+    if by_ack:
+        cursor.acknowledged += fresh
+        return
+    if evicting:
+        cursor.evicted += fresh
+    else:
+        cursor.expired += fresh
+
+
+@compiled_part
+def _take_unknown(cursor: Record, behind: int, passed: int, passes_live: bool) -> int:
+    """Of the deleted entries that nobody named, how many the position has passed: all that cannot lie in the `behind` entries left, and all
+    of `passed` if nothing but acknowledgements moved it.
+    """
+    cannot_be_left = cursor.deleted_unknown - (behind - cursor.deleted)
+    taken = max(0, cannot_be_left, 0 if passes_live else min(passed, cursor.deleted_unknown))
+    cursor.deleted_unknown -= taken
+    return taken
+
+
+@compiled_part
+def seek(topic: Record, ledgers: Records, cursor: Record, words: Blocks, ledger: int, entry: int) -> None:
+    """A seek: to a position in either direction, with nothing deleted behind it."""
+    before = backlog_entries(topic, ledgers, cursor)
+    forget_deleted(cursor, words)
+    cursor.deleted_unknown = 0
+    cursor.ledger, cursor.entry = ledger, entry
+    cursor.cumulative_ledger, cursor.cumulative_entry = -1, -1
+    cursor.sought += backlog_entries(topic, ledgers, cursor) - before
+    cursor.unacked = 0
+
+
+@compiled_part
+def deliver(cursor: Record, entries: int, msgs: int) -> None:
+    """Entries with so many messages were dispatched."""
+    cursor.dispatched_entries += entries
+    cursor.dispatched_msgs += msgs
+    cursor.unacked += entries

@@ -1,0 +1,7 @@
+"""The package, as packages.py finds it."""
+
+from pipeline.machines.broker import rules
+from pipeline.machines.broker.ends import STORES, BrokerEnds
+from pipeline.machines.package import Package
+
+PACKAGE = Package("broker", 2, STORES, rules, BrokerEnds())

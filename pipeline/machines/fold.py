@@ -1,0 +1,517 @@
+"""The one pass: events of one broker in `seq` order, applied to its state. Rendered: do not edit (render.py).
+
+Law: an event either is applied whole or not at all. Before each event the fold checks that the stores have room for whatever it could
+add; if not it stops there, and its caller makes room and goes on from the same event.
+"""
+
+from typing import Any
+
+from pipeline.machines import fields
+from pipeline.machines.array import Array
+from pipeline.machines.backlog import rules as backlog_rules
+from pipeline.machines.blocks import fits_one_more
+from pipeline.machines.broker import rules as broker_rules
+from pipeline.machines.broker.connections import new_connection
+from pipeline.machines.broker.cursor_life import meet_cursor
+from pipeline.machines.broker.topics import meet_topic, new_subscription, new_topic
+from pipeline.machines.channel import rules as channel_rules
+from pipeline.machines.compiled import compiled
+from pipeline.machines.index import EMPTY, find
+from pipeline.machines.records import Record
+from pipeline.machines.segments import has_spare
+from pipeline.machines.throttle import rules as throttle_rules
+from schemas.events import CODES, TOMBSTONE_CODE
+
+PUBLISH = CODES["publish"]
+DISPATCH = CODES["dispatch"]
+READ = CODES["read"]
+ACK = CODES["ack"]
+MARK_DELETE = CODES["mark_delete"]
+BROKER_START = CODES["broker_start"]
+SETTING = CODES["setting"]
+HEARTBEAT = CODES["heartbeat"]
+DISPATCH_RATE = CODES["dispatch_rate"]
+BACKLOG_QUOTA = CODES["backlog_quota"]
+TOPIC_LOAD = CODES["topic_load"]
+TOPIC_UNLOAD = CODES["topic_unload"]
+LEDGER_OPEN = CODES["ledger_open"]
+LEDGER_CLOSE = CODES["ledger_close"]
+LEDGER_TRIM = CODES["ledger_trim"]
+CURSOR_OPEN = CODES["cursor_open"]
+CURSOR_CLOSE = CODES["cursor_close"]
+DISPATCHER_OPEN = CODES["dispatcher_open"]
+DISPATCHER_CLOSE = CODES["dispatcher_close"]
+CONSUMER_OPEN = CODES["consumer_open"]
+CONSUMER_CLOSE = CODES["consumer_close"]
+PRODUCER_OPEN = CODES["producer_open"]
+PRODUCER_CLOSE = CODES["producer_close"]
+QUOTA_ROUND = CODES["quota_round"]
+QUOTA_CHECK = CODES["quota_check"]
+QUOTA_EXCEEDED = CODES["quota_exceeded"]
+CONN_OPEN = CODES["conn_open"]
+CONN_CLOSE = CODES["conn_close"]
+WRITABILITY = CODES["writability"]
+THROTTLE = CODES["throttle"]
+REQUEST = CODES["request"]
+TOMBSTONE = TOMBSTONE_CODE
+RULED = (
+    ACK,
+    BACKLOG_QUOTA,
+    BROKER_START,
+    CONN_CLOSE,
+    CONN_OPEN,
+    CONSUMER_CLOSE,
+    CONSUMER_OPEN,
+    CURSOR_CLOSE,
+    CURSOR_OPEN,
+    DISPATCH,
+    DISPATCHER_CLOSE,
+    DISPATCHER_OPEN,
+    DISPATCH_RATE,
+    HEARTBEAT,
+    LEDGER_CLOSE,
+    LEDGER_OPEN,
+    LEDGER_TRIM,
+    MARK_DELETE,
+    PRODUCER_CLOSE,
+    PRODUCER_OPEN,
+    PUBLISH,
+    QUOTA_CHECK,
+    QUOTA_EXCEEDED,
+    QUOTA_ROUND,
+    READ,
+    REQUEST,
+    SETTING,
+    THROTTLE,
+    TOMBSTONE,
+    TOPIC_LOAD,
+    TOPIC_UNLOAD,
+    WRITABILITY,
+)
+ENDING = (DISPATCHER_CLOSE, DISPATCHER_OPEN, MARK_DELETE, QUOTA_CHECK, QUOTA_EXCEEDED, TOPIC_LOAD, TOPIC_UNLOAD)
+EMITTING = (CONN_CLOSE, CONN_OPEN, REQUEST, THROTTLE, WRITABILITY)
+MEETING = (ACK, CONSUMER_CLOSE, CONSUMER_OPEN, CURSOR_CLOSE, DISPATCH, MARK_DELETE)
+CONNECTED = (CONN_CLOSE, CONN_OPEN, CONSUMER_CLOSE, CONSUMER_OPEN, PRODUCER_CLOSE, PRODUCER_OPEN, REQUEST, THROTTLE, WRITABILITY)
+
+
+@compiled
+def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record, events: Array, start: int) -> int:
+    """Apply `events[start:]` (int64 [n, LANE_COLUMNS], in order).
+
+    Returns the position of the first event that was not applied: n, or where room ran out.
+    """
+    settings_row = broker.settings
+    broker_limiter_row = broker.broker_limiter
+    topics_index = broker.topics_index
+    topics = broker.topics
+    topic_limiters = broker.topic_limiters
+    ledgers_ends = broker.ledgers_ends
+    ledgers = broker.ledgers
+    heap_ends = broker.heap_ends
+    heap = broker.heap
+    marks = broker.marks
+    subscriptions_index = broker.subscriptions_index
+    subscriptions = broker.subscriptions
+    cursors = broker.cursors
+    words = broker.words
+    readings = broker.readings
+    dispatchers = broker.dispatchers
+    subscription_limiters = broker.subscription_limiters
+    connectivity_row = broker.connectivity
+    connections_index = broker.connections_index
+    connections = broker.connections
+    attachments_index = broker.attachments_index
+    attachments = broker.attachments
+    endpoints_index = broker.endpoints_index
+    endpoints = broker.endpoints
+    throttlings = throttle.throttlings
+    broker_limiter_use_row = throttle.broker_limiter_use
+    topic_limiter_uses = throttle.topic_limiter_uses
+    subscription_limiter_uses = throttle.subscription_limiter_uses
+    working_row = throttle.working
+    checking_row = backlog.checking
+    topic_checks = backlog.topic_checks
+    pending_decisions = backlog.pending_decisions
+    cursor_moves = backlog.cursor_moves
+    channel_settings_row = channel.channel_settings
+    channel_clock_row = channel.channel_clock
+    write_buffers_row = channel.write_buffers
+    channels = channel.channels
+    topic_pauses = channel.topic_pauses
+    timers = channel.timers
+    closed_connections = channel.closed_connections
+    closed_channels = channel.closed_channels
+    out_transitions = channel.out_transitions
+    topics_capacity = len(broker.topics)
+    subscriptions_capacity = len(broker.subscriptions)
+    connections_capacity = len(broker.connections)
+    attachments_capacity = len(broker.attachments)
+    endpoints_capacity = len(broker.endpoints)
+    ledgers_capacity = len(broker.ledgers)
+    heap_capacity = len(broker.heap)
+    lists_capacity = min(
+        len(throttle.closed_dispatchers),
+        len(throttle.closed_throttlings),
+        len(throttle.closed_limiters),
+        len(throttle.closed_limiter_uses),
+        len(backlog.durations),
+        len(backlog.out_checks),
+        len(backlog.out_cursors),
+        len(backlog.out_decisions),
+        len(backlog.out_moves),
+        len(channel.timers),
+        len(channel.closed_connections),
+        len(channel.closed_channels),
+        len(channel.out_transitions),
+    )
+    for position in range(start, events.shape[0]):
+        event = events[position]
+        code = event[fields.TYPE]
+        if backlog_rules.is_due(checking_row[0], event):
+            if (
+                max(
+                    counts.closed_dispatchers,
+                    counts.closed_limiters,
+                    counts.durations,
+                    counts.out_checks,
+                    counts.out_cursors,
+                    counts.out_decisions,
+                    counts.out_moves,
+                    counts.timers,
+                    counts.closed_connections,
+                    counts.out_transitions,
+                )
+                + 2 * (counts.topics + counts.subscriptions + counts.connections + counts.attachments + counts.endpoints)
+                + 2
+                > lists_capacity
+            ):
+                return position
+            backlog_rules.when_due(broker, backlog, counts, event)
+        if channel_rules.is_due(channel_clock_row[0], event):
+            if (
+                max(
+                    counts.closed_dispatchers,
+                    counts.closed_limiters,
+                    counts.durations,
+                    counts.out_checks,
+                    counts.out_cursors,
+                    counts.out_decisions,
+                    counts.out_moves,
+                    counts.timers,
+                    counts.closed_connections,
+                    counts.out_transitions,
+                )
+                + 2 * (counts.topics + counts.subscriptions + counts.connections + counts.attachments + counts.endpoints)
+                + 2
+                > lists_capacity
+            ):
+                return position
+            channel_rules.when_due(
+                connections,
+                channels,
+                attachments,
+                topic_pauses,
+                out_transitions,
+                timers,
+                channel_clock_row[0],
+                channel_settings_row[0],
+                counts,
+                event,
+            )
+        if code not in RULED:
+            continue
+        if (
+            counts.topics >= topics_capacity
+            or counts.subscriptions >= subscriptions_capacity
+            or counts.connections >= connections_capacity
+            or counts.attachments >= attachments_capacity
+            or counts.endpoints >= endpoints_capacity
+            or not has_spare(ledgers_capacity, ledgers_ends)
+            or not has_spare(heap_capacity, heap_ends)
+            or not fits_one_more(marks)
+            or not fits_one_more(words)
+        ):
+            return position
+        t = EMPTY
+        if event[fields.TOPIC_ID] != 0:
+            t = find(topics_index, topics, event[fields.TOPIC_ID], 0)
+            if t == EMPTY:
+                t = new_topic(broker, counts, event[fields.TOPIC_ID])
+                backlog_rules.on_new_topic(topic_checks, t)
+        s = EMPTY
+        if event[fields.SUB_ID] != 0:
+            s = find(subscriptions_index, subscriptions, event[fields.SUB_ID], event[fields.TOPIC_ID])
+            if s == EMPTY:
+                s = new_subscription(broker, counts, t, event[fields.SUB_ID])
+                throttle_rules.on_new_subscription(throttlings, s)
+        c = EMPTY
+        if code in CONNECTED:
+            c = find(connections_index, connections, event[fields.CONN], 0)
+            if c == EMPTY:
+                c = new_connection(connections, connections_index, counts, event[fields.CONN])
+                channel_rules.on_new_connection(channels, c)
+        if (
+            code in ENDING
+            and max(
+                counts.closed_dispatchers,
+                counts.closed_limiters,
+                counts.durations,
+                counts.out_checks,
+                counts.out_cursors,
+                counts.out_decisions,
+                counts.out_moves,
+                counts.timers,
+                counts.closed_connections,
+                counts.out_transitions,
+            )
+            + 2 * topics[t].subscriptions
+            + 8
+            > lists_capacity
+        ):
+            return position
+        if (
+            code in EMITTING
+            and max(
+                counts.closed_dispatchers,
+                counts.closed_limiters,
+                counts.durations,
+                counts.out_checks,
+                counts.out_cursors,
+                counts.out_decisions,
+                counts.out_moves,
+                counts.timers,
+                counts.closed_connections,
+                counts.out_transitions,
+            )
+            + 8
+            > lists_capacity
+        ):
+            return position
+        if code in MEETING and cursors[s].open == 0:
+            meet_topic(topics[t])
+            meet_cursor(broker, t, s, event[fields.TS])
+        if code == PUBLISH:
+            broker_rules.on_publish(topics[t], ledgers, ledgers_ends, marks, event)
+            backlog_rules.on_publish(topic_checks[t], event)
+        elif code == DISPATCH:
+            broker_rules.on_dispatch(topics[t], readings[s], cursors[s], dispatchers[s], subscriptions[s], settings_row[0], event)
+            throttle_rules.on_dispatch(
+                dispatchers[s],
+                throttlings[s],
+                broker_limiter_row[0],
+                topic_limiters[t],
+                subscription_limiters[s],
+                broker_limiter_use_row[0],
+                topic_limiter_uses[t],
+                subscription_limiter_uses[s],
+                event,
+            )
+        elif code == READ:
+            if throttle_rules.needs_before_read(subscriptions[s], connectivity_row[0], event):
+                throttle_rules.before_read(throttlings[s], subscriptions[s], connectivity_row[0], attachments, connections, event)
+            broker_rules.on_read(topics[t], readings[s], dispatchers[s], subscriptions[s], settings_row[0], event)
+            throttle_rules.on_read(
+                topics[t],
+                readings[s],
+                throttlings[s],
+                broker_limiter_row[0],
+                topic_limiters[t],
+                subscription_limiters[s],
+                broker_limiter_use_row[0],
+                topic_limiter_uses[t],
+                subscription_limiter_uses[s],
+                working_row[0],
+                event,
+            )
+        elif code == ACK:
+            broker_rules.on_ack(cursors[s], words, event)
+        elif code == MARK_DELETE:
+            if backlog_rules.needs_before_mark_delete(topics[t], ledgers, cursors[s], words, event):
+                backlog_rules.before_mark_delete(broker, backlog, counts, t, s, event)
+            broker_rules.on_mark_delete(topics[t], ledgers, heap, cursors, words, readings[s], s, event)
+            backlog_rules.on_mark_delete(
+                topics[t], ledgers, heap, subscriptions, cursors, topic_checks[t], cursors[s], cursor_moves[s], s, event
+            )
+        elif code == BROKER_START:
+            broker_rules.on_broker_start(settings_row[0], event)
+            backlog_rules.on_broker_start(checking_row[0])
+            channel_rules.on_broker_start(channel_settings_row[0], event)
+        elif code == SETTING:
+            broker_rules.on_setting(settings_row[0], event)
+        elif code == HEARTBEAT:
+            channel_rules.on_heartbeat(
+                connections, connections_index, channels, connectivity_row[0], channel_settings_row[0], write_buffers_row[0], event
+            )
+        elif code == DISPATCH_RATE:
+            broker_rules.on_dispatch_rate(broker, t, s, event)
+            throttle_rules.on_dispatch_rate(broker, throttle, t, s, event)
+        elif code == BACKLOG_QUOTA:
+            broker_rules.on_backlog_quota(topics[t], event)
+        elif code == TOPIC_LOAD:
+            throttle_rules.before_topic_load(broker, throttle, counts, t, event)
+            backlog_rules.before_topic_load(broker, backlog, counts, t, event)
+            channel_rules.before_topic_load(topic_pauses[t], event)
+            broker_rules.on_topic_load(broker, t, event)
+            backlog_rules.on_topic_load(topic_checks[t])
+        elif code == TOPIC_UNLOAD:
+            throttle_rules.before_topic_unload(broker, throttle, counts, t, event)
+            backlog_rules.before_topic_unload(broker, backlog, counts, t, event)
+            channel_rules.before_topic_unload(topic_pauses[t], event)
+            broker_rules.on_topic_unload(broker, t, event)
+            backlog_rules.on_topic_unload(topic_checks[t])
+        elif code == LEDGER_OPEN:
+            broker_rules.on_ledger_open(topics[t], ledgers, ledgers_ends, event)
+        elif code == LEDGER_CLOSE:
+            broker_rules.on_ledger_close(topics[t], ledgers, ledgers_ends, event)
+            backlog_rules.on_ledger_close(topic_checks[t], event)
+        elif code == LEDGER_TRIM:
+            broker_rules.on_ledger_trim(broker, t, event)
+            backlog_rules.on_ledger_trim(topic_checks[t], event)
+        elif code == CURSOR_OPEN:
+            broker_rules.on_cursor_open(broker, t, s, event)
+            backlog_rules.on_cursor_open(topics[t], heap, subscriptions, cursors, topic_checks[t], cursor_moves, s, event)
+        elif code == CURSOR_CLOSE:
+            broker_rules.on_cursor_close(broker, t, s)
+            backlog_rules.on_cursor_close(topics[t], heap, subscriptions, cursors, topic_checks[t], cursor_moves, s, event)
+        elif code == DISPATCHER_OPEN:
+            throttle_rules.before_dispatcher_open(broker, throttle, counts, t, s, event)
+            broker_rules.on_dispatcher_open(broker, t, s, event)
+            throttle_rules.on_dispatcher_open(throttlings[s])
+        elif code == DISPATCHER_CLOSE:
+            throttle_rules.before_dispatcher_close(broker, throttle, counts, t, s, event)
+            broker_rules.on_dispatcher_close(dispatchers, subscription_limiters, s)
+        elif code == CONSUMER_OPEN:
+            broker_rules.on_consumer_open(
+                topics,
+                subscriptions,
+                readings[s],
+                connections,
+                attachments,
+                attachments_index,
+                endpoints,
+                endpoints_index,
+                connectivity_row[0],
+                settings_row[0],
+                counts,
+                t,
+                s,
+                c,
+                event,
+            )
+            channel_rules.on_consumer_open(connections[c], channels[c], channel_settings_row[0], event)
+        elif code == CONSUMER_CLOSE:
+            broker_rules.on_consumer_close(
+                topics, subscriptions, readings[s], cursors[s], connections, attachments, endpoints, endpoints_index, t, event
+            )
+        elif code == PRODUCER_OPEN:
+            channel_rules.before_producer_open(endpoints, endpoints_index, attachments, channels, topic_pauses, event)
+            broker_rules.on_producer_open(
+                topics,
+                subscriptions,
+                connections,
+                attachments,
+                attachments_index,
+                endpoints,
+                endpoints_index,
+                connectivity_row[0],
+                settings_row[0],
+                counts,
+                t,
+                c,
+                event,
+            )
+            channel_rules.on_producer_open(
+                connections[c], channels[c], channel_settings_row[0], attachments, attachments_index, topic_pauses[t], event
+            )
+        elif code == PRODUCER_CLOSE:
+            channel_rules.before_producer_close(endpoints, endpoints_index, attachments, channels, topic_pauses, event)
+            broker_rules.on_producer_close(topics, subscriptions, connections, attachments, endpoints, endpoints_index, t, event)
+            backlog_rules.on_producer_close(pending_decisions[t])
+        elif code == QUOTA_ROUND:
+            backlog_rules.on_quota_round(checking_row[0], event)
+        elif code == QUOTA_CHECK:
+            backlog_rules.on_quota_check(broker, backlog, counts, t, event)
+        elif code == QUOTA_EXCEEDED:
+            backlog_rules.on_quota_exceeded(broker, backlog, counts, t, event)
+        elif code == CONN_OPEN:
+            channel_rules.before_conn_open(
+                connections[c],
+                channels,
+                c,
+                attachments,
+                topic_pauses,
+                settings_row[0],
+                channel_settings_row[0],
+                closed_connections,
+                closed_channels,
+                counts,
+                event,
+            )
+            broker_rules.on_conn_open(
+                topics, subscriptions, connections, attachments, endpoints, connectivity_row[0], settings_row[0], c, event
+            )
+            channel_rules.on_conn_open(connections[c], channels[c], channel_settings_row[0], event)
+        elif code == CONN_CLOSE:
+            channel_rules.before_conn_close(
+                connections[c],
+                channels,
+                c,
+                attachments,
+                topic_pauses,
+                settings_row[0],
+                channel_settings_row[0],
+                closed_connections,
+                closed_channels,
+                counts,
+                event,
+            )
+            broker_rules.on_conn_close(topics, subscriptions, connections, attachments, endpoints, connectivity_row[0], c)
+        elif code == WRITABILITY:
+            broker_rules.on_writability(connections[c], connectivity_row[0], settings_row[0], event)
+            channel_rules.on_writability(
+                connections[c],
+                channels[c],
+                c,
+                attachments,
+                topic_pauses,
+                out_transitions,
+                timers,
+                channel_clock_row[0],
+                channel_settings_row[0],
+                settings_row[0],
+                connectivity_row[0],
+                write_buffers_row[0],
+                counts,
+                event,
+            )
+        elif code == THROTTLE:
+            broker_rules.on_throttle(connections[c], connectivity_row[0], settings_row[0], event)
+            channel_rules.on_throttle(
+                connections[c],
+                channels[c],
+                attachments,
+                topic_pauses,
+                out_transitions,
+                channel_settings_row[0],
+                settings_row[0],
+                counts,
+                event,
+            )
+        elif code == REQUEST:
+            broker_rules.on_request(connections[c], connectivity_row[0], settings_row[0], event)
+            channel_rules.on_request(
+                connections[c],
+                channels[c],
+                c,
+                attachments,
+                topic_pauses,
+                out_transitions,
+                timers,
+                channel_clock_row[0],
+                channel_settings_row[0],
+                counts,
+                event,
+            )
+        elif code == TOMBSTONE:
+            broker_rules.on_tombstone(settings_row[0])
+    return events.shape[0]

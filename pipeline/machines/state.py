@@ -1,0 +1,253 @@
+"""The state of one epoch of a broker: every store of every package, grown, compacted, put in order, kept and restored as one.
+
+Compiled rules change rows in place; stores are replaced only to give them more or fewer rows.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pipeline.faults import invariant
+from pipeline.machines import blocks
+from pipeline.machines.array import Array
+from pipeline.machines.index import fill, new_index
+from pipeline.machines.package import Arena, Beside, Family, Listed, Package, Pool, Single, Store
+from pipeline.machines.records import Record, Records, as_numbers, as_records, empty_rows, record, record_array, width_of, with_capacity
+from pipeline.machines.segments import BEGIN, CAPACITY, MOVES, has_spare, packed, unpack, with_spare
+
+FIRST_CAPACITY = 16
+
+
+class Layout:
+    """What the packages declare, looked up by name."""
+
+    def __init__(self, packages: tuple[Package, ...]) -> None:
+        self.packages = packages
+        self.stores: dict[str, Store] = {store.name: store for package in packages for store in package.stores}
+        self.families = [store for store in self.stores.values() if isinstance(store, Family)]
+        self.arenas = [store for store in self.stores.values() if isinstance(store, Arena)]
+        self.pools = [store for store in self.stores.values() if isinstance(store, Pool)]
+        self.lists = [store for store in self.stores.values() if isinstance(store, Listed)]
+        self.counted = (*(store.name for store in self.families), *(store.name for store in self.lists if not store.beside))
+        self.counts_row = record(*self.counted)
+        #: One tuple type per package: fold.py hands them to rules that ask for a whole package.
+        self.groups: dict[str, Any] = {
+            package.name: NamedTuple(package.name.capitalize(), [(name, Any) for name in self._names(package)]) for package in packages
+        }
+
+    def family_of(self, name: str) -> str:
+        """The family that a store's rows are counted with."""
+        store = self.stores[name]
+        return store.of if isinstance(store, Beside) else name
+
+    def count_of(self, store: Listed) -> str:
+        """The count that a list goes by."""
+        return store.beside or store.name
+
+    def in_family(self, family: str) -> list[str]:
+        """The family and what lies beside it."""
+        return [name for name, store in self.stores.items() if name == family or (isinstance(store, Beside) and store.of == family)]
+
+    @staticmethod
+    def _names(package: Package) -> list[str]:
+        names: list[str] = []
+        for store in package.stores:
+            names.append(store.name)
+            if isinstance(store, Arena):
+                names.append(f"{store.name}_ends")
+            if isinstance(store, Family):
+                names.append(f"{store.name}_index")
+        return names
+
+
+class BrokerState:
+    """The stores by name in `rows` (indexes and arenas' ends among them; a pool is a `Blocks`), grouped by package for compiled rules."""
+
+    def __init__(self, layout: Layout, kept: dict[str, Array] | None = None) -> None:
+        """The state before the first event, or the one that `saved` gave. Raises BrokenInvariant for an array of another width."""
+        self.layout = layout
+        self.rows: dict[str, Any] = {}
+        self._counts = empty_rows(layout.counts_row, 1)
+        if kept is not None:
+            self._counts[0] = as_records(_checked(kept, "counts", layout.counts_row), layout.counts_row)[0]
+        for store in layout.stores.values():
+            self._open(store, kept)
+        for arena in layout.arenas:
+            self._open_arena(arena, kept)
+        for pool in layout.pools:
+            self.rows[pool.name] = blocks.laid_out(self._segments(pool), _lists(pool, kept))
+        self._index()
+        self._regroup()
+
+    def group(self, package: str) -> Any:
+        """All stores of a package, by name."""
+        return self._groups[package]
+
+    @property
+    def groups(self) -> tuple[Any, ...]:
+        """The packages' stores, as fold.py takes them."""
+        return tuple(self._groups.values())
+
+    @property
+    def counts(self) -> Record:
+        """Rows in use of every family and list."""
+        return self._counts[0]
+
+    def saved(self, *, ordered: bool = False) -> dict[str, Array]:
+        """The rows in use as int64 arrays by name, without those that have no meaning; `ordered`: equal states have equal arrays.
+
+        Rows on their way out must have been taken.
+        """
+        self._compact(ordered=ordered)
+        if ordered:
+            self._order_lists()
+        arrays = {"counts": as_numbers(self._counts).copy()}
+        for name, store in self.layout.stores.items():
+            if isinstance(store, Single) and store.kept:
+                arrays[name] = as_numbers(self.rows[name]).copy()
+            elif isinstance(store, Family | Beside):
+                arrays[name] = as_numbers(self._in_use(name)).copy()
+            elif isinstance(store, Listed) and store.kept:
+                arrays[name] = as_numbers(self.rows[name][: self.counts[self.layout.count_of(store)]]).copy()
+        for arena in self.layout.arenas:
+            owners = as_records(arrays[arena.of], self.layout.stores[arena.of].kind)  # a view: places are taken out of what is kept
+            arrays[arena.name] = as_numbers(packed(owners[arena.segment], self.rows[arena.name]))
+            owners[arena.segment][:, BEGIN] = 0
+            owners[arena.segment][:, CAPACITY] = 0  # the place follows from the rows in use
+        for pool in self.layout.pools:
+            owners = as_records(arrays[pool.of], self.layout.stores[pool.of].kind)
+            arrays[pool.name] = as_numbers(blocks.gathered(owners[pool.segment], self.rows[pool.name]))
+        return arrays
+
+    def grow(self) -> None:
+        """More rows wherever an event, or a check of every topic, could lack them; rows of families keep their numbers."""
+        changed = False
+        for family in self.layout.families:
+            if self.counts[family.name] >= len(self.rows[family.name]):
+                changed = True
+                for name in self.layout.in_family(family.name):
+                    self.rows[name] = with_capacity(self.rows[name], 2 * len(self.rows[name]))
+        most = 2 * sum(int(self.counts[family.name]) for family in self.layout.families) + FIRST_CAPACITY
+        # All lists alike: the fold compares the longest with the room of the smallest.
+        needed = most + max(int(self.counts[self.layout.count_of(store)]) for store in self.layout.lists)
+        for store in self.layout.lists:
+            if len(self.rows[store.name]) < needed:
+                self.rows[store.name] = with_capacity(self.rows[store.name], 2 * needed)
+        for arena in self.layout.arenas:
+            ends = self.rows[f"{arena.name}_ends"]
+            if not has_spare(len(self.rows[arena.name]), ends):
+                self._lay_out(arena, self.rows[arena.name], int(ends[MOVES]))
+        for pool in self.layout.pools:
+            self.rows[pool.name] = blocks.with_room(self._segments(pool), self.rows[pool.name])
+        if changed:
+            self._index()
+        self._regroup()
+
+    def taken(self, epoch: int) -> "Iterable[tuple[str, Records]]":
+        """(table, rows) of the lists that leave after every fold, emptied."""
+        for store in self.layout.lists:
+            used = int(self.counts[store.name]) if store.table else 0
+            if used:
+                rows = self.rows[store.name][:used].copy()
+                rows["epoch"] = epoch
+                self.counts[store.name] = 0
+                yield store.table, rows
+
+    def _open(self, store: Store, kept: dict[str, Array] | None) -> None:
+        if isinstance(store, Arena | Pool):
+            return
+        if isinstance(store, Single):
+            self.rows[store.name] = empty_rows(store.kind, 1)
+            for name, value in store.first:
+                self.rows[store.name][name] = value
+            if kept is not None and store.kept:
+                self.rows[store.name] = as_records(_checked(kept, store.name, store.kind).copy(), store.kind)
+            return
+        rows = empty_rows(store.kind, 0)
+        if kept is not None and (not isinstance(store, Listed) or store.kept):
+            rows = as_records(_checked(kept, store.name, store.kind), store.kind)
+            count = self.layout.count_of(store) if isinstance(store, Listed) else self.layout.family_of(store.name)
+            invariant(len(rows) == self.counts[count], f"state array {store.name} has {len(rows)} rows, its count is {self.counts[count]}")
+        self.rows[store.name] = with_capacity(rows, max(FIRST_CAPACITY, len(rows) + len(rows) // 4))
+
+    def _open_arena(self, arena: Arena, kept: dict[str, Array] | None) -> None:
+        unpack(self._segments(arena))
+        self._lay_out(arena, _lists(arena, kept), 0)
+
+    def _lay_out(self, arena: Arena, rows: Records, moves: int) -> None:
+        self.rows[arena.name], self.rows[f"{arena.name}_ends"] = with_spare(self._segments(arena), rows, moves)
+
+    def _segments(self, store: Arena | Pool) -> Array:
+        segments: Array = self._in_use(store.of)[store.segment]
+        return segments
+
+    def _in_use(self, name: str) -> Records:
+        """The rows in use of a family, or of what lies beside one."""
+        return record_array(self.rows[name][: self.counts[self.layout.family_of(name)]])
+
+    def _index(self) -> None:
+        for family in self.layout.families:
+            rows = self.rows[family.name]
+            index = new_index(len(rows))
+            fill(index, rows, self.counts[family.name])
+            self.rows[f"{family.name}_index"] = index
+
+    def _regroup(self) -> None:
+        self._groups = {
+            name: group(*(self.rows[field] for field in group._fields)) for name, group in self.layout.groups.items()
+        }  # fmt: skip
+
+    def _compact(self, *, ordered: bool) -> None:
+        """Drop rows that no package keeps; with `ordered` the others lie in order of owner and id."""
+        keep = {family.name: np.zeros(self.counts[family.name], dtype=np.bool_) for family in self.layout.families}
+        for package in self.layout.packages:
+            for name, flags in package.ends.keeps(self).items():
+                keep[name] |= flags
+        self._keep_owners(keep)
+        if all(flags.all() for flags in keep.values()) and not ordered:
+            return
+        new_rows: dict[str, Array] = {}
+        for family in self.layout.families:
+            rows = self._in_use(family.name)
+            order = np.flatnonzero(keep[family.name])
+            if ordered:
+                order = order[np.lexsort((rows["id"][order], rows["owner"][order]))]
+            new_rows[family.name] = np.full(len(rows) + 1, -1, dtype=np.int64)  # so that −1, its last place, stays −1
+            new_rows[family.name][order] = np.arange(len(order))
+            for name in self.layout.in_family(family.name):
+                kept = record_array(self._in_use(name)[order])
+                self.rows[name] = with_capacity(kept, max(FIRST_CAPACITY, len(kept) + len(kept) // 4))
+            self.counts[family.name] = len(order)
+        self._index()
+        self._regroup()
+        for package in self.layout.packages:
+            package.ends.renumber(self, new_rows)
+
+    def _order_lists(self) -> None:
+        """Rows that wait for the end of their window came in an order that means nothing."""
+        for store in self.layout.lists:
+            if store.kept and not store.beside:
+                count = self.counts[store.name]
+                together = [each.name for each in self.layout.lists if store.name in (each.name, each.beside)]
+                numbers = np.hstack([as_numbers(self.rows[name][:count]) for name in together])
+                order = np.lexsort(numbers.T[::-1])
+                for name in together:
+                    self.rows[name][:count] = self.rows[name][:count][order]
+
+    def _keep_owners(self, keep: "dict[str, np.ndarray[Any, np.dtype[np.bool_]]]") -> None:
+        """Whoever owns a row that is kept is kept: subscriptions belong to topics."""
+        topics, subscriptions = self._in_use("topics"), self._in_use("subscriptions")
+        keep["topics"] |= np.isin(topics["id"], subscriptions["owner"][keep["subscriptions"]])
+
+
+def _lists(store: Arena | Pool, kept: dict[str, Array] | None) -> Records:
+    """Rows of all lists of a store, one list after the other."""
+    return empty_rows(store.kind, 0) if kept is None else as_records(_checked(kept, store.name, store.kind), store.kind)
+
+
+def _checked(kept: dict[str, Array], name: str, kind: np.dtype[Any]) -> Array:
+    width = width_of(kind)
+    array = kept[name]
+    invariant(array.ndim == 2 and array.shape[1] == width, f"state array {name} has shape {array.shape}, expected (n, {width})")
+    return array

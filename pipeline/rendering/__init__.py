@@ -1,0 +1,1 @@
+"""Writes what is rendered out of the rules into the repository."""

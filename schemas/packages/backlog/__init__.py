@@ -1,0 +1,52 @@
+"""Backlog and its quotas (PIP-323): how far behind everything is, what checks decide, whom evictions hit."""
+
+from schemas.events import QUOTA_POLICIES
+from schemas.packages.backlog.at_checks import CHECK_SOURCES, DECISIONS, SUBSCRIPTION_BACKLOG, TOPIC_BACKLOG
+from schemas.packages.backlog.quotas import ACTIONS, DISAGREEMENTS, QUOTA_CHECKS, QUOTA_EVICTION_MOVES, QUOTA_EVICTIONS, QUOTA_TYPE_LABELS
+from schemas.packages.declaration import Declaration
+
+PACKAGE = Declaration(
+    "backlog",
+    tables=(TOPIC_BACKLOG, SUBSCRIPTION_BACKLOG, QUOTA_EVICTIONS, QUOTA_EVICTION_MOVES, QUOTA_CHECKS),
+    slots={
+        "quota_round": ("phase", "duration_us"),
+        "quota_check": ("duration_us", "outside_of_round"),
+        "quota_exceeded": ("quota_type", "policy", "limit"),
+    },
+    computed={"outside_of_round": "if(cause IS NULL, 0L, 1L)"},
+    enumerations={
+        "check_source": CHECK_SOURCES,
+        "decision": DECISIONS,
+        "quota_type": QUOTA_TYPE_LABELS,
+        "broker_quota_type": QUOTA_TYPE_LABELS,
+        "action": ACTIONS,
+        "disagreement": DISAGREEMENTS,
+        **dict.fromkeys(("policy", "policy_size", "policy_time", "broker_policy"), QUOTA_POLICIES),
+    },
+    laws=(
+        "every_cursor_is_checked",
+        "backlog_waterfall_closes",
+        "backlog_counters_never_fall",
+        "evictions_are_the_sum_of_their_moves",
+        "check_histograms_add_up",
+    ),
+    views=(
+        "check_intervals",
+        "check_durations",
+        "topic_backlog_now",
+        "partitioned_topic_backlog",
+        "namespace_backlog",
+        "broker_evictions",
+        "backlog_now",
+        "oldest_subscriptions",
+        "quota_breaches",
+        "quota_losers",
+        "quota_forecasts",
+        "quota_forecast_scores",
+        "quota_risk",
+        "evictions",
+        "broker_belief_gap",
+        "backlog_waterfall",
+        "subscription_rates",
+    ),
+)

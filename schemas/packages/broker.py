@@ -1,0 +1,57 @@
+"""What a broker is made of: it has no tables of its own, all packages read its state."""
+
+from schemas.packages.declaration import Declaration
+
+#: `version_number` of Pulsar a.b.c is a · 10^6 + b · 10^3 + c.
+VERSION_BASE = 1000
+#: Whose cursor it is: a subscription's, or one of Pulsar's own by the beginning of its name.
+CURSOR_OWNERS = ("subscription", "deduplication", "replicator")
+SYSTEM_CURSORS = {"pulsar.dedup": 1, "pulsar.repl": 2}
+_SETTINGS = {
+    "dispatchThrottlingOnBatchMessageEnabled": "flag",
+    "preciseTimeBasedBacklogQuotaCheck": "flag",
+    "backlogQuotaCheckEnabled": "flag",
+    "backlogQuotaCheckIntervalInSeconds": "integer",
+}
+
+
+def _version_number() -> str:
+    parts = (f"try_cast(try_element_at(split(regexp_extract(version, '^[0-9.]+', 0), '[.]'), {k}) AS bigint)" for k in (1, 2, 3))
+    return " + ".join(f"coalesce({part}, 0L) * {VERSION_BASE ** (2 - k)}L" for k, part in enumerate(parts))
+
+
+PACKAGE = Declaration(
+    "broker",
+    slots={
+        "broker_start": (*(f"settings.{key}" for key in _SETTINGS), "version_number"),
+        "setting": tuple(f"setting.{key}" for key in _SETTINGS),
+        "dispatch_rate": ("level", "msg_rate", "byte_rate", "period_s", "relative", "limiter"),
+        "backlog_quota": ("quota_type", "limit", "policy"),
+        "ledger_open": ("ledger", "snapshot"),
+        "ledger_close": ("ledger", "entries", "bytes", "close_ts", "snapshot"),
+        "ledger_trim": ("ledger",),
+        "cursor_open": ("ledger", "entry", "entries", "durable", "snapshot", "cursor_owner"),
+        "dispatcher_open": ("sub_type",),
+        "publish": ("ledger", "entry", "msgs", "bytes", "publish_ts"),
+        "dispatch": ("entries", "msgs", "bytes"),
+        "ack": ("ledger", "entry", "ack_type", "batch_index"),
+        "mark_delete": ("ledger", "entry", "persisted", "reset"),
+        "conn_open": ("conn",),
+        "conn_close": ("conn",),
+        "writability": ("conn", "writable", "pending_bytes"),
+        "throttle": ("conn", "throttle_type", "on"),
+        "request": ("conn",),
+        "producer_open": ("conn", "producer"),
+        "producer_close": ("conn", "producer"),
+        "consumer_open": ("conn", "consumer"),
+        "consumer_close": ("conn", "consumer"),
+    },
+    computed={
+        "version_number": _version_number(),
+        "cursor_owner": "CASE "
+        + " ".join(f"WHEN startswith(sub, '{name}') THEN {n}L" for name, n in SYSTEM_CURSORS.items())
+        + " ELSE 0L END",
+    },
+    settings=_SETTINGS,
+    views=("topics", "brokers"),
+)

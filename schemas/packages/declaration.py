@@ -1,0 +1,30 @@
+"""What a package of rules brings to the outside, declared in one place. Its rules and its state are in pipeline/machines/<name>."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from schemas.field import Table
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """All of it is optional. Fields of events that several packages read may be declared by each; the first one gives the place.
+
+    `slots`: event type → payload fields that the rules read. `computed`: of those, the ones that are no column of bronze → their SQL.
+    `questions`: event type → yes-or-no questions of events whose slots are all taken → their SQL.
+    `settings`: Pulsar's configuration keys, in `broker_start` and `setting` alike → "flag" or "integer".
+    `start_settings`: slot of `broker_start` → the two keys that share it, which no `setting` event changes.
+    `enumerations`: columns of the tables whose text travels as its position in the tuple.
+    `laws`, `views`: names of files in pipeline/quality/laws and pipeline/views, in the order in which they are registered.
+    """
+
+    name: str
+    tables: tuple[Table, ...] = ()
+    slots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    computed: Mapping[str, str] = field(default_factory=dict)
+    questions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    start_settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    enumerations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    laws: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()

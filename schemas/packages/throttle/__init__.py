@@ -1,0 +1,46 @@
+"""Dispatch throttling (PIP-406): what limiters did to each subscription, and what each limiter allowed."""
+
+from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, SUB_TYPES
+from schemas.packages.declaration import Declaration
+from schemas.packages.throttle.limiter_windows import LIMITER_WINDOWS
+from schemas.packages.throttle.subscription_throttle import SUBSCRIPTION_THROTTLE
+
+PACKAGE = Declaration(
+    "throttle",
+    tables=(SUBSCRIPTION_THROTTLE, LIMITER_WINDOWS),
+    slots={
+        "read": (
+            "want_left_msgs",  # want_msgs · 2^32 + (left_msgs + 2), both 32-bit; no left_msgs: + 0
+            "want_bytes",
+            "left_bytes",
+            "broker_msgs",
+            "broker_bytes",
+            "topic_msgs",
+            "topic_bytes",
+            "sub_msgs",
+            "sub_bytes",
+            "asked_ns",
+        ),
+        "dispatch": ("charged",),
+    },
+    computed={"want_left_msgs": f"want_msgs * {2**32}L + coalesce(left_msgs + 2L, 0L)"},
+    questions={"read": {"one_permit": "coalesce(permits <= 1L, false)"}},  # consumers had no more than one permit
+    enumerations={
+        "sub_type": SUB_TYPES,
+        "source": ("observed", "modelled", "mixed", "none"),
+        "level": LIMITER_LEVELS,
+        "limiter": LIMITER_KINDS,
+        "dimension": ("msg", "bytes"),
+    },
+    laws=("windows_sum_to_counters", "reads_add_up"),
+    views=(
+        "subscription_totals",
+        "subscription_throttle_now",
+        "partitioned_subscription_throttle",
+        "namespace_throttle",
+        "throttled_now",
+        "throttle_by_limiter",
+        "limiter_use",
+        "noisy_neighbours",
+    ),
+)

@@ -1,0 +1,60 @@
+"""What limiters did to each subscription, per window."""
+
+from schemas.field import Field, Table
+from schemas.packages.throttle.columns import DIMENSIONS, LEVELS, throttled_events
+from schemas.window_columns import COMPLETENESS, WINDOW
+
+
+def _count(name: str, meaning: str, unit: str = "") -> Field:
+    return Field(name, "long", meaning, unit, check=f"{name} >= 0")
+
+
+SUBSCRIPTION_THROTTLE = Table(
+    "subscription_throttle",
+    "One row per dispatcher incarnation and window in which something happened to it (an event of its own, or blocked time).",
+    grain=("broker", "epoch", "topic", "subscription", "opened_at", "window_start", "clock_segment"),
+    age_by="window_start",
+    fields=(
+        Field("broker", "string", "broker"),
+        Field("epoch", "long", "epoch of the broker", "ms since 1970"),
+        Field("topic", "string", "full topic name"),
+        Field("subscription", "string", "subscription name"),
+        Field("opened_at", "timestamp", "ts of its dispatcher_open; without one, of its first event"),
+        *WINDOW,
+        Field("closed_at", "timestamp", "when the dispatcher ended in this window (closed, topic unloaded, epoch over); null while it is open", nullable=True),
+        Field("sub_type", "string", "subscription type; null if its dispatcher_open was not in the log", nullable=True,
+              check="sub_type IN ('Exclusive', 'Shared', 'Failover', 'Key_Shared')"),
+        Field("complete", "boolean", "false: its beginning was not in the log, or events of the broker were lost or quarantined since"),
+        COMPLETENESS,
+        Field("source", "string", "observed: the log had every read's answers; modelled: none; mixed; none: no reads in the window",
+              check="source IN ('observed', 'modelled', 'mixed', 'none')"),
+        *throttled_events("", "", "in the window"),
+        *throttled_events("", "_since_open", "Pulsar's own counter after the last event of the dispatcher in the window"),
+        *throttled_events("modelled_", "", "in the window, by the modelled limiters"),
+        *throttled_events("modelled_", "_since_open", "since the dispatcher was opened, by the modelled limiters"),
+        _count("reads", "evaluations of the read limits", "reads"),
+        _count("reads_modelled", "of them without answers in the log: the model's were used", "reads"),
+        _count("reads_shrunk", "of them lowered by a limiter but not blocked", "reads"),
+        _count("reads_blocked", "of them left with nothing (−1/−1)", "reads"),
+        *(_count(f"reads_blocked_by_{level}_limit", f"blocked by the {level} limiter", "reads") for level in LEVELS),
+        _count("reads_binding", "shrunk or blocked while more entries or bytes waited than were granted", "reads"),
+        _count("reads_nominal", "shrunk or blocked though nobody needed the rest", "reads"),
+        _count("reads_by_unwritable_channel", "reads of a single entry, because no consumer's connection was writable (PIP-434)", "reads"),
+        *(
+            _count(f"decisive_{dimension}_by_{level}_limit", f"reads whose {dimension} the {level} limiter was the last to lower", "reads")
+            for dimension in DIMENSIONS
+            for level in LEVELS
+        ),
+        _count("left_mismatches", "reads whose logged left_* differ from the walk over the logged answers", "reads"),
+        _count("blocked_ns", "time in which the latest read was blocked", "ns"),
+        *(_count(f"blocked_ns_by_{level}_limit", f"of it, charged to the {level} limiter", "ns") for level in LEVELS),
+        _count("dispatches", "deliveries"),
+        _count("dispatched_entries", "entries delivered", "entries"),
+        _count("dispatched_msgs", "messages delivered", "messages"),
+        _count("dispatched_bytes", "bytes delivered", "bytes"),
+        _count("uncharged_msgs", "messages delivered without charging any limiter", "messages"),
+        _count("oversized_dispatches", "deliveries of more messages or bytes than the latest read was left with"),
+        _count("waiting_entries", "entries beyond the read position at the end of the window", "entries"),
+        _count("waiting_bytes", "bytes beyond the read position at the end of the window", "bytes"),
+    ),
+)  # fmt: skip
