@@ -8,6 +8,7 @@ import argparse
 import os
 import sys
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -183,22 +184,23 @@ def _say_grown(recorder: Any, files: int) -> None:
 
 def _say_books(opened: Any) -> None:
     """What this run did, from batch_manifest: everything that went in came out somewhere."""
-    from pyspark.sql import functions as F
-
     from jobs.driver import say
+    from pipeline.warehouse.local_tables import arrow_rows
 
-    manifest = opened.spark.read.format("delta").load(opened.warehouse.table("batch_manifest"))
-    columns = ("rows_in", "bronze", "quarantined", "applied", "duplicates", "late", "held", "lost")
-    sums = [F.coalesce(F.sum(column), F.lit(0)).alias(column) for column in columns]
-    books = {row["query"]: row for row in manifest.where(F.col("run_id") == opened.run.run_id).groupBy("query").agg(*sums).collect()}
+    _, manifest = arrow_rows(opened.spark, opened.warehouse.table("batch_manifest"))
+    columns = ("query", "run_id", "rows_in", "bronze", "quarantined", "applied", "duplicates", "late", "held", "lost")
+    books: dict[str, Counter[str]] = {}
+    for row in manifest.select(columns).to_pylist():
+        if row.pop("run_id") == opened.run.run_id:
+            books.setdefault(row.pop("query"), Counter()).update(row)
     if "ingest" in books:
-        row = books["ingest"]
-        say(f"ingest: {row.rows_in:,} lines = {row.bronze:,} events + {row.quarantined:,} quarantined")
+        sums = books["ingest"]
+        say(f"ingest: {sums['rows_in']:,} lines = {sums['bronze']:,} events + {sums['quarantined']:,} quarantined")
     if "lanes" in books:
-        row = books["lanes"]
+        sums = books["lanes"]
         say(
-            f"lanes:  {row.rows_in:,} in = {row.applied:,} applied + {row.duplicates:,} duplicate + {row.late:,} late"
-            f" + {row.quarantined:,} quarantined + {row.held:,} held; {row.lost:,} lost"
+            f"lanes:  {sums['rows_in']:,} in = {sums['applied']:,} applied + {sums['duplicates']:,} duplicate + {sums['late']:,} late"
+            f" + {sums['quarantined']:,} quarantined + {sums['held']:,} held; {sums['lost']:,} lost"
         )
     if not books:
         say("nothing new to read")

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from pipeline.backfill.compare import Difference, compare
 from pipeline.backfill.due import Due, carried_dates, late_dates, newest_states, open_dates, waiting_events, without_last
-from pipeline.backfill.ledger import append_rows
+from pipeline.backfill.ledger import append_entries
 from pipeline.backfill.live import LiveLanes
 from pipeline.backfill.plan import plan
 from pipeline.backfill.run import Done, Run
@@ -144,7 +144,7 @@ def _round(
             mark_late_events(late, warehouse, run.run_id)
     finally:
         files.delete(folder)
-    append_rows(spark, warehouse, run, settings, finished)
+    append_entries(spark, warehouse, run, settings, finished)
     return finished, planned.not_closed
 
 

@@ -7,12 +7,12 @@ from pyspark.sql import SparkSession
 from pipeline.backfill.run import Done, Run
 from pipeline.rules_cache import sources_fingerprint
 from pipeline.settings import Settings
+from pipeline.sinks.append import append_rows
 from pipeline.warehouse.layout import Warehouse
-from schemas.render.spark import struct
 from schemas.tables.backfills import BACKFILLS
 
 
-def append_rows(spark: SparkSession, warehouse: Warehouse, run: Run, settings: Settings, finished: Iterable[Done]) -> None:
+def append_entries(spark: SparkSession, warehouse: Warehouse, run: Run, settings: Settings, finished: Iterable[Done]) -> None:
     """Append a row per broker and table of a round, in one commit."""
     of_run = {
         "run_id": run.run_id,
@@ -43,8 +43,5 @@ def append_rows(spark: SparkSession, warehouse: Warehouse, run: Run, settings: S
                 "based_on": one.based_on[name],
                 "swapped": bool(difference.dates) and not run.dry_run,
             }
-            row = of_run | dates | counts
-            rows.append(tuple(row[column] for column in BACKFILLS.names))
-    if rows:
-        frame = spark.createDataFrame(rows, struct(BACKFILLS.fields)).coalesce(1)
-        frame.write.format("delta").mode("append").save(warehouse.table(BACKFILLS.name))
+            rows.append(of_run | dates | counts)
+    append_rows(spark, warehouse, BACKFILLS, rows)

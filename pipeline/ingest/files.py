@@ -1,22 +1,33 @@
 """Files that changed after they were read: Spark never looks at a file twice, so somebody must say so."""
 
 import logging
+from typing import NamedTuple
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from pipeline.ingest.query import QUERY
 from pipeline.ingest.source_log import NOTHING, files_until, finished_until
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
+from pipeline.sinks.append import append_rows
 from pipeline.sources.detect import open_source
 from pipeline.warehouse.layout import Warehouse
-from schemas.render.spark import struct
+from pipeline.warehouse.local_tables import arrow_rows
 from schemas.tables.bookkeeping import INGEST_FILES
 
 _LOG = logging.getLogger(__name__)
 #: Of a file that was empty when it was listed there is no row: no micro-batch read it.
 _NO_BATCH = -1
+
+
+class Grown(NamedTuple):
+    """A file that is longer than when it was read."""
+
+    file: str
+    bytes: int
+    bytes_read: int
+    ingest_batch: int
 
 
 def report_grown_files(spark: SparkSession, warehouse: Warehouse, events: str, settings: Settings, run: RunContext) -> int:
@@ -30,23 +41,34 @@ def report_grown_files(spark: SparkSession, warehouse: Warehouse, events: str, s
         return 0
     # Before the books: what was committed before they are read is in them.
     finished = finished_until(spark, warehouse, QUERY)
-    books = spark.read.format("delta").load(warehouse.table(INGEST_FILES.name)).withColumnRenamed("source_file", "file")
-    read = (
-        books.where("fault <> 'grew'").groupBy("file").agg(F.max("bytes").alias("bytes_read"), F.max("ingest_batch").alias("ingest_batch"))
-    )
-    now = listing.where("bytes > 0").join(books.where("fault = 'grew'"), "file", "left_anti").join(read, "file", "left")
-    grown = now.where("bytes > bytes_read").collect()
-    unread = now.where("bytes_read IS NULL")
+    _, books = arrow_rows(spark, warehouse.table(INGEST_FILES.name))
+    reported, read = _reported_and_read(books)
+    now = [file for file in listing.where("bytes > 0").collect() if file.file not in reported]
+    grown = [Grown(file.file, file.bytes, *read[file.file]) for file in now if file.file in read and file.bytes > read[file.file][0]]
+    unread = [file for file in now if file.file not in read]
     # Of a file that was empty only Spark's log knows that it was seen: no query was handed it.
-    if finished != NOTHING and (new := unread.collect()):
+    if finished != NOTHING and unread:
         seen = files_until(spark, warehouse, QUERY, finished)
-        grown += [file for file in new if file.file in seen]
+        grown += [Grown(file.file, file.bytes, 0, _NO_BATCH) for file in unread if file.file in seen]
     for file in grown:
         _LOG.warning(
-            "%s grew after it was read: %d bytes then, %d now; what was appended is not read", file.file, file.bytes_read or 0, file.bytes
+            "%s grew after it was read: %d bytes then, %d now; what was appended is not read", file.file, file.bytes_read, file.bytes
         )
-    if grown:
-        rows = [(f.file, f.bytes, 0, "grew", _NO_BATCH if f.ingest_batch is None else f.ingest_batch) for f in grown]
-        frame = spark.createDataFrame(rows, struct(INGEST_FILES.fields)).coalesce(1)
-        frame.write.format("delta").mode("append").save(warehouse.table(INGEST_FILES.name))
+    rows = [(file.file, file.bytes, 0, "grew", file.ingest_batch) for file in grown]
+    append_rows(spark, warehouse, INGEST_FILES, [dict(zip(INGEST_FILES.names, row, strict=True)) for row in rows])
     return len(grown)
+
+
+def _reported_and_read(books: pa.Table) -> tuple[set[str], dict[str, tuple[int, int]]]:
+    """Files of which it is known that they grew; and of the others the greatest length (bytes) and micro-batch with which one was read."""
+    reported: set[str] = set()
+    read: dict[str, tuple[int, int]] = {}
+    for file, fault, size, batch in zip(
+        *(books[name].to_pylist() for name in ("source_file", "fault", "bytes", "ingest_batch")), strict=True
+    ):
+        if fault == "grew":
+            reported.add(file)
+        else:
+            known = read.get(file, (size, batch))
+            read[file] = (max(known[0], size), max(known[1], batch))
+    return reported, read

@@ -1,25 +1,41 @@
-"""Columns of bronze that the JVM computes: hash ids beside the text, and the date. The bench uses them as well."""
+"""Columns of bronze that the JVM computes: hash ids beside the text, and the date. The bench uses them as well.
 
+The driver computes the same ids of the few names that a micro-batch met.
+"""
+
+import xxhash
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 _US_PER_DAY = 86_400_000_000
+#: The level is hashed in, so that a topic never has a broker's id.
+BROKER, TOPIC, SUBSCRIPTION = "b", "t", "s"
+#: Spark's xxhash64 begins with this seed, and takes the hash of a value as the seed of the next.
+_SEED, _BITS = 42, 64
+
+
+def id_of(level: str, *texts: str) -> int:
+    """The id of a broker, topic or subscription (topic, sub), as Spark's xxhash64 gives it to bronze: a signed long."""
+    number = _SEED
+    for text in (level, *texts):
+        number = xxhash.xxh64_intdigest(text.encode(), number)
+    return number - (1 << _BITS) if number >> (_BITS - 1) else number
 
 
 def broker_id() -> Column:
-    """Hash of `broker`; the level is hashed in, so that a topic never has a broker's id."""
-    return F.xxhash64(F.lit("b"), F.col("broker"))
+    """Hash of `broker`."""
+    return F.xxhash64(F.lit(BROKER), F.col("broker"))
 
 
 def topic_id() -> Column:
     """Hash of `topic`, 0 where it is null (xxhash64 skips nulls: it would give every such event the id of the empty level)."""
-    return F.when(F.col("topic").isNull(), F.lit(0).cast("long")).otherwise(F.xxhash64(F.lit("t"), F.col("topic")))
+    return F.when(F.col("topic").isNull(), F.lit(0).cast("long")).otherwise(F.xxhash64(F.lit(TOPIC), F.col("topic")))
 
 
 def sub_id() -> Column:
     """Hash of `topic` and `sub`, 0 where either is null."""
     missing = F.col("topic").isNull() | F.col("sub").isNull()
-    return F.when(missing, F.lit(0).cast("long")).otherwise(F.xxhash64(F.lit("s"), F.col("topic"), F.col("sub")))
+    return F.when(missing, F.lit(0).cast("long")).otherwise(F.xxhash64(F.lit(SUBSCRIPTION), F.col("topic"), F.col("sub")))
 
 
 def event_date() -> Column:

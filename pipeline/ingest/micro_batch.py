@@ -17,16 +17,15 @@ from pyspark.sql import functions as F
 
 from pipeline.faults import invariant
 from pipeline.ingest.ids import broker_id, with_ids
-from pipeline.ingest.names import write_names
+from pipeline.ingest.names import Used, write_names
 from pipeline.run_context import RunContext
-from pipeline.sinks.append import app_id_of, append, append_once, is_appended
+from pipeline.sinks.append import app_id_of, append, append_once, append_rows, is_appended
 from pipeline.sinks.manifest import write_manifest
 from pipeline.sources.named import NAME_COLUMNS
-from pipeline.sources.rows import EVENT, NAME_STRUCT, REJECT, SUMMARY
+from pipeline.sources.rows import EVENT, REJECT, SUMMARY
 from pipeline.sources.source import RowReader
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
-from schemas.render.spark import struct
 from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL
 from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS, QUARANTINE
 
@@ -97,7 +96,7 @@ def ingest_micro_batch(micro: MicroBatch, read: RowReader) -> None:
     # Small writes wait more than they work: at the same time they take as long as the longest one.
     with ThreadPoolExecutor(3) as threads:
         count = threads.submit(micro.written(DISPATCH_EVENTS).count)
-        names = threads.submit(write_names, used_names(micro, summaries), micro.warehouse, micro.query_id, micro.batch_id)
+        names = threads.submit(write_names, micro.spark, used_names(micro, summaries), micro.warehouse, micro.query_id, micro.batch_id)
         books = threads.submit(_write_files, micro, files)
         bronze = count.result()
         names.result()
@@ -138,12 +137,11 @@ def _settings_of_wide_write(spark: SparkSession) -> Iterator[None]:
             spark.conf.unset(key)
 
 
-def used_names(micro: MicroBatch, summaries: Sequence[Row]) -> DataFrame:
+def used_names(micro: MicroBatch, summaries: Sequence[Row]) -> Used:
     """(broker, topic, sub) of the events: as the tasks met them, or read back from bronze where a task met too many to hand over."""
     if any(summary.names is None for summary in summaries):
-        return micro.written(DISPATCH_EVENTS).select(*NAME_COLUMNS)
-    met = {tuple(name) for summary in summaries for name in summary.names}
-    return micro.spark.createDataFrame(sorted(met, key=str), NAME_STRUCT).coalesce(1)
+        return [tuple(row) for row in micro.written(DISPATCH_EVENTS).select(*NAME_COLUMNS).distinct().collect()]
+    return {tuple(name) for summary in summaries for name in summary.names}
 
 
 def _add_up(summaries: Sequence[Row]) -> dict[str | None, FileCounts]:
@@ -196,5 +194,5 @@ def _write_files(micro: MicroBatch, files: Mapping[str | None, FileCounts]) -> N
         if file is not None
     ]
     if rows:
-        frame = micro.spark.createDataFrame(rows, struct(INGEST_FILES.fields)).coalesce(1)
-        append(frame, micro.warehouse, INGEST_FILES.name, micro.app_id(INGEST_FILES), micro.batch_id)
+        entries = [dict(zip(INGEST_FILES.names, row, strict=True)) for row in rows]
+        append_rows(micro.spark, micro.warehouse, INGEST_FILES, entries, (micro.app_id(INGEST_FILES), micro.batch_id))

@@ -1,56 +1,60 @@
 """Text of every id that bronze uses, written when it is first met."""
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from collections.abc import Iterable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import SparkSession
 
 from pipeline.faults import BrokenInvariant
-from pipeline.ingest.ids import broker_id, sub_id, topic_id
-from pipeline.sinks.append import app_id_of, append
+from pipeline.ingest.ids import BROKER, SUBSCRIPTION, TOPIC, id_of
+from pipeline.sinks.append import app_id_of, append_rows
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_tables import arrow_rows
+from schemas.render.arrow import arrow_schema
 from schemas.tables.bookkeeping import NAMES
 
 _TEXT = ("level", "broker", "topic", "subscription")
+#: Broker, topic and subscription of events; null where an event has none.
+Used = Iterable[tuple[str | None, str | None, str | None]]
+#: What an id stands for: its level, and the text of that level.
+Text = tuple[str, str | None, str | None, str | None]
 
 
-def write_names(used: DataFrame, warehouse: Warehouse, query_id: str, batch_id: int) -> None:
-    """Add to `names` what `used` (broker, topic, sub of events; repeats do not matter) names and the table lacks.
+def write_names(spark: SparkSession, used: Used, warehouse: Warehouse, query_id: str, batch_id: int) -> None:
+    """Add to `names` what `used` (repeats do not matter) names and the table lacks.
 
     Raises BrokenInvariant if an id has two texts: hashes of 64 bits do not collide by chance among names that a person could count.
     """
-    known = used.sparkSession.read.format("delta").load(warehouse.table(NAMES.name))
-    same = [F.col(f"u.{name}").eqNullSafe(F.col(f"k.{name}")) for name in _TEXT]
-    unknown = _named(used).alias("u").join(known.alias("k"), [F.col("u.id") == F.col("k.id"), *same], "left_anti").persist()
-    try:
-        if not unknown.isEmpty():
-            _check_one_text(unknown, known)
-            append(unknown.coalesce(1), warehouse, NAMES.name, app_id_of(query_id, NAMES.name), batch_id)
-    finally:
-        unknown.unpersist()
+    named = texts_of_ids(used)
+    _, known = arrow_rows(spark, warehouse.table(NAMES.name))
+    ids = pa.array(named, pa.int64())
+    for row in known.filter(pc.is_in(known["id"], value_set=ids)).to_pylist():
+        _check_one_text(row["id"], named.pop(row["id"]), tuple(row[name] for name in _TEXT))
+    rows = [(number, *text) for number, text in sorted(named.items())]
+    columns = zip(*rows, strict=True) if rows else [[] for _ in NAMES.names]
+    schema = arrow_schema(NAMES.fields)
+    table = pa.table({name: list(column) for name, column in zip(NAMES.names, columns, strict=True)}, schema)
+    append_rows(spark, warehouse, NAMES, table, (app_id_of(query_id, NAMES.name), batch_id))
 
 
-def _named(used: DataFrame) -> DataFrame:
-    """(id, level, broker, topic, subscription) of every id of (broker, topic, sub), each once."""
-    nothing = F.lit(None).cast("string")
-    levels = (
-        (broker_id(), "broker", F.col("broker"), nothing, nothing, F.lit(True)),
-        (topic_id(), "topic", nothing, F.col("topic"), nothing, F.col("topic").isNotNull()),
-        (sub_id(), "subscription", nothing, F.col("topic"), F.col("sub"), F.col("topic").isNotNull() & F.col("sub").isNotNull()),
-    )
-    entries = [
-        F.when(
-            there,
-            F.struct(
-                number.alias("id"), F.lit(level).alias("level"), broker.alias("broker"), topic.alias("topic"), sub.alias("subscription")
-            ),
-        )
-        for number, level, broker, topic, sub, there in levels
-    ]
-    return used.distinct().select(F.explode(F.array_compact(F.array(*entries))).alias("name")).select("name.*").distinct()
+def texts_of_ids(used: Used) -> dict[int, Text]:
+    """What every id of `used` stands for. Raises BrokenInvariant if two texts have one id."""
+    named: dict[int, Text] = {}
+
+    def name(number: int, text: Text) -> None:
+        _check_one_text(number, named.setdefault(number, text), text)
+
+    for broker, topic, sub in set(used):
+        if broker is not None:
+            name(id_of(BROKER, broker), ("broker", broker, None, None))
+        if topic is not None:
+            name(id_of(TOPIC, topic), ("topic", None, topic, None))
+            if sub is not None:
+                name(id_of(SUBSCRIPTION, topic, sub), ("subscription", None, topic, sub))
+    return named
 
 
-def _check_one_text(unknown: DataFrame, known: DataFrame) -> None:
-    """`unknown` holds only names that the table does not have as they are: an id that is there twice, or in the table, has two texts."""
-    ids = unknown.select("id").union(known.select("id")).groupBy("id").count()
-    for row in ids.where("count > 1").limit(1).collect():
-        texts = unknown.unionByName(known).where(F.col("id") == row.id).select(*_TEXT).collect()
-        raise BrokenInvariant(f"id {row.id} stands for {' and '.join(str(tuple(text)) for text in texts)}: two texts have the same hash")
+def _check_one_text(number: int, one: Text, other: tuple[str | None, ...]) -> None:
+    if one != other:
+        raise BrokenInvariant(f"id {number} stands for {one} and {other}: two texts have the same hash")

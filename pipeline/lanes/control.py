@@ -4,12 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
 from pipeline.lanes.orders import parts_of
 from pipeline.run_context import RunContext
+from pipeline.sinks.append import append_rows
 from pipeline.warehouse.layout import Warehouse
-from schemas.render.spark import struct
+from pipeline.warehouse.local_tables import arrow_rows
 from schemas.tables.bookkeeping import LANE_CONTROL
 
 
@@ -40,11 +42,11 @@ def seed_orders(broker_id: int, epoch: int, request: int, next_seq: int, state: 
 def issue(spark: SparkSession, warehouse: Warehouse, orders: Iterable[Order], at: datetime) -> None:
     """Append the rows in one file: a lane gets all of its own in one micro-batch."""
     rows = [(order.broker_id, order.kind, order.epoch, *order.place, -1, order.state, at) for order in orders]
-    frame = spark.createDataFrame(rows, struct(LANE_CONTROL.fields)).coalesce(1)
-    frame.write.format("delta").mode("append").save(warehouse.table(LANE_CONTROL.name))
+    append_rows(spark, warehouse, LANE_CONTROL, [dict(zip(LANE_CONTROL.names, row, strict=True)) for row in rows])
 
 
 def broker_ids(spark: SparkSession, warehouse: Warehouse) -> dict[str, int]:
     """The lane of every broker, by its name."""
-    brokers = spark.read.format("delta").load(warehouse.table("names")).where("level = 'broker'")
-    return {row.broker: row.id for row in brokers.select("broker", "id").collect()}
+    _, names = arrow_rows(spark, warehouse.table("names"))
+    brokers = names.filter(pc.equal(names["level"], "broker"))
+    return dict(zip(brokers["broker"].to_pylist(), brokers["id"].to_pylist(), strict=True))

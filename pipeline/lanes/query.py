@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -16,19 +16,25 @@ from pipeline.lanes.operator import OUTPUT_TYPE, REPORT_KIND, STATE_TYPE, lane_o
 from pipeline.lanes.project import bronze_lane_rows, control_lane_rows
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
-from pipeline.sinks.append import app_id_of, append
+from pipeline.sinks.append import app_id_of, append, append_rows
+from pipeline.sinks.few_outcomes import FewOutcomes
 from pipeline.sinks.manifest import write_manifest
 from pipeline.sinks.outcomes import lacks_text, output_column, table_rows, with_text
 from pipeline.warehouse.checkpoint import read_checkpoint
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_tables import arrow_rows
+from schemas.field import Table
 from schemas.lane_columns import LANE_KEY
 from schemas.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST
 from schemas.tables import TABLES_BY_NAME
+from schemas.tables.bookkeeping import NAMES
 
 QUERY = "lanes"
 #: How long lanes wait for the names of a micro-batch that ingest is still finishing, in steps of NAMES_PAUSE_S.
 NAMES_WAIT_S, NAMES_PAUSE_S = 120, 0.5
+#: So many outcome rows the driver takes and writes by itself: some 20 MB.
+FEW_ROWS = 50_000
 #: Rows for which a micro-batch writes one more file into a table: most write one, and readers list fewer.
 ROWS_PER_FILE = 200_000
 
@@ -88,7 +94,8 @@ def _writer(warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int],
         batch.persist(StorageLevel.MEMORY_AND_DISK)
         try:
             report, newest_ts, rows_by_kind = _count(batch)
-            _write_tables(spark, batch, rows_by_kind, warehouse, run, query_id, batch_id)
+            write = _write_few if sum(rows_by_kind.values()) <= FEW_ROWS else _write_many
+            write(spark, batch, rows_by_kind, warehouse, run, query_id, batch_id)
             write_manifest(spark, warehouse, run, QUERY, query_id, batch_id, report)
             run.after_micro_batch(QUERY, batch_id, {**report, LANE_REPORT_NEWEST: newest_ts})
         finally:
@@ -117,13 +124,46 @@ def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[int, int]]:
     return report, newest_ts, {row["kind"]: row["rows"] for row in counted}
 
 
-def _write_tables(
+def _tables_of(rows_by_kind: dict[int, int]) -> list[Table]:
+    return [TABLES_BY_NAME[name] for name, kind in KINDS.items() if kind != REPORT_KIND and rows_by_kind.get(kind)]
+
+
+def _write_few(
     spark: SparkSession, batch: DataFrame, rows_by_kind: dict[int, int], warehouse: Warehouse, run: RunContext, query_id: str, batch_id: int
 ) -> None:
-    tables = [TABLES_BY_NAME[name] for name, kind in KINDS.items() if kind != REPORT_KIND and rows_by_kind.get(kind)]
+    """By way of the driver: a job of Spark per table would take longer than everything else."""
+    tables = _tables_of(rows_by_kind)
     if not tables:
         return
-    resolved = _resolved(spark, batch, warehouse, run)
+    outcomes = batch.where(F.col("kind") != REPORT_KIND).toArrow()
+
+    def resolved() -> FewOutcomes | None:
+        _, names = arrow_rows(spark, warehouse.table(NAMES.name))
+        few = FewOutcomes(outcomes, names)
+        return None if few.lacks_text() else few
+
+    few = _when_named(resolved, warehouse, run)
+    for table in tables:
+        append_rows(spark, warehouse, table, few.rows_of(table), (app_id_of(query_id, table.name), batch_id))
+
+
+def _write_many(
+    spark: SparkSession, batch: DataFrame, rows_by_kind: dict[int, int], warehouse: Warehouse, run: RunContext, query_id: str, batch_id: int
+) -> None:
+    tables = _tables_of(rows_by_kind)
+    if not tables:
+        return
+    outcomes = batch.where(F.col("kind") != REPORT_KIND)
+
+    def with_names() -> DataFrame | None:
+        names = spark.read.format("delta").load(warehouse.table(NAMES.name))
+        rows = with_text(outcomes, names).persist(StorageLevel.MEMORY_AND_DISK)
+        if rows.where(lacks_text()).count() == 0:
+            return rows
+        rows.unpersist()
+        return None
+
+    resolved = _when_named(with_names, warehouse, run)
     try:
         with ThreadPoolExecutor(len(tables)) as pool:
             writes = []
@@ -136,15 +176,16 @@ def _write_tables(
         resolved.unpersist()
 
 
-def _resolved(spark: SparkSession, batch: DataFrame, warehouse: Warehouse, run: RunContext) -> DataFrame:
-    """Outcomes with their text. Ingest writes bronze before names, so a name may still be on its way."""
-    outcomes = batch.where(F.col("kind") != REPORT_KIND)
+#: Outcomes with their text.
+Resolved = TypeVar("Resolved", DataFrame, FewOutcomes)
+
+
+def _when_named(resolved: Callable[[], Resolved | None], warehouse: Warehouse, run: RunContext) -> Resolved:
+    """What `resolved` gives when every id has its text. Ingest writes bronze before names, so a name may still be on its way."""
     for _ in range(int(NAMES_WAIT_S / NAMES_PAUSE_S)):
-        names = spark.read.format("delta").load(warehouse.table("names"))
-        resolved = with_text(outcomes, names).persist(StorageLevel.MEMORY_AND_DISK)
-        if resolved.where(lacks_text()).count() == 0:
-            return resolved
-        resolved.unpersist()
+        found = resolved()
+        if found is not None:
+            return found
         run.pause(NAMES_PAUSE_S)
     raise BadWarehouse(
         f"names of ids in {warehouse.table('dispatch_events')} are missing: ingest did not finish its micro-batch; start `stream` again"

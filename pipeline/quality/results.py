@@ -6,8 +6,8 @@ from datetime import datetime
 from pyspark.sql import SparkSession
 
 from pipeline.quality.verdict import Verdict
+from pipeline.sinks.append import append_rows
 from pipeline.warehouse.layout import Warehouse
-from schemas.render.spark import struct
 from schemas.tables.quality import QUALITY_RESULTS
 
 
@@ -16,6 +16,4 @@ def append_verdicts(
 ) -> None:
     """Append the verdicts of a run in one commit. `run_at` needs a zone."""
     of_run = {"run_id": run_id, "run_at": run_at, "code_version": code_version}
-    rows = [tuple({**vars(verdict), **of_run}[name] for name in QUALITY_RESULTS.names) for verdict in verdicts]
-    frame = spark.createDataFrame(rows, struct(QUALITY_RESULTS.fields)).coalesce(1)
-    frame.write.format("delta").mode("append").save(warehouse.table(QUALITY_RESULTS.name))
+    append_rows(spark, warehouse, QUALITY_RESULTS, [{**vars(verdict), **of_run} for verdict in verdicts])

@@ -64,7 +64,7 @@ def put_back(lines: DataFrame, count: int, stamp: int, warehouse: Warehouse, run
     told = _told(lines, run, {"replay": number, "ingest_batch": stamp, "bronze_version": bronze_version})
     append(told, warehouse, QUARANTINE_REPLAYS.name, _app_id(QUARANTINE_REPLAYS.name), number)
     # Before the events: lanes that find an id without a name wait for it.
-    write_names(events.select(*NAME_COLUMNS), warehouse, WRITER, number)
+    write_names(spark, events.select(*NAME_COLUMNS).distinct().collect(), warehouse, WRITER, number)
     run.before_write()
     append(with_ids(events, stamp), warehouse, DISPATCH_EVENTS.name, _app_id(DISPATCH_EVENTS.name), number)
     found = delta_log.version(spark, warehouse.table(DISPATCH_EVENTS.name))

@@ -1,9 +1,21 @@
 """Rows to a Delta table exactly once per micro-batch: a repeated micro-batch writes nothing twice."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from deltalake import CommitProperties, Transaction, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_tables import local_folder, opened
+from schemas.field import Table
+from schemas.render.arrow import arrow_schema
+from schemas.render.spark import struct
+
+#: delta-rs tries a commit so often when others commit at the same time.
+ATTEMPTS = 20
 
 
 def append_once(df: DataFrame, warehouse: Warehouse, table: str, app_id: str, version: int) -> bool:
@@ -21,6 +33,43 @@ def append(df: DataFrame, warehouse: Warehouse, table: str, app_id: str, version
     """Append `df` to the table; Delta skips it, without computing it, if a version ≥ `version` of `app_id` was appended before."""
     writer = df.write.format("delta").mode("append").option("txnAppId", app_id).option("txnVersion", version)
     writer.save(warehouse.table(table))
+
+
+def append_rows(
+    spark: SparkSession,
+    warehouse: Warehouse,
+    table: Table,
+    rows: pa.Table | Sequence[Mapping[str, Any]],
+    once: tuple[str, int] | None = None,
+) -> None:
+    """Append rows that the driver holds, with all columns of the table, in one commit; `once` is (app id, version), as in `append`.
+
+    By delta-rs, which takes some milliseconds and keeps the table's CHECK constraints as Spark does; by Spark where the warehouse is not
+    on the local file system. The table must exist.
+    """
+    schema = arrow_schema(table.fields)
+    values = rows if isinstance(rows, pa.Table) else pa.table({name: [row[name] for row in rows] for name in schema.names}, schema)
+    if values.num_rows == 0:
+        return
+    folder = local_folder(warehouse.table(table.name))
+    if folder is None:
+        _append_by_spark(spark, warehouse, table, values, once)
+        return
+    delta = opened(folder)
+    written = None if once is None else delta.transaction_version(once[0])
+    if once is not None and written is not None and written >= once[1]:
+        return
+    transactions = None if once is None else [Transaction(*once)]
+    commit = CommitProperties(max_commit_retries=ATTEMPTS, app_transactions=transactions)
+    write_deltalake(delta, values, mode="append", commit_properties=commit)
+
+
+def _append_by_spark(spark: SparkSession, warehouse: Warehouse, table: Table, rows: pa.Table, once: tuple[str, int] | None) -> None:
+    frame = spark.createDataFrame(rows, struct(table.fields)).coalesce(1)
+    if once is None:
+        frame.write.format("delta").mode("append").save(warehouse.table(table.name))
+    else:
+        append(frame, warehouse, table.name, *once)
 
 
 def is_appended(spark: SparkSession, warehouse: Warehouse, table: str, app_id: str, version: int) -> bool:

@@ -3,20 +3,17 @@
 from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
-from pyspark.sql.types import LongType
 
 from pipeline.faults import BrokenInvariant, invariant
 from pipeline.run_context import RunContext
-from pipeline.sinks.append import app_id_of, append
-from pipeline.warehouse import delta_log
+from pipeline.sinks.append import app_id_of, append_rows
 from pipeline.warehouse.checkpoint import offset_entry
 from pipeline.warehouse.layout import Warehouse
-from schemas.render.spark import struct
+from pipeline.warehouse.local_tables import newest_version
 from schemas.tables import JOB_TABLES
 from schemas.tables.bookkeeping import BATCH_MANIFEST
 
-_SCHEMA = struct(BATCH_MANIFEST.fields)
-_COUNTS = tuple(f.name for f in _SCHEMA.fields if isinstance(f.dataType, LongType) and f.name != "batch_id")
+_COUNTS = tuple(f.name for f in BATCH_MANIFEST.fields if f.type == "long" and f.name != "batch_id")
 
 
 def write_manifest(
@@ -40,13 +37,12 @@ def write_manifest(
         "code_version": run.code_version,
         "written_at": run.now(),
     }
-    rows = spark.createDataFrame([tuple(row[name] for name in _SCHEMA.names)], _SCHEMA)
-    append(rows, warehouse, BATCH_MANIFEST.name, app_id_of(query_id, BATCH_MANIFEST.name), batch_id)
+    append_rows(spark, warehouse, BATCH_MANIFEST, [row], (app_id_of(query_id, BATCH_MANIFEST.name), batch_id))
 
 
 def table_versions(spark: SparkSession, warehouse: Warehouse) -> dict[str, int]:
     """Version of every table of the job now (of batch_manifest: before the row that will tell of it)."""
-    return {table.name: delta_log.version(spark, warehouse.table(table.name)) for table in JOB_TABLES}
+    return {table.name: newest_version(spark, warehouse.table(table.name)) for table in JOB_TABLES}
 
 
 def _planned_offsets(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int) -> str:

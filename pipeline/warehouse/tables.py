@@ -1,22 +1,29 @@
 """The tables of a warehouse: made where they are missing, refused where they are not what is declared."""
 
+import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import deltalake
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse.guard import writer_of
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_tables import local_folder, newest_version, opened
 from schemas.field import Table
-from schemas.render.ddl import constraints, create_table, delta_path
-from schemas.render.spark import SPARK_TYPES
+from schemas.render.ddl import constraints, create_table, delta_path, properties
+from schemas.render.spark import SPARK_TYPES, struct
 from schemas.tables import REPORT_TABLES, TABLES, WATCH_TABLES
 
 #: Creating a table is one small commit that mostly waits for the file system.
 CREATED_AT_ONCE = 4
 CHECK_PREFIX = "delta.constraints."
+#: The least version of writers that keep CHECK constraints. Spark finds it by itself, delta-rs must be given it.
+WRITERS_THAT_CHECK = {"delta.minWriterVersion": "3"}
 #: Spark shows this instead of any setting with "token" in it, so also instead of a check that allows 'token_bucket'.
 REDACTED = "*********(redacted)"
 
@@ -45,10 +52,8 @@ def check_table(spark: SparkSession, warehouse: Warehouse, table: Table) -> None
     The order of columns does not matter: everything is written and read by name. The message names the table, every difference and
     the command that makes the table anew.
     """
-    path = warehouse.table(table.name)
-    columns = {f.name: f.dataType.simpleString() for f in DeltaTable.forPath(spark, path).toDF().schema.fields}
-    # Not DESCRIBE DETAIL: it counts the table's files, ten times as slow, and this runs at every start.
-    settings = {row["key"]: row["value"] for row in spark.sql(f"SHOW TBLPROPERTIES {delta_path(path)}").collect()}
+    found, settings = _schema_and_settings(spark, warehouse.table(table.name))
+    columns = {f.name: f.dataType.simpleString() for f in found.fields}
     checks = {key.removeprefix(CHECK_PREFIX): value for key, value in settings.items() if key.startswith(CHECK_PREFIX)}
     checks |= {name: expression for name, expression in constraints(table).items() if checks.get(name) == REDACTED}
     differences = _differences("column", {f.name: SPARK_TYPES[f.type].simpleString() for f in table.fields}, columns)
@@ -58,6 +63,17 @@ def check_table(spark: SparkSession, warehouse: Warehouse, table: Table) -> None
             f"table {table.name} in {warehouse.root} is not what this version declares: {'; '.join(differences)}. "
             f"{_remedy(warehouse, table)}"
         )
+
+
+def _schema_and_settings(spark: SparkSession, path: str) -> tuple[StructType, Mapping[str, str]]:
+    """Columns and table properties of an existing table."""
+    folder = local_folder(path)
+    if folder is not None:
+        table = opened(folder)
+        return StructType.fromJson(json.loads(table.schema().to_json())), table.metadata().configuration
+    # Not DESCRIBE DETAIL: it counts the table's files, ten times as slow, and this runs at every start.
+    rows = spark.sql(f"SHOW TBLPROPERTIES {delta_path(path)}").collect()
+    return DeltaTable.forPath(spark, path).toDF().schema, {row["key"]: row["value"] for row in rows}
 
 
 def _remedy(warehouse: Warehouse, table: Table) -> str:
@@ -77,8 +93,26 @@ def _differences(kind: str, declared: Mapping[str, str], found: Mapping[str, str
 
 def _create_or_check(spark: SparkSession, warehouse: Warehouse, table: Table) -> None:
     path = warehouse.table(table.name)
-    if DeltaTable.isDeltaTable(spark, path):
+    if newest_version(spark, path) >= 0:
         if table not in WATCH_TABLES:
             check_table(spark, warehouse, table)
     else:
+        _create(spark, path, table)
+
+
+def _create(spark: SparkSession, path: str, table: Table) -> None:
+    """Make the table, empty. Whoever else does so at the same time makes the same one."""
+    folder = local_folder(path)
+    if folder is None:
         spark.sql(create_table(table, path))
+        return
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    deltalake.DeltaTable.create(
+        Path(folder).as_uri(),
+        schema=deltalake.Schema.from_json(struct(table.fields).json()),
+        mode="ignore",
+        partition_by=list(table.partition_by),
+        description=table.meaning,
+        configuration={**properties(table), **(WRITERS_THAT_CHECK if constraints(table) else {})},
+        raise_if_key_not_exists=False,
+    )

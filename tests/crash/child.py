@@ -20,7 +20,7 @@ CALLS = {
     "ingest before its manifest": ("before", INGEST, "write_manifest"),
     "ingest before Spark's commit": ("after", INGEST, "write_manifest"),
     "lanes after reading": ("after", LANES, "_count"),
-    "lanes between two tables": ("after", LANES, "append"),
+    "lanes between two tables": ("after", LANES, "append_rows"),
     "lanes before their manifest": ("before", LANES, "write_manifest"),
     "lanes before Spark's commit": ("after", LANES, "write_manifest"),
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from killed_job import differences, tables_of_warehouse
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.readwriter import DataFrameWriter
@@ -19,6 +20,7 @@ from undisturbed import log_in_files
 import pipeline.ingest.micro_batch
 import pipeline.ingest.query
 import pipeline.lanes.query
+import pipeline.sinks.append
 from pipeline.run_context import RunContext
 from pipeline.settings import default_settings
 from pipeline.warehouse.layout import Warehouse
@@ -27,7 +29,6 @@ from schemas.tables import LANE_TABLES
 
 pytestmark = pytest.mark.captures
 RUN = RunContext("run", "0", lambda: datetime(2026, 1, 2, tzinfo=UTC), lambda: None, lambda _: None)
-REAL_SAVE = DataFrameWriter.save
 
 
 class Died(Exception):
@@ -53,12 +54,12 @@ class Commits:
             assert self._dead, f"no commit of {table} was made"
             self._point, self._dead = None, False
 
-    def save(self, writer: DataFrameWriter, path: str) -> None:
-        """In place of Spark's."""
+    def commit(self, path: str, write: Callable[[], None]) -> None:
+        """In place of `write`, which commits to the table."""
         table = Path(path).name
         if self._dead or self._point == ("before", table):
             self._die()
-        REAL_SAVE(writer, path)
+        write()
         self.made.append(table)
         if self._point == ("after", table):
             self._die()
@@ -73,7 +74,13 @@ class Commits:
 def commits(monkeypatch: pytest.MonkeyPatch) -> Commits:
     """Watches all commits, which come one after the other."""
     watched = Commits()
-    monkeypatch.setattr(DataFrameWriter, "save", lambda writer, path: watched.save(writer, path))
+    real_save, real_write = DataFrameWriter.save, pipeline.sinks.append.write_deltalake
+
+    def write(delta: DeltaTable, rows: Any, **options: Any) -> None:
+        watched.commit(delta.table_uri, lambda: real_write(delta, rows, **options))
+
+    monkeypatch.setattr(DataFrameWriter, "save", lambda writer, path: watched.commit(path, lambda: real_save(writer, path)))
+    monkeypatch.setattr(pipeline.sinks.append, "write_deltalake", write)
     for module in (pipeline.ingest.micro_batch, pipeline.lanes.query):
         monkeypatch.setattr(module, "ThreadPoolExecutor", lambda _: ThreadPoolExecutor(1))
     return watched

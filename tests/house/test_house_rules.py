@@ -7,6 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 CODE = sorted(path for room in ("bench", "jobs", "pipeline", "schemas", "tests") for path in (ROOT / room).rglob("*.py"))
+KEPT = [path for path in (*CODE, *ROOT.glob("*.*"), *ROOT.glob("docs/*"), *ROOT.glob("conf/*")) if path.is_file()]
 LINES_OF_A_FUNCTION, LINES_OF_A_FILE = 60, 400
 #: Nobody reads these to change them: they follow from what they are rendered of.
 RENDERED = (ROOT / "pipeline/machines/fold.py",)
@@ -44,12 +45,12 @@ def test_rooms_have_a_job() -> None:
 def test_nothing_of_a_machine_is_in_the_project() -> None:
     """No path of a developer's machine and no registry's host in any file that is kept."""
     forbidden = ["/" + "root/", "/" + "work/", "pypi" + ".org", "python" + "hosted", "repo1." + "maven", "maven" + "2"]
-    kept = [*CODE, *ROOT.glob("*.*"), *ROOT.glob("docs/*"), *ROOT.glob("conf/*")]
-    found = [
-        (identity(path), word)
-        for path in kept
-        if path.is_file()
-        for word in forbidden
-        if word in path.read_text(encoding="utf-8", errors="replace")
-    ]
+    found = [(identity(path), word) for path in KEPT for word in forbidden if word in path.read_text(encoding="utf-8", errors="replace")]
     assert found == []
+
+
+@pytest.mark.parametrize("path", KEPT, ids=identity)
+def test_no_merge_is_left_half_done(path: Path) -> None:
+    marks = ("<" * 7 + " ", "=" * 7 + "\n", ">" * 7 + " ")
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        assert [line for line in lines if line.startswith(marks)] == []

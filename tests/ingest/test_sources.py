@@ -10,11 +10,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyspark.sql import Row, SparkSession
-from pyspark.sql import functions as F
 
 from pipeline.faults import BadConfig, BrokenInvariant
 from pipeline.ingest import micro_batch, names
-from pipeline.ingest.ids import with_ids
+from pipeline.ingest.ids import BROKER, SUBSCRIPTION, TOPIC, id_of, with_ids
 from pipeline.ingest.names import write_names
 from pipeline.parse.line import ParseLimits
 from pipeline.run_context import RunContext
@@ -105,14 +104,26 @@ def test_two_texts_with_one_id_stop_ingest(
     spark: SparkSession, tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ingest = ingest_into(tmp_path)
-    used = spark.createDataFrame([("b", "t", "s"), ("b", "t", None), ("b", None, None)], "broker string, topic string, sub string")
-    write_names(used, ingest.warehouse, "q", 0)
-    write_names(used, ingest.warehouse, "q", 1)
+    used = [("b", "t", "s"), ("b", "t", None), ("b", None, None)]
+    write_names(spark, used, ingest.warehouse, "q", 0)
+    write_names(spark, used, ingest.warehouse, "q", 1)
     named = [(row.level, row.broker, row.topic, row.subscription) for row in ingest.rows("names", *TABLES_BY_NAME["names"].names)]
     assert sorted(named, key=str) == [("broker", "b", None, None), ("subscription", None, "t", "s"), ("topic", None, "t", None)]
-    monkeypatch.setattr(names, "topic_id", lambda: F.xxhash64(F.lit("t"), F.lit("t")))
+    monkeypatch.setattr(names, "id_of", lambda level, *texts: id_of(level, *("t" if text == "other" else text for text in texts)))
     with pytest.raises(BrokenInvariant, match="other"):
-        write_names(spark.createDataFrame([("b", "other", None)], used.schema), ingest.warehouse, "q", 2)
+        write_names(spark, [("b", "other", None)], ingest.warehouse, "q", 2)
+    with pytest.raises(BrokenInvariant, match="other"):
+        names.texts_of_ids([("b", "other", None), ("b", "t", None)])
+
+
+def test_the_driver_computes_the_ids_of_bronze(spark: SparkSession) -> None:
+    """Known answers of Spark's hash: short and long texts, bytes beyond ASCII, the empty text."""
+    texts = ["b", "", "persistent://public/default/orders-partition-0", "ä€😀", "x" * 31, "x" * 32, "x" * 33, "x" * 1000]
+    rows = [(broker, topic, sub, 0) for broker, topic, sub in zip(texts, texts[1:], texts[2:], strict=False)]
+    frame = with_ids(spark.createDataFrame(rows, "broker string, topic string, sub string, ts long"), 0)
+    for row in frame.collect():
+        found = id_of(BROKER, row.broker), id_of(TOPIC, row.topic), id_of(SUBSCRIPTION, row.topic, row.sub)
+        assert found == (row.broker_id, row.topic_id, row.sub_id)
 
 
 def test_ids_are_null_safe_and_dates_are_utc(spark: SparkSession) -> None:
@@ -165,7 +176,7 @@ def test_names_that_tasks_hand_over_are_those_of_bronze(tmp_path: Path, ingest_i
     micro = micro_batch.MicroBatch(ingest.spark, ingest.warehouse, RUN, "ingest", "another", 0)
     read_back = micro_batch.used_names(micro, [Row(names=None)])
     ingest.table("names").limit(0).write.format("delta").mode("overwrite").save(ingest.warehouse.table("names"))
-    names.write_names(read_back, ingest.warehouse, "another", 0)
+    names.write_names(ingest.spark, read_back, ingest.warehouse, "another", 0)
 
     assert len(by_tasks) > 3
     assert ingest.rows("names", "*") == by_tasks

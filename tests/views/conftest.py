@@ -18,7 +18,6 @@ from pyspark.sql import SparkSession
 from watch_rows import watch_tables
 
 from pipeline.ingest.names import write_names
-from pipeline.sources.rows import NAME_STRUCT
 from pipeline.views.catalog import register
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
@@ -167,7 +166,7 @@ def filled_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFacto
         write(spark, filled, table, rows)
     named = [row for name in (*of_lanes, "dispatch_events") for row in tables[name]]
     used = {(row.get("broker", USUAL["broker"]), row.get("topic"), row.get("subscription")) for row in named}
-    write_names(spark.createDataFrame(sorted(used, key=str), NAME_STRUCT), filled, "ingest", 0)
+    write_names(spark, used, filled, "ingest", 0)
     return filled
 
 

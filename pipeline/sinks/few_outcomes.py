@@ -1,0 +1,87 @@
+"""Outcome rows to table rows as in outcomes.py, by numpy and Arrow: for a micro-batch whose outcomes fit into the driver."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.sinks.outcomes import output_column
+from schemas.field import Field, Table
+from schemas.outcomes import ENUMS, FILLED_LATER, KINDS, NULL, PAYLOAD, TEXT_OF_IDS
+from schemas.render.arrow import arrow_schema
+
+_Numbers = npt.NDArray[np.int64]
+
+
+class FewOutcomes:
+    """Rows of the operator's output (OUTPUT_COLUMNS) and the names (columns of `names`) of the ids in them."""
+
+    def __init__(self, outcomes: pa.Table, names: pa.Table) -> None:
+        self._names = names
+        self._by_kind = {kind: outcomes.filter(pc.equal(outcomes["kind"], kind)) for kind in pc.unique(outcomes["kind"]).to_pylist()}
+
+    def lacks_text(self) -> bool:
+        """Whether a row has an id that `names` does not know."""
+        return any(
+            bool(np.any((ids != 0) & (self._places(ids) < 0)))
+            for rows in self._by_kind.values()
+            for ids in (_numbers(rows, "broker_id"), _entity_ids(rows))
+        )
+
+    def rows_of(self, table: Table) -> pa.Table:
+        """The rows of the table, typed as declared. An id without a name gives null."""
+        rows = self._by_kind[KINDS[table.name]]
+        text = {"broker": self._places(_numbers(rows, "broker_id")), "entity": self._places(_entity_ids(rows))}
+        columns = [self._value(rows, text, table.name, field) for field in table.fields]
+        return pa.Table.from_arrays(columns, schema=arrow_schema(table.fields))
+
+    def _places(self, ids: _Numbers) -> _Numbers:
+        """The row of `names` of each id, −1 where there is none."""
+        found = pc.index_in(pa.array(ids), value_set=self._names["id"].combine_chunks())
+        return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
+
+    def _text(self, column: str, places: _Numbers) -> pa.Array:
+        chosen = pa.array(places, mask=places < 0)
+        return self._names[column].combine_chunks().take(chosen)
+
+    def _value(self, rows: pa.Table, text: dict[str, _Numbers], table: str, field: Field) -> pa.Array:
+        if field.name in TEXT_OF_IDS:
+            column = TEXT_OF_IDS[field.name]
+            return self._text(column, text["broker" if column == "broker" else "entity"])
+        if field.name == "completeness":
+            return _share(*(_numbers(rows, output_column(table, name)) for name in ("window_applied", "window_missing")))
+        if field.name == PAYLOAD:
+            return rows[PAYLOAD].combine_chunks()
+        if field.name in FILLED_LATER:
+            return pa.nulls(rows.num_rows, arrow_schema([field]).field(0).type)
+        numbers = _numbers(rows, output_column(table, field.name))
+        absent = numbers == NULL if field.nullable else np.zeros(len(numbers), dtype=bool)
+        if field.name in ENUMS and field.type == "string":
+            return pa.array(ENUMS[field.name], pa.string()).take(pa.array(numbers, mask=absent))
+        return _TYPED[field.type](np.where(absent, 0, numbers), absent)
+
+
+_TYPED: dict[str, Callable[[_Numbers, npt.NDArray[np.bool_]], pa.Array]] = {
+    "timestamp": lambda numbers, absent: pa.array(numbers, pa.int64(), mask=absent).cast(pa.timestamp("us", tz="UTC")),
+    "date": lambda numbers, absent: pa.array(numbers, pa.int64(), mask=absent).cast(pa.int32()).cast(pa.date32()),
+    "boolean": lambda numbers, absent: pa.array(numbers == 1, mask=absent),
+    "int": lambda numbers, absent: pa.array(numbers, pa.int64(), mask=absent).cast(pa.int32()),
+    "long": lambda numbers, absent: pa.array(numbers, pa.int64(), mask=absent),
+}
+
+
+def _numbers(rows: pa.Table, column: str) -> _Numbers:
+    return rows[column].to_numpy()
+
+
+def _entity_ids(rows: pa.Table) -> _Numbers:
+    """The id whose text a row shows: that of the subscription, else of the topic, 0 for a row of the whole broker."""
+    topics, subscriptions = _numbers(rows, "o0"), _numbers(rows, "o1")
+    return np.where(subscriptions != 0, subscriptions, topics)
+
+
+def _share(applied: _Numbers, missing: _Numbers) -> pa.Array:
+    both = applied + missing
+    return pa.array(np.where(both == 0, 1.0, applied / np.where(both == 0, 1, both)))

@@ -1,0 +1,51 @@
+"""Delta tables read by delta-rs: milliseconds where a job of Spark takes most of a second. For a driver's own, small tables.
+
+delta-rs is used on the local file system alone: other file systems need Hadoop's settings, and there Spark does the same.
+"""
+
+import re
+from pathlib import Path
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from pipeline.warehouse import delta_log
+
+#: A commit of a table in its log.
+_COMMIT = re.compile(r"(\d{20})\.json")
+
+
+def local_folder(uri: str) -> str | None:
+    """The folder that a URI or absolute path names on the local file system; None: on another one, or delta-rs cannot open it.
+
+    delta-rs decodes a folder's name once too often, so it looks for one with a percent sign elsewhere.
+    """
+    path = uri.removeprefix("file:")
+    return "/" + path.lstrip("/") if path.startswith("/") and "%" not in path else None
+
+
+def opened(folder: str) -> DeltaTable:
+    """The table in a folder that `local_folder` gave. Raises DeltaError or TableNotFoundError if there is none."""
+    return DeltaTable(Path(folder).as_uri())
+
+
+def newest_version(spark: SparkSession, uri: str) -> int:
+    """Version of the table now; −1 if there is none."""
+    folder = local_folder(uri)
+    if folder is None:
+        return delta_log.version(spark, uri)
+    log = Path(folder, "_delta_log")
+    if not log.is_dir():
+        return -1
+    return max((int(found[1]) for name in log.iterdir() if (found := _COMMIT.fullmatch(name.name))), default=-1)
+
+
+def arrow_rows(spark: SparkSession, uri: str) -> tuple[int, pa.Table]:
+    """The newest version of an existing table, and all its rows. For tables that fit into the driver."""
+    folder = local_folder(uri)
+    if folder is not None:
+        table = opened(folder)
+        return table.version(), table.to_pyarrow_table()
+    version = delta_log.version(spark, uri)
+    return version, spark.read.format("delta").option("versionAsOf", version).load(uri).toArrow()

@@ -1,0 +1,91 @@
+"""Outcomes become the same table rows in the driver and in Spark."""
+
+import random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from pipeline.lanes.operator import NUMBER_COLUMNS, OUTPUT_TYPE
+from pipeline.sinks.few_outcomes import FewOutcomes
+from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
+from schemas.field import Table
+from schemas.outcomes import ENUMS, KINDS, LANE_REPORT, NULL, OUTCOME_COLUMNS, PAYLOAD
+from schemas.render.arrow import arrow_schema
+from schemas.render.spark import struct
+from schemas.tables import LANE_TABLES, TABLES_BY_NAME
+from schemas.tables.bookkeeping import NAMES
+
+TEXTS = {
+    11: ("broker", "b:1", None, None),
+    -12: ("broker", "b:2", None, None),
+    21: ("topic", None, "persistent://t/n/ä", None),
+    31: ("subscription", None, "persistent://t/n/ä", "s"),
+}
+NAMED = pa.table(
+    {name: list(column) for name, column in zip(NAMES.names, zip(*((i, *text) for i, text in TEXTS.items()), strict=True), strict=True)},
+    arrow_schema(NAMES.fields),
+)
+
+
+def value(table: str, name: str, chance: random.Random) -> int:
+    """Any value that a column of an outcome may have."""
+    field = next((field for field in TABLES_BY_NAME[table].fields if field.name == name), None)
+    if field is not None and field.nullable and chance.random() < 0.3:
+        return NULL
+    if field is not None and name in ENUMS and field.type == "string":
+        return chance.randrange(len(ENUMS[name]))
+    if field is None or field.type in ("boolean", "int", "date"):
+        return chance.randrange(2)
+    return chance.choice([0, 1, 2**53 + 1, 1_700_000_000_123_456] if field.type == "long" else [0, 1_700_000_000_123_456])
+
+
+def entities(table: Table) -> list[tuple[int, int]]:
+    """Ids of topic and subscription that a row of the table may have."""
+    needed = {field.name for field in table.fields if not field.nullable}
+    return [(21, 31)] if "subscription" in needed else [(21, 0), (21, 31)] if "topic" in needed else [(0, 0), (21, 0), (21, 31)]
+
+
+def random_outcomes(seed: int) -> pa.Table:
+    """Some rows of every table, as the operator gives them."""
+    chance = random.Random(seed)
+    rows, payloads = [], []
+    for table in LANE_TABLES:
+        for _ in range(chance.randrange(1, 6)):
+            columns = OUTCOME_COLUMNS[table.name]
+            values = [value(table.name, name, chance) for name in columns]
+            values[:2] = chance.choice(entities(table))
+            rows.append([KINDS[table.name], chance.choice([11, -12]), *values, *[0] * (len(NUMBER_COLUMNS) - 2 - len(columns))])
+            payloads.append(chance.choice([b"", b"\x00state"]))
+    numbers = np.array(rows, dtype=np.int64)
+    schema = pa.schema([*((name, pa.int64()) for name in NUMBER_COLUMNS), (PAYLOAD, pa.binary())])
+    return pa.table([*(pa.array(numbers[:, k]) for k in range(numbers.shape[1])), pa.array(payloads, pa.binary())], schema=schema)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_table_has_the_rows_that_spark_makes(spark: SparkSession, seed: int) -> None:
+    outcomes = random_outcomes(seed)
+    few = FewOutcomes(outcomes, NAMED)
+    assert not few.lacks_text()
+    names = spark.createDataFrame(NAMED.to_pylist(), struct(NAMES.fields))
+    resolved = with_text(spark.createDataFrame(outcomes, OUTPUT_TYPE), names).localCheckpoint()
+    for table in LANE_TABLES:
+        schema = arrow_schema(table.fields)
+        assert few.rows_of(table).schema == schema
+        wanted = table_rows(resolved, table).toArrow().cast(schema)  # the join gives them in any order
+        assert sorted(map(str, few.rows_of(table).to_pylist())) == sorted(map(str, wanted.to_pylist())), table.name
+        assert few.rows_of(table).num_rows > 0
+
+
+@pytest.mark.parametrize("lost", sorted(TEXTS))
+def test_an_id_without_a_name_is_seen_as_spark_sees_it(spark: SparkSession, lost: int) -> None:
+    outcomes = random_outcomes(7)
+    known = NAMED.filter(pa.array([number != lost for number in NAMED["id"].to_pylist()]))
+    assert FewOutcomes(outcomes, known).lacks_text()
+    names = spark.createDataFrame(known.to_pylist(), struct(NAMES.fields))
+    assert with_text(spark.createDataFrame(outcomes, OUTPUT_TYPE), names).where(lacks_text()).count() > 0
+
+
+def test_every_table_of_lanes_is_tried() -> None:
+    assert {*OUTCOME_COLUMNS} - {LANE_REPORT} == {table.name for table in LANE_TABLES}
