@@ -1,5 +1,6 @@
 """Where what was computed anew lies until it is compared and swapped: operator output as Parquet, beside the tables."""
 
+from collections.abc import Iterable
 from datetime import date
 from functools import partial
 
@@ -13,11 +14,16 @@ from pipeline.faults import BadWarehouse
 from pipeline.lanes.lane import LaneSettings
 from pipeline.lanes.operator import OUTPUT_TYPE
 from pipeline.lanes.project import WANTED, replayed_rows
+from pipeline.sinks.few_outcomes import FEW_ROWS, FewOutcomes
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_tables import arrow_rows
+from schemas.field import Table
 from schemas.outcomes import KINDS
 from schemas.render.ddl import quoted
+from schemas.render.spark import struct
+from schemas.tables.bookkeeping import NAMES
 
 
 def stage(
@@ -51,13 +57,30 @@ def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked:
     """
     # Nothing at all came out where all epochs of the dates were over before: then there is no file.
     staged = spark.read.schema(OUTPUT_TYPE).parquet(folder)
-    resolved = with_text(staged, spark.read.format("delta").load(warehouse.table("names")))
-    if resolved.where(lacks_text()).limit(1).count():
-        raise BadWarehouse(f"names of ids in {warehouse.table('dispatch_events')} are missing: start `stream` again, then this")
     files = WarehouseFiles(spark)
     tables = [table for table in SWAPPED_TABLES if files.exists(f"{folder}/kind={KINDS[table.name]}")]
-    by_table = {table.name: resolved.where(F.col("kind") == KINDS[table.name]) for table in tables}
-    return {table.name: rows_of(table_rows(by_table[table.name], table), table, asked) for table in tables}
+    rows = _few(spark, warehouse, staged, tables) if staged.count() <= FEW_ROWS else _many(spark, warehouse, staged, tables)
+    return {table.name: rows_of(rows[table.name], table, asked) for table in tables}
+
+
+def _few(spark: SparkSession, warehouse: Warehouse, staged: DataFrame, tables: Iterable[Table]) -> dict[str, DataFrame]:
+    """By way of the driver: each use of these rows then costs no join."""
+    _, names = arrow_rows(spark, warehouse.table(NAMES.name))
+    few = FewOutcomes(staged.toArrow(), names)
+    if few.lacks_text():
+        raise _names_are_missing(warehouse)
+    return {table.name: spark.createDataFrame(few.rows_of(table), struct(table.fields)) for table in tables}
+
+
+def _many(spark: SparkSession, warehouse: Warehouse, staged: DataFrame, tables: Iterable[Table]) -> dict[str, DataFrame]:
+    resolved = with_text(staged, spark.read.format("delta").load(warehouse.table(NAMES.name)))
+    if resolved.where(lacks_text()).limit(1).count():
+        raise _names_are_missing(warehouse)
+    return {table.name: table_rows(resolved.where(F.col("kind") == KINDS[table.name]), table) for table in tables}
+
+
+def _names_are_missing(warehouse: Warehouse) -> BadWarehouse:
+    return BadWarehouse(f"names of ids in {warehouse.table('dispatch_events')} are missing: start `stream` again, then this")
 
 
 def staged_late_events(waiting: DataFrame, asked: list[Dates], folder: str) -> DataFrame:

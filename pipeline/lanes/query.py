@@ -17,7 +17,7 @@ from pipeline.lanes.project import bronze_lane_rows, control_lane_rows
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
 from pipeline.sinks.append import app_id_of, append, append_rows
-from pipeline.sinks.few_outcomes import FewOutcomes
+from pipeline.sinks.few_outcomes import FEW_ROWS, FewOutcomes
 from pipeline.sinks.manifest import write_manifest
 from pipeline.sinks.outcomes import lacks_text, output_column, table_rows, with_text
 from pipeline.warehouse.checkpoint import read_checkpoint
@@ -33,8 +33,6 @@ from schemas.tables.bookkeeping import NAMES
 QUERY = "lanes"
 #: How long lanes wait for the names of a micro-batch that ingest is still finishing, in steps of NAMES_PAUSE_S.
 NAMES_WAIT_S, NAMES_PAUSE_S = 120, 0.5
-#: So many outcome rows the driver takes and writes by itself: some 20 MB.
-FEW_ROWS = 50_000
 #: Rows for which a micro-batch writes one more file into a table: most write one, and readers list fewer.
 ROWS_PER_FILE = 200_000
 

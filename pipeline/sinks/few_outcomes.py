@@ -12,6 +12,8 @@ from schemas.field import Field, Table
 from schemas.outcomes import ENUMS, FILLED_LATER, KINDS, NULL, PAYLOAD, TEXT_OF_IDS
 from schemas.render.arrow import arrow_schema
 
+#: So many outcome rows the driver takes and handles by itself: some 20 MB.
+FEW_ROWS = 50_000
 _Numbers = npt.NDArray[np.int64]
 
 

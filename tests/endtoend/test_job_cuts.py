@@ -12,6 +12,10 @@ from job_run import run_job, tables_in
 from lane_tables import tables_of
 from pyspark.sql import SparkSession
 
+import pipeline.lanes.query
+import pipeline.sinks.append
+import pipeline.warehouse.local_tables
+import pipeline.warehouse.tables
 from jobs.cli import main
 from pipeline.warehouse.layout import Warehouse
 
@@ -75,6 +79,18 @@ def optimized_and_rebuilt(events: Events, folder: Path, warehouse: Warehouse) ->
     run_job(folder, warehouse)
 
 
+def all_by_spark(events: Events, folder: Path, warehouse: Warehouse) -> None:
+    """As where outcomes are many, and the warehouse is not on the local file system: nothing is written by delta-rs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline.lanes.query, "FEW_ROWS", 0)
+        for module in (pipeline.sinks.append, pipeline.warehouse.local_tables, pipeline.warehouse.tables):
+            patch.setattr(module, "local_folder", lambda _: None)
+        write_events(events, folder / "events.jsonl")
+        run_job(folder, warehouse)
+    commits = DeltaTable.forPath(SparkSession.getActiveSession(), warehouse.table("subscription_throttle")).history().collect()
+    assert all(row.engineInfo.startswith("Apache-Spark") for row in commits)
+
+
 WAYS: list[Callable[[Events, Path, Warehouse], None]] = [
     one_run_per_file,
     one_commit_in_many_micro_batches,
@@ -82,12 +98,13 @@ WAYS: list[Callable[[Events, Path, Warehouse], None]] = [
     repeated_and_shuffled,
     stopped_in_the_middle,
     optimized_and_rebuilt,
+    all_by_spark,
 ]
 
 
 #: Together: repeats, shuffles, several files, commits and micro-batches of either query; a run that goes on where another ended.
-BY_DEFAULT = (repeated_and_shuffled, one_run_per_file)
-LONG = pytest.mark.slow(reason="one to four runs of the job; two ways run by default, test_order cuts random logs in the pure lane")
+BY_DEFAULT = (repeated_and_shuffled, one_run_per_file, all_by_spark)
+LONG = pytest.mark.slow(reason="one to four runs of the job; three ways run by default, test_order cuts random logs in the pure lane")
 
 
 @pytest.mark.parametrize("way", [pytest.param(way, id=way.__name__, marks=() if way in BY_DEFAULT else LONG) for way in WAYS])
