@@ -139,7 +139,7 @@ def bench_ingest(spark: SparkSession, captures: str, folder: Path, copies: int, 
     def plain_copy(number: int) -> None:
         spark.read.json(str(folder / "json-all")).write.format("delta").save(str(folder / f"copy-plain-{number}"))
 
-    def told_copy(files: str, number: int) -> None:
+    def typed_copy(files: str, number: int) -> None:
         spark.read.schema(schema).json(str(folder / f"json-{files}")).write.format("delta").save(str(folder / f"copy-{files}-{number}"))
 
     def ingest(files: str, beside: str, number: int) -> None:
@@ -148,7 +148,7 @@ def bench_ingest(spark: SparkSession, captures: str, folder: Path, copies: int, 
 
     targets = {
         beside: [Warehouse(str(folder / f"ingest-{beside}-{number}")) for number in range(rounds + 1)]
-        for beside in ("plain", "told", "one")
+        for beside in ("plain", "typed", "one")
     }
     for target in chain.from_iterable(targets.values()):
         create_missing_tables(spark, target)
@@ -156,13 +156,13 @@ def bench_ingest(spark: SparkSession, captures: str, folder: Path, copies: int, 
     with PeakMemory() as memory:
         plain = alternate(plain_copy, partial(ingest, "all", "plain"), rounds)
         print("the copy is told the columns", flush=True)
-        told = alternate(partial(told_copy, "all"), partial(ingest, "all", "told"), rounds)
+        typed = alternate(partial(typed_copy, "all"), partial(ingest, "all", "typed"), rounds)
         print(f"{rows_of_one:,} lines", flush=True)
-        one = alternate(partial(told_copy, "one"), partial(ingest, "one", "one"), rounds)
+        one = alternate(partial(typed_copy, "one"), partial(ingest, "one", "one"), rounds)
     return (
         summary(plain, rows)
-        | {f"told_{name}": value for name, value in summary(told, rows).items() if name != "rows"}
-        | apart_from_fixed_costs(told, rows, one, rows_of_one)
+        | {f"typed_{name}": value for name, value in summary(typed, rows).items() if name != "rows"}
+        | apart_from_fixed_costs(typed, rows, one, rows_of_one)
         | {"java_peak_mb": memory.java_mb, "python_worker_peak_mb": memory.python_worker_mb}
     )
 
@@ -225,8 +225,8 @@ def bench_backfill(spark: SparkSession, captures: str, folder: Path, copies: int
     lanes(rounds + 1)
     issue_drain(spark, whole, context())
     lanes(rounds + 1)
-    told = spark.read.format("delta").load(whole.table("dispatch_events")).agg(F.min("event_date"), F.max("event_date")).collect()[0]
-    asked = dates_of_all(spark, whole, told[0], told[1], None)
+    span = spark.read.format("delta").load(whole.table("dispatch_events")).agg(F.min("event_date"), F.max("event_date")).collect()[0]
+    asked = dates_of_all(spark, whole, span[0], span[1], None)
 
     def anew(number: int) -> None:
         this = BackfillRun(
@@ -260,8 +260,8 @@ def bench_watch(spark: SparkSession, captures: str, folder: Path, copies: int, r
     for target in targets:
         create_missing_tables(spark, target)
     pair = alternate(*watched_and_not(spark, targets, folder / "watch.log", TO_END), rounds)
-    told = spark.read.format("delta").load(targets[-1].table("query_progress")).count()
-    return summary(pair, rows) | {"micro_batches_told": told}
+    recorded = spark.read.format("delta").load(targets[-1].table("query_progress")).count()
+    return summary(pair, rows) | {"micro_batches_recorded": recorded}
 
 
 BENCHES = {"lanes": bench_lanes, "ingest": bench_ingest, "topics": bench_topics, "backfill": bench_backfill, "watch": bench_watch}

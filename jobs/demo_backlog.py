@@ -56,8 +56,8 @@ def compared_evictions(ours: Evictions, theirs: Evictions, lost: list[Any]) -> t
         mine, broker = ours.get((topic, kind), 0), theirs.get((topic, kind), 0)
         if mine or broker:
             losers = sorted((row["subscription"], row["entries"]) for row in lost if (row["topic"], row["quota_type"]) == (topic, kind))
-            told = ", ".join(f"{subscription} {entries:,}" for subscription, entries in losers)
-            rows.append((_short(topic), kind, f"{mine:,} / {broker:,}", told, "DIFFERENT" if (topic, kind) in wrong else "equal"))
+            losses = ", ".join(f"{subscription} {entries:,}" for subscription, entries in losers)
+            rows.append((_short(topic), kind, f"{mine:,} / {broker:,}", losses, "DIFFERENT" if (topic, kind) in wrong else "equal"))
     verdict = f"{len(wrong)} of {len(names)} counters DIFFERENT" if wrong else f"all {len(names)} counters equal"
     return f"{aligned(['topic', 'quota', 'rounds', 'entries lost', ''], rows)}\n\n{verdict}", len(wrong)
 

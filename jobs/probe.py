@@ -145,8 +145,8 @@ def _brokers_at(spark: Any, warehouse: Any, at_us: int, broker: str | None, topi
     )
     if not epochs:
         begin_us = bronze.agg(F.min("ts")).first()[0]
-        told = f"the first event is of {text_of(begin_us)}" if begin_us is not None else "the warehouse has no events"
-        raise BadConfig(f"--at {text_of(at_us)}: nothing was told until then, {told}")
+        begin = f"the first event is of {text_of(begin_us)}" if begin_us is not None else "the warehouse has no events"
+        raise BadConfig(f"--at {text_of(at_us)}: no event until then, {begin}")
     last = {row.broker: row for row in epochs if broker is None or row.broker == broker}
     if not last:
         raise BadConfig(
@@ -180,8 +180,8 @@ def _outcomes(spark: Any, warehouse: Any, at_us: int, settings: Any, brokers: li
 def json_lines(brokers: list[LivingBroker], tables: dict[str, list[dict[str, Any]]]) -> Iterable[str]:
     """An object per broker, topic and subscription; `table` says which. Times are ISO 8601 in UTC."""
     for one in brokers:
-        said = {"broker": one.broker, "epoch": one.epoch, "last_event": text_of(one.last_us), "stopped": one.stopped}
-        yield json.dumps({"table": "brokers", **said}, ensure_ascii=False)
+        shown = {"broker": one.broker, "epoch": one.epoch, "last_event": text_of(one.last_us), "stopped": one.stopped}
+        yield json.dumps({"table": "brokers", **shown}, ensure_ascii=False)
     for table, rows in tables.items():
         for row in rows:
             yield json.dumps({"table": table, **{name: _plain(value) for name, value in row.items()}}, ensure_ascii=False)

@@ -35,7 +35,7 @@ class _Listener(StreamingQueryListener):
     """Hands on what Spark tells, unread."""
 
     def __init__(self) -> None:
-        self.told: deque[str] = deque(maxlen=INBOX)
+        self.progress: deque[str] = deque(maxlen=INBOX)
         self.pushed_out = 0
         self.ended: set[str] = set()
         self.query_ended = threading.Event()
@@ -45,8 +45,8 @@ class _Listener(StreamingQueryListener):
 
     def onQueryProgress(self, event: Any) -> None:  # noqa: N802 - Spark's name
         """Keep the progress; the oldest gives way."""
-        self.pushed_out += len(self.told) == INBOX
-        self.told.append(event.progress.json)
+        self.pushed_out += len(self.progress) == INBOX
+        self.progress.append(event.progress.json)
 
     def onQueryTerminated(self, event: Any) -> None:  # noqa: N802 - Spark's name
         """No progress of this run of the query follows."""
@@ -82,9 +82,9 @@ class Recorder:
     def take(self) -> list[Entry]:
         """Record micro-batches that were finished since the last call; their rows of query_progress. Main thread only, never raises."""
         rows = []
-        while self.listener.told:
+        while self.listener.progress:
             try:
-                progress = json.loads(self.listener.told.popleft())
+                progress = json.loads(self.listener.progress.popleft())
                 if progress["name"] in QUERIES and is_micro_batch(progress):
                     rows.append(self._row(progress))
             except Exception as fault:  # noqa: BLE001 - a progress of a form that we do not know must not end the job; it is told
@@ -100,10 +100,10 @@ class Recorder:
         self.micro_batches += 1
         self._progress.put(row)
         fields = {key: value for key, value in row.items() if key not in ("run_id", "query", "batch_id")}
-        self.tell("micro_batch", query=query, micro_batch=batch_id, **fields)
+        self.record("micro_batch", query=query, micro_batch=batch_id, **fields)
         return row
 
-    def tell(self, event: str, words: str = "", *, level: str = "INFO", **fields: Any) -> None:
+    def record(self, event: str, words: str = "", *, level: str = "INFO", **fields: Any) -> None:
         """Something happened: a line of the log file with these fields, and `words` for the person who waits."""
         if words:
             say(words)

@@ -43,7 +43,7 @@ def recorded(opened: OpenWarehouse, settings: Settings, *, events: str, mode: st
     recorder = Recorder(run.run_id, run.now, progress, log)
     begun = _begun(opened, settings, events, mode)
     ledger.put(begun)
-    recorder.tell("run_started", **{key: value for key, value in begun.items() if key not in ("run_id", "event")})
+    recorder.record("run_started", **{key: value for key, value in begun.items() if key not in ("run_id", "event")})
     opened.spark.streams.addListener(recorder.listener)
     outcome, error = "failed", None
     try:
@@ -58,7 +58,7 @@ def recorded(opened: OpenWarehouse, settings: Settings, *, events: str, mode: st
         counted = {"micro_batches": recorder.micro_batches, "unrecorded": recorder.unrecorded}
         end: dict[str, Any] = {"ended_at": run.now(), "outcome": outcome, "error": error, **counted}
         ledger.put({**begun, "event": "ended", **end})
-        recorder.tell("run_ended", level="INFO" if error is None else "ERROR", **end)
+        recorder.record("run_ended", level="INFO" if error is None else "ERROR", **end)
         recorder.close(ledger)
 
 

@@ -110,12 +110,12 @@ def _last(query: dict[str, Any], now: datetime) -> str:
     return f"micro-batch {last['batch_id']} {ago(now, last['written_at'])}, {last['rows_in']:,} rows{_pace(query['last_progress'])}"
 
 
-def _pace(told: dict[str, Any] | None) -> str:
+def _pace(progress: dict[str, Any] | None) -> str:
     """Of the newest micro-batch that query_progress has: not always the newest one."""
-    if told is None:
+    if progress is None:
         return ""
-    rate = f", {told['rows_per_s']:,.0f}/s" if told["rows_per_s"] else ""
-    return f" ({told['batch_id']} took {told['trigger_execution_ms'] / 1000:.1f} s{rate})"
+    rate = f", {progress['rows_per_s']:,.0f}/s" if progress["rows_per_s"] else ""
+    return f" ({progress['batch_id']} took {progress['trigger_execution_ms'] / 1000:.1f} s{rate})"
 
 
 def _newest(times: dict[str, Any]) -> str:

@@ -140,8 +140,8 @@ def _once(opened: Any, recorder: Any, events: str, settings: Settings, drain: bo
             say("stopped before the end; the same command goes on from here")
             recorder.outcome = "stopped"
             return 1
-    _say_grown(recorder, report_grown_files(*context, events, settings, opened.run))
-    _say_books(opened)
+    _report_grown(recorder, report_grown_files(*context, events, settings, opened.run))
+    _show_books(opened)
     return 0
 
 
@@ -164,9 +164,9 @@ def _live(opened: Any, recorder: Any, events: str, settings: Settings) -> int:
             lines.speak()
             if time.monotonic() - looked > GROWN_FILES_EVERY_SECONDS:
                 looked = time.monotonic()
-                _say_grown(recorder, report_grown_files(opened.spark, opened.warehouse, events, settings, opened.run))
+                _report_grown(recorder, report_grown_files(opened.spark, opened.warehouse, events, settings, opened.run))
             opened.stop.wait(POLL_SECONDS)
-        recorder.tell("stop_requested" if opened.stop.is_made() else "query_ended")
+        recorder.record("stop_requested" if opened.stop.is_made() else "query_ended")
     finally:
         stop_between_batches(opened, list(queries.values()))
     lines.speak_last()
@@ -176,13 +176,13 @@ def _live(opened: Any, recorder: Any, events: str, settings: Settings) -> int:
     return 0
 
 
-def _say_grown(recorder: Any, files: int) -> None:
+def _report_grown(recorder: Any, files: int) -> None:
     if files:
         words = f"WARNING: {files} files grew after they were read; their new lines are in no table: see ingest_files, fault = 'grew'"
-        recorder.tell("files_grew", words, level="WARN", files=files)
+        recorder.record("files_grew", words, level="WARN", files=files)
 
 
-def _say_books(opened: Any) -> None:
+def _show_books(opened: Any) -> None:
     """What this run did, from batch_manifest: everything that went in came out somewhere."""
     from jobs.driver import say
     from pipeline.warehouse.local_tables import arrow_rows

@@ -30,13 +30,13 @@ class ProgressLines:
     def __init__(self, recorder: Recorder, names: dict[str, StreamingQuery]) -> None:
         self._recorder = recorder
         self._names = names
-        self._said: dict[str, int] = dict.fromkeys(names, -1)
+        self._shown: dict[str, int] = dict.fromkeys(names, -1)
         self._quiet_since = time.monotonic()
 
     def speak(self) -> None:
         """Print what is new since the last call."""
         for row in self._recorder.take():
-            self._said[row["query"]] = row["batch_id"]
+            self._shown[row["query"]] = row["batch_id"]
             self._quiet_since = time.monotonic()
             say(_line(row))
         self._sign_of_life()
@@ -53,8 +53,8 @@ class ProgressLines:
         for name, query in self._names.items():
             if query.isActive and query.status["isTriggerActive"]:
                 message = query.status["message"]
-                words = f"{name:<6} micro-batch {self._said[name] + 1} still runs: {message}"
-                self._recorder.tell("still_runs", words, query=name, micro_batch=self._said[name] + 1, message=message)
+                words = f"{name:<6} micro-batch {self._shown[name] + 1} still runs: {message}"
+                self._recorder.record("still_runs", words, query=name, micro_batch=self._shown[name] + 1, message=message)
 
 
 def _line(row: Entry) -> str:
@@ -71,7 +71,7 @@ def run_to_end(opened: OpenWarehouse, recorder: Recorder, name: str, query: Stre
     lines = ProgressLines(recorder, {name: query})
     while query.isActive:
         if opened.stop.is_made():
-            recorder.tell("stop_requested")
+            recorder.record("stop_requested")
             stop_between_batches(opened, [query])
             lines.speak_last()
             return False

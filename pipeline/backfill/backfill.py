@@ -69,7 +69,7 @@ def backfill(spark: SparkSession, warehouse: Warehouse, settings: Settings, run:
         changed = {epoch[0] for epoch, digest in newest_states(spark, warehouse).items() if before.get(epoch, digest) != digest}
         done += _live_round(settings, lanes, {*changed, *(not_closed if asked is None else ())})
     not_closed = {broker: why for broker, why in not_closed.items() if broker not in lanes.seeded}
-    return _document(warehouse, run, done, not_closed, lanes.said)
+    return _document(warehouse, run, done, not_closed, lanes.fates)
 
 
 def _waiting(spark: SparkSession, warehouse: Warehouse, run: Run) -> list[Due]:
@@ -89,7 +89,7 @@ def _live_round(settings: Settings, lanes: LiveLanes, brokers: Collection[str]) 
         run = replace(lanes.run, ingest_batch=newest)  # a lane may have read a part of it
         due = open_dates(spark, warehouse, lanes.held, late_dates(spark, warehouse, newest))
         finished, not_closed = _round(spark, warehouse, settings, run, due, lanes)
-        lanes.said |= not_closed
+        lanes.fates |= not_closed
         return finished
     finally:
         lanes.release()
@@ -153,9 +153,9 @@ def range_lines(dates: Iterable[Dates], reasons: Mapping[str, str]) -> Iterable[
     groups: dict[str, list[str]] = {}
     for one in dates:
         groups.setdefault(f"{one.first} to {one.last} ({reasons[one.broker]})", []).append(one.broker)
-    for said, brokers in groups.items():
+    for heading, brokers in groups.items():
         more = f" and {len(brokers) - NAMED_BROKERS} more" if len(brokers) > NAMED_BROKERS else ""
-        yield f"{said}: {', '.join(brokers[:NAMED_BROKERS])}{more}"
+        yield f"{heading}: {', '.join(brokers[:NAMED_BROKERS])}{more}"
 
 
 def _compare_and_swap(
@@ -209,7 +209,7 @@ def _document(warehouse: Warehouse, run: Run, done: Sequence[Done], not_closed: 
             for one in done
         ],
         "not_closed": [{"broker": broker, "why": why} for broker, why in sorted(not_closed.items())],
-        "live": [{"broker": broker, "lane": said} for broker, said in sorted(live.items())],
+        "live": [{"broker": broker, "lane": fate} for broker, fate in sorted(live.items())],
     }
 
 
@@ -222,5 +222,5 @@ def dates_of_all(spark: SparkSession, warehouse: Warehouse, first: date, last: d
     """The range for every broker that told something in it, or for those of `brokers` that did."""
     bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
     rows = bronze.where(f"event_date BETWEEN '{first}' AND '{last}'").select("broker").distinct().collect()
-    told = sorted(row.broker for row in rows if brokers is None or row.broker in brokers)
-    return [Due(Dates(broker, first, last), "asked") for broker in told]
+    present = sorted(row.broker for row in rows if brokers is None or row.broker in brokers)
+    return [Due(Dates(broker, first, last), "asked") for broker in present]

@@ -70,8 +70,8 @@ def open_dates(spark: SparkSession, warehouse: Warehouse, held: Collection[tuple
     """Per broker of these epochs the dates of which rows may still come: from the first that is not settled, or waits for late events."""
     keys = spark.createDataFrame(sorted(held), "broker string, epoch bigint")
     bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
-    told = bronze.join(F.broadcast(keys), ["broker", "epoch"]).groupBy("broker", "epoch")
-    dates = told.agg(F.min("event_date").alias("began"), F.max("event_date").alias("newest"))
+    of_epochs = bronze.join(F.broadcast(keys), ["broker", "epoch"]).groupBy("broker", "epoch")
+    dates = of_epochs.agg(F.min("event_date").alias("began"), F.max("event_date").alias("newest"))
     snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots")).where("mark = 'settled'")
     settled = snapshots.groupBy("broker", "epoch").agg(F.date_add(F.max("event_date"), 1).alias("open"))
     found = [Dates(row.broker, row.open or row.began, row.newest) for row in dates.join(settled, ["broker", "epoch"], "left").collect()]

@@ -37,8 +37,8 @@ class LiveLanes:
     spark: SparkSession
     warehouse: Warehouse
     run: Run
-    said: dict[str, str] = field(default_factory=dict)
-    told: set[str] = field(default_factory=set)
+    fates: dict[str, str] = field(default_factory=dict)
+    asked_to_hold: set[str] = field(default_factory=set)
     seeded: set[str] = field(default_factory=set)
     held: Standing = field(default_factory=dict)
 
@@ -51,19 +51,19 @@ class LiveLanes:
         """Let the lanes of these brokers hold; of a broker that does not answer in time `said` says so."""
         asked = set(brokers)
         if not self.run.lanes_run():
-            self.said |= dict.fromkeys(asked, "no stream is running")
+            self.fates |= dict.fromkeys(asked, "no stream is running")
             return
-        self.told |= asked
+        self.asked_to_hold |= asked
         self._issue(asked, "hold")
-        answers = self._wait_until(lambda told: asked <= {broker for broker, _, answer in told if answer == "held"})
+        answers = self._wait_until(lambda found: asked <= {broker for broker, _, answer in found if answer == "held"})
         self.held = {(broker, epoch): at for (broker, epoch, answer), at in answers.items() if answer == "held" and at > FIRST_SEQ}
-        self.said |= dict.fromkeys(asked - {broker for broker, _ in self.held}, "its lane has nothing open, or did not answer in time")
+        self.fates |= dict.fromkeys(asked - {broker for broker, _ in self.held}, "its lane has nothing open, or did not answer in time")
 
     def holding(self) -> set[str]:
         """Brokers whose lanes have not gone on by themselves, as far as their whole micro-batches tell."""
         gone_on = {broker for broker, _, answer in self._answers() if answer != "held"}
         asked = {broker for broker, _ in self.held}
-        self.said |= dict.fromkeys(asked & gone_on, GONE_ON)
+        self.fates |= dict.fromkeys(asked & gone_on, GONE_ON)
         return asked - gone_on
 
     def seed(self, outcomes: str, brokers_computed: Collection[str]) -> set[str]:
@@ -75,7 +75,7 @@ class LiveLanes:
         states = rows.select("broker_id", *columns, PAYLOAD).collect()
         computed = {(brokers[row.broker_id], row.epoch) for row in states}
         whole = {broker for broker, _ in held} - {broker for broker, _ in held - computed}
-        self.said |= dict.fromkeys({broker for broker, _ in held} - whole, "with what came late its epoch was over before")
+        self.fates |= dict.fromkeys({broker for broker, _ in held} - whole, "with what came late its epoch was over before")
         orders = [
             order
             for row in states
@@ -85,20 +85,20 @@ class LiveLanes:
         if not orders:
             return set()
         issue(self.spark, self.warehouse, orders, self.run.now())
-        self.told -= whole
+        self.asked_to_hold -= whole
         wanted = {key for key in computed if key[0] in whole}
-        answers = self._wait_until(lambda told: wanted <= {(broker, epoch) for broker, epoch, answer in told if answer != "held"})
+        answers = self._wait_until(lambda found: wanted <= {(broker, epoch) for broker, epoch, answer in found if answer != "held"})
         taken = {(broker, epoch) for broker, epoch, answer in answers if answer == "seeded"}
         gone_on = {broker for broker, _, answer in answers if answer in ("lapsed", "refused")}
         self.seeded = whole - {broker for broker, _ in wanted - taken}
-        self.said |= dict.fromkeys(whole - self.seeded, "its lane did not answer in time; it may still go on from what was computed")
-        self.said |= dict.fromkeys(whole & gone_on, GONE_ON)
-        self.said |= dict.fromkeys(self.seeded, "its lane goes on from what was computed")
+        self.fates |= dict.fromkeys(whole - self.seeded, "its lane did not answer in time; it may still go on from what was computed")
+        self.fates |= dict.fromkeys(whole & gone_on, GONE_ON)
+        self.fates |= dict.fromkeys(self.seeded, "its lane goes on from what was computed")
         return self.seeded
 
     def release(self) -> None:
         """Let lanes go on as they are that were not handed a state."""
-        self._issue(self.told, "release")
+        self._issue(self.asked_to_hold, "release")
 
     def release_forgotten(self) -> None:
         """Let lanes go on that wait for a backfill that died: of a broker that fell silent nothing else would."""

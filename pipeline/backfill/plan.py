@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.backfill.slices import rows_of
-from pipeline.backfill.stretch import FIRST_SEQ, Dates, Mark, NotClosed, Stretch, Told, stretch_of
+from pipeline.backfill.stretch import FIRST_SEQ, Dates, EpochSpan, Mark, NotClosed, Stretch, stretch_of
 from pipeline.backfill.uncounted import counted_marks, first_uncounted
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES_BY_NAME
@@ -48,23 +48,23 @@ def plan(
     wanted = {one.broker: _with_moved_ends(one, ends) for one in asked}
     stretches: list[tuple[Stretch, date]] = []
     not_closed: dict[str, str] = {}
-    for told in _told(spark, warehouse, bronze, list(wanted.values())):
+    for span in _spans(spark, warehouse, bronze, list(wanted.values())):
         try:
             stretch = stretch_of(
-                wanted[told.broker],
-                told,
-                marks.get((told.broker, told.epoch), ()),
-                None if held is None else held.get((told.broker, told.epoch), FIRST_SEQ),
+                wanted[span.broker],
+                span,
+                marks.get((span.broker, span.epoch), ()),
+                None if held is None else held.get((span.broker, span.epoch), FIRST_SEQ),
             )
         except NotClosed as fault:
-            not_closed[told.broker] = str(fault)
+            not_closed[span.broker] = str(fault)
             continue
         if stretch is not None:
-            stretches.append((stretch, wanted[told.broker].last))
-    possible = [(stretch, last) for stretch, last in stretches if stretch.told.broker not in not_closed]
+            stretches.append((stretch, wanted[span.broker].last))
+    possible = [(stretch, last) for stretch, last in stretches if stretch.span.broker not in not_closed]
     states = _states(snapshots, [stretch for stretch, _ in possible])
     keyed = {
-        (stretch.told.broker_id, stretch.told.epoch): (stretch, states.get((stretch.told.broker, stretch.told.epoch), b""), last)
+        (stretch.span.broker_id, stretch.span.epoch): (stretch, states.get((stretch.span.broker, stretch.span.epoch), b""), last)
         for stretch, last in possible
     }
     return Plan(tuple(one for one in wanted.values() if one.broker not in not_closed), keyed, not_closed)
@@ -93,25 +93,25 @@ def _with_moved_ends(dates: Dates, ends: Iterable[Dates]) -> Dates:
     return dates
 
 
-def _told(spark: SparkSession, warehouse: Warehouse, bronze: DataFrame, asked: list[Dates]) -> list[Told]:
+def _spans(spark: SparkSession, warehouse: Warehouse, bronze: DataFrame, asked: list[Dates]) -> list[EpochSpan]:
     """Every epoch with events of the dates, or with rows of windows in which something lasted without any event."""
     ranges = spark.createDataFrame([(one.broker, one.first, one.last) for one in asked], _DATES)
     pruned = bronze.where(F.col("event_date").between(min(one.first for one in asked), max(one.last for one in asked)))
     of_dates = pruned.join(F.broadcast(ranges), "broker").where("event_date BETWEEN first AND last")
     events = of_dates.groupBy("broker", "broker_id", "epoch").agg(F.min("seq").alias("first_seq"), F.max("seq").alias("last_seq")).collect()
-    told = {(row.broker, row.epoch): Told(row.broker, row.broker_id, row.epoch, row.first_seq, row.last_seq) for row in events}
+    spans = {(row.broker, row.epoch): EpochSpan(row.broker, row.broker_id, row.epoch, row.first_seq, row.last_seq) for row in events}
     windows = TABLES_BY_NAME["limiter_windows"]
     there = rows_of(spark.read.format("delta").load(warehouse.table(windows.name)), windows, asked).select("broker", "epoch").distinct()
     ids = (
         spark.read.format("delta").load(warehouse.table("names")).where("level = 'broker'").select("broker", F.col("id").alias("broker_id"))
     )
     for row in there.join(F.broadcast(ids), "broker").collect():
-        told.setdefault((row.broker, row.epoch), Told(row.broker, row.broker_id, row.epoch, None, None))
-    return list(told.values())
+        spans.setdefault((row.broker, row.epoch), EpochSpan(row.broker, row.broker_id, row.epoch, None, None))
+    return list(spans.values())
 
 
 def _states(snapshots: DataFrame, stretches: Iterable[Stretch]) -> dict[_Epoch, bytes]:
-    begins = [(stretch.told.broker, stretch.told.epoch, stretch.first_seq) for stretch in stretches if stretch.first_seq > 1]
+    begins = [(stretch.span.broker, stretch.span.epoch, stretch.first_seq) for stretch in stretches if stretch.first_seq > 1]
     if not begins:
         return {}
     wanted = snapshots.sparkSession.createDataFrame(begins, "broker string, epoch bigint, next_seq bigint")

@@ -19,7 +19,7 @@ from schemas.outcomes import LANE_REPORT
 
 EPOCH = COLUMN["epoch"]
 #: Told when events came, which a backfill does not change.
-NOT_TOLD = (LANE_REPORT, "late_events")
+TABLES_OF_ARRIVAL = (LANE_REPORT, "late_events")
 
 
 class Refold:
@@ -31,11 +31,11 @@ class Refold:
         self._lane = Lane(settings)
         if state:
             numbers, model = opened_snapshot(state, settings.window_us)
-            time = self._lane.new_time(stretch.told.epoch, model)
+            time = self._lane.new_time(stretch.span.epoch, model)
             time.restore(numbers)
-            epoch = Epoch(stretch.told.epoch, Counts(), lambda rows: None, time, next_seq=stretch.first_seq)
+            epoch = Epoch(stretch.span.epoch, Counts(), lambda rows: None, time, next_seq=stretch.first_seq)
             self._lane.adopt(epoch)
-        self._epoch = self._lane.epoch(stretch.told.epoch)
+        self._epoch = self._lane.epoch(stretch.span.epoch)
 
     def offer(self, rows: Array) -> list[Rows]:
         """Events of the epoch, in order of seq: int64 [n, LANE_COLUMNS]. A place without an event is lost."""
@@ -55,21 +55,21 @@ class Refold:
         elif self._stretch.end == HELD:
             return [*self._taken(), *self._state()]
         outcomes = self._taken()
-        told = self._stretch.told
-        invariant(self._is_done(), f"{told.broker}, epoch {told.epoch}: the events in dispatch_events do not close the dates")
+        span = self._stretch.span
+        invariant(self._is_done(), f"{span.broker}, epoch {span.epoch}: the events in dispatch_events do not close the dates")
         return outcomes
 
     def _taken(self) -> list[Rows]:
-        return [rows for rows in self._lane.finish() if rows.table not in NOT_TOLD]
+        return [rows for rows in self._lane.finish() if rows.table not in TABLES_OF_ARRIVAL]
 
     def _state(self) -> list[Rows]:
         """From where the lane is to go on; nothing if with what came late the epoch is over before."""
-        time, told = self._epoch.time, self._stretch.told
+        time, span = self._epoch.time, self._stretch.span
         if time is None:
             return []
         reached = self._epoch.next_seq - 1
-        invariant(reached == self._stretch.last_seq, f"{told.broker}, epoch {told.epoch}: the last event that its lane applied is missing")
-        columns: dict[str, Array | int] = {"epoch": told.epoch, "request": 0, "answer": hold.HELD, "next_seq": self._epoch.next_seq}
+        invariant(reached == self._stretch.last_seq, f"{span.broker}, epoch {span.epoch}: the last event that its lane applied is missing")
+        columns: dict[str, Array | int] = {"epoch": span.epoch, "request": 0, "answer": hold.HELD, "next_seq": self._epoch.next_seq}
         return [Rows("lane_answers", columns, 1, snapshot(time.numbers, time.model, time.window_us))]
 
     def _is_done(self) -> bool:

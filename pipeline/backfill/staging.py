@@ -41,9 +41,9 @@ def stage(
     bronze = spark.read.format("delta").load(warehouse.table("dispatch_events")).where(F.col("ingest_batch") <= ingest_batch)
     control = spark.read.format("delta").load(warehouse.table("lane_control"))
     chosen = [stretch for stretch, _, _ in stretches.values()]
-    wanted = spark.createDataFrame([(s.told.broker_id, s.told.epoch, s.first_seq, s.last_seq) for s in chosen], WANTED)
+    wanted = spark.createDataFrame([(s.span.broker_id, s.span.epoch, s.first_seq, s.last_seq) for s in chosen], WANTED)
     # Said again as bounds, so that files without any of it are skipped.
-    brokers, epochs = {s.told.broker for s in chosen}, {s.told.epoch for s in chosen}
+    brokers, epochs = {s.span.broker for s in chosen}, {s.span.epoch for s in chosen}
     near = bronze.where(F.col("broker").isin(brokers) & F.col("epoch").isin(epochs))
     near = near.where(F.col("seq").between(min(s.first_seq for s in chosen), max(s.last_seq for s in chosen)))
     outcomes = replayed_rows(near, control, wanted).mapInPandas(partial(refold, stretches=stretches, settings=settings), OUTPUT_TYPE)

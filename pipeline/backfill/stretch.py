@@ -26,7 +26,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Told:
+class EpochSpan:
     """What lies in dispatch_events of an epoch: seq of its first and last event of the dates, None if it has none."""
 
     broker: str
@@ -50,7 +50,7 @@ class Stretch:
     (`ended` or `drained`) if the stretch reaches its end, `held` if it reaches the event before which its lane holds, else empty.
     """
 
-    told: Told
+    span: EpochSpan
     first_seq: int
     needed_seq: int
     last_seq: int
@@ -61,7 +61,7 @@ class NotClosed(Exception):
     """A date of a broker of which rows may still come."""
 
 
-def stretch_of(dates: Dates, told: Told, marks: Iterable[Mark], held_at: int | None = None) -> Stretch | None:
+def stretch_of(dates: Dates, span: EpochSpan, marks: Iterable[Mark], held_at: int | None = None) -> Stretch | None:
     """The stretch that gives all rows of the dates; None if there are none: the epoch was over before, or has not begun.
 
     `held_at` is the seq before which the lane holds the epoch, None if it does not. Raises NotClosed if rows of the dates may still come.
@@ -71,18 +71,18 @@ def stretch_of(dates: Dates, told: Told, marks: Iterable[Mark], held_at: int | N
     ordered = sorted(marks, key=lambda mark: mark.next_seq)
     begins = [mark.next_seq for mark in ordered if mark.mark == "day" and mark.event_date < dates.first]
     first_seq = begins[-1] if begins else FIRST_SEQ
-    needed_seq = told.last_seq if told.last_seq is not None else first_seq - 1
+    needed_seq = span.last_seq if span.last_seq is not None else first_seq - 1
     final = next((mark for mark in ordered if mark.mark in ("ended", "drained")), None)
-    if final is not None and told.last_seq is None and final.event_date < dates.first:
+    if final is not None and span.last_seq is None and final.event_date < dates.first:
         return None
     if final is None and held_at is not None:
-        return Stretch(told, first_seq, held_at - 1, held_at - 1, HELD) if held_at > first_seq else None
+        return Stretch(span, first_seq, held_at - 1, held_at - 1, HELD) if held_at > first_seq else None
     if final is None and not any(_closes(mark, dates.last, needed_seq) for mark in ordered):
-        raise NotClosed(f"{told.broker}: epoch {told.epoch} has not settled {dates.last}")
+        raise NotClosed(f"{span.broker}: epoch {span.epoch} has not settled {dates.last}")
     later = [mark.next_seq for mark in ordered if mark.mark == "day" and mark.event_date > dates.last and mark.next_seq > needed_seq]
     if later:
-        return Stretch(told, first_seq, needed_seq, later[0], "")
-    return Stretch(told, first_seq, needed_seq, END_OF_SEQ, final.mark if final else "")
+        return Stretch(span, first_seq, needed_seq, later[0], "")
+    return Stretch(span, first_seq, needed_seq, END_OF_SEQ, final.mark if final else "")
 
 
 def _closes(mark: Mark, last: date, needed_seq: int) -> bool:

@@ -10,7 +10,7 @@ from pipeline.warehouse.files import WarehouseFiles
 _END = "\n"
 
 
-def first_said(spark: SparkSession, checkpoint: str, batch_id: int) -> Callable[[str], str]:
+def first_listed(spark: SparkSession, checkpoint: str, batch_id: int) -> Callable[[str], str]:
     """A function that gives back what it was told when micro-batch `batch_id` was run first, kept in the checkpoint; `text` has one line.
 
     What was kept for the micro-batch before is deleted: that one is over.
@@ -18,7 +18,7 @@ def first_said(spark: SparkSession, checkpoint: str, batch_id: int) -> Callable[
     files = WarehouseFiles(spark)
     folder = f"{checkpoint}/listed"
 
-    def said(text: str) -> str:
+    def listed(text: str) -> str:
         files.delete(f"{folder}/{batch_id - 1}")
         kept = files.read(f"{folder}/{batch_id}")
         if kept is None or not kept.endswith(_END):
@@ -26,4 +26,4 @@ def first_said(spark: SparkSession, checkpoint: str, batch_id: int) -> Callable[
             files.write(f"{folder}/{batch_id}", kept)
         return kept.removesuffix(_END)
 
-    return said
+    return listed

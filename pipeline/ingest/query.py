@@ -6,7 +6,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from pipeline.ingest.listed import first_said
+from pipeline.ingest.listed import first_listed
 from pipeline.ingest.micro_batch import MicroBatch, ingest_micro_batch
 from pipeline.ingest.source_log import planned_files
 from pipeline.run_context import RunContext
@@ -42,7 +42,7 @@ def _writer(source: Source, warehouse: Warehouse, run: RunContext) -> Callable[[
         spark = batch.sparkSession
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
         planned = planned_files(spark, warehouse, QUERY, batch_id)
-        reader = source.reader(batch, planned, first_said(spark, warehouse.checkpoint(QUERY), batch_id))
+        reader = source.reader(batch, planned, first_listed(spark, warehouse.checkpoint(QUERY), batch_id))
         if reader is not None:
             ingest_micro_batch(MicroBatch(spark, warehouse, run, QUERY, query_id or "", batch_id), reader)
 

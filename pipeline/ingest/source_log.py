@@ -31,8 +31,8 @@ def planned_files(spark: SparkSession, warehouse: Warehouse, query: str, batch_i
         return []
     log = {number: name for number, name in _log_files(spark, warehouse, query).items() if number in numbers}
     entries = [(number, file) for number, file in _entries(spark, warehouse, query, log.values()) if number in numbers]
-    untold = set(numbers) - {number for number, _ in entries}
-    invariant(not untold, f"{query}: the file source's log in the checkpoint names no file under {sorted(untold)}")
+    unnamed = set(numbers) - {number for number, _ in entries}
+    invariant(not unnamed, f"{query}: the file source's log in the checkpoint names no file under {sorted(unnamed)}")
     return [file for _, file in entries]
 
 

@@ -122,7 +122,7 @@ class Epoch:
     def _release(self) -> None:
         """Out of `held`: late and repeated rows first, then the contiguous run."""
         past = int(np.searchsorted(self.held[:, SEQ], self.next_seq)) if self.phase == OPEN else len(self.held)
-        self._tell_past(self.held[:past])
+        self._report_past(self.held[:past])
         rest = self.held[past:]
         seq = rest[:, SEQ]
         expected = np.arange(self.next_seq, self.next_seq + len(rest))
@@ -133,12 +133,12 @@ class Epoch:
             self._apply(rest[start : min(start + SLICE_ROWS, run)])
         if self.phase != OPEN and len(self.held):
             beyond, self.held = self.held, self.held[:0]
-            self._tell_past(beyond)
+            self._report_past(beyond)
 
     def _apply(self, rows: Array) -> None:
         """Apply a contiguous run that begins at `next_seq`; nothing follows a `broker_stop`."""
         if self.time is None:
-            self._tell_past(rows)
+            self._report_past(rows)
             return
         stops = np.flatnonzero(rows[:, TYPE] == CODES["broker_stop"])
         now = rows[: stops[0] + 1] if len(stops) else rows
@@ -152,7 +152,7 @@ class Epoch:
         if len(stops):
             self.time.end()
             self._shut(ENDED)
-            self._tell_past(rows[len(now) :])
+            self._report_past(rows[len(now) :])
 
     def _lose_until(self, first_held: Array) -> None:
         last_lost = int(first_held[SEQ]) - 1
@@ -162,7 +162,7 @@ class Epoch:
         self.given_up.add(self.next_seq, last_lost, LOST)
         self.next_seq = last_lost + 1
 
-    def _tell_past(self, rows: Array) -> None:
+    def _report_past(self, rows: Array) -> None:
         """Rows whose place is behind us: the first for a given-up place is late, all others are repeats."""
         for row in rows:
             reason = None if row[TYPE] == TOMBSTONE_CODE else self.given_up.take(int(row[SEQ]))

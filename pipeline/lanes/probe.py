@@ -49,12 +49,12 @@ def probe_lanes(chunks: Iterator[pd.DataFrame], now_us: int, settings: LaneSetti
     broker_id, probe = 0, None
     for lane, rows in runs_of(chunks):
         if probe is None or lane != broker_id:
-            yield from _told(broker_id, probe, now_us)
+            yield from _probe_frames(broker_id, probe, now_us)
             broker_id, probe = lane, Probe(int(rows[0, EPOCH]), settings)
         probe.offer(rows)
-    yield from _told(broker_id, probe, now_us)
+    yield from _probe_frames(broker_id, probe, now_us)
 
 
-def _told(broker_id: int, probe: Probe | None, now_us: int) -> Iterator[pd.DataFrame]:
+def _probe_frames(broker_id: int, probe: Probe | None, now_us: int) -> Iterator[pd.DataFrame]:
     for rows in probe.at(now_us) if probe is not None else ():
         yield output_frame(broker_id, rows)

@@ -61,8 +61,8 @@ def put_back(lines: DataFrame, count: int, stamp: int, warehouse: Warehouse, run
     events = lines.select("event.*").select(*(f.name for f in PARSED_FIELDS))
     run.before_write()
     WarehouseFiles(spark).write(warehouse.replay_marker, str(number))
-    told = _told(lines, run, {"replay": number, "ingest_batch": stamp, "bronze_version": bronze_version})
-    append(told, warehouse, QUARANTINE_REPLAYS.name, _app_id(QUARANTINE_REPLAYS.name), number)
+    rows = _replay_rows(lines, run, {"replay": number, "ingest_batch": stamp, "bronze_version": bronze_version})
+    append(rows, warehouse, QUARANTINE_REPLAYS.name, _app_id(QUARANTINE_REPLAYS.name), number)
     # Before the events: lanes that find an id without a name wait for it.
     write_names(spark, events.select(*NAME_COLUMNS).distinct().collect(), warehouse, WRITER, number)
     run.before_write()
@@ -86,19 +86,19 @@ def end_interrupted(spark: SparkSession, warehouse: Warehouse) -> str | None:
     if begun is None:
         return None
     path = warehouse.table(QUARANTINE_REPLAYS.name)
-    told = delta_log.last_transaction(spark, path, _app_id(QUARANTINE_REPLAYS.name)) or 0
+    recorded = delta_log.last_transaction(spark, path, _app_id(QUARANTINE_REPLAYS.name)) or 0
     # Of a marker that the crash cut nothing was told yet: what is told last is in bronze then, and nothing of it is left to take out.
-    number = int(begun) if begun.isdecimal() else told
+    number = int(begun) if begun.isdecimal() else recorded
     finished = is_appended(spark, warehouse, DISPATCH_EVENTS.name, _app_id(DISPATCH_EVENTS.name), number)
     if finished:
         _take_out(spark, warehouse, number)
-    elif told == number:
+    elif recorded == number:
         DeltaTable.forPath(spark, path).delete(F.col("replay") == number)
     files.delete(warehouse.replay_marker)
     return "finished" if finished else "undone"
 
 
-def _told(lines: DataFrame, run: ReplayRun, numbers: Mapping[str, int]) -> DataFrame:
+def _replay_rows(lines: DataFrame, run: ReplayRun, numbers: Mapping[str, int]) -> DataFrame:
     """Rows of quarantine_replays; `numbers` are the same on all of them."""
     columns = {
         **{name: F.lit(number).cast("long") for name, number in numbers.items()},
@@ -117,8 +117,8 @@ def _told(lines: DataFrame, run: ReplayRun, numbers: Mapping[str, int]) -> DataF
 
 def _take_out(spark: SparkSession, warehouse: Warehouse, number: int) -> int:
     """Delete from quarantine what quarantine_replays tells of the replay; returns how many rows were still there."""
-    told = spark.read.format("delta").load(warehouse.table(QUARANTINE_REPLAYS.name)).where(F.col("replay") == number)
-    keys = told.select(*LINE_KEY, F.col("rejected_batch").alias("ingest_batch")).distinct()
+    of_replay = spark.read.format("delta").load(warehouse.table(QUARANTINE_REPLAYS.name)).where(F.col("replay") == number)
+    keys = of_replay.select(*LINE_KEY, F.col("rejected_batch").alias("ingest_batch")).distinct()
     quarantine = DeltaTable.forPath(spark, warehouse.table(QUARANTINE.name)).alias("q")
     same = [F.col(f"q.{key}").eqNullSafe(F.col(f"moved.{key}")) for key in (*LINE_KEY, "ingest_batch")]
     merged = quarantine.merge(keys.alias("moved"), same[0] & same[1] & same[2] & same[3]).whenMatchedDelete().execute()

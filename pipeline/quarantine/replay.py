@@ -74,7 +74,7 @@ def replay(spark: SparkSession, warehouse: Warehouse, limits: ParseLimits, reque
         if request.changes and EVENT in states:
             document["replay"] = put_back(events, states[EVENT], newest, warehouse, run)
         if request.changes:
-            document["told_anew"] = _tell_new_reasons(lines, warehouse, run)
+            document["told_anew"] = _write_new_reasons(lines, warehouse, run)
         return document
     finally:
         lines.unpersist()
@@ -105,7 +105,7 @@ def _refuse_other_places(events: DataFrame) -> None:
         )
 
 
-def _tell_new_reasons(lines: DataFrame, warehouse: Warehouse, run: ReplayRun) -> int:
+def _write_new_reasons(lines: DataFrame, warehouse: Warehouse, run: ReplayRun) -> int:
     """Give rows that stay the reason and detail of the current parser, as far as it judged the text that they have; returns how many."""
     other = ~(F.col("reason").eqNullSafe(F.col("new_reason")) & F.col("detail").eqNullSafe(F.col("new_detail")))
     anew = lines.where((F.col("state") == REJECTED) & F.col("repaired_text").isNull() & other)
@@ -121,8 +121,8 @@ def _tell_new_reasons(lines: DataFrame, warehouse: Warehouse, run: ReplayRun) ->
 
 def _reasons(lines: DataFrame) -> dict[str, int]:
     """Lines that stay in quarantine, by the reason that they have then."""
-    told = F.when((F.col("state") == REJECTED) & F.col("repaired_text").isNull(), F.col("new_reason")).otherwise(F.col("reason"))
-    stay = lines.where(F.col("state") != EVENT).groupBy(told.alias("reason")).count().orderBy(F.desc("count"), "reason")
+    reason = F.when((F.col("state") == REJECTED) & F.col("repaired_text").isNull(), F.col("new_reason")).otherwise(F.col("reason"))
+    stay = lines.where(F.col("state") != EVENT).groupBy(reason.alias("reason")).count().orderBy(F.desc("count"), "reason")
     return {row["reason"]: row["count"] for row in stay.collect()}
 
 

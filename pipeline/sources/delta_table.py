@@ -7,7 +7,7 @@ from functools import partial
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.parse.line import ParseLimits
-from pipeline.sources.source import FirstSaid, RowReader
+from pipeline.sources.source import FirstListed, RowReader
 from pipeline.sources.typed_rows import typed_rows
 
 
@@ -27,7 +27,7 @@ class DeltaTableSource:
         reader = spark.readStream.format("delta").option("maxFilesPerTrigger", self.max_files).option("skipChangeCommits", "true")
         return reader.load(self.path)
 
-    def reader(self, batch: DataFrame, _planned: Sequence[str], _first_said: FirstSaid) -> RowReader | None:
+    def reader(self, batch: DataFrame, _planned: Sequence[str], _first_listed: FirstListed) -> RowReader | None:
         """Rows of the micro-batch's records."""
         return partial(_rows, batch, self.limits)
 

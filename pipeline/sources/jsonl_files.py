@@ -19,7 +19,7 @@ from pipeline.parse.file import ParseLimits, parse_stream
 from pipeline.sources.named import TaskNames
 from pipeline.sources.place import LISTED, Place, vanished
 from pipeline.sources.rows import SPARK_SCHEMA, Counted, block_rows, summary_row
-from pipeline.sources.source import FirstSaid, RowReader
+from pipeline.sources.source import FirstListed, RowReader
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 #: Spark's file source ignores files that are older than this against the newest one seen; an archive's files are months apart.
@@ -66,11 +66,11 @@ class JsonlFiles:
         columns = ("path", "length") if self.place.local else ("path", "length", "content")
         return files.where(F.col("path").rlike(self.place.wanted)).select(*columns)
 
-    def reader(self, batch: DataFrame, planned: Sequence[str], first_said: FirstSaid) -> RowReader | None:
+    def reader(self, batch: DataFrame, planned: Sequence[str], first_listed: FirstListed) -> RowReader | None:
         """Rows of the micro-batch's files, each as long as it was when the micro-batch was run first."""
         listed = sorted((row.path, row.length) for row in batch.select("path", "length").collect())
         self.place.refuse_vanished(batch.sparkSession, set(planned) - {path for path, _ in listed})
-        files = [ListedFile(path, length) for path, length in json.loads(first_said(json.dumps(listed)))]
+        files = [ListedFile(path, length) for path, length in json.loads(first_listed(json.dumps(listed)))]
         if not files:
             return None
         if not self.place.local:

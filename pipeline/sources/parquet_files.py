@@ -12,7 +12,7 @@ from pyspark.sql.types import IntegralType, LongType, StructField, StructType
 from pipeline.parse.line import ParseLimits
 from pipeline.sources.jsonl_files import NEVER_TOO_OLD
 from pipeline.sources.place import Place
-from pipeline.sources.source import FirstSaid, RowReader
+from pipeline.sources.source import FirstListed, RowReader
 from pipeline.sources.typed_rows import FILE_BYTES_COLUMN, FILE_COLUMN, typed_rows
 from schemas.events import FIELDS
 from schemas.render.spark import struct
@@ -49,7 +49,7 @@ class ParquetFiles:
             .where(F.col(FILE_COLUMN).rlike(self.place.wanted))
         )
 
-    def reader(self, batch: DataFrame, planned: Sequence[str], _first_said: FirstSaid) -> RowReader | None:
+    def reader(self, batch: DataFrame, planned: Sequence[str], _first_listed: FirstListed) -> RowReader | None:
         """Rows of the micro-batch's records."""
         self.place.refuse_vanished(batch.sparkSession, planned)
         return partial(_rows, batch, self.limits)

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 #: (not must) restrict itself: the same files give the same rows each time, whatever is appended to them in between.
 RowReader = Callable[[Collection[str] | None], DataFrame]
 #: Gives back the text (one line) that it was given when the micro-batch was run first.
-FirstSaid = Callable[[str], str]
+FirstListed = Callable[[str], str]
 
 
 class Source(Protocol):
@@ -22,11 +22,11 @@ class Source(Protocol):
         """The streaming frame of work."""
         ...
 
-    def reader(self, batch: DataFrame, planned: Sequence[str], first_said: FirstSaid) -> RowReader | None:
+    def reader(self, batch: DataFrame, planned: Sequence[str], first_listed: FirstListed) -> RowReader | None:
         """How to read the rows of a micro-batch of `stream`; None if it holds nothing to read.
 
         `planned` are the files that Spark planned for it: BadWarehouse if one of them is gone, Spark would go on without it and never
-        say so. With `first_said` a source whose files may grow keeps how far they are to be read, also when the micro-batch is run again.
+        say so. With `first_listed` a source whose files may grow keeps how far they are to be read, also when the micro-batch is run again.
         """
         ...
 

@@ -12,8 +12,8 @@ from schemas.tables.backfills import BACKFILLS
 
 def last_backfill(spark: SparkSession, warehouse: Warehouse) -> dict[str, Any] | None:
     """The run of `backfill` that finished last and what it replaced; None if none did. A dry run is none."""
-    told = spark.read.format("delta").load(warehouse.table(BACKFILLS.name)).where("NOT dry_run")
-    runs = told.groupBy("run_id").agg(
+    finished = spark.read.format("delta").load(warehouse.table(BACKFILLS.name)).where("NOT dry_run")
+    runs = finished.groupBy("run_id").agg(
         F.max("finished_at").alias("finished_at"),
         F.count_distinct("broker").alias("brokers"),
         F.min("first_date").alias("first_date"),

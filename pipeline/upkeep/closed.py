@@ -31,6 +31,6 @@ def first_open_date(spark: SparkSession, warehouse: Warehouse, read_batch: int |
     if newest is None:
         return None
     bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
-    told = bronze.where((F.col("event_date") >= F.lit(newest - timedelta(days=1))) & (F.col("ingest_batch") <= read_batch))
-    least = told.groupBy("broker_id").agg(F.max("ts").alias("ts")).agg(F.min("ts")).collect()[0][0]
+    recent = bronze.where((F.col("event_date") >= F.lit(newest - timedelta(days=1))) & (F.col("ingest_batch") <= read_batch))
+    least = recent.groupBy("broker_id").agg(F.max("ts").alias("ts")).agg(F.min("ts")).collect()[0][0]
     return None if least is None else datetime.fromtimestamp(least / 1e6, UTC).date()

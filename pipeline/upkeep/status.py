@@ -117,8 +117,8 @@ def _last_run(spark: SparkSession, warehouse: Warehouse) -> Document | None:
 
 def _last_progress(spark: SparkSession, warehouse: Warehouse, query: str) -> Document | None:
     """The newest micro-batch of the query that query_progress has: a minute may pass until it is there."""
-    told = spark.read.format("delta").load(warehouse.table(QUERY_PROGRESS.name)).where(F.col("query") == query)
-    rows = told.orderBy(F.desc("ended_at")).select(*_OF_PROGRESS).limit(1).collect()
+    of_query = spark.read.format("delta").load(warehouse.table(QUERY_PROGRESS.name)).where(F.col("query") == query)
+    rows = of_query.orderBy(F.desc("ended_at")).select(*_OF_PROGRESS).limit(1).collect()
     return _in_utc(rows[0].asDict()) if rows else None
 
 

@@ -12,7 +12,7 @@
 --                    null: never at that rate, or not within 30 days. Rounded up to checks by the broker's interval
 --   breach_in_s      from the check to breach_at
 --   on_breach        what the policy does; producers: connected now, cut off if it is disconnect_producers
-WITH told AS (
+WITH checked AS (
   SELECT t.*,
     e.backlog_size_planned, e.quota_type IS NOT NULL AS evicts,
     unix_micros(t.check_time) AS check_us,
@@ -35,7 +35,7 @@ readings AS (
         'used', age_ms, 'used_limit', limit_ms, 'exceeded', oldest_believed_time IS NOT NULL AND age_ms > limit_ms,
         'grows_from', CASE WHEN oldest_believed_time IS NOT NULL AND NOT evicts THEN age_ms END)
     ))
-  FROM told
+  FROM checked
 ),
 steps AS (
   SELECT *,

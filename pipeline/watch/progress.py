@@ -40,8 +40,8 @@ def progress_row(progress: Mapping[str, Any], counts: Mapping[str, int] | None, 
     durations = progress["durationMs"]
     began_at = datetime.fromisoformat(progress["timestamp"])
     ended_at = began_at + timedelta(milliseconds=durations["triggerExecution"])
-    told = counts or _NO_COUNTS
-    newest_at = _instant(told.get("newest_ts", 0))
+    counted = counts or _NO_COUNTS
+    newest_at = _instant(counted.get("newest_ts", 0))
     seconds = durations["triggerExecution"] / 1000
     operators = progress.get("stateOperators") or []
     metrics = [source.get("metrics") or {} for source in progress["sources"]]
@@ -53,12 +53,12 @@ def progress_row(progress: Mapping[str, Any], counts: Mapping[str, int] | None, 
         "began_at": began_at,
         "ended_at": ended_at,
         **{column: durations.get(phase, 0) for column, phase in PHASES.items()},
-        **{name: told.get(name, 0) if counts else None for name in COUNTS},
-        "rows_per_s": told["rows_in"] / seconds if counts and seconds else None,
+        **{name: counted.get(name, 0) if counts else None for name in COUNTS},
+        "rows_per_s": counted["rows_in"] / seconds if counts and seconds else None,
         "newest_event_at": newest_at,
         "event_lag_ms": None if newest_at is None else round((ended_at - newest_at) / timedelta(milliseconds=1)),
-        **{column: _sum_of_told(metrics, metric) for column, metric in BEHIND.items()},
-        "state_bytes": told.get("state_bytes"),
+        **{column: _sum_of_known(metrics, metric) for column, metric in BEHIND.items()},
+        "state_bytes": counted.get("state_bytes"),
         **{column: sum(operator[name] for operator in operators) if operators else None for column, name in STATE.items()},
     }
 
@@ -68,7 +68,7 @@ def _instant(us: int) -> datetime | None:
     return _EPOCH + timedelta(microseconds=us) if 0 < us < _US_OF_YEAR_10000 else None
 
 
-def _sum_of_told(metrics: list[Mapping[str, str]], name: str) -> int | None:
+def _sum_of_known(metrics: list[Mapping[str, str]], name: str) -> int | None:
     """Sum over the sources that tell it; None if none does."""
-    told = [int(source[name]) for source in metrics if name in source]
-    return sum(told) if told else None
+    known = [int(source[name]) for source in metrics if name in source]
+    return sum(known) if known else None

@@ -174,7 +174,7 @@ def test_a_probe_writes_nothing_and_needs_no_lock(spark: SparkSession, filled: W
     [
         ("yesterday", [], "--at yesterday: expected an ISO 8601 time with its zone"),
         ("2026-11-21T11:30:05", [], "with its zone"),
-        ("1999-01-01T00:00:00Z", [], "nothing was told until then, the first event is of 2023-"),
+        ("1999-01-01T00:00:00Z", [], "no event until then, the first event is of 2023-"),
         (text_of(AT_US), ["--broker", "b:2"], "--broker b:2: no event of it until"),
         (text_of(AT_US), ["--topic", "persistent://no/such/topic"], "--topic persistent://no/such/topic: no event of it"),
     ],

@@ -198,7 +198,7 @@ def test_a_file_that_vanished_amid_a_micro_batch_is_missed_by_it_and_by_the_reru
             if noted:
                 patch.setattr(micro_batch, "_write_bronze", partial(_after_its_end, file, micro_batch._write_bronze))
             else:
-                patch.setattr(query, "first_said", partial(_at_its_end, file))
+                patch.setattr(query, "first_listed", partial(_at_its_end, file))
             with pytest.raises(StreamingQueryException, match=missed if noted else "the driver ended"):
                 ingest.run()
         with pytest.raises(StreamingQueryException, match=missed):
@@ -266,7 +266,7 @@ def test_a_file_of_another_name_that_vanished_is_nobody_s_loss(
     write(tmp_path / "e" / "b.jsonl.part", event(2) + b"\n")
     ingest = ingest_into(tmp_path / "e")
     with monkeypatch.context() as patch:
-        patch.setattr(query, "first_said", partial(_at_its_end, tmp_path / "e" / "b.jsonl.part"))
+        patch.setattr(query, "first_listed", partial(_at_its_end, tmp_path / "e" / "b.jsonl.part"))
         with pytest.raises(StreamingQueryException, match="the driver ended"):
             ingest.run()
     ingest.run()

@@ -17,7 +17,7 @@ from lane_tables import SETTINGS, Table, as_tables, drain_row, run_lane, tables_
 from real_captures import CAPTURES, EVERY_CAPTURE
 
 from pipeline.backfill.refold import Refold
-from pipeline.backfill.stretch import HELD, Stretch, Told
+from pipeline.backfill.stretch import HELD, EpochSpan, Stretch
 from pipeline.lanes import hold, windows
 from pipeline.lanes.lane import Lane
 from pipeline.lanes.orders import PART_BYTES, Orders, Seed, parts_of
@@ -32,8 +32,8 @@ ANY_DATE = date(2026, 1, 1)
 
 def answers(outcomes: list[Rows]) -> list[tuple[int, int, int]]:
     """(answer, epoch, next_seq) of each."""
-    told = [rows.columns for rows in outcomes if rows.table == "lane_answers"]
-    return [(columns["answer"], columns["epoch"], columns["next_seq"]) for columns in told]
+    answers = [rows.columns for rows in outcomes if rows.table == "lane_answers"]
+    return [(columns["answer"], columns["epoch"], columns["next_seq"]) for columns in answers]
 
 
 def of_the_log(tables: dict[str, Table]) -> dict[str, Table]:
@@ -43,8 +43,8 @@ def of_the_log(tables: dict[str, Table]) -> dict[str, Table]:
 def computed_until(events: list[dict], next_seq: int) -> tuple[list[Rows], bytes]:
     """Outcomes and state of a backfill from the beginning of the one epoch up to where its lane holds."""
     before = [event for event in events if event["seq"] < next_seq]
-    told = Told("b", 1, events[0]["epoch"], 1, next_seq - 1)
-    fold = Refold(Stretch(told, 1, next_seq - 1, next_seq - 1, HELD), b"", ANY_DATE, SETTINGS)
+    span = EpochSpan("b", 1, events[0]["epoch"], 1, next_seq - 1)
+    fold = Refold(Stretch(span, 1, next_seq - 1, next_seq - 1, HELD), b"", ANY_DATE, SETTINGS)
     outcomes = [*fold.offer(lane_rows(before)), *fold.finish()]
     (state,) = [rows.payload for rows in outcomes if rows.table == "lane_answers"]
     return [rows for rows in outcomes if rows.table != "lane_answers"], state
@@ -121,7 +121,7 @@ def test_a_state_that_does_not_fit_is_refused_and_the_lane_goes_on_from_its_own(
     epoch, next_seq = events[0]["epoch"], 501
     _, state = computed_until(events, next_seq)
     other_window = replace(SETTINGS, window_ms=30_000)
-    fold = Refold(Stretch(Told("b", 1, epoch, 1, 500), 1, 500, 500, HELD), b"", ANY_DATE, other_window)
+    fold = Refold(Stretch(EpochSpan("b", 1, epoch, 1, 500), 1, 500, 500, HELD), b"", ANY_DATE, other_window)
     other_version = [*fold.offer(lane_rows(events)), *fold.finish()][-1].payload
     wrong = [
         seed(state, epoch, next_seq + 1),

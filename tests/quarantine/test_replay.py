@@ -175,7 +175,7 @@ class Crash(Exception):
 IN_BRONZE = "in bronze, still in quarantine"
 #: Where the replay dies: before its first call of which function.
 POINTS = {
-    "nothing is told yet": "_told",
+    "nothing is recorded yet": "_replay_rows",
     "told, no event in bronze": "write_names",
     "names, no event in bronze": "with_ids",
     IN_BRONZE: "_take_out",

@@ -5,7 +5,7 @@
 WITH found AS (
   SELECT count(*) FILTER (WHERE reason = 'given_up') AS events FROM late_events WHERE backfilled_by IS NOT NULL
 ),
-told AS (
+recorded AS (
   SELECT coalesce(sum(events), 0) AS events
   FROM log_gaps
   LEFT ANTI JOIN late_events l
@@ -14,10 +14,12 @@ told AS (
   WHERE kind = 'lost'
 ),
 sums AS (
-  SELECT late, late_told, lost, told.events + found.events AS lost_told
+  SELECT late, late_recorded, lost, recorded.events + found.events AS lost_recorded
   FROM (SELECT coalesce(sum(late), 0) AS late, coalesce(sum(lost), 0) AS lost FROM batch_manifest WHERE query = 'lanes')
-  CROSS JOIN (SELECT count(*) AS late_told FROM late_events)
-  CROSS JOIN told
+  CROSS JOIN (SELECT count(*) AS late_recorded FROM late_events)
+  CROSS JOIN recorded
   CROSS JOIN found
 )
-SELECT * FROM (SELECT stack(2, 'late', late, late_told, 'lost', lost, lost_told) AS (what, booked, told) FROM sums) WHERE booked <> told
+SELECT *
+FROM (SELECT stack(2, 'late', late, late_recorded, 'lost', lost, lost_recorded) AS (what, booked, recorded) FROM sums)
+WHERE booked <> recorded
