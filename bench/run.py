@@ -124,9 +124,9 @@ def what_the_rules_met(spark: SparkSession, warehouse: Warehouse) -> dict[str, A
 
 
 def bench_ingest(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
-    """Ingest against a plain `spark.read.json` → Delta copy, then against one that is told the columns beforehand, as ingest is.
+    """Ingest against a plain `spark.read.json` → Delta copy, then against one that knows the columns beforehand, as ingest does.
 
-    The latter once more over one file, to tell fixed costs apart.
+    The second comparison runs once more over one file. The difference shows the fixed costs.
     """
     capture = sorted(
         Path().glob(captures) if not captures.startswith("/") else Path("/").glob(captures.lstrip("/")), key=lambda p: p.stat().st_size
@@ -155,7 +155,7 @@ def bench_ingest(spark: SparkSession, captures: str, folder: Path, copies: int, 
 
     with PeakMemory() as memory:
         plain = alternate(plain_copy, partial(ingest, "all", "plain"), rounds)
-        print("the copy is told the columns", flush=True)
+        print("the copy knows the columns", flush=True)
         typed = alternate(partial(typed_copy, "all"), partial(ingest, "all", "typed"), rounds)
         print(f"{rows_of_one:,} lines", flush=True)
         one = alternate(partial(typed_copy, "one"), partial(ingest, "one", "one"), rounds)

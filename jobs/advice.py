@@ -1,6 +1,6 @@
 """What to do about faults that come from outside: the disk, rights, files of the warehouse that somebody deleted or damaged.
 
-Spark and Delta tell of them in pages; their error conditions and the operating system's words are what is known of them here.
+Spark and Delta report such a fault in pages. This file recognises it by their error conditions and by the operating system's words.
 """
 
 import re

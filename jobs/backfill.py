@@ -1,7 +1,7 @@
-"""Compute dates anew from dispatch_events, compare with what the tables say, and put the difference right.
+"""Compute dates anew from dispatch_events, compare with the rows in the tables, and put the difference right.
 
-For events that came late (--pending finds their dates), quarantined lines that were put back, and to prove that the tables are what the
-log says (--dry-run). Runs beside a live job; one `backfill`, `maintain` or `rebuild` at a time. A date of a broker is closed once lanes
+For events that came late (--pending finds their dates) and for quarantined lines that were put back. With --dry-run it proves that the
+tables match the log. Runs beside a live job; one `backfill`, `maintain` or `rebuild` at a time. A date of a broker is closed once lanes
 have passed it. What follows from a changed date is computed anew, too, until nothing changes any more; where that is now, lanes of a
 running job go on from it. Meant to be run once a day.
 
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", dest="last", type=_date, metavar="DATE", help="last UTC date (default: that of --from)")
     parser.add_argument("--broker", action="append", metavar="BROKER", help="only this broker; repeatable (default: all)")
     parser.add_argument("--tables", metavar="NAMES", help="compare and replace these tables only, with commas between; the dates stay due")
-    parser.add_argument("--dry-run", action="store_true", help="only say what differs; changes nothing but the table backfills")
+    parser.add_argument("--dry-run", action="store_true", help="only show what differs; changes nothing but the table backfills")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="json: one document, as the last line (default: text)")
     add_settings_arguments(parser)
 
@@ -94,7 +94,7 @@ def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Names
 def check_arguments(args: argparse.Namespace) -> None:
     """Raise BadConfig unless either --pending or a range of dates is given."""
     if args.pending == (args.first is not None):
-        raise BadConfig("say which dates: either --pending, or --from DATE [--to DATE]")
+        raise BadConfig("name the dates: either --pending, or --from DATE [--to DATE]")
     if args.pending and (args.last is not None or args.broker is not None):
         raise BadConfig("--pending takes every date that waits: --to and --broker go with --from")
     if args.last is not None and args.last < args.first:

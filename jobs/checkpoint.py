@@ -1,7 +1,7 @@
 """What a query's checkpoint holds, or a checkpoint begun anew.
 
-inspect says who the query is, what it planned and finished, where its sources stand, how large its state is, and whether `stream` would go
-on from it. It reads only, beside a running job, too.
+inspect shows who the query is, what it planned and finished, where its sources stand and how large its state is. It also shows whether
+`stream` would go on from the checkpoint. It reads only, beside a running job, too.
 reset lets the query begin anew, with its tables: of lanes it is `rebuild lanes`, of ingest `rebuild all`, for lanes read what ingest wrote.
 A checkpoint without its tables, or tables without their checkpoint, would skip or double rows.
 """
@@ -25,7 +25,7 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `checkpoint`."""
     actions = parser.add_subparsers(dest="what", required=True, metavar="ACTION")
-    looks = actions.add_parser("inspect", help="say what is in it", allow_abbrev=False)
+    looks = actions.add_parser("inspect", help="show what is in it", allow_abbrev=False)
     resets = actions.add_parser("reset", help="begin anew, with the tables: what rebuild does", allow_abbrev=False)
     for action in (looks, resets):
         action.add_argument("--query", required=True, choices=QUERIES, help="whose")

@@ -1,4 +1,4 @@
-"""Arguments of every command. An error of the operator is one line that says what to do and exit 2; a bug comes through with its trace."""
+"""Arguments of every command. An error of the operator is one line that names what to do, and exit 2. A bug shows its trace."""
 
 import argparse
 import importlib
@@ -45,7 +45,7 @@ exit: 0 done; 1 the job failed, or demo, validate or quality found something wro
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """Says what is wrong in one line; the usage is a --help away."""
+    """Reports in one line what is wrong. The usage is a --help away."""
 
     def error(self, message: str) -> NoReturn:
         """Exit 2."""

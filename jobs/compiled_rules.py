@@ -19,7 +19,8 @@ _NUMBAS = re.compile(r"\.nb[ic](\.tmp\.\w+)?$")
 def tidy_compiled_rules(now_s: float, notice: Callable[[str], None]) -> None:
     """Remove rules that this machine compiled from other sources and has not used for UNUSED_AFTER_DAYS; note that ours are in use.
 
-    `now_s` is seconds since the Unix epoch. What cannot be removed is said to `notice` and left; the job does not depend on it.
+    `now_s` is seconds since the Unix epoch. What cannot be removed stays. `notice` receives a line for it,
+    and the job goes on.
     """
     ours = Path(rules_cache(os.environ.get("NUMBA_CACHE_DIR", "")))
     if os.access(ours.parent, os.W_OK):

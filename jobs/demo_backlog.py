@@ -1,4 +1,4 @@
-"""The part of the demo that tells of backlogs: how far behind, what was evicted, what trips next; beside it the broker's own figures."""
+"""The part of the demo about backlogs: how far behind, what was evicted, what trips next. Beside it stand the broker's own figures."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -17,7 +17,7 @@ _COUNTER = "storage_backlog_quota_exceeded_evictions"
 
 
 def backlog_report(spark: Any, warehouse: Any, metrics: str) -> tuple[str, int]:
-    """What the tables say at the end of the log, and how many figures differ from the broker's (`metrics`, its /metrics/ page)."""
+    """The figures of the tables at the end of the log, and how many of them differ from the broker's (`metrics`, its /metrics/ page)."""
     from pipeline.views.catalog import register
 
     register(spark, warehouse)

@@ -119,7 +119,7 @@ def open_for_writing(spark: SparkSession, warehouse: Warehouse) -> Iterator[Open
 
 @contextmanager
 def _signals_heard(stop: StopRequest) -> Iterator[None]:
-    """SIGTERM and SIGINT are requests to stop, from before the lock is taken: a driver that is told to go removes it."""
+    """SIGTERM and SIGINT are requests to stop, from before the lock is taken: a driver that is asked to stop removes its lock."""
     before = {number: signal.signal(number, stop.on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield

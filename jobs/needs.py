@@ -1,4 +1,4 @@
-"""Tells spark-submit.sh, before anything is set up, whether a command line is right and what it needs: prints `spark` or `python`.
+"""Checks a command line for spark-submit.sh before anything is set up. Prints what the command needs: `spark` or `python`.
 
 Standard library only: it runs before the environment exists.
 """

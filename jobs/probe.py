@@ -98,7 +98,7 @@ def probe(
 ) -> tuple[list[LivingBroker], dict[str, list[dict[str, Any]]]]:
     """Brokers as of the instant, and rows of `topic_backlog` and `subscription_backlog` as of a check then, without the columns of checks.
 
-    Raises BadConfig if nothing was told before the instant, or of that broker or topic; BadWarehouse if names are still to come.
+    Raises BadConfig if no event lies before the instant, or none of that broker or topic; BadWarehouse if names are still to come.
     """
     from pyspark.sql import functions as F
 
@@ -178,7 +178,7 @@ def _outcomes(spark: Any, warehouse: Any, at_us: int, settings: Any, brokers: li
 
 
 def json_lines(brokers: list[LivingBroker], tables: dict[str, list[dict[str, Any]]]) -> Iterable[str]:
-    """An object per broker, topic and subscription; `table` says which. Times are ISO 8601 in UTC."""
+    """An object per broker, topic and subscription; `table` is its kind. Times are ISO 8601 in UTC."""
     for one in brokers:
         shown = {"broker": one.broker, "epoch": one.epoch, "last_event": text_of(one.last_us), "stopped": one.stopped}
         yield json.dumps({"table": "brokers", **shown}, ensure_ascii=False)

@@ -29,7 +29,7 @@ _INTERRUPTED = {
     "waits": "it will be ended first",
 }
 _WHY = {
-    "cut": "not judged: quarantine has not the whole text, or their file ended in them: repair the text and say --from",
+    "cut": "not judged: quarantine has not the whole text, or their file ended in them: repair the text and pass --from",
     "unfinished": "not judged: their micro-batch of ingest is not finished: ./spark-submit.sh stream goes on with it",
     "not_found": "lines of --from are not in quarantine (put back already? another --where?)",
 }
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="only the lines in this file, repaired: JSON lines with source_file, source_line, raw_sha256 as in quarantine, and raw",
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="json: one document, as the last line (default: text)")
     add_settings_arguments(parser)
 

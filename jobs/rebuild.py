@@ -4,7 +4,7 @@ lanes: the tables that lanes wrote, their checkpoint and their rows in batch_man
 `stream --once` computes from them. all: every checkpoint and every table but run_ledger and query_progress, which are history and cannot
 be computed again; the next `stream --once` reads the log again.
 What lanes computed of events that dispatch_events no longer holds cannot come back with `lanes`: that is refused, with the brokers and
-dates, unless --lose-history says that it may go.
+dates. With --lose-history it is deleted.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def forget(what: str, args: argparse.Namespace) -> int:
     from pipeline.warehouse.lock import UpkeepLock
 
     if not args.yes and not sys.stdin.isatty():
-        raise BadConfig("rebuild deletes tables: say --yes where nobody can be asked")
+        raise BadConfig("rebuild deletes tables: pass --yes where nobody can be asked")
     spark = build_session("dispatch-analytics rebuild", SHORT_JOB)
     warehouse = existing_warehouse(spark, args.warehouse)
     if what == "lanes" and not args.lose_history:
@@ -76,11 +76,11 @@ def _refuse_to_lose_history(spark: Any, warehouse: Any) -> None:
     from jobs.advice import one_line_cause
     from pipeline.upkeep.before_bronze import dates_before_bronze
 
-    nevertheless = "To delete it nevertheless, say --lose-history"
+    nevertheless = "To delete it nevertheless, pass --lose-history"
     try:
         lost = "; ".join(map(str, dates_before_bronze(spark, warehouse)))
     except (Py4JJavaError, PySparkException) as fault:
-        raise BadConfig(f"nobody can tell whether all can be computed again: {one_line_cause(fault)}. {nevertheless}") from fault
+        raise BadConfig(f"nobody knows whether all can be computed again: {one_line_cause(fault)}. {nevertheless}") from fault
     if lost:
         raise BadConfig(f"the events that lanes computed this from are gone, it cannot be computed again: {lost}. {nevertheless}")
 
@@ -101,7 +101,7 @@ def forget_lanes(spark: Any, warehouse: Any, say: Any) -> None:
     for table in WRITTEN_BY["lanes"]:
         _delete(files, warehouse.table(table), say)
     forget_cached_tables(spark)
-    # Tombstones tell of rejected lines and stay true; a drain would end the new run where the old one ended, a seed is of its state.
+    # Tombstones mark rejected lines and stay true. A drain would end the new run where the old one ended. A seed is of the old state.
     if DeltaTable.isDeltaTable(spark, warehouse.table("lane_control")):
         DeltaTable.forPath(spark, warehouse.table("lane_control")).delete("kind <> 'tombstone'")
         say("lane_control: all but tombstones deleted")

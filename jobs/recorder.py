@@ -1,8 +1,8 @@
-"""What the run tells of itself: to the log file, to query_progress and run_ledger, and to the person who waits. The job never waits for it.
+"""The run's own records: in the log file, in query_progress and run_ledger, and for the person who waits. The job never waits for them.
 
-Progress comes by a StreamingQueryListener, which hands it to a bounded queue and returns: Spark tells each micro-batch once. (Asking a
-query for its recentProgress would copy the last hundred from Java at every look.) The main thread takes it from there, and outboxes with
-threads of their own write it. Whatever fails or hangs behind them is told once on stderr, and counted.
+Spark reports each micro-batch once, to a StreamingQueryListener. The listener puts the report into a bounded queue and returns. (Asking a
+query for its recentProgress would copy the last hundred from Java at every look.) The main thread takes reports from the queue. Outboxes
+with threads of their own write them. A fault or a hanging writer is reported once on stderr, and counted.
 """
 
 import json
@@ -25,14 +25,14 @@ from pipeline.watch.progress import is_micro_batch, progress_row
 
 #: The main thread looks five times a second; a listing of all log files may keep it for a minute.
 INBOX = 1_000
-#: Spark tells of a query's end from another thread, some milliseconds after it.
+#: Spark reports a query's end from another thread, some milliseconds after it.
 LAST_WORDS_S = 5.0
-#: How long the end of the job may wait for what tells of it.
+#: How long the end of the job may wait for its records to be written.
 CLOSE_WAIT_S = 10.0
 
 
 class _Listener(StreamingQueryListener):
-    """Hands on what Spark tells, unread."""
+    """Hands on the reports of Spark, unread."""
 
     def __init__(self) -> None:
         self.progress: deque[str] = deque(maxlen=INBOX)
@@ -87,7 +87,7 @@ class Recorder:
                 progress = json.loads(self.listener.progress.popleft())
                 if progress["name"] in QUERIES and is_micro_batch(progress):
                     rows.append(self._row(progress))
-            except Exception as fault:  # noqa: BLE001 - a progress of a form that we do not know must not end the job; it is told
+            except Exception as fault:  # noqa: BLE001 - a progress of an unknown form must not end the job; it is reported
                 self._report("progress", f"a progress of Spark was not understood: {type(fault).__name__}: {fault}")
         self._report_outboxes()
         return rows
@@ -111,7 +111,7 @@ class Recorder:
             self._log.put(log_entry(self._now(), level, self._run_id, event, **fields))
 
     def wait_for_last_words(self, queries: Sequence[StreamingQuery]) -> None:
-        """Until Spark has told all of queries that ended; LAST_WORDS_S at most."""
+        """Until Spark has reported everything of queries that ended; LAST_WORDS_S at most."""
         waited_for = {str(query.runId) for query in queries}
         deadline = time.monotonic() + LAST_WORDS_S
         while not waited_for <= self.listener.ended and (left := deadline - time.monotonic()) > 0:
@@ -125,7 +125,7 @@ class Recorder:
         return self.listener.pushed_out + (box.given_up if box.fault is None else box.unwritten)
 
     def close(self, ledger: Outbox) -> None:
-        """Have everything written, CLOSE_WAIT_S at most, and tell on stderr what could not be."""
+        """Have everything written, CLOSE_WAIT_S at most. Report on stderr what could not be written."""
         boxes = [box for box in (self._log, self._progress, ledger) if box is not None]
         for box in boxes:
             box.close()

@@ -1,4 +1,4 @@
-"""A run of the streaming job from begin to end: who ran what with which settings, how it ended; and everything that it tells meanwhile."""
+"""A run of the streaming job from begin to end: who ran what with which settings, how it ended, and all records in between."""
 
 import hashlib
 import json
@@ -31,8 +31,8 @@ ERROR_CHARACTERS = 2_000
 def recorded(opened: OpenWarehouse, settings: Settings, *, events: str, mode: str) -> Iterator[Recorder]:
     """The recorder of a run that begins and ends with the block: its two rows of run_ledger, the log file, the listener.
 
-    `events` is what --events says, `mode` live, once or drain. Nothing that fails in here ends the job, nor delays its end by more than
-    CLOSE_WAIT_S; what ends the block passes through.
+    `events` is the value of --events, `mode` is live, once or drain. A fault in here does not end the job, and delays its end by
+    CLOSE_WAIT_S at most. A fault that ends the block passes through.
     """
     run, log_path = opened.run, settings.watch.log_path
     log = None if log_path is None else Outbox("watch.log_file", lines_writer(log_path), LOG_INTERVAL_S)
@@ -94,5 +94,5 @@ def _begun(opened: OpenWarehouse, settings: Settings, events: str, mode: str) ->
 def _forget_listener(opened: OpenWarehouse, recorder: Recorder) -> None:
     try:
         opened.spark.streams.removeListener(recorder.listener)
-    except Exception as fault:  # noqa: BLE001 - Java may be gone by now, which is told by what ended the job
+    except Exception as fault:  # noqa: BLE001 - Java may be gone by now; the fault that ended the job reports it
         print(f"WARNING: the listener could not be removed: {one_line_cause(fault)}", file=sys.stderr, flush=True)

@@ -43,7 +43,7 @@ def build_session(app_name: str, extra_conf: Mapping[str, str] | None = None) ->
     try:
         return _start_shielded(builder)
     except PySparkRuntimeError as fault:
-        raise BadConfig("Spark's Java process did not start; the lines above say why (Java 17 or newer? memory? options?)") from fault
+        raise BadConfig("Spark's Java process did not start; the lines above show why (Java 17 or newer? memory? options?)") from fault
     except Exception as fault:
         raise BadConfig(_start_fault(str(fault))) from fault
 

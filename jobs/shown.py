@@ -7,7 +7,7 @@ from typing import Any
 
 
 def print_document(document: dict[str, Any], form: str, text_lines: Callable[[dict[str, Any]], Iterable[str]]) -> None:
-    """Print a document as one line of JSON (`form` is `json`; times as ISO 8601), or the lines that tell of it."""
+    """Print a document as one line of JSON (`form` is `json`; times as ISO 8601), or its lines for a person."""
     if form == "json":
         print(json.dumps(document, default=_json_value, ensure_ascii=False))
     else:
@@ -22,7 +22,7 @@ def _json_value(value: Any) -> str:
 
 
 def duration(seconds: int) -> str:
-    """Seconds as a person says them, by their two largest units: `2 d 19 h`, `3 min 5 s`, `42 s`."""
+    """Seconds for a person, in their two largest units: `2 d 19 h`, `3 min 5 s`, `42 s`."""
     parts = []
     for size, name in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
         count, seconds = divmod(seconds, size)

@@ -48,7 +48,7 @@ def text_lines(document: dict[str, Any]) -> Iterable[str]:
     yield f"{document['warehouse']} at {now.isoformat(timespec='seconds')}"
     for problem in document["problems"]:
         yield f"PROBLEM    {problem}"
-    yield f"writer     {_writer(document['writer'], now)}{', told to stop' if document['stop_requested'] else ''}"
+    yield f"writer     {_writer(document['writer'], now)}{', asked to stop' if document['stop_requested'] else ''}"
     if document["run"] is not None:
         yield f"last run   {run_words(document['run'], document['writer'], now)}"
     events, times = document["events"], document["event_time"]

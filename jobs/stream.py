@@ -131,7 +131,7 @@ def _once(opened: Any, recorder: Any, events: str, settings: Settings, drain: bo
 
         def drained_lanes() -> Any:
             lanes = issue_drain(*context, opened.run)
-            say(f"drain: {lanes} lanes are told that the log ends here")
+            say(f"drain: the log ends here for {lanes} lanes")
             return start_lanes(*context, settings, opened.run, to_end)
 
         steps.append(("lanes", drained_lanes))

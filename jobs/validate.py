@@ -1,4 +1,4 @@
-"""Check log files against contract version 1 and say what is wrong, where. Needs no Spark.
+"""Check log files against contract version 1 and show what is wrong, where. Needs no Spark.
 
 Duplicates, unknown types and unknown fields are allowed by the contract: they are reported and do not change the exit status.
 Exit 0: clean; 1: lines were rejected or seq numbers are missing; 2: bad arguments.

@@ -25,7 +25,7 @@ class QueryFailed(Exception):
 
 
 class ProgressLines:
-    """Says a line per finished micro-batch of each query, and a sign of life while one takes long."""
+    """Prints a line per finished micro-batch of each query, and a sign of life while one takes long."""
 
     def __init__(self, recorder: Recorder, names: dict[str, StreamingQuery]) -> None:
         self._recorder = recorder
@@ -42,7 +42,7 @@ class ProgressLines:
         self._sign_of_life()
 
     def speak_last(self) -> None:
-        """The queries have ended: print what Spark still has to tell of them."""
+        """The queries have ended: print what Spark still reports of them."""
         self._recorder.wait_for_last_words(list(self._names.values()))
         self.speak()
 
@@ -101,7 +101,7 @@ def stop_between_batches(opened: OpenWarehouse, queries: Sequence[StreamingQuery
 def raise_failure(warehouse: Warehouse, queries: dict[str, StreamingQuery]) -> None:
     """Raise for the first query that ended by an error: details to stderr, the cause in one line as QueryFailed or BadWarehouse.
 
-    The line says what to do where that is known.
+    The line names what to do where that is known.
     """
     for name, query in queries.items():
         fault = query.exception()

@@ -237,8 +237,8 @@ def test_the_command_and_its_refusals(late: Warehouse, days: list[str], tmp_path
     document = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert document["done"][0]["tables"]["log_gaps"]["removed"] == 1
     for arguments, words in (
-        ([], "say which dates"),
-        (["--pending", "--from", days[0]], "say which dates"),
+        ([], "name the dates"),
+        (["--pending", "--from", days[0]], "name the dates"),
         (["--pending", "--broker", "b"], "go with --from"),
         (["--from", days[1], "--to", days[0]], "is before --from"),
         (["--from", days[0], "--tables", "late_events"], "there is no such table"),

@@ -57,7 +57,7 @@ def test_reset_of_ingest_takes_everything_with_it_once_it_is_confirmed(
     warehouse = copied()
     tables, reset = existing_tables(spark, warehouse), ["checkpoint", "reset", "--query", "ingest", "--warehouse", warehouse.root]
     assert main(reset) == 2
-    assert "say --yes where nobody can be asked" in capsys.readouterr().err
+    assert "pass --yes where nobody can be asked" in capsys.readouterr().err
     assert existing_tables(spark, warehouse) == tables
     assert main([*reset, "--yes", "--events", "/log"]) == 0
     assert "stream --once --events /log" in capsys.readouterr().out

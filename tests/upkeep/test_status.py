@@ -75,7 +75,7 @@ def test_unfit_checkpoints_and_dead_drivers_come_first(spark: SparkSession, copi
     assert "host here, pid 100" in dead
     lines = list(text_lines(found))
     assert [line.split()[0] for line in lines[1:5]] == ["PROBLEM", "PROBLEM", "writer", "last"]
-    assert "gone: host here, pid 100, since 2026-11-22T10:00:00+00:00, run run-1, heartbeat 3 s ago, told to stop" in lines[3]
+    assert "gone: host here, pid 100, since 2026-11-22T10:00:00+00:00, run run-1, heartbeat 3 s ago, asked to stop" in lines[3]
     assert (root / "_driver_lock").exists(), "a look takes no lock away"
 
 
