@@ -28,7 +28,7 @@ class IngestSettings(_Section):
     max_line_bytes: int = Field(ge=1024, le=1 << 30, description="a longer line is quarantined (text_too_long)")
     max_text_bytes: int = Field(ge=256, le=1 << 30, description="a line with a longer text in it is quarantined (text_too_long)")
     quarantine_raw_bytes: int = Field(ge=0, le=1 << 30, description="how much of a rejected line quarantine keeps")
-    source_format: Literal["auto", "jsonl", "parquet", "delta"] = Field(description="what --events holds; auto: told by its files")
+    source_format: Literal["auto", "jsonl", "parquet", "delta"] = Field(description="what --events holds; auto: recognised by its files")
 
 
 class LaneSettings(_Section):
@@ -102,7 +102,7 @@ def _days(keep_days: str) -> dict[str, int]:
 
 
 class WatchSettings(_Section):
-    """What a running job tells of itself."""
+    """What a running job records of itself."""
 
     write_interval_ms: int = Field(
         ge=1000,
@@ -111,7 +111,7 @@ class WatchSettings(_Section):
     )
     log_file: str = Field(
         min_length=1,
-        description="local file to which the job appends a JSON object per line for everything it tells of itself; none: no file",
+        description="local file to which the job appends a JSON object per line for everything it records of itself; none: no file",
     )
 
     @property
@@ -140,7 +140,7 @@ def known_keys() -> dict[str, Any]:
     for section, declaration in Settings.model_fields.items():
         model = declaration.annotation
         invariant(isinstance(model, type) and issubclass(model, BaseModel), f"section {section} is a model")
-        keys |= {f"{section}.{key}": field for key, field in model.model_fields.items()}  # type: ignore[union-attr]  # the invariant above says so
+        keys |= {f"{section}.{key}": field for key, field in model.model_fields.items()}  # type: ignore[union-attr]  # by the invariant above
     return keys
 
 
@@ -183,7 +183,7 @@ def _default_text() -> str:
     """conf/settings.toml beside the code: a file of the project, or in the zip that was shipped to a cluster (hence the loader)."""
     path = Path(__file__).parent.parent / "conf" / "settings.toml"
     invariant(__spec__ is not None and hasattr(__spec__.loader, "get_data"), "this module was loaded from a file or a zip")
-    content: bytes = __spec__.loader.get_data(str(path))  # type: ignore[union-attr]  # the invariant above says so
+    content: bytes = __spec__.loader.get_data(str(path))  # type: ignore[union-attr]  # by the invariant above
     return content.decode("utf-8")
 
 

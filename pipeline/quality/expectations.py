@@ -5,7 +5,7 @@ from great_expectations.expectations.row_conditions import PassThroughCondition
 
 from pipeline.quality.rules import Rule
 
-#: Key of an expectation's `meta` that tells its result from the others of the suite: results come in an order of their own.
+#: Key of an expectation's `meta` by which its result is found: the results of a suite come in an order of their own.
 NUMBER = "number"
 
 

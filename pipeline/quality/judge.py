@@ -42,7 +42,7 @@ def judge_table(rows: DataFrame, table: Table, validation: Validation, versions:
     if missing:
         raise BadWarehouse(
             f"table {table.name} lacks {', '.join(sorted(missing))}: another version of this project made it; "
-            "./spark-submit.sh stream says how to compute it anew"
+            "./spark-submit.sh stream shows how to compute it anew"
         )
     rules = rules_of(table)
     results = validation.validate(table.name, rows, [expectation_of(rule, number) for number, rule in enumerate(rules)])

@@ -34,7 +34,7 @@ class Law:
 
     @property
     def sentence(self) -> str:
-        """What it says: the first line of its file."""
+        """What it demands: the first line of its file."""
         return self.sql.partition("\n")[0].removeprefix("-- ")
 
     @cached_property

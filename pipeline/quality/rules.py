@@ -63,7 +63,7 @@ def _column_rules(table: Table) -> Iterator[Rule]:
 
 
 def rule_of_check(field: Field) -> Rule:
-    """The rule that a declared CHECK says; a null keeps it. Raises ValueError for a check that is neither a range nor a set."""
+    """The rule of a declared CHECK; a null keeps it. Raises ValueError for a check that is neither a range nor a set."""
     allowed = _SET.fullmatch(field.check)
     if allowed and allowed["column"] == field.name:
         return Rule("set", (field.name,), values=tuple(re.findall(r"'([^']*)'", allowed["values"])))

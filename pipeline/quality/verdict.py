@@ -1,4 +1,4 @@
-"""What the quality job says of one demand."""
+"""What the quality job found for one demand."""
 
 import json
 from collections.abc import Mapping

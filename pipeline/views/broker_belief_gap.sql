@@ -1,6 +1,6 @@
 -- How far is the age that the broker believes from the true one, and does it name the right subscription?
 -- One row per topic and check.
---   believed_age_ms      check_time less the time that the broker counts from; null: it shows −1 (none), or the log does not tell
+--   believed_age_ms      check_time less the time that the broker counts from; null: it shows −1 (none), or the log does not show it
 --   true_age_ms          of the oldest entry that any subscription has not acknowledged; null: nothing is waiting
 --   true_age_is_known    false: an entry that waits was not seen published (true_age_ms is then too low, or null)
 --   gap_ms               true less believed: above 0 the broker shows it too young (not precise: counted from a ledger's close),

@@ -26,7 +26,7 @@ VIEWS = (
 
 
 def sql_of(view: str) -> str:
-    """The view's query, with the comment block that says what it answers. Read as a resource: the code may be in a zip."""
+    """The view's query, with the comment block that explains it. Read as a resource: the code may be in a zip."""
     return files("pipeline.views").joinpath(f"{view}.sql").read_text(encoding="utf-8")
 
 
@@ -38,8 +38,8 @@ def question(view: str) -> str:
 def register(spark: SparkSession, warehouse: Warehouse, cut: Cut | None = None) -> list[str]:
     """Make every table and view of the warehouse a temporary view of this session; returns their names, tables first.
 
-    They stay fresh: each query reads the newest version of the tables; with `cut` those of the job stay where it says. Raises BadWarehouse
-    if a table of the job is missing.
+    They stay fresh: each query reads the newest version of the tables; with `cut` those of the job stay at its versions. Raises
+    BadWarehouse if a table of the job is missing.
     """
     register_tables(spark, warehouse, cut)
     _register_reports(spark, warehouse)
@@ -61,7 +61,7 @@ def register_tables(spark: SparkSession, warehouse: Warehouse, cut: Cut | None =
 
 
 def _register_reports(spark: SparkSession, warehouse: Warehouse) -> None:
-    """The tables that tell of the others; without rows where nobody made them yet."""
+    """The tables that report on the others; without rows where nobody made them yet."""
     for table in REPORT_TABLES:
         path = warehouse.table(table.name)
         if DeltaTable.isDeltaTable(spark, path):

@@ -76,7 +76,7 @@ SELECT
   l.rows_in, l.events,
   l.rows_in - l.events - l.late - l.quarantined AS duplicates,
   l.late, l.quarantined,
-  -- Without any event its events were deleted, or none came: nobody can tell.
+  -- Without any event its events were deleted, or none came: nobody knows which.
   CASE WHEN k.first_seq IS NULL THEN 0
     ELSE greatest(0, l.known_to - (k.first_seq - 1) - l.events - l.quarantined - coalesce(g.lost_counted, 0)) END AS awaited,
   coalesce(g.lost_events, 0) AS lost_events,

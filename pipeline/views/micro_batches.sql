@@ -3,7 +3,7 @@
 --   took_s         all of it; its parts: list_s (what is new), plan_s (planning), work_s (read, compute, write the tables),
 --                  checkpoint_s (writing down what will be read, and that it is done), other_s (what Spark does not name)
 --   slowest        the part that took longest
---   rows_in        null: it wrote nothing; ms_per_krow: work_s for a thousand rows, what tells a slow job from one that has much to do
+--   rows_in        null: it wrote nothing; ms_per_krow: work_s for a thousand rows, high in a slow job, not in a busy one
 --   event_lag_s    age of its newest event when it was finished
 --   waited_s       since the micro-batch before it of the same run and query: near 0 for long means that the job cannot keep up
 SELECT

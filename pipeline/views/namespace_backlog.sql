@@ -3,7 +3,7 @@
 -- added up over all brokers as each broker adds up its own for the series of namespaces (exposeTopicLevelMetricsInPrometheus=false).
 -- There is no age and no limit: Pulsar shows neither for a namespace (PIP-323: age is of a topic).
 --   namespace                null: topics whose name no broker would take
---   topics, size_unknown     added up here; of them without a size, because the log does not tell their life (system topics): sums lack them
+--   topics, size_unknown     added up here; of them without a size, because the log does not show their life (system topics): sums lack them
 --   subscriptions, producers sums over the topics, as Pulsar counts them
 --   storage_backlog_quota_exceeded_evictions_*   since each topic was loaded: the sum falls when a topic is unloaded, as Pulsar's does;
 --                            …_durable: since its broker started

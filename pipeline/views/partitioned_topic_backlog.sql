@@ -1,12 +1,12 @@
 -- How large and how old is every partitioned topic's backlog now, is one partition behind the others, and what does Pulsar show?
 -- One row per cluster and partitioned topic, the largest share of a limit first: its partitions in topic_backlog_now, added up as Pulsar's
 -- partitioned-stats adds them. A topic without partitions is in topic_backlog_now only.
---   partitions, partitions_unseen   added up here; numbers below the highest one that are loaded nowhere, so far as the log says
+--   partitions, partitions_unseen   added up here; numbers below the highest one that are loaded nowhere, so far as the log shows
 --   as_of                    the least recent of their latest checks
---   backlog_size … evictions sums over the partitions; size_unknown: partitions of which the log does not tell the size: the sum lacks them
+--   backlog_size … evictions sums over the partitions; size_unknown: partitions of which the log has no size: the sum lacks them
 --   subscriptions            of the partition that has most
 --   age_s, oldest_subscription, oldest_partition   the greatest age and whose it is, the lowest partition if several are; −1: none has one;
---                            null: none is known, and of some partition it is not told
+--                            null: none is known, and of some partition the log has none
 --   limit_size, limit_s      the least limit of any partition: each partition has its own; null: none has one
 --   limits_differ            partitions have different limits (or only some have one)
 --   size_share, age_share    size ÷ limit and age ÷ limit (PIP-323) of the partition that uses most of its own limit: that one trips first

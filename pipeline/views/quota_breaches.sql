@@ -1,6 +1,6 @@
 -- When will each backlog quota be exceeded, at which check?
 -- One row per topic, check and quota type with a limit. Only what was known at the check is used.
---   used             bytes, or ms since the time that the broker counts its oldest entry from (0: it shows none; null: not told)
+--   used             bytes, or ms since the time that the broker counts its oldest entry from (0: it shows none; null: not in the log)
 --   exceeded         now, by the broker's comparison: size ≥ limit, age > limit. Then breach_* are the check itself
 --   rate_mean        growth per second over the steps between checks of the last 5 minutes (bytes, or ms of age);
 --                    rate_least, rate_most: of any one of these steps.
@@ -59,7 +59,7 @@ paced AS (
     CASE WHEN quota_type = 'size' THEN mean ELSE least(1000, coalesce(mean, 1000)) END AS rate_mean,
     CASE WHEN quota_type = 'size' THEN least ELSE least(1000, coalesce(least, 1000)) END AS rate_least,
     CASE WHEN quota_type = 'size' THEN most ELSE 1000D END AS rate_most,
-    -- Nothing is foreseen for an age while there is nothing old, nor where the log does not tell.
+    -- Nothing is foreseen for an age while there is nothing old, nor where the log does not show the age.
     CASE WHEN NOT exceeded AND (quota_type = 'size' OR oldest_believed_time IS NOT NULL)
       -- The age must pass its limit by a millisecond, the size only reach it, from what an eviction leaves.
       THEN CASE WHEN quota_type = 'size' THEN CAST(used_limit AS DOUBLE) - grows_from ELSE CAST(used_limit AS DOUBLE) - used + 1 END

@@ -1,10 +1,10 @@
 -- Did the forecasts of quota breaches come true?
 -- One row per forecast of a limit that was not exceeded yet, beside what happened under that limit in the same epoch.
 --   score          hit:   exceeded at the foreseen check, give or take half an interval, or a tenth of the time looked ahead
---                  late:  exceeded before it said so, or at the very next check though it foresaw nothing
---                  early: exceeded later than it said, but no later than as long again
+--                  late:  exceeded before the foreseen check, or at the very next check though it foresaw nothing
+--                  early: exceeded later than foreseen, but no later than as long again
 --                  false: not exceeded by then
---                  open:  it cannot be told yet, or never (the log ended, the limit was changed, the topic went)
+--                  open:  not known yet, or never (the log ended, the limit was changed, the topic went)
 --                  none:  it foresaw nothing, and at the next check nothing was exceeded
 --   in_band        exceeded between breach_from and breach_to, give or take half an interval; null: not so far, or nothing was foreseen
 --   exceeded_at    first later check that found it exceeded; error_s: that less breach_at

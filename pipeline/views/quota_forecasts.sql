@@ -1,7 +1,7 @@
 -- When will each backlog quota be exceeded, at which check, and which subscriptions lose messages then?
 -- One row per topic, check and quota type with a limit: quota_breaches, where the columns are explained, with who loses.
 --   loses_first      subscription that an eviction takes from first: the one the broker names oldest, else the largest
---   others_losing    other subscriptions that it takes from too, as things stand at the check (quota_losers says how that is known)
+--   others_losing    other subscriptions that it takes from too, as things stand at the check (quota_losers explains how that is known)
 WITH losing AS (
   SELECT broker, epoch, topic, check_number, quota_type,
     max_by(subscription, struct(named, backlog_size, subscription)) AS loses_first,

@@ -1,6 +1,6 @@
 -- Which runs of the streaming job were there, with what code and settings, and how did each end?
 -- One row per run_id, newest first where you order by started_at.
---   outcome        done, stopped (on request), failed (see error); null: it still runs, or it was killed (`status` says which)
+--   outcome        done, stopped (on request), failed (see error); null: it still runs, or it was killed (`status` shows which)
 --   wall_s         how long it ran; null without an end
 --   same_code, same_settings   as in the run that was started before it; null for the first run
 --   micro_batches  that it finished; unrecorded: of them those that query_progress lacks

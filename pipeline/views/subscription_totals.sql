@@ -1,6 +1,6 @@
 -- How does each dispatcher stand since it was opened?
 -- One row per dispatcher incarnation (a subscription's dispatcher from its opening to its end).
---   open                     no end is known; else closed_at says when it ended
+--   open                     no end is known; else closed_at is its end
 --   …_since_open             Pulsar's own counters, as its admin stats and metrics show them; modelled_…: by the modelled limiters
 --   reads … dispatched_bytes sums over all its windows
 --   blocked_s, blocked_ns    time in which its latest read was blocked, in all and by the level that blocked it

@@ -4,7 +4,7 @@
 -- before its newest.
 --   cluster … partition      what the topic belongs to, as in brokers and topics
 --   as_of                    the check; nothing later is known
---   backlog_size, age_s, oldest_subscription   as the broker shows them: from its slowest durable cursor; age −1 = none, null = not told
+--   backlog_size, age_s, oldest_subscription   as the broker shows them: from its slowest durable cursor; age −1 = none, null = not in the log
 --   msg_backlog              entries that its subscriptions have not acknowledged, added up over them; null: it has none
 --   true_age_ms              of the oldest entry that any subscription of the topic has not acknowledged
 --   size_share, age_share    the use of its limits as PIP-323 defines it: size ÷ limit and age ÷ limit; null: no limit, or no age

@@ -1,6 +1,6 @@
 -- The histogram of check durations is one: buckets grow to all checks of their window, and since the broker's start they are windows' sums.
--- A violating row is a bucket after a window: the sum of the windows until then is not what it says, or it holds more than the next one
--- (the last one: not as many as there were checks).
+-- A violating row is a bucket after a window: it differs from the sum of the windows until then, or it holds more than the next bucket
+-- (the last bucket: not as many as there were checks).
 SELECT broker, epoch, window_start, clock_segment, bucket, in_window, next, sum_of_windows, since_start
 FROM (
   SELECT broker, epoch, window_start, clock_segment, bucket, in_window, next, since_start,

@@ -1,4 +1,4 @@
--- Every id in dispatch_events has its text in names, of the right level: without it the figures of its events could not be told.
+-- Every id in dispatch_events has its text in names, of the right level: without it nobody knows whose the figures of its events are.
 -- A violating row is an id.
 WITH used AS (
   SELECT explode(array(

@@ -1,6 +1,6 @@
 -- What a connection's windows count are its transitions: times paused, resumed and unwritable.
 -- A violating row is a connection id of an epoch. Transitions are there before their window is: those after the newest window are left out;
--- in an epoch whose clock was set they cannot be told from others, and there may be more of them than are counted.
+-- in an epoch whose clock was set they look like the others, and there may be more of them than are counted.
 WITH counted AS (
   SELECT broker, epoch, conn, sum(paused_count) AS paused_count, sum(resumed_count) AS resumed_count,
     sum(unwritable_count) AS unwritable_count

@@ -1,5 +1,5 @@
 -- Pulsar's counters since a dispatcher was opened are the sums of its windows, after every window: PIP-406's six, and the modelled six.
--- A violating row is a counter after a window: the sum of the windows until then is not what it says.
+-- A violating row is a counter after a window: it differs from the sum of the windows until then.
 SELECT broker, epoch, topic, subscription, opened_at, window_start, clock_segment, counter, sum_of_windows, since_open
 FROM (
   SELECT broker, epoch, topic, subscription, opened_at, window_start, clock_segment, counter, since_open,
