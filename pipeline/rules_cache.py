@@ -23,7 +23,7 @@ def rules_cache(parent: str) -> str:
 def sources_fingerprint(packages: Sequence[str] = _SOURCES) -> str:
     """A short hash of every Python file of the packages, wherever the code was imported from (folder or zip).
 
-    Unless told otherwise of those that a compiled rule may depend on.
+    By default of the packages that a compiled rule may depend on.
     """
     digest = hashlib.sha256()
     for package in packages:

@@ -14,7 +14,7 @@ class RunContext:
     """`now` is the only clock below `jobs/`, used for `written_at` columns alone, never for results.
 
     `pause` waits that many seconds. `before_micro_batch` is called at the start of every micro-batch of every query: it parks when
-    the job was asked to stop and raises BadWarehouse when another driver has taken the warehouse. `after_micro_batch` is told of every
+    the job was asked to stop and raises BadWarehouse when another driver has taken the warehouse. `after_micro_batch` receives every
     micro-batch that is whole: query, number, what it counted for batch_manifest, and `newest_ts`, the greatest `ts` that it read (µs,
     0: none, or nobody knows any more). It must neither wait nor raise.
     """

@@ -65,7 +65,7 @@ def backfill(spark: SparkSession, warehouse: Warehouse, settings: Settings, run:
         shorter = [without_last(one) for one in this_round if asked is None and one.dates.broker in still_open]
         due = [*filter(None, shorter), *(one for one in due if one.dates.broker not in not_closed)]
     if may_reach_now:
-        # Lanes go on from these states, and the log says others now.
+        # Running lanes still have the states from before. lane_snapshots holds others now.
         changed = {epoch[0] for epoch, digest in newest_states(spark, warehouse).items() if before.get(epoch, digest) != digest}
         done += _live_round(settings, lanes, {*changed, *(not_closed if asked is None else ())})
     not_closed = {broker: why for broker, why in not_closed.items() if broker not in lanes.seeded}
@@ -128,7 +128,7 @@ def _round(
     try:
         stage(spark, warehouse, planned.stretches, run.ingest_batch, lane_settings(settings), f"{folder}/outcomes")
         computed = staged_tables(spark, warehouse, f"{folder}/outcomes", dates)
-        # Before lane_snapshots is swapped: where a date ended tells which events are of it.
+        # Before lane_snapshots is swapped: its marks show where a date ended, and so which events are of it.
         late = staged_late_events(waiting_events(spark, warehouse, run.ingest_batch), dates, f"{folder}/late")
         if lanes is not None:
             holding = lanes.holding()
@@ -219,7 +219,7 @@ def _shown(difference: Difference) -> dict[str, Any]:
 
 
 def dates_of_all(spark: SparkSession, warehouse: Warehouse, first: date, last: date, brokers: Sequence[str] | None) -> list[Due]:
-    """The range for every broker that told something in it, or for those of `brokers` that did."""
+    """The range for every broker with events in it; with `brokers` only for these."""
     bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
     rows = bronze.where(f"event_date BETWEEN '{first}' AND '{last}'").select("broker").distinct().collect()
     present = sorted(row.broker for row in rows if brokers is None or row.broker in brokers)

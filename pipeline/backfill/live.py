@@ -29,9 +29,10 @@ Standing = Mapping[tuple[str, int], int]
 
 @dataclass
 class LiveLanes:
-    """Lanes of one backfill's request. `said`: what became of each broker.
+    """Lanes of one backfill's request. `fates`: what became of each broker.
 
-    `told`: brokers that were asked to hold, and not to go on; `held`: where they stand; `seeded`: those that go on from what was computed.
+    `asked_to_hold`: brokers that were asked to hold, and not yet to go on. `held`: where they stand. `seeded`: those that go on from what
+    was computed.
     """
 
     spark: SparkSession
@@ -48,7 +49,7 @@ class LiveLanes:
         return int(self.run.began_at.timestamp()) * 1_000_000 + self.run.began_at.microsecond
 
     def hold(self, brokers: Iterable[str]) -> None:
-        """Let the lanes of these brokers hold; of a broker that does not answer in time `said` says so."""
+        """Let the lanes of these brokers hold. `fates` names each broker that does not answer in time."""
         asked = set(brokers)
         if not self.run.lanes_run():
             self.fates |= dict.fromkeys(asked, "no stream is running")
@@ -60,7 +61,7 @@ class LiveLanes:
         self.fates |= dict.fromkeys(asked - {broker for broker, _ in self.held}, "its lane has nothing open, or did not answer in time")
 
     def holding(self) -> set[str]:
-        """Brokers whose lanes have not gone on by themselves, as far as their whole micro-batches tell."""
+        """Brokers whose lanes have not gone on by themselves, as far as their whole micro-batches show."""
         gone_on = {broker for broker, _, answer in self._answers() if answer != "held"}
         asked = {broker for broker, _ in self.held}
         self.fates |= dict.fromkeys(asked & gone_on, GONE_ON)

@@ -18,7 +18,7 @@ from schemas.lane_columns import COLUMN
 from schemas.outcomes import LANE_REPORT
 
 EPOCH = COLUMN["epoch"]
-#: Told when events came, which a backfill does not change.
+#: Rows that record when events came. A backfill does not change them.
 TABLES_OF_ARRIVAL = (LANE_REPORT, "late_events")
 
 

@@ -15,7 +15,7 @@ class Run:
     """A run of `backfill`. `ingest_batch`: newest micro-batch of ingest whose events count. `tables`: those to compare and swap.
 
     `now` is the clock, for the run's books alone. `before_swap` is called before anything is replaced, and raises if it must not be.
-    `lanes_run` says whether a job lives that runs lanes; `pause` waits some seconds for it.
+    `lanes_run` is whether a job lives that runs lanes; `pause` waits some seconds for it.
     """
 
     run_id: str

@@ -12,7 +12,7 @@ from schemas.render.ddl import quoted
 from schemas.tables import LANE_TABLES
 from schemas.tables.lane_snapshots import LANE_SNAPSHOTS
 
-#: Tables that are computed anew. Those that say when events and requests came stay as they are. lane_snapshots is the last: until it is
+#: Tables that are computed anew. Tables that record when events and requests came stay as they are. lane_snapshots is the last: until it is
 #: swapped, what went before can be found out again.
 SWAPPED_TABLES: tuple[Table, ...] = (
     *(table for table in LANE_TABLES if table.name not in ("late_events", "lane_answers", LANE_SNAPSHOTS.name)),

@@ -42,7 +42,7 @@ def stage(
     control = spark.read.format("delta").load(warehouse.table("lane_control"))
     chosen = [stretch for stretch, _, _ in stretches.values()]
     wanted = spark.createDataFrame([(s.span.broker_id, s.span.epoch, s.first_seq, s.last_seq) for s in chosen], WANTED)
-    # Said again as bounds, so that files without any of it are skipped.
+    # The same as bounds, so that Delta skips files without any of these rows.
     brokers, epochs = {s.span.broker for s in chosen}, {s.span.epoch for s in chosen}
     near = bronze.where(F.col("broker").isin(brokers) & F.col("epoch").isin(epochs))
     near = near.where(F.col("seq").between(min(s.first_seq for s in chosen), max(s.last_seq for s in chosen)))

@@ -27,7 +27,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class EpochSpan:
-    """What lies in dispatch_events of an epoch: seq of its first and last event of the dates, None if it has none."""
+    """The events of an epoch in dispatch_events: seq of its first and last event of the dates, None if it has none."""
 
     broker: str
     broker_id: int

@@ -24,7 +24,7 @@ def swap(computed: DataFrame, warehouse: Warehouse, table: Table, broker: str, d
 
 
 def mark_late_events(late: DataFrame, warehouse: Warehouse, run_id: str) -> None:
-    """Say of these late events (broker, epoch, seq) that this run computed their dates with them."""
+    """Mark these late events (broker, epoch, seq): this run computed their dates with them."""
     table = DeltaTable.forPath(late.sparkSession, warehouse.table("late_events"))
     same = " AND ".join(f"there.{name} = now.{name}" for name in ("broker", "epoch", "seq"))
     merge = table.alias("there").merge(late.alias("now"), same).whenMatchedUpdate(set={"backfilled_by": F.lit(run_id)})

@@ -1,4 +1,4 @@
-"""Which marks of lanes tell of events that a backfill does not count, because lanes read them after it began."""
+"""Which marks of lanes stand after events that a backfill does not count: lanes read these events after it began."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -17,8 +17,8 @@ def first_uncounted(spark: SparkSession, warehouse: Warehouse, brokers: Collecti
     """By broker and epoch: least seq, below the epoch's newest mark, of an event that came after micro-batch `ingest_batch` of ingest and
     that lanes may have applied: neither late nor a duplicate of one that counts. Epochs without such an event are missing.
 
-    A lane goes on while a backfill runs, and may pass a date amid it. Its mark then says that the date is closed, but of events that the
-    backfill leaves out: what it would compute lacks them. Mostly nothing that came since lies below a mark but what came late.
+    A lane goes on while a backfill runs, and may pass a date amid it. Its mark then closes the date with events that the backfill leaves
+    out: what the backfill would compute lacks them. Mostly nothing that came since lies below a mark but what came late.
     """
     if not brokers:
         return {}
@@ -38,12 +38,12 @@ def first_uncounted(spark: SparkSession, warehouse: Warehouse, brokers: Collecti
 
 
 def counted_marks(marks: Mapping[_Epoch, Sequence[Mark]], uncounted: Mapping[_Epoch, int]) -> dict[_Epoch, list[Mark]]:
-    """The marks, by broker and epoch, that tell of no event which does not count: `uncounted` as `first_uncounted` gives it."""
+    """The marks, by broker and epoch, before which every event counts: `uncounted` as `first_uncounted` gives it."""
     return {epoch: [mark for mark in own if epoch not in uncounted or mark.next_seq <= uncounted[epoch]] for epoch, own in marks.items()}
 
 
 def _counted(own: DataFrame, after: DataFrame, ingest_batch: int) -> DataFrame:
-    """Places of events that count, as far as one of `after` may repeat them: said as bounds, so that files without any are skipped."""
+    """Places of events that count, as far as one of `after` may repeat them: by bounds, so that Delta skips files without any."""
     bounds = after.agg(F.min("seq").alias("least"), F.max("seq").alias("most"), F.collect_set("epoch").alias("epochs")).collect()[0]
     near = own.where(F.col("epoch").isin(bounds.epochs) & F.col("seq").between(bounds.least, bounds.most))
     return near.where(F.col("ingest_batch") <= ingest_batch).select(*_PLACE)

@@ -1,4 +1,4 @@
-"""Files that changed after they were read: Spark never looks at a file twice, so somebody must say so."""
+"""Files that changed after they were read: Spark never looks at a file twice, so this job reports them."""
 
 import logging
 from typing import NamedTuple

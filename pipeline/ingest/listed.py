@@ -11,9 +11,9 @@ _END = "\n"
 
 
 def first_listed(spark: SparkSession, checkpoint: str, batch_id: int) -> Callable[[str], str]:
-    """A function that gives back what it was told when micro-batch `batch_id` was run first, kept in the checkpoint; `text` has one line.
+    """A function for micro-batch `batch_id`: it keeps the `text` of the first run in the checkpoint, and returns it in every run.
 
-    What was kept for the micro-batch before is deleted: that one is over.
+    `text` has one line. What was kept for the micro-batch before is deleted: that one is over.
     """
     files = WarehouseFiles(spark)
     folder = f"{checkpoint}/listed"

@@ -1,4 +1,4 @@
-"""Which files Spark's file source took up, by its log in the checkpoint: of one that is gone when it is to be read, Spark says nothing.
+"""Which files Spark's file source took up, by its log in the checkpoint. Spark does not report a file that is gone before it is read.
 
 Read here, not by a Spark job: for some lines that would cost each micro-batch some tenths of a second.
 """
@@ -23,7 +23,7 @@ NOTHING = -1
 def planned_files(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int) -> list[str]:
     """Paths as Spark lists them (`file:/a b/c`) of what was planned for a micro-batch; none if its source is no file source.
 
-    Raises BrokenInvariant if the log does not tell of them: nobody would notice one that is gone.
+    Raises BrokenInvariant if the log does not name them: nobody would notice one that is gone.
     """
     before, last = (_last_number(offset_entry(spark, warehouse, query, batch)) for batch in (batch_id - 1, batch_id))
     numbers = range(before + 1, last + 1)

@@ -163,7 +163,7 @@ class EpochTime:
         self.chain = digest
 
     def _settle_day(self, next_seq: int) -> None:
-        """Tell that all rows of the dates before `day` are out, once. Asked where a window begins, so that no cut of the log matters."""
+        """Emit once that all rows of the dates before `day` are out. Asked where a window begins, so that no cut of the log matters."""
         if self.settled_day < self.day - 1 and self.chain and self.is_past(self.day - 1):
             self.settled_day = self.day - 1
             self._emit_snapshot(SETTLED, self.settled_day, next_seq)

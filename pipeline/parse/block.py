@@ -35,7 +35,7 @@ _QUOTE, _COLON, _COMMA, _CLOSING_BRACE = b'":,}'
 
 
 def parse_text(block: TextBlock, source_file: str, limits: ParseLimits) -> ParsedBlock:
-    """Events and rejects of the lines of `block`, in their order, exactly as parse_line says; blank lines are not counted."""
+    """Events and rejects of the lines of `block`, in their order, exactly as parse_line gives them; blank lines are not counted."""
     if not block.text:
         return assemble([], parse_singly([], [], [], source_file, limits), np.empty(0, np.int64), source_file, 0)
     text = block.text if block.text.endswith(b"\n") else block.text + b"\n"

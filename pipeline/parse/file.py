@@ -15,7 +15,7 @@ __all__ = ["ParseLimits", "ParsedBlock", "parse_stream"]
 
 
 def parse_stream(stream: BinaryIO, name: str, limits: ParseLimits) -> Iterator[ParsedBlock]:
-    """Blocks of the file `name` (its suffix says how it is compressed; it becomes source_file), in order, in bounded memory.
+    """Blocks of the file `name` (its suffix names its compression; it becomes source_file), in order, in bounded memory.
 
     An empty file gives no block. A file that ends inside its compressed stream ends in a block with `truncated`, which holds one
     reject `truncated_file`: what is left of the last line, maybe nothing, and counts as one line.

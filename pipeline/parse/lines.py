@@ -42,7 +42,7 @@ class EndlessLine:
 
 @dataclass(frozen=True)
 class Truncation:
-    """The stream ended inside its compression: `partial` is what was left of the last line (maybe nothing), `detail` says why."""
+    """The stream ended inside its compression: `partial` is what was left of the last line (maybe nothing), `detail` is the reason."""
 
     partial: TextBlock | EndlessLine
     detail: str

@@ -96,7 +96,7 @@ def event_table(events: Sequence[ParsedEvent]) -> pa.Table:
 
 @dataclass(frozen=True)
 class SlowRows:
-    """What parse_line said of single lines. `event_at` holds the position of each event of `events` in the input."""
+    """The results of parse_line for single lines. `event_at` holds the position of each event of `events` in the input."""
 
     events: list[ParsedEvent]
     event_at: list[int]

@@ -64,7 +64,7 @@ def json_line(record: dict[str, Any]) -> bytes:
 
 
 def _readable(column: pa.Array) -> pa.Array:
-    """The column as int64, string or boolean where nothing is lost by it; else as it is: parse_line will say what is wrong with it.
+    """The column as int64, string or boolean where nothing is lost by it; else as it is: parse_line will report what is wrong with it.
 
     Text that is not UTF-8 becomes binary.
     """

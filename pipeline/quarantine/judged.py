@@ -1,4 +1,4 @@
-"""What the current parser says of rejected lines."""
+"""Rejected lines as the current parser judges them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -19,7 +19,7 @@ from schemas.tables.bronze import PARSED_FIELDS, QUARANTINE
 
 #: Which row of quarantine; rows that were rejected twice alike (of tables, which have no line numbers) share it.
 LINE_KEY = ("source_file", "source_line", "raw_sha256")
-#: What becomes of a line: it is an event now; it is none; its text is not whole, so nobody can say; its micro-batch is not finished.
+#: What becomes of a line: it is an event now; it is none; its text is not whole, so nobody knows; its micro-batch is not finished.
 EVENT, REJECTED, CUT, UNFINISHED = "event", "rejected", "cut", "unfinished"
 #: These lines are whole as text, perhaps; what was wrong was their file.
 _FILE_ENDED = "truncated_file"

@@ -41,7 +41,7 @@ _LINES_PER_FILE = 200_000
 
 @dataclass(frozen=True)
 class ReplayRun:
-    """Who puts lines back: `now` (with its zone) is only told, `before_write` raises if another driver has taken the warehouse."""
+    """Who puts lines back: `now` (with its zone) is only recorded, `before_write` raises if another driver has taken the warehouse."""
 
     run_id: str
     code_version: str
@@ -87,7 +87,8 @@ def end_interrupted(spark: SparkSession, warehouse: Warehouse) -> str | None:
         return None
     path = warehouse.table(QUARANTINE_REPLAYS.name)
     recorded = delta_log.last_transaction(spark, path, _app_id(QUARANTINE_REPLAYS.name)) or 0
-    # Of a marker that the crash cut nothing was told yet: what is told last is in bronze then, and nothing of it is left to take out.
+    # A crash that cut the marker's text came before any row of this replay. The replay recorded last is in bronze then, and its lines have
+    # left quarantine.
     number = int(begun) if begun.isdecimal() else recorded
     finished = is_appended(spark, warehouse, DISPATCH_EVENTS.name, _app_id(DISPATCH_EVENTS.name), number)
     if finished:
@@ -116,7 +117,7 @@ def _replay_rows(lines: DataFrame, run: ReplayRun, numbers: Mapping[str, int]) -
 
 
 def _take_out(spark: SparkSession, warehouse: Warehouse, number: int) -> int:
-    """Delete from quarantine what quarantine_replays tells of the replay; returns how many rows were still there."""
+    """Delete from quarantine the lines that quarantine_replays lists for the replay; returns how many rows were still there."""
     of_replay = spark.read.format("delta").load(warehouse.table(QUARANTINE_REPLAYS.name)).where(F.col("replay") == number)
     keys = of_replay.select(*LINE_KEY, F.col("rejected_batch").alias("ingest_batch")).distinct()
     quarantine = DeltaTable.forPath(spark, warehouse.table(QUARANTINE.name)).alias("q")

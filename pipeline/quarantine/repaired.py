@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.faults import BadConfig
 
-#: What tells a line from every other, and its new text.
+#: What identifies a line, and its new text.
 _TEXTS = ("source_file", "raw_sha256", "raw")
 _KEYS = ("source_file", "source_line", "raw_sha256", "raw")
 

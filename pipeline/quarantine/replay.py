@@ -23,9 +23,9 @@ from schemas.tables.bronze import QUARANTINE
 
 Document = dict[str, Any]
 NO_BATCH = -1
-#: What a dry run says of an interrupted replay: the next one will end it first.
+#: What a dry run reports for an interrupted replay: the next replay will end it first.
 WAITS = "waits"
-#: Of repaired lines that are still none, so many are told one by one.
+#: Of repaired lines that are still no events, so many are shown one by one.
 MOST_SHOWN = 20
 
 
@@ -39,7 +39,7 @@ class Request:
 
 
 def replay(spark: SparkSession, warehouse: Warehouse, limits: ParseLimits, request: Request, run: ReplayRun) -> Document:
-    """Do it, or say what would be done (docs/operations.md has the keys). Unless it is a dry run, nobody else may write meanwhile.
+    """Do it, or report what would be done (docs/operations.md has the keys). Unless it is a dry run, nobody else may write meanwhile.
 
     Raises BadConfig for a `where` that is none and for a repaired line of another place than the rejected one; BadWarehouse where ingest
     must not go on from its checkpoint: then nobody knows which micro-batches are whole.
@@ -54,7 +54,7 @@ def replay(spark: SparkSession, warehouse: Warehouse, limits: ParseLimits, reque
         states = {row["state"]: row["count"] for row in lines.groupBy("state").count().collect()}
         events = lines.where(F.col("state") == EVENT)
         _refuse_other_places(events)
-        # All that is told is looked up before anything is written: a change of quarantine makes Spark compute cached rows of it anew.
+        # The document is made before anything is written: a change of quarantine makes Spark compute cached rows of it anew.
         document = {
             "warehouse": warehouse.root,
             "at": run.now,
@@ -93,7 +93,7 @@ def newest_whole_batch(spark: SparkSession, warehouse: Warehouse) -> int:
 
 
 def _refuse_other_places(events: DataFrame) -> None:
-    """A rejected line whose place could be read has it: its lane was told. A text of another place is the repair of another line."""
+    """A rejected line whose place could be read has it, and its lane has its tombstone. A text of another place repairs another line."""
     places = [(F.col(name), F.col(f"event.{name}")) for name in ("broker", "epoch", "seq")]
     elsewhere = F.lit(False)
     for was, now in places:

@@ -19,7 +19,7 @@ ATTEMPTS = 20
 
 
 def append_once(df: DataFrame, warehouse: Warehouse, table: str, app_id: str, version: int) -> bool:
-    """Append `df` to the table unless (`app_id`, `version`) was appended before, or it has no rows. Says whether it wrote.
+    """Append `df` to the table unless (`app_id`, `version`) was appended before, or it has no rows. Returns whether it wrote.
 
     Asks the frame whether it has rows: persist what is expensive to compute, or call `append` where there surely are some.
     """

@@ -41,7 +41,7 @@ def write_manifest(
 
 
 def table_versions(spark: SparkSession, warehouse: Warehouse) -> dict[str, int]:
-    """Version of every table of the job now (of batch_manifest: before the row that will tell of it)."""
+    """Version of every table of the job now (of batch_manifest: before the row that will hold them)."""
     return {table.name: newest_version(spark, warehouse.table(table.name)) for table in JOB_TABLES}
 
 

@@ -32,12 +32,12 @@ class IngestLimits(Protocol):
 
 
 def parse_limits(ingest: IngestLimits) -> ParseLimits:
-    """The limits of the parser that the settings say."""
+    """The limits of the parser, as set."""
     return ParseLimits(ingest.max_line_bytes, ingest.max_text_bytes, ingest.quarantine_raw_bytes)
 
 
 def open_source(spark: SparkSession, events: str, ingest: IngestLimits) -> Source:
-    """The source that `events` (--events) names, of the kind that `ingest.source_format` says; `auto` looks at what lies there.
+    """The source that `events` (--events) names, of the kind in `ingest.source_format`; `auto` looks at what lies there.
 
     A folder with `_delta_log` is a Delta table, one with a *.parquet file anywhere below is Parquet, everything else is JSON lines.
     Raises BadConfig if there is no such folder, or no Delta table where one is asked for.

@@ -39,7 +39,7 @@ _SUMMARY_STRUCT = StructType(
     [*(StructField(f.name, f.dataType) for f in struct(SUMMARY_FIELDS)), StructField("names", ArrayType(NAME_STRUCT))]
 )
 
-#: row_kind says which columns of a row count; all others are null.
+#: row_kind decides which columns of a row count; all others are null.
 ROW_SCHEMA = pa.schema(
     [
         pa.field("row_kind", pa.int32()),

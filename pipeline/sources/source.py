@@ -25,8 +25,9 @@ class Source(Protocol):
     def reader(self, batch: DataFrame, planned: Sequence[str], first_listed: FirstListed) -> RowReader | None:
         """How to read the rows of a micro-batch of `stream`; None if it holds nothing to read.
 
-        `planned` are the files that Spark planned for it: BadWarehouse if one of them is gone, Spark would go on without it and never
-        say so. With `first_listed` a source whose files may grow keeps how far they are to be read, also when the micro-batch is run again.
+        `planned` are the files that Spark planned for it: BadWarehouse if one of them is gone, since Spark would go on without it and
+        never report it. With `first_listed` a source whose files may grow keeps how far they are to be read, also when the micro-batch is
+        run again.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What status tells of backfills: the last one, and what waits for the next."""
+"""What status shows of backfills: the last one, and what waits for the next."""
 
 from datetime import UTC
 from typing import Any

@@ -20,7 +20,7 @@ def batch_read_for_good(spark: SparkSession, warehouse: Warehouse) -> int | None
 def first_open_date(spark: SparkSession, warehouse: Warehouse, read_batch: int | None, today: date) -> date | None:
     """All dates before it are closed: every broker's newest event that lanes have read is of this date or a later one. None: none is.
 
-    A broker that told nothing on the newest date and on the one before does not hold dates open: it may never come back. Dates after
+    A broker without events on the newest date and on the one before does not hold dates open: it may never come back. Dates after
     `today` are of a wrong clock and close nothing. A closed date is no promise: what comes late for it is read all the same.
     """
     if read_batch is None:

@@ -24,7 +24,7 @@ _MAGIC_BYTES, _VERSION_AT = len(MAGIC), len(MAGIC) + 1
 
 
 def inspect(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[str, Any]:
-    """Everything of the checkpoint of `query`; `refused` is what `stream` would say of it, None if it may go on."""
+    """Everything of the checkpoint of `query`; `refused` is the message with which `stream` would refuse it, None if it may go on."""
     checkpoint, folder = read_checkpoint(spark, warehouse, query), warehouse.checkpoint(query)
     entry = offset_entry(spark, warehouse, query, checkpoint.last_planned)
     names = STREAMED if query == "lanes" else ("events",)

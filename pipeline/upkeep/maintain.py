@@ -28,7 +28,7 @@ LISTING_TASKS_PER_CORE = 4
 
 @dataclass(frozen=True)
 class Round:
-    """What one round goes by. `now` has a zone; without `changes` it is a dry run, which only says what it would do."""
+    """What one round goes by. `now` has a zone; without `changes` it is a dry run, which only shows what would be done."""
 
     spark: SparkSession
     warehouse: Warehouse
@@ -55,7 +55,7 @@ def maintain(
     Returns what was done (docs/operations.md has the keys), of a dry run what would be.
     """
     mine = spark.newSession()  # its settings are nobody else's
-    # VACUUM lists folders with so many tasks: 10,000 unless told, whatever the table's size.
+    # VACUUM lists folders with so many tasks. Spark's default is 10,000, whatever the table's size.
     listing_tasks = LISTING_TASKS_PER_CORE * mine.sparkContext.defaultParallelism
     mine.conf.set("spark.sql.sources.parallelPartitionDiscovery.parallelism", str(listing_tasks))
     read_batch = batch_read_for_good(mine, warehouse)

@@ -41,7 +41,7 @@ def query_progress(spark: SparkSession, warehouse: Warehouse, query: str) -> dic
 
 
 def refusal(spark: SparkSession, warehouse: Warehouse, query: str) -> str | None:
-    """What `stream` would say of the query's checkpoint; None if it may go on.
+    """The message with which `stream` would refuse the query's checkpoint; None if it may go on.
 
     Asked twice before it is believed: beside a running job a micro-batch may end between two looks.
     """

@@ -40,8 +40,8 @@ def status(
 ) -> Document:
     """Everything at `now` (with its zone), as JSON-ready values but for datetimes, which have a zone.
 
-    `is_alive` tells of a driver on `host`, where we are, whether it runs. Files below `small_below` bytes are small. The tables that are
-    needed to tell (batch_manifest and lane_control) must exist.
+    `is_alive` is whether a driver on `host`, where we are, runs. Files below `small_below` bytes are small. The tables batch_manifest and
+    lane_control must exist.
     """
     mine = spark.newSession()  # its temporary views are nobody else's
     facts = all_table_facts(mine, warehouse, small_below)
@@ -108,7 +108,7 @@ def problems(document: Document) -> list[str]:
 
 
 def _last_run(spark: SparkSession, warehouse: Warehouse) -> Document | None:
-    """The run that was started last, as far as run_ledger has it; without an end it runs, or was killed: the writer's state tells."""
+    """The run that was started last, as far as run_ledger has it. Without an end it runs, or was killed: the writer's state shows which."""
     ledger = spark.read.format("delta").load(warehouse.table(RUN_LEDGER.name))
     # Of the two rows of a run the one with its end, if it is there.
     rows = ledger.orderBy(F.desc("started_at"), F.desc_nulls_last("ended_at")).select(*_OF_RUN).limit(1).collect()

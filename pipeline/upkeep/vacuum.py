@@ -35,7 +35,7 @@ def why_not(spark: SparkSession, warehouse: Warehouse, table: str, needed: int |
     changed = delta_log.committed_at(spark, path, needed + 1)
     if changed is not None and now - changed < kept - MARGIN:
         return None
-    since = "longer ago than its log tells" if changed is None else changed.isoformat(timespec="seconds")
+    since = "longer ago than its log goes back" if changed is None else changed.isoformat(timespec="seconds")
     return f"version {needed} may still be read (by lanes, or a consistent cut) and was superseded {since}; let `stream` go on first"
 
 

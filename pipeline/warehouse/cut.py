@@ -1,7 +1,7 @@
 """A consistent cut over all tables: the versions that whole micro-batches of both queries left.
 
 Each table by itself is atomic, but a micro-batch writes several: read each at its newest version and some may show a micro-batch that the
-others do not have yet. `batch_manifest` says where the tables stood after each whole one.
+others do not have yet. `batch_manifest` records where the tables stood after each whole one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from schemas.tables.backfills import BACKFILLS
 #: Every table is made empty: nothing was written at version 0.
 EMPTY_VERSION = 0
 NOTHING_READ = -1
-#: Lanes may have read some micro-batches of ingest before ingest's manifest tells of them; more than so many it never is.
+#: Lanes may have read some micro-batches of ingest before ingest's manifest has them. They are never more than so many.
 LOOKED_AT = 100
 
 

@@ -1,4 +1,4 @@
-"""What a Delta table's log says, asked of Delta itself: it reads on from what it knows, a listing would begin anew each time."""
+"""What a Delta table's log holds, asked of Delta itself: Delta reads on from what it knows, a listing would begin anew each time."""
 
 from datetime import datetime, timedelta
 from typing import Any

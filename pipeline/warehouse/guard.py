@@ -1,6 +1,6 @@
 """Refuses to continue from a checkpoint that is not the one that wrote the tables: rows would be ignored or doubled in silence.
 
-What the warehouse says of itself is its `batch_manifest` (written after each micro-batch); what Spark continues from is the checkpoint.
+The warehouse records its own state in `batch_manifest` (written after each micro-batch). Spark continues from the checkpoint.
 """
 
 from pyspark.sql import Row, SparkSession
@@ -13,7 +13,7 @@ from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import LANE_TABLES
 
-#: Tables that a query alone writes rows of its own into. `lane_control` has several writers and is told by none.
+#: Tables that a query alone writes rows of its own into. `lane_control` has several writers and belongs to none.
 WRITTEN_BY = {
     "ingest": ("dispatch_events", "quarantine", "names", "ingest_files"),
     "lanes": tuple(table.name for table in LANE_TABLES),
@@ -35,7 +35,7 @@ def check_checkpoint(spark: SparkSession, warehouse: Warehouse, query: str) -> N
     if query == "ingest" and WarehouseFiles(spark).exists(warehouse.replay_marker):
         # Its next manifest would show half a replay to every consistent cut.
         raise BadWarehouse(f"ingest: a `quarantine replay` was interrupted. This ends it: {warehouse.replay_command}")
-    # In this order: beside a running job the checkpoint then knows every micro-batch that the manifest tells of.
+    # In this order: beside a running job the checkpoint then knows every micro-batch that the manifest has.
     manifest = newest_batches(spark, warehouse, query)
     checkpoint = read_checkpoint(spark, warehouse, query)
     if checkpoint.damaged:

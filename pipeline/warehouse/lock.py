@@ -22,7 +22,7 @@ _READ_PAUSE_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class Driver:
-    """A process that writes, or wrote. `process` tells two processes with one `pid` apart (their start time); empty where nobody knows."""
+    """A process that writes, or wrote. `process` (its start time) distinguishes processes with one `pid`; empty where nobody knows."""
 
     run_id: str
     host: str
@@ -32,7 +32,7 @@ class Driver:
 
 @dataclass(frozen=True)
 class LockEntry:
-    """What the lock file says."""
+    """What the lock file holds."""
 
     driver: Driver
     started_at: datetime
@@ -54,7 +54,7 @@ class LockEntry:
 
 
 def read_lock(files: WarehouseFiles, uri: str) -> LockEntry | None:
-    """What the lock file says; None if there is none, or if it stays unreadable for a second."""
+    """What the lock file holds; None if there is none, or if it stays unreadable for a second."""
     for attempt in range(_READ_ATTEMPTS):
         text = files.read(uri)
         entry = None if text is None else LockEntry.from_json(text)
@@ -71,9 +71,9 @@ def is_gone(holder: LockEntry, now: datetime, host: str, is_alive: Callable[[Dri
 
 
 class DriverLock:
-    """Says that this driver, and no other, writes rows. Held from `acquire` to `release`; a thread renews it. Times (`now`) need a zone.
+    """Shows that only this driver writes rows. Held from `acquire` to `release`; a thread renews it. Times (`now`) need a zone.
 
-    `is_alive` says of a driver on this host whether its process runs; `notice` receives lines for the operator.
+    `is_alive` is whether the process of a driver on this host runs; `notice` receives lines for the operator.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class DriverLock:
         return warehouse.lock_file
 
     def acquire(self) -> None:
-        """Take the lock, or raise BadWarehouse that says who holds it. A stale lock is taken over with a notice."""
+        """Take the lock, or raise BadWarehouse that names its holder. A stale lock is taken over with a notice."""
         if not self._files.create(self._file, self._entry()):
             holder = self._read()
             if holder is not None and not is_gone(holder, self._now(), self._driver.host, self._is_alive):
@@ -154,7 +154,7 @@ class DriverLock:
             try:
                 holder = self._read()
                 if holder is None or holder.driver != self._driver:
-                    return  # verify() says so before the next micro-batch
+                    return  # verify() raises for it before the next micro-batch
                 self._files.write(self._file, self._entry())
             except BaseException as fault:  # noqa: BLE001 - kept for verify(), which raises it where the job can end
                 self._fault = fault
@@ -162,7 +162,7 @@ class DriverLock:
 
 
 class UpkeepLock(DriverLock):
-    """Says that this driver, and no other, rewrites or deletes files of the tables: `maintain`, `backfill`, `rebuild`, `quarantine replay`.
+    """Shows that only this driver rewrites or deletes files of the tables: `maintain`, `backfill`, `rebuild`, `quarantine replay`.
 
     `stream` may run beside the first two.
     """

@@ -1,4 +1,4 @@
-"""What `quarantine replay` put back into dispatch_events, as its table tells."""
+"""What `quarantine replay` put back into dispatch_events, by its table."""
 
 from pyspark.sql import DataFrame, SparkSession
 

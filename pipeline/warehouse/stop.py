@@ -60,7 +60,7 @@ class MicroBatchGate:
 
 
 class StoppedBetweenMicroBatches(Exception):
-    """A parked query was stopped. Its words are what Spark looks for in an error from Python to tell its own stop from a failure."""
+    """A parked query was stopped. Spark looks for its words in an error from Python: they mark Spark's own stop, not a failure."""
 
     def __init__(self) -> None:
         super().__init__("py4j.protocol.Py4JJavaError: An error occurred while calling park: java.lang.InterruptedException")

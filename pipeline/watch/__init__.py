@@ -1,1 +1,1 @@
-"""What the streaming job tells of itself, and the way it takes: never waiting, never failing the job."""
+"""What the streaming job records of itself, and the way it takes: never waiting, never failing the job."""

@@ -87,7 +87,7 @@ class Outbox:
     def _write_bundle(self) -> None:
         try:
             self._write(self._bundle, self._number)
-        except Exception as fault:  # noqa: BLE001 - whatever it is: the job must not end by what only tells of it; `fault` is reported
+        except Exception as fault:  # noqa: BLE001 - whatever it is: a fault of its records must not end the job; `fault` is reported
             self.failures += 1
             self.fault = self.fault or fault
             self._failed_attempts += 1

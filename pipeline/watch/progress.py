@@ -27,7 +27,7 @@ _NO_COUNTS: Mapping[str, int] = {}
 
 
 def is_micro_batch(progress: Mapping[str, Any]) -> bool:
-    """Whether a progress tells of a micro-batch that was run; Spark also tells of triggers that found nothing new."""
+    """Whether a progress is of a micro-batch that was run. Spark also reports triggers that found nothing new."""
     return "addBatch" in progress["durationMs"]
 
 
@@ -64,11 +64,11 @@ def progress_row(progress: Mapping[str, Any], counts: Mapping[str, int] | None, 
 
 
 def _instant(us: int) -> datetime | None:
-    """None for 0, which stands for no event, and for what no timestamp can say: an event may carry any number."""
+    """None for 0, which stands for no event, and for a number beyond every timestamp: an event may carry any number."""
     return _EPOCH + timedelta(microseconds=us) if 0 < us < _US_OF_YEAR_10000 else None
 
 
 def _sum_of_known(metrics: list[Mapping[str, str]], name: str) -> int | None:
-    """Sum over the sources that tell it; None if none does."""
+    """Sum over the sources that report it; None if none does."""
     known = [int(source[name]) for source in metrics if name in source]
     return sum(known) if known else None
