@@ -94,6 +94,7 @@ def forget_lanes(spark: Any, warehouse: Any, say: Any) -> None:
 
     from pipeline.warehouse.files import WarehouseFiles
     from pipeline.warehouse.guard import WRITTEN_BY
+    from pipeline.warehouse.local_tables import newest_version
 
     files = WarehouseFiles(spark)
     files.write(warehouse.rebuild_marker, "lanes")
@@ -102,7 +103,7 @@ def forget_lanes(spark: Any, warehouse: Any, say: Any) -> None:
         _delete(files, warehouse.table(table), say)
     forget_cached_tables(spark)
     # Tombstones mark rejected lines and stay true. A drain would end the new run where the old one ended. A seed is of the old state.
-    if DeltaTable.isDeltaTable(spark, warehouse.table("lane_control")):
+    if newest_version(spark, warehouse.table("lane_control")) >= 0:
         DeltaTable.forPath(spark, warehouse.table("lane_control")).delete("kind <> 'tombstone'")
         say("lane_control: all but tombstones deleted")
     DeltaTable.forPath(spark, warehouse.table("batch_manifest")).delete("query = 'lanes'")

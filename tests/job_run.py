@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from jobs.stream import run_stream
 from pipeline.settings import load_settings
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_tables import arrow_rows
 
 EPOCH_DAY = date(1970, 1, 1)
 
@@ -27,8 +28,8 @@ def tables_in(spark: SparkSession, warehouse: Warehouse) -> dict[str, Table]:
     """The outcome tables as sorted rows; timestamps as µs, dates as days, as the pure lane gives them."""
     tables = {}
     for name in OUTCOME_TABLES:
-        rows = [row.asDict() for row in spark.read.format("delta").load(warehouse.table(name)).collect()]
-        table = [{column: _plain(value) for column, value in row.items()} for row in rows]
+        _, rows = arrow_rows(spark, warehouse.table(name))
+        table = [{column: _plain(value) for column, value in row.items()} for row in rows.to_pylist()]
         table.sort(
             key=lambda row: [(value is None, str(type(value)), value) if value is not None else (True, "", 0) for value in row.values()]
         )
@@ -38,8 +39,7 @@ def tables_in(spark: SparkSession, warehouse: Warehouse) -> dict[str, Table]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
-        # collect() gives naive datetimes of this process's local zone
-        delta = value.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+        delta = value - datetime(1970, 1, 1, tzinfo=UTC)
         return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
     if isinstance(value, date):
         return (value - EPOCH_DAY).days

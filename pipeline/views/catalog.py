@@ -2,12 +2,12 @@
 
 from importlib.resources import files
 
-from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse.cut import Batch, Cut
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_tables import newest_version
 from schemas.packages import PACKAGES
 from schemas.render.ddl import delta_path
 from schemas.render.spark import struct
@@ -52,7 +52,7 @@ def register_tables(spark: SparkSession, warehouse: Warehouse, cut: Cut | None =
     """Make the job's tables temporary views, as `register` does."""
     for table in JOB_TABLES:
         path = warehouse.table(table.name)
-        if not DeltaTable.isDeltaTable(spark, path):
+        if newest_version(spark, path) < 0:
             raise BadWarehouse(
                 f"no table {table.name} in {warehouse.root}. Is it the right --warehouse? "
                 f"One is made by: ./spark-submit.sh stream --events DIR --warehouse {warehouse.root}"
@@ -64,7 +64,7 @@ def _register_reports(spark: SparkSession, warehouse: Warehouse) -> None:
     """The tables that report on the others; without rows where nobody made them yet."""
     for table in REPORT_TABLES:
         path = warehouse.table(table.name)
-        if DeltaTable.isDeltaTable(spark, path):
+        if newest_version(spark, path) >= 0:
             spark.sql(f"CREATE OR REPLACE TEMP VIEW {table.name} AS SELECT * FROM {delta_path(path)}")
         else:
             spark.createDataFrame([], struct(table.fields)).createOrReplaceTempView(table.name)

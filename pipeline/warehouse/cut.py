@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from pipeline.warehouse.checkpoint import delta_offsets
 from pipeline.warehouse.guard import WRITTEN_BY
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_tables import newest_version
 from schemas.tables import JOB_TABLES
 from schemas.tables.backfills import BACKFILLS
 
@@ -82,7 +83,7 @@ def newest_cut(spark: SparkSession, warehouse: Warehouse) -> Cut:
 def _after_backfills(spark: SparkSession, warehouse: Warehouse, cut: Cut) -> dict[str, int]:
     """Tables that whole rounds of `backfill` changed since the cut, without a micro-batch between: their versions then."""
     path = warehouse.table(BACKFILLS.name)
-    if not DeltaTable.isDeltaTable(spark, path):
+    if newest_version(spark, path) < 0:
         return {}
     finished = spark.read.format("delta").load(path).where("swapped").agg(F.max("finished_at")).collect()[0][0]
     if finished is None:

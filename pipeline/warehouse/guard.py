@@ -7,10 +7,10 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.faults import BadWarehouse
-from pipeline.warehouse import delta_log
 from pipeline.warehouse.checkpoint import Checkpoint, offset_entry, read_checkpoint
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_tables import newest_version
 from schemas.tables import LANE_TABLES
 
 #: Tables that a query alone writes rows of its own into. `lane_control` has several writers and belongs to none.
@@ -95,5 +95,5 @@ def newest_batches(spark: SparkSession, warehouse: Warehouse, query: str) -> lis
 
 def _version(spark: SparkSession, warehouse: Warehouse, table: str) -> int | None:
     """Newest version of the Delta table; None if there is none."""
-    version = delta_log.version(spark, warehouse.table(table))
+    version = newest_version(spark, warehouse.table(table))
     return version if version >= 0 else None

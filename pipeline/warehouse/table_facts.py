@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_tables import newest_version
 from schemas.tables import TABLES
 
 
@@ -27,7 +28,7 @@ class TableFacts:
 
 def existing_tables(spark: SparkSession, warehouse: Warehouse) -> list[str]:
     """Names of the declared tables that the warehouse has, in declared order."""
-    return [table.name for table in TABLES if delta_log.version(spark, warehouse.table(table.name)) >= 0]
+    return [table.name for table in TABLES if newest_version(spark, warehouse.table(table.name)) >= 0]
 
 
 def all_table_facts(spark: SparkSession, warehouse: Warehouse, small_below: int) -> list[TableFacts]:
