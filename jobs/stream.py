@@ -187,12 +187,11 @@ def _show_books(opened: Any) -> None:
     from jobs.driver import say
     from pipeline.warehouse.local_tables import arrow_rows
 
-    _, manifest = arrow_rows(opened.spark, opened.warehouse.table("batch_manifest"))
-    columns = ("query", "run_id", "rows_in", "bronze", "quarantined", "applied", "duplicates", "late", "held", "lost")
+    columns = ("query", "rows_in", "bronze", "quarantined", "applied", "duplicates", "late", "held", "lost")
+    manifest = arrow_rows(opened.spark, opened.warehouse.table("batch_manifest"), columns, {"run_id": [opened.run.run_id]})
     books: dict[str, Counter[str]] = {}
-    for row in manifest.select(columns).to_pylist():
-        if row.pop("run_id") == opened.run.run_id:
-            books.setdefault(row.pop("query"), Counter()).update(row)
+    for row in manifest.to_pylist():
+        books.setdefault(row.pop("query"), Counter()).update(row)
     if "ingest" in books:
         sums = books["ingest"]
         say(f"ingest: {sums['rows_in']:,} lines = {sums['bronze']:,} events + {sums['quarantined']:,} quarantined")

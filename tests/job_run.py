@@ -28,7 +28,7 @@ def tables_in(spark: SparkSession, warehouse: Warehouse) -> dict[str, Table]:
     """The outcome tables as sorted rows; timestamps as µs, dates as days, as the pure lane gives them."""
     tables = {}
     for name in OUTCOME_TABLES:
-        _, rows = arrow_rows(spark, warehouse.table(name))
+        rows = arrow_rows(spark, warehouse.table(name))
         table = [{column: _plain(value) for column, value in row.items()} for row in rows.to_pylist()]
         table.sort(
             key=lambda row: [(value is None, str(type(value)), value) if value is not None else (True, "", 0) for value in row.values()]

@@ -14,7 +14,7 @@ from pipeline.faults import BadWarehouse
 from pipeline.lanes.lane import LaneSettings
 from pipeline.lanes.operator import OUTPUT_TYPE
 from pipeline.lanes.project import WANTED, replayed_rows
-from pipeline.sinks.few_outcomes import FEW_ROWS, FewOutcomes
+from pipeline.sinks.few_outcomes import FEW_ROWS, FewOutcomes, ids_in
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
@@ -65,8 +65,8 @@ def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked:
 
 def _few(spark: SparkSession, warehouse: Warehouse, staged: DataFrame, tables: Iterable[Table]) -> dict[str, DataFrame]:
     """By way of the driver: each use of these rows then costs no join."""
-    _, names = arrow_rows(spark, warehouse.table(NAMES.name))
-    few = FewOutcomes(staged.toArrow(), names)
+    outcomes = staged.toArrow()
+    few = FewOutcomes(outcomes, arrow_rows(spark, warehouse.table(NAMES.name), among={"id": ids_in(outcomes)}))
     if few.lacks_text():
         raise _names_are_missing(warehouse)
     return {table.name: spark.createDataFrame(few.rows_of(table), struct(table.fields)) for table in tables}

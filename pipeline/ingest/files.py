@@ -41,9 +41,10 @@ def report_grown_files(spark: SparkSession, warehouse: Warehouse, events: str, s
         return 0
     # Before the books: what was committed before they are read is in them.
     finished = finished_until(spark, warehouse, QUERY)
-    _, books = arrow_rows(spark, warehouse.table(INGEST_FILES.name))
+    listed = listing.where("bytes > 0").collect()
+    books = arrow_rows(spark, warehouse.table(INGEST_FILES.name), among={"source_file": [file.file for file in listed]})
     reported, read = _reported_and_read(books)
-    now = [file for file in listing.where("bytes > 0").collect() if file.file not in reported]
+    now = [file for file in listed if file.file not in reported]
     grown = [Grown(file.file, file.bytes, *read[file.file]) for file in now if file.file in read and file.bytes > read[file.file][0]]
     unread = [file for file in now if file.file not in read]
     # Of a file that was empty only Spark's log knows that it was seen: no query was handed it.

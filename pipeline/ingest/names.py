@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BrokenInvariant
@@ -27,9 +26,8 @@ def write_names(spark: SparkSession, used: Used, warehouse: Warehouse, query_id:
     Raises BrokenInvariant if an id has two texts: hashes of 64 bits do not collide by chance among names that a person could count.
     """
     named = texts_of_ids(used)
-    _, known = arrow_rows(spark, warehouse.table(NAMES.name))
-    ids = pa.array(named, pa.int64())
-    for row in known.filter(pc.is_in(known["id"], value_set=ids)).to_pylist():
+    known = arrow_rows(spark, warehouse.table(NAMES.name), among={"id": named.keys()})
+    for row in known.to_pylist():
         _check_one_text(row["id"], named.pop(row["id"]), tuple(row[name] for name in _TEXT))
     rows = [(number, *text) for number, text in sorted(named.items())]
     columns = zip(*rows, strict=True) if rows else [[] for _ in NAMES.names]

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
 from pipeline.lanes.orders import parts_of
@@ -47,6 +46,5 @@ def issue(spark: SparkSession, warehouse: Warehouse, orders: Iterable[Order], at
 
 def broker_ids(spark: SparkSession, warehouse: Warehouse) -> dict[str, int]:
     """The lane of every broker, by its name."""
-    _, names = arrow_rows(spark, warehouse.table("names"))
-    brokers = names.filter(pc.equal(names["level"], "broker"))
+    brokers = arrow_rows(spark, warehouse.table("names"), ("broker", "id"), {"level": ["broker"]})
     return dict(zip(brokers["broker"].to_pylist(), brokers["id"].to_pylist(), strict=True))

@@ -17,7 +17,7 @@ from pipeline.lanes.project import bronze_lane_rows, control_lane_rows
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
 from pipeline.sinks.append import app_id_of, append, append_rows
-from pipeline.sinks.few_outcomes import FEW_ROWS, FewOutcomes
+from pipeline.sinks.few_outcomes import FEW_ROWS, FewOutcomes, ids_in
 from pipeline.sinks.manifest import write_manifest
 from pipeline.sinks.outcomes import lacks_text, output_column, table_rows, with_text
 from pipeline.warehouse.checkpoint import read_checkpoint
@@ -136,7 +136,7 @@ def _write_few(
     outcomes = batch.where(F.col("kind") != REPORT_KIND).toArrow()
 
     def resolved() -> FewOutcomes | None:
-        _, names = arrow_rows(spark, warehouse.table(NAMES.name))
+        names = arrow_rows(spark, warehouse.table(NAMES.name), among={"id": ids_in(outcomes)})
         few = FewOutcomes(outcomes, names)
         return None if few.lacks_text() else few
 

@@ -74,6 +74,11 @@ _TYPED: dict[str, Callable[[_Numbers, npt.NDArray[np.bool_]], pa.Array]] = {
 }
 
 
+def ids_in(outcomes: pa.Table) -> list[int]:
+    """Every id of a row of the operator's output, once."""
+    return np.unique(np.concatenate([_numbers(outcomes, column) for column in ("broker_id", "o0", "o1")])).tolist()
+
+
 def _numbers(rows: pa.Table, column: str) -> _Numbers:
     return rows[column].to_numpy()
 

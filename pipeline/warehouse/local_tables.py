@@ -4,9 +4,14 @@ delta-rs is used on the local file system alone: other file systems need Hadoop'
 """
 
 import re
+from collections.abc import Collection, Mapping, Sequence
+from functools import reduce
+from operator import and_
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
@@ -41,11 +46,22 @@ def newest_version(spark: SparkSession, uri: str) -> int:
     return max((int(found[1]) for name in log.iterdir() if (found := _COMMIT.fullmatch(name.name))), default=-1)
 
 
-def arrow_rows(spark: SparkSession, uri: str) -> tuple[int, pa.Table]:
-    """The newest version of an existing table, and all its rows. For tables that fit into the driver."""
+def arrow_rows(
+    spark: SparkSession, uri: str, columns: Sequence[str] | None = None, among: Mapping[str, Collection[Any]] | None = None
+) -> pa.Table:
+    """Rows of an existing table as it is now: all columns or `columns`, all rows or those whose value is `among` some of a column.
+
+    What is returned must fit into the driver; what is left out is not held.
+    """
     folder = local_folder(uri)
     if folder is not None:
-        table = opened(folder)
-        return table.version(), table.to_pyarrow_table()
-    version = delta_log.version(spark, uri)
-    return version, spark.read.format("delta").option("versionAsOf", version).load(uri).toArrow()
+        table = opened(folder).to_pyarrow_dataset()
+        return table.to_table(columns and list(columns), filter=among and _condition(table.schema, among))
+    rows = spark.read.format("delta").load(uri).toArrow()
+    kept = rows.filter(_condition(rows.schema, among)) if among else rows
+    return kept if columns is None else kept.select(list(columns))
+
+
+def _condition(schema: pa.Schema, among: Mapping[str, Collection[Any]]) -> pc.Expression:
+    sets = ((column, pa.array(list(values), schema.field(column).type)) for column, values in among.items())
+    return reduce(and_, (pc.field(column).isin(values) for column, values in sets))

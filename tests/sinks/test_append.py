@@ -70,8 +70,10 @@ def test_what_spark_wrote_is_seen_and_the_other_way_round(spark: SparkSession, c
             ).save(path)
         append(spark, control, [{**ORDER, "seq": 99}], ("app", version))
         assert newest_version(spark, path) == delta_log.version(spark, path) == version + 1
-    found, rows = arrow_rows(spark, path)
-    assert (found, sorted(rows["seq"].to_pylist())) == (4, [1, 3])
+    assert sorted(arrow_rows(spark, path)["seq"].to_pylist()) == [1, 3]
+    assert arrow_rows(spark, path, ["seq", "kind"], {"seq": [3, 99], "kind": ["drain"]}).to_pylist() == [{"seq": 3, "kind": "drain"}]
+    assert arrow_rows(spark, path, among={"seq": [3], "kind": ["hold"]}).num_rows == 0
+    assert arrow_rows(spark, path, among={"kind": []}).num_rows == 0
 
 
 @pytest.mark.parametrize("wrong", [{"kind": "nonsense"}, {"kind": None}, {"seq": None}])
