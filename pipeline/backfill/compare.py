@@ -16,11 +16,12 @@ from pipeline.backfill.slices import dated
 from pipeline.backfill.stretch import Dates
 from pipeline.sinks.few_outcomes import FEW_ROWS
 from schemas.field import Table
+from schemas.outcomes import PAYLOAD
 from schemas.render.arrow import arrow_schema
 
 EXAMPLES = 3
 #: Too long to be shown.
-NOT_SHOWN = ("state",)
+NOT_SHOWN = (PAYLOAD,)
 
 
 @dataclass
@@ -54,6 +55,8 @@ def compare(found: DataFrame, computed: DataFrame, table: Table, asked: Sequence
 
 def _equal(found: DataFrame, computed: DataFrame, table: Table, asked: Sequence[Dates]) -> dict[str, Difference] | None:
     """The result where both are few and the same rows, as most are: the driver sees so sooner than a join. Else None."""
+    if PAYLOAD in table.names:
+        return None  # a few states may have more bytes than the driver takes
     there = found.limit(FEW_ROWS + 1).toArrow()
     if there.num_rows > FEW_ROWS:
         return None

@@ -14,13 +14,13 @@ from pipeline.faults import BadWarehouse
 from pipeline.lanes.lane import LaneSettings
 from pipeline.lanes.operator import OUTPUT_TYPE
 from pipeline.lanes.project import WANTED, replayed_rows
-from pipeline.sinks.few_outcomes import FEW_ROWS, FewOutcomes, ids_in
+from pipeline.sinks.few_outcomes import FEW_BYTES, FEW_ROWS, FewOutcomes, ids_in
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import arrow_rows
 from schemas.field import Table
-from schemas.outcomes import KINDS
+from schemas.outcomes import KINDS, PAYLOAD
 from schemas.render.ddl import quoted
 from schemas.render.spark import struct
 from schemas.tables.bookkeeping import NAMES
@@ -59,7 +59,9 @@ def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked:
     staged = spark.read.schema(OUTPUT_TYPE).parquet(folder)
     files = WarehouseFiles(spark)
     tables = [table for table in SWAPPED_TABLES if files.exists(f"{folder}/kind={KINDS[table.name]}")]
-    rows = _few(spark, warehouse, staged, tables) if staged.count() <= FEW_ROWS else _many(spark, warehouse, staged, tables)
+    count, state_bytes = staged.agg(F.count("*"), F.coalesce(F.sum(F.length(PAYLOAD)), F.lit(0))).collect()[0]
+    resolve = _few if count <= FEW_ROWS and state_bytes <= FEW_BYTES else _many
+    rows = resolve(spark, warehouse, staged, tables)
     return {table.name: rows_of(rows[table.name], table, asked) for table in tables}
 
 

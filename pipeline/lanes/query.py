@@ -17,7 +17,7 @@ from pipeline.lanes.project import bronze_lane_rows, control_lane_rows
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
 from pipeline.sinks.append import app_id_of, append, append_rows
-from pipeline.sinks.few_outcomes import FEW_ROWS, FewOutcomes, ids_in
+from pipeline.sinks.few_outcomes import FEW_BYTES, FEW_ROWS, FewOutcomes, ids_in
 from pipeline.sinks.manifest import write_manifest
 from pipeline.sinks.outcomes import lacks_text, output_column, table_rows, with_text
 from pipeline.warehouse.checkpoint import read_checkpoint
@@ -26,7 +26,7 @@ from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import arrow_rows
 from schemas.field import Table
 from schemas.lane_columns import LANE_KEY
-from schemas.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST
+from schemas.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST, PAYLOAD
 from schemas.tables import TABLES_BY_NAME
 from schemas.tables.bookkeeping import NAMES
 
@@ -91,8 +91,9 @@ def _writer(warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int],
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId") or ""
         batch.persist(StorageLevel.MEMORY_AND_DISK)
         try:
-            report, newest_ts, rows_by_kind = _count(batch)
-            write = _write_few if sum(rows_by_kind.values()) <= FEW_ROWS else _write_many
+            report, newest_ts, rows_by_kind, state_bytes = _count(batch)
+            few = sum(rows_by_kind.values()) <= FEW_ROWS and state_bytes <= FEW_BYTES
+            write = _write_few if few else _write_many
             write(spark, batch, rows_by_kind, warehouse, run, query_id, batch_id)
             write_manifest(spark, warehouse, run, QUERY, query_id, batch_id, report)
             run.after_micro_batch(QUERY, batch_id, {**report, LANE_REPORT_NEWEST: newest_ts})
@@ -102,10 +103,10 @@ def _writer(warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int],
     return write
 
 
-def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[int, int]]:
+def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[int, int], int]:
     """One full action over the persisted batch: every lane runs and commits its state here, once.
 
-    Returns the summed report, the greatest `ts` that was read (µs; 0: none), and rows by kind.
+    Returns the summed report, the greatest `ts` that was read (µs; 0: none), rows by kind, and the bytes of states in them.
     """
 
     def reported(name: str) -> Column:
@@ -113,13 +114,14 @@ def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[int, int]]:
 
     sums = [F.sum(reported(name)).alias(name) for name in LANE_REPORT_COLUMNS]
     newest = F.max(reported(LANE_REPORT_NEWEST)).alias(LANE_REPORT_NEWEST)
-    counted = batch.groupBy("kind").agg(F.count("*").alias("rows"), *sums, newest).collect()
+    state_bytes = F.coalesce(F.sum(F.length(PAYLOAD)), F.lit(0)).alias("state_bytes")
+    counted = batch.groupBy("kind").agg(F.count("*").alias("rows"), state_bytes, *sums, newest).collect()
     report, newest_ts = dict.fromkeys(LANE_REPORT_COLUMNS, 0), 0
     for row in counted:
         if row["kind"] == REPORT_KIND:
             report = {name: row[name] for name in LANE_REPORT_COLUMNS}
             newest_ts = row[LANE_REPORT_NEWEST]
-    return report, newest_ts, {row["kind"]: row["rows"] for row in counted}
+    return report, newest_ts, {row["kind"]: row["rows"] for row in counted}, sum(row["state_bytes"] for row in counted)
 
 
 def _tables_of(rows_by_kind: dict[int, int]) -> list[Table]:

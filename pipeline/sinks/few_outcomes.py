@@ -12,8 +12,8 @@ from schemas.field import Field, Table
 from schemas.outcomes import ENUMS, FILLED_LATER, KINDS, NULL, PAYLOAD, TEXT_OF_IDS
 from schemas.render.arrow import arrow_schema
 
-#: So many outcome rows the driver takes and handles by itself: some 20 MB.
-FEW_ROWS = 50_000
+#: So many outcome rows the driver takes and handles by itself, with so many bytes of states among them: some 40 MB.
+FEW_ROWS, FEW_BYTES = 50_000, 20_000_000
 _Numbers = npt.NDArray[np.int64]
 
 

@@ -82,7 +82,7 @@ def optimized_and_rebuilt(events: Events, folder: Path, warehouse: Warehouse) ->
 def all_by_spark(events: Events, folder: Path, warehouse: Warehouse) -> None:
     """As where outcomes are many, and the warehouse is not on the local file system: nothing is written by delta-rs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline.lanes.query, "FEW_ROWS", 0)
+        patch.setattr(pipeline.lanes.query, "FEW_BYTES", -1)
         for module in (pipeline.sinks.append, pipeline.warehouse.local_tables, pipeline.warehouse.tables):
             patch.setattr(module, "local_folder", lambda _: None)
         write_events(events, folder / "events.jsonl")

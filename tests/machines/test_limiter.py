@@ -61,7 +61,7 @@ class Bucket:
         return max(0, self.tokens - self.pending)
 
     def set_rate(self, rate: int, now_ns: int) -> None:
-        self.__init__(rate, self.period_ns, now_ns)  # type: ignore[misc]
+        self.__init__(rate, self.period_ns, now_ns)  # type: ignore[misc]  # a new rate makes all new
 
 
 class Window:
