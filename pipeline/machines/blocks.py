@@ -12,7 +12,7 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled, compiled_part
-from pipeline.machines.records import Records, empty_rows, record
+from pipeline.machines.records import Records, empty_rows, put_rows, record, with_capacity
 from pipeline.machines.segments import BEGIN, CAPACITY, DROPPED, USED, drop_first, first_row, has_spare, insert_row, places_of, with_spare
 from pipeline.machines.segments import clear as clear_segment
 
@@ -224,7 +224,7 @@ def gathered(segments: Array, blocks: Blocks) -> Records:
     rows_before, ends = np.append(0, np.cumsum(count)), np.cumsum(used)
     segments[:] = 0
     segments[:, USED] = rows_before[ends] - rows_before[ends - used]
-    rows: Records = blocks.rows[places_of(first, count)]
+    rows: Records = blocks.rows.take(places_of(first, count))
     return rows
 
 
@@ -235,7 +235,7 @@ def laid_out(segments: Array, rows: Records) -> Blocks:
     total = int(blocks_of.sum())
     pool = empty_rows(rows.dtype, (2 * total + 4) * BLOCK)
     first_block = np.cumsum(blocks_of) - blocks_of
-    pool[places_of(first_block * BLOCK, used)] = rows
+    put_rows(pool, places_of(first_block * BLOCK, used), rows)
     directory = empty_rows(DIRECTORY_ROW, total)
     directory["first"] = np.arange(total) * BLOCK
     left = np.repeat(used, blocks_of) - (np.arange(total) - np.repeat(first_block, blocks_of)) * BLOCK
@@ -250,8 +250,7 @@ def with_room(segments: Array, blocks: Blocks) -> Blocks:
     """More blocks, and more room in the directory, where there is none for another row."""
     if blocks.ends[FREE] == NONE and blocks.ends[HANDED_OUT] + BLOCK > len(blocks.rows):
         handed_out = int(blocks.ends[HANDED_OUT])
-        larger = empty_rows(blocks.rows.dtype, 2 * len(blocks.rows))
-        larger[:handed_out] = blocks.rows[:handed_out]
+        larger = with_capacity(blocks.rows, handed_out, 2 * len(blocks.rows))
         blocks.ends[MOVES] += handed_out
         blocks = blocks._replace(rows=larger)
     if not has_spare(len(blocks.directory), blocks.directory_ends):

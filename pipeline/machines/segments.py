@@ -2,15 +2,15 @@
 
 A segment is four numbers in its owner's row: where it begins, rows dropped at its front, rows in use, and its capacity.
 Laws: rows keep their order. A row added at either end moves a constant number of rows, amortized over all rows added, whatever the number
-of owners and rows: a segment doubles when it is full, an arena is laid out anew when it is full, and at least half of it was handed out
-since it was laid out. A row added between others moves those on the shorter side. `ends[MOVES]` counts them, so that a test can prove it.
+of owners and rows: a segment doubles when it is full, an arena is laid out anew when it is full, and as many rows as it has owners and
+rows were handed out since it was laid out. A row added between others moves those on the shorter side. `ends[MOVES]` counts them, so that a test can prove it.
 """
 
 import numpy as np
 
 from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled, compiled_part
-from pipeline.machines.records import Records, empty_rows
+from pipeline.machines.records import Records, empty_rows, put_rows
 
 #: The numbers of a segment.
 BEGIN, DROPPED, USED, CAPACITY = range(4)
@@ -124,7 +124,7 @@ def laid_out(segments: Array, arena: Records, fronts: Array, capacities: Array, 
     segments[:, DROPPED] = fronts
     segments[:, CAPACITY] = capacities
     target = empty_rows(arena.dtype, capacity)
-    target[places_of(segments[:, BEGIN] + fronts, used)] = arena[places_of(starts, used)]
+    put_rows(target, places_of(segments[:, BEGIN] + fronts, used), arena.take(places_of(starts, used)))
     return target
 
 
@@ -143,7 +143,8 @@ def unpack(segments: Array) -> None:
 
 
 def with_spare(segments: Array, arena: Records, moves: int = 0) -> tuple[Records, Array]:
-    """(arena, ends) in which every segment has room to grow, and the arena for as many rows again and to double its largest segment.
+    """(arena, ends) in which every segment has room to grow, and the arena for as many rows again, one more per owner, and to double its
+    largest segment.
 
     A segment gets half as many rows as it has behind them, and before them where there was room before, so that each can grow before it
     moves. Takes back what segments left behind when they moved. `moves` were counted before. Rows without data cost no memory until used.
@@ -153,5 +154,5 @@ def with_spare(segments: Array, arena: Records, moves: int = 0) -> tuple[Records
     fronts = np.where(segments[:, DROPPED] > 0, spare, 0)
     capacities = fronts + used + spare
     handed_out, largest = int(capacities.sum()), max(FIRST_CAPACITY, int(capacities.max(initial=0)))
-    larger = laid_out(segments, arena, fronts, capacities, 2 * handed_out + 8 * largest + 64)
+    larger = laid_out(segments, arena, fronts, capacities, 2 * handed_out + len(segments) + 8 * largest + 64)
     return larger, np.array([handed_out, largest, moves + int(segments[:, USED].sum())], dtype=np.int64)

@@ -124,16 +124,17 @@ class BrokerState:
         """More rows wherever an event, or a check of every topic, could lack them; rows of families keep their numbers."""
         changed = False
         for family in self.layout.families:
-            if self.counts[family.name] >= len(self.rows[family.name]):
+            used = int(self.counts[family.name])
+            if used >= len(self.rows[family.name]):
                 changed = True
                 for name in self.layout.in_family(family.name):
-                    self.rows[name] = with_capacity(self.rows[name], 2 * len(self.rows[name]))
+                    self.rows[name] = with_capacity(self.rows[name], used, 2 * used)
         most = 2 * sum(int(self.counts[family.name]) for family in self.layout.families) + FIRST_CAPACITY
         # All lists alike: the fold compares the longest with the room of the smallest.
         needed = most + max(int(self.counts[self.layout.count_of(store)]) for store in self.layout.lists)
         for store in self.layout.lists:
             if len(self.rows[store.name]) < needed:
-                self.rows[store.name] = with_capacity(self.rows[store.name], 2 * needed)
+                self.rows[store.name] = with_capacity(self.rows[store.name], int(self.counts[self.layout.count_of(store)]), 2 * needed)
         for arena in self.layout.arenas:
             ends = self.rows[f"{arena.name}_ends"]
             if not has_spare(len(self.rows[arena.name]), ends):
@@ -169,7 +170,7 @@ class BrokerState:
             rows = as_records(_checked(kept, store.name, store.kind), store.kind)
             count = self.layout.count_of(store) if isinstance(store, Listed) else self.layout.family_of(store.name)
             invariant(len(rows) == self.counts[count], f"state array {store.name} has {len(rows)} rows, its count is {self.counts[count]}")
-        self.rows[store.name] = with_capacity(rows, max(FIRST_CAPACITY, len(rows) + len(rows) // 4))
+        self.rows[store.name] = with_capacity(rows, len(rows), max(FIRST_CAPACITY, len(rows) + len(rows) // 4))
 
     def _open_arena(self, arena: Arena, kept: dict[str, Array] | None) -> None:
         unpack(self._segments(arena))
@@ -216,8 +217,8 @@ class BrokerState:
             new_rows[family.name] = np.full(len(rows) + 1, -1, dtype=np.int64)  # so that −1, its last place, stays −1
             new_rows[family.name][order] = np.arange(len(order))
             for name in self.layout.in_family(family.name):
-                kept = record_array(self._in_use(name)[order])
-                self.rows[name] = with_capacity(kept, max(FIRST_CAPACITY, len(kept) + len(kept) // 4))
+                kept = record_array(self._in_use(name).take(order))
+                self.rows[name] = with_capacity(kept, len(kept), max(FIRST_CAPACITY, len(kept) + len(kept) // 4))
             self.counts[family.name] = len(order)
         self._index()
         self._regroup()

@@ -44,12 +44,12 @@ def test_a_blank_row_is_zeros_but_for_what_it_is_given() -> None:
 
 
 def test_more_capacity_keeps_the_rows_and_adds_zeros() -> None:
-    rows = empty_rows(KIND, 2)
-    rows["first"] = 4, 5
-    larger = with_capacity(rows, 5)
+    rows = empty_rows(KIND, 3)
+    rows["first"] = 4, 5, 6
+    larger = with_capacity(rows, 2, 5)
     larger["second"] = 9
-    assert larger["first"].tolist() == [4, 5, 0, 0, 0]
-    assert rows["second"].tolist() == [0, 0], "the rows that were there are not shared"
+    assert larger["first"].tolist() == [4, 5, 0, 0, 0], "only the rows in use are kept"
+    assert rows["second"].tolist() == [0, 0, 0], "the rows that were there are not shared"
 
 
 def test_fields_are_attributes_again_after_numpy_took_a_part() -> None:

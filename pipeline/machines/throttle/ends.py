@@ -22,21 +22,18 @@ class ThrottleEnds(Ends):
     def close_window(self, state: State, window: Window) -> Iterator[Rows]:
         """Rows of `subscription_throttle` and `limiter_windows`, then counters start again."""
         broker, throttle, counts = state.group("broker"), state.group("throttle"), state.counts
-        pass_border(broker, throttle.throttlings, counts, window.end_us, window.border_ns)
-        dispatchers, throttlings = broker.dispatchers[: counts.subscriptions], throttle.throttlings[: counts.subscriptions]
-        shown = np.flatnonzero((dispatchers["open"] == 1) & (throttlings["touched"] == 1))
-        alive = dispatchers[shown]
+        shown = pass_border(broker, throttle.throttlings, counts, window.end_us, window.border_ns)
+        alive = broker.dispatchers.take(shown)
         alive["began_complete"] &= alive["losses_at_open"] == broker.settings[0].losses
         closed = counts.closed_dispatchers
         yield subscription_rows(
             record_array(np.concatenate((throttle.closed_dispatchers[:closed], alive))),
-            record_array(np.concatenate((throttle.closed_throttlings[:closed], throttlings[shown]))),
+            record_array(np.concatenate((throttle.closed_throttlings[:closed], throttle.throttlings.take(shown)))),
             window,
         )
         yield from self._limiter_rows(state, window)
-        again = np.flatnonzero(throttlings["touched"] == 1)
         for name in _OF_WINDOW:
-            throttlings[name][again] = 0
+            throttle.throttlings[name][shown] = 0
         counts.closed_dispatchers, counts.closed_limiters = 0, 0
 
     def has_running_time(self, state: State, until_ns: int) -> bool:
@@ -67,18 +64,18 @@ class ThrottleEnds(Ends):
         broker, throttle, counts = state.group("broker"), state.group("throttle"), state.counts
         closed = throttle.closed_limiters[: counts.closed_limiters]
         limiters, uses = [closed], [throttle.closed_limiter_uses[: counts.closed_limiters]]
-        ends = [balances(closed, len(closed), 0)]  # their books were settled when they ended
+        ends = [balances(closed, 0)]  # their books were settled when they ended
         for rows, used, count in (
             (broker.broker_limiter, throttle.broker_limiter_use, 1),
             (broker.topic_limiters, throttle.topic_limiter_uses, int(counts.topics)),
             (broker.subscription_limiters, throttle.subscription_limiter_uses, int(counts.subscriptions)),
         ):
             alive = np.flatnonzero(rows["exists"][:count] == 1)
-            part = rows[alive]
+            part = rows.take(alive)
             part["began_complete"] &= part["losses_at_creation"] == broker.settings[0].losses
-            end = balances(rows, count, window.border_ns)[alive]
+            end = balances(part, window.border_ns)
             limiters.append(part)
-            uses.append(used[alive])
+            uses.append(used.take(alive))
             ends.append(end)
             _restart(used, rows, alive, end)
         together, used_together, permits_end = (

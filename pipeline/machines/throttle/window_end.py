@@ -14,8 +14,9 @@ from pipeline.machines.throttle.blocked import border_of_blocked_time, charge_bl
 
 
 @compiled
-def pass_border(broker: Any, throttlings: Records, counts: Record, border_us: int, border_ns: int) -> None:
-    """Split blocked stretches at the border and note what waits there; touched afterwards is what needs a row."""
+def pass_border(broker: Any, throttlings: Records, counts: Record, border_us: int, border_ns: int) -> Array:
+    """Split blocked stretches at the border and note what waits there. Returns the subscriptions whose dispatchers need a row."""
+    shown, count = np.empty(counts.subscriptions, dtype=np.int64), 0
     for s in range(counts.subscriptions):
         if broker.dispatchers[s].open == 0:
             continue
@@ -28,21 +29,23 @@ def pass_border(broker: Any, throttlings: Records, counts: Record, border_us: in
         if throttling.touched == 1:
             t = find(broker.topics_index, broker.topics, broker.subscriptions[s].owner, 0)
             note_waiting(throttling, broker.readings[s], broker.topics[t])
+            shown[count] = s
+            count += 1
+    return shown[:count]
 
 
 @compiled
-def balances(limiters: Records, count: int, border_ns: int) -> Array:
-    """Balance of both dimensions of each limiter at the border: int64 [count, 2].
+def balances(limiters: Records, border_ns: int) -> Array:
+    """Balance of both dimensions of each limiter at the border: int64 [n, 2].
 
     Looking changes nothing, also where classic ticks are due.
     """
-    result = np.zeros((count, DIMENSION_COUNT), dtype=np.int64)
-    for row in range(count):
-        if limiters[row].exists == 1:
-            seen = limiters[row : row + 1].copy()
-            settle(seen[0], border_ns)
-            for dimension in range(DIMENSION_COUNT):
-                result[row, dimension] = balance(seen[0], dimension)
+    result = np.zeros((len(limiters), DIMENSION_COUNT), dtype=np.int64)
+    for row in range(len(limiters)):
+        seen = limiters[row : row + 1].copy()
+        settle(seen[0], border_ns)
+        for dimension in range(DIMENSION_COUNT):
+            result[row, dimension] = balance(seen[0], dimension)
     return result
 
 
