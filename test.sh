@@ -3,7 +3,7 @@
 #   ./test.sh                  lint, format, types, walls, and tests in two processes: a quarter of an hour on two cores
 #   ./test.sh fast             the same without tests that start Spark or read whole logs of real brokers: a minute
 #   ./test.sh all              with the tests marked slow, too; each says why it is slow, and what keeps its claim in the default run.
-#                              Properties are tried on all their random examples, by default on a fifth
+#                              Properties are tried on all their random examples, by default on a fifth, by fast on a twentieth
 #   ./test.sh crash            only tests that kill the job, 200 random kills among them (KILLS=20 KILL_SEED=7 for others)
 #   ./test.sh soak             only the test that lets stream, maintain and readers run together (SOAK_MINUTES=2 for less than ten)
 #   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given); -n 0: in one process
@@ -20,10 +20,13 @@ esac
 # Each file's tests stay in one process: they share what they have built. Files with Spark come first (tests/suite/marks.py).
 processes=(-n 2 --dist loadfile --no-loadscope-reorder)
 case $which in
-fast) marked='not slow and not spark and not captures' ;;
+fast)
+  marked='not slow and not spark and not captures'
+  export EXAMPLES_ONE_IN=20
+  ;;
 all)
   marked=''
-  export ALL_EXAMPLES=1
+  export EXAMPLES_ONE_IN=1
   ;;
 crash | soak)
   marked=''

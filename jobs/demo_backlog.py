@@ -20,7 +20,7 @@ def backlog_report(spark: Any, warehouse: Any, metrics: str) -> tuple[str, int]:
     """The figures of the tables at the end of the log, and how many of them differ from the broker's (`metrics`, its /metrics/ page)."""
     from pipeline.views.catalog import register
 
-    register(spark, warehouse)
+    register(spark, warehouse, statement=f"backlog_now quota_risk quota_checks {LOST}")
     # Planning a view is work for one core, and takes longer than these few rows: all at the same time.
     with ThreadPoolExecutor(4) as threads:
         asked_now = threads.submit(spark.table("backlog_now").collect)

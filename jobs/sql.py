@@ -39,12 +39,14 @@ def run(args: argparse.Namespace) -> int:
 
     from jobs.driver import existing_warehouse
     from jobs.session import SHORT_JOB, build_session
-    from pipeline.views.catalog import register
+    from pipeline.views.catalog import named_in, register
     from pipeline.warehouse.cut import newest_cut
 
     spark = build_session("dispatch-analytics sql", SHORT_JOB)
     warehouse = existing_warehouse(spark, args.warehouse)
-    register(spark, warehouse, newest_cut(spark, warehouse) if args.consistent else None)
+    cut = newest_cut(spark, warehouse) if args.consistent else None
+    # SHOW and DESCRIBE ask for names; what refers to no name at all deserves an error that suggests one.
+    register(spark, warehouse, cut, args.query if named_in(args.query) else None)
     try:
         frame = spark.sql(args.query)
         rows = frame.limit(args.max_rows + 1).collect() if frame.columns else []

@@ -15,7 +15,7 @@ from pipeline.backfill.ledger import append_entries
 from pipeline.backfill.live import LiveLanes
 from pipeline.backfill.plan import plan
 from pipeline.backfill.run import Done, Run
-from pipeline.backfill.slices import rows_of
+from pipeline.backfill.slices import few_rows_of, rows_of
 from pipeline.backfill.staging import stage, staged_late_events, staged_tables
 from pipeline.backfill.stretch import Dates
 from pipeline.backfill.swap import mark_late_events, swap
@@ -168,8 +168,10 @@ def _compare_and_swap(
         return computed[table.name] if table.name in computed else spark.createDataFrame([], struct(table.fields))
 
     def compared(table: Table) -> dict[str, Difference]:
-        there = spark.read.format("delta").option("versionAsOf", versions[table.name]).load(warehouse.table(table.name))
-        found = rows_of(there, table, dates)
+        uri, version = warehouse.table(table.name), versions[table.name]
+        found = few_rows_of(spark, uri, version, table, dates)
+        if found is None:
+            found = rows_of(spark.read.format("delta").option("versionAsOf", version).load(uri), table, dates)
         if table.name not in computed and found.isEmpty():  # most tables of a quiet date: a join of nothing costs as much as any
             return {one.broker: Difference() for one in dates}
         return compare(found, of_table(table), table, dates)

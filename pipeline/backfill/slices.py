@@ -1,13 +1,21 @@
 """The rows of a table that belong to dates of brokers: what a backfill compares and swaps."""
 
 from collections.abc import Iterable
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from functools import reduce
+from operator import and_, or_
 
-from pyspark.sql import DataFrame
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.backfill.stretch import Dates
+from pipeline.sinks.few_outcomes import FEW_ROWS
+from pipeline.warehouse.local_tables import frame_of, local_folder, opened
 from schemas.field import Table
+from schemas.outcomes import PAYLOAD
+from schemas.render.arrow import arrow_schema
 from schemas.render.ddl import quoted
 from schemas.tables import LANE_TABLES
 from schemas.tables.lane_snapshots import LANE_SNAPSHOTS
@@ -20,9 +28,15 @@ SWAPPED_TABLES: tuple[Table, ...] = (
 )
 
 
+def _date_columns(table: Table) -> tuple[str, ...]:
+    """The date or time by which a row belongs to a date: the first of these columns that is not null."""
+    return ("ts_after", "ts_before") if table.name == "log_gaps" else (table.age_by,)
+
+
 def date_of(table: Table) -> str:
     """SQL of the date or time by which a row belongs to a date."""
-    return "coalesce(ts_after, ts_before)" if table.name == "log_gaps" else table.age_by
+    first, *others = _date_columns(table)
+    return f"coalesce({', '.join((first, *others))})" if others else first
 
 
 def slice_condition(table: Table, broker: str, first: date, last: date) -> str:
@@ -34,6 +48,34 @@ def slice_condition(table: Table, broker: str, first: date, last: date) -> str:
 def rows_of(rows: DataFrame, table: Table, asked: Iterable[Dates]) -> DataFrame:
     """The rows of the table that belong to the dates."""
     return rows.where(" OR ".join(f"({slice_condition(table, one.broker, one.first, one.last)})" for one in asked))
+
+
+def few_rows_of(spark: SparkSession, uri: str, version: int, table: Table, asked: Iterable[Dates]) -> DataFrame | None:
+    """The rows that belong to the dates in the table at `uri`, held by the driver: each use of them then costs no look into Delta's log.
+
+    None where rows are many, may be large, or lie where the driver does not read.
+    """
+    folder = local_folder(uri)
+    if folder is None or PAYLOAD in table.names:
+        return None
+    wanted = reduce(or_, (_arrow_condition(table, one) for one in asked))
+    there = opened(folder, version).to_pyarrow_dataset()
+    if there.count_rows(filter=wanted) > FEW_ROWS:
+        return None
+    return frame_of(spark, there.to_table(filter=wanted).cast(arrow_schema(table.fields)), table)
+
+
+def _arrow_condition(table: Table, dates: Dates) -> pc.Expression:
+    """`slice_condition` for Arrow."""
+    columns = _date_columns(table)
+    at = pc.coalesce(*map(pc.field, columns))
+    first, end = (_as_type(one, arrow_schema(table.fields).field(columns[0]).type) for one in (dates.first, dates.last + timedelta(days=1)))
+    return reduce(and_, (pc.field("broker") == dates.broker, at >= first, at < end))
+
+
+def _as_type(day: date, kind: pa.DataType) -> pa.Scalar:
+    """The date, or the moment at which it begins."""
+    return pa.scalar(day if pa.types.is_date(kind) else datetime.combine(day, time(), UTC), kind)
 
 
 def dated(rows: DataFrame, table: Table) -> DataFrame:

@@ -18,11 +18,10 @@ from pipeline.sinks.few_outcomes import FEW_BYTES, FEW_ROWS, FewOutcomes, ids_in
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import arrow_rows
+from pipeline.warehouse.local_tables import arrow_rows, frame_of
 from schemas.field import Table
 from schemas.outcomes import KINDS, PAYLOAD
 from schemas.render.ddl import quoted
-from schemas.render.spark import struct
 from schemas.tables.bookkeeping import NAMES
 
 
@@ -71,7 +70,7 @@ def _few(spark: SparkSession, warehouse: Warehouse, staged: DataFrame, tables: I
     few = FewOutcomes(outcomes, arrow_rows(spark, warehouse.table(NAMES.name), among={"id": ids_in(outcomes)}))
     if few.lacks_text():
         raise _names_are_missing(warehouse)
-    return {table.name: spark.createDataFrame(few.rows_of(table), struct(table.fields)) for table in tables}
+    return {table.name: frame_of(spark, few.rows_of(table), table) for table in tables}
 
 
 def _many(spark: SparkSession, warehouse: Warehouse, staged: DataFrame, tables: Iterable[Table]) -> dict[str, DataFrame]:

@@ -9,10 +9,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import local_folder, opened
+from pipeline.warehouse.local_tables import frame_of, local_folder, opened
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
-from schemas.render.spark import struct
 
 #: delta-rs tries a commit so often when others commit at the same time.
 ATTEMPTS = 20
@@ -65,7 +64,7 @@ def append_rows(
 
 
 def _append_by_spark(spark: SparkSession, warehouse: Warehouse, table: Table, rows: pa.Table, once: tuple[str, int] | None) -> None:
-    frame = spark.createDataFrame(rows, struct(table.fields)).coalesce(1)
+    frame = frame_of(spark, rows, table).coalesce(1)
     if once is None:
         frame.write.format("delta").mode("append").save(warehouse.table(table.name))
     else:

@@ -1,5 +1,7 @@
 """Every table and view of a warehouse under its plain name, for one Spark session."""
 
+import re
+from collections.abc import Collection
 from importlib.resources import files
 
 from pyspark.sql import SparkSession
@@ -35,22 +37,25 @@ def question(view: str) -> str:
     return sql_of(view).partition("\n")[0].removeprefix("-- ")
 
 
-def register(spark: SparkSession, warehouse: Warehouse, cut: Cut | None = None) -> list[str]:
+def register(spark: SparkSession, warehouse: Warehouse, cut: Cut | None = None, statement: str | None = None) -> list[str]:
     """Make every table and view of the warehouse a temporary view of this session; returns their names, tables first.
 
-    They stay fresh: each query reads the newest version of the tables; with `cut` those of the job stay at its versions. Raises
-    BadWarehouse if a table of the job is missing.
+    With `statement` (SQL) only those whose names are words of it, and what their queries name: Spark analyses each view, which takes
+    seconds for all. They stay fresh: each query reads the newest version of the tables; with `cut` those of the job stay at its versions.
+    Raises BadWarehouse if a table of the job is missing.
     """
-    register_tables(spark, warehouse, cut)
-    _register_reports(spark, warehouse)
-    for view in VIEWS:
-        spark.sql(f"CREATE OR REPLACE TEMP VIEW {view} AS\n{sql_of(view)}")
-    return [*(table.name for table in TABLES), *VIEWS]
+    names = _all_names() if statement is None else named_in(statement)
+    register_tables(spark, warehouse, cut, names)
+    _register_reports(spark, warehouse, names)
+    register_views(spark, names)
+    return names
 
 
-def register_tables(spark: SparkSession, warehouse: Warehouse, cut: Cut | None = None) -> None:
-    """Make the job's tables temporary views, as `register` does."""
+def register_tables(spark: SparkSession, warehouse: Warehouse, cut: Cut | None = None, names: Collection[str] | None = None) -> None:
+    """Make the job's tables (those among `names`) temporary views, as `register` does."""
     for table in JOB_TABLES:
+        if names is not None and table.name not in names:
+            continue
         path = warehouse.table(table.name)
         if newest_version(spark, path) < 0:
             raise BadWarehouse(
@@ -60,9 +65,34 @@ def register_tables(spark: SparkSession, warehouse: Warehouse, cut: Cut | None =
         spark.sql(f"CREATE OR REPLACE TEMP VIEW {table.name} AS SELECT * FROM {delta_path(path)}{_as_of(table.name, cut)}")
 
 
-def _register_reports(spark: SparkSession, warehouse: Warehouse) -> None:
+def register_views(spark: SparkSession, names: Collection[str] = VIEWS) -> None:
+    """Make the views (those among `names`) temporary views of a session in which all tables and views that they name are registered."""
+    for view in VIEWS:
+        if view in names:
+            spark.sql(f"CREATE OR REPLACE TEMP VIEW {view} AS\n{sql_of(view)}")
+
+
+def named_in(statement: str) -> list[str]:
+    """Tables and views whose names are words of the statement, and what the queries of these views name; as `register` orders them."""
+    found: set[str] = set()
+    texts = [statement]
+    while texts:
+        words = set(re.findall(r"\w+", texts.pop().lower()))
+        new = [name for name in _all_names() if name in words and name not in found]
+        found.update(new)
+        texts += [re.sub(r"--.*", "", sql_of(name)) for name in new if name in VIEWS]
+    return [name for name in _all_names() if name in found]
+
+
+def _all_names() -> list[str]:
+    return [*(table.name for table in TABLES), *VIEWS]
+
+
+def _register_reports(spark: SparkSession, warehouse: Warehouse, names: Collection[str]) -> None:
     """The tables that report on the others; without rows where nobody made them yet."""
     for table in REPORT_TABLES:
+        if table.name not in names:
+            continue
         path = warehouse.table(table.name)
         if newest_version(spark, path) >= 0:
             spark.sql(f"CREATE OR REPLACE TEMP VIEW {table.name} AS SELECT * FROM {delta_path(path)}")

@@ -13,9 +13,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.warehouse import delta_log
+from schemas.field import Table
+from schemas.render.spark import struct
 
 #: A commit of a table in its log.
 _COMMIT = re.compile(r"(\d{20})\.json")
@@ -30,9 +32,9 @@ def local_folder(uri: str) -> str | None:
     return "/" + path.lstrip("/") if path.startswith("/") and "%" not in path else None
 
 
-def opened(folder: str) -> DeltaTable:
-    """The table in a folder that `local_folder` gave. Raises DeltaError or TableNotFoundError if there is none."""
-    return DeltaTable(Path(folder).as_uri())
+def opened(folder: str, version: int | None = None) -> DeltaTable:
+    """The table in a folder that `local_folder` gave, now or at a version. Raises DeltaError or TableNotFoundError if there is none."""
+    return DeltaTable(Path(folder).as_uri(), version)
 
 
 def newest_version(spark: SparkSession, uri: str) -> int:
@@ -60,6 +62,11 @@ def arrow_rows(
     rows = spark.read.format("delta").load(uri).toArrow()
     kept = rows.filter(_condition(rows.schema, among)) if among else rows
     return kept if columns is None else kept.select(list(columns))
+
+
+def frame_of(spark: SparkSession, rows: pa.Table, table: Table) -> DataFrame:
+    """Rows of the table that the driver holds, as Spark has them."""
+    return spark.createDataFrame(rows if rows.num_rows else [], struct(table.fields))  # Arrow's tables without rows are refused
 
 
 def _condition(schema: pa.Schema, among: Mapping[str, Collection[Any]]) -> pc.Expression:

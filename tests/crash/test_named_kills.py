@@ -14,9 +14,9 @@ from undisturbed import log_in_files, undisturbed
 from pipeline.warehouse.layout import Warehouse
 
 pytestmark = pytest.mark.captures
-#: Two starts that a process alone can die in, and one between two tables.
-FEW = ("ingest before its manifest", STATE_COMMIT, "lanes between two tables")
-LONG = pytest.mark.slow(reason="nine starts of the job: three minutes; three kills, and a death at every commit in process, run by default")
+#: One in each query; the one amid a state commit has no like in process.
+FEW = ("ingest before its manifest", STATE_COMMIT)
+LONG = pytest.mark.slow(reason="nine starts of the job: three minutes; two kills, and a death at every commit in process, run by default")
 
 
 def shuffled(seed: int) -> tuple[str, ...]:

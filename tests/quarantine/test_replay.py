@@ -69,7 +69,7 @@ def _as_sql_prints_them(damaged: Damaged, capsys: pytest.CaptureFixture[str], fi
 def balance(spark: SparkSession, warehouse: Warehouse) -> tuple[dict[str, Any], dict[str, Any]]:
     """The rows of log_balance and of log_health."""
     session = spark.newSession()
-    register(session, warehouse)
+    register(session, warehouse, statement="log_balance log_health")
     return tuple(session.table(view).collect()[0].asDict() for view in ("log_balance", "log_health"))  # type: ignore[return-value]
 
 

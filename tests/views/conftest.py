@@ -15,13 +15,13 @@ import pytest
 from backlog_rows import backlog_tables
 from channel_rows import channel_tables
 from pyspark.sql import SparkSession
+from views_from_memory import register_from_memory
 from watch_rows import watch_tables
 
 from pipeline.ingest.names import write_names
-from pipeline.views.catalog import register
+from pipeline.sinks.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
-from schemas.render.spark import struct
 from schemas.tables import TABLES_BY_NAME
 
 EPOCH = 1_767_570_000_000
@@ -143,8 +143,7 @@ def write(spark: SparkSession, warehouse: Warehouse, table: str, rows: list[Row]
     declared = TABLES_BY_NAME[table]
     known = {f.name: None if f.nullable else USUAL.get(f.name, NOTHING.get(f.type)) for f in declared.fields}
     assert not {name for row in rows for name in row} - set(known)
-    frame = spark.createDataFrame([tuple({**known, **row}.values()) for row in rows], struct(declared.fields))
-    frame.write.format("delta").mode("append").save(warehouse.table(table))
+    append_rows(spark, warehouse, declared, [{**known, **row} for row in rows])
 
 
 @pytest.fixture(scope="session")
@@ -171,9 +170,9 @@ def filled_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture(scope="session")
-def views(spark: SparkSession, filled_warehouse: Warehouse) -> list[str]:
-    """The filled warehouse registered in the session; the registered names."""
-    return register(spark, filled_warehouse)
+def views(spark: SparkSession, filled_warehouse: Warehouse) -> None:
+    """The filled warehouse registered in the session."""
+    register_from_memory(spark, filled_warehouse)
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from views_from_memory import register_from_memory
 
-from pipeline.views.catalog import register, sql_of
+from pipeline.views.catalog import sql_of
 from pipeline.warehouse.layout import Warehouse
 
 pytestmark = pytest.mark.usefixtures("views")
@@ -189,7 +190,7 @@ def test_the_least_and_the_largest_limits_do_not_break_the_forecast(
     spark: SparkSession, filled_warehouse: Warehouse, limit: int, expected: list[tuple[Any, ...]]
 ) -> None:
     session = spark.newSession()
-    register(session, filled_warehouse)
+    register_from_memory(session, filled_warehouse)
     limits = {f"backlog_quota_limit_{kind}": F.lit(limit).cast("long") for kind in ("size", "time")}
     session.table("topic_backlog").withColumns(limits).createOrReplaceTempView("topic_backlog")
     for view in ("quota_breaches", "quota_losers", "quota_forecasts", "quota_forecast_scores"):

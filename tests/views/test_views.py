@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from views_from_memory import register_from_memory
 
 from pipeline.faults import BadWarehouse
-from pipeline.views.catalog import VIEWS, question, register
+from pipeline.views.catalog import VIEWS, named_in, question, register
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables import TABLES
@@ -33,7 +34,7 @@ def at(hour: int, minute: int) -> int:
 
 
 @pytest.fixture(scope="module")
-def now(spark: SparkSession, views: list[str]) -> dict[str, dict[str, Any]]:
+def now(spark: SparkSession, views: None) -> dict[str, dict[str, Any]]:
     """throttled_now by subscription, in its own order; times as microseconds."""
     times = ", ".join(f"unix_micros({name}) AS {name}_us" for name in ("since", "as_of", "last_window_end"))
     return {row["subscription"]: row for row in ask(spark, f"SELECT *, {times} FROM throttled_now")}
@@ -160,17 +161,30 @@ def test_log_balance_adds_up_both_equations(spark: SparkSession) -> None:
 
 def test_every_view_works_on_empty_tables(spark: SparkSession, empty_warehouse: Warehouse) -> None:
     session = spark.newSession()
-    register(session, empty_warehouse)
+    register_from_memory(session, empty_warehouse)
     counts = {view: session.table(view).count() for view in VIEWS}
     assert counts == {view: 1 if view == "log_balance" else 0 for view in VIEWS}
     balance = one(session, "SELECT * FROM log_balance")
     assert (balance["ingest_balanced"], balance["lanes_balanced"]) == (True, True)
 
 
-def test_register_returns_every_table_and_every_view_file(views: list[str], repository: Path) -> None:
+def test_register_returns_every_table_and_every_view_file(spark: SparkSession, empty_warehouse: Warehouse, repository: Path) -> None:
+    session = spark.newSession()
+    views = register(session, empty_warehouse)
+    assert {row["viewName"] for row in ask(session, "SHOW VIEWS")} == set(views)
     files = {path.stem for path in (repository / "pipeline/views").glob("*.sql")}
     assert files == set(VIEWS)
     assert views == [*(t.name for t in TABLES), *VIEWS]
+
+
+def test_a_statement_names_what_its_views_are_made_of() -> None:
+    made_of = ["quarantine_replays", "lane_control", "batch_manifest"]
+    assert named_in("SELECT 'names_' FROM Log_Balance b") == [*made_of, "log_balance"]
+    assert named_in("SHOW VIEWS") == []
+    for view in VIEWS:
+        named = named_in(view)
+        assert view in named
+        assert named == named_in(" ".join(named)), "whatever one of them needs is there"
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -182,7 +196,7 @@ def test_registered_tables_of_a_uri_show_what_is_written_later(spark: SparkSessi
     warehouse = Warehouse(tmp_path.as_uri())
     session = spark.newSession()
     create_missing_tables(session, warehouse)
-    register(session, warehouse)
+    assert register(session, warehouse, statement="SELECT * FROM Names") == ["names"]
     assert session.table("names").count() == 0
     spark.sql(f"INSERT INTO delta.`{warehouse.table('names')}` VALUES (1, 'broker', 'b1:8080', NULL, NULL)")
     assert session.table("names").count() == 1

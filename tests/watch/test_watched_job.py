@@ -80,7 +80,7 @@ def test_every_micro_batch_has_a_row_that_agrees_with_the_manifest_and_a_line(
     assert (ended["mode"], ended["events"], ended["settings"]["ingest.max_files_per_batch"]) == ("drain", str(tmp_path / "events"), "1")
     assert started["started_at"] == ended["started_at"] < progress[0]["ended_at"] < ended["ended_at"]
     session = spark.newSession()
-    register(session, warehouse)
+    register(session, warehouse, statement="micro_batches runs")
     assert session.table("micro_batches").where(f"code_fingerprint = '{ended.code_fingerprint}'").count() == len(progress)
     (run,) = session.table("runs").collect()
     assert (run["run_id"], run["outcome"], run["same_code"]) == (ended["run_id"], "done", None)
