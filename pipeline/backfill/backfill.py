@@ -9,7 +9,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pipeline.backfill.compare import Difference, compare
+from pipeline.backfill.compare import compare
+from pipeline.backfill.difference import Difference
 from pipeline.backfill.due import Due, carried_dates, late_dates, newest_states, open_dates, waiting_events, without_last
 from pipeline.backfill.ledger import append_entries
 from pipeline.backfill.live import LiveLanes
@@ -22,9 +23,9 @@ from pipeline.backfill.swap import mark_late_events, swap
 from pipeline.faults import invariant
 from pipeline.lanes.query import lane_settings
 from pipeline.settings import Settings
-from pipeline.warehouse import delta_log
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_tables import newest_version
 from schemas.field import Table
 from schemas.render.spark import struct
 
@@ -162,7 +163,7 @@ def _compare_and_swap(
     spark: SparkSession, warehouse: Warehouse, run: Run, dates: list[Dates], reasons: dict[str, str], computed: dict[str, DataFrame]
 ) -> list[Done]:
     finished = {one.broker: Done(Due(one, reasons[one.broker]), {}, {}) for one in dates}
-    versions = {table.name: delta_log.version(spark, warehouse.table(table.name)) for table in run.tables}
+    versions = {table.name: newest_version(spark, warehouse.table(table.name)) for table in run.tables}
 
     def of_table(table: Table) -> DataFrame:
         return computed[table.name] if table.name in computed else spark.createDataFrame([], struct(table.fields))

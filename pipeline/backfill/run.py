@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from pipeline.backfill.compare import Difference
+from pipeline.backfill.difference import Difference
 from pipeline.backfill.due import Due
 from pipeline.backfill.slices import SWAPPED_TABLES
 from schemas.field import Table

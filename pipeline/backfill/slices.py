@@ -28,14 +28,14 @@ SWAPPED_TABLES: tuple[Table, ...] = (
 )
 
 
-def _date_columns(table: Table) -> tuple[str, ...]:
+def date_columns(table: Table) -> tuple[str, ...]:
     """The date or time by which a row belongs to a date: the first of these columns that is not null."""
     return ("ts_after", "ts_before") if table.name == "log_gaps" else (table.age_by,)
 
 
 def date_of(table: Table) -> str:
     """SQL of the date or time by which a row belongs to a date."""
-    first, *others = _date_columns(table)
+    first, *others = date_columns(table)
     return f"coalesce({', '.join((first, *others))})" if others else first
 
 
@@ -67,7 +67,7 @@ def few_rows_of(spark: SparkSession, uri: str, version: int, table: Table, asked
 
 def _arrow_condition(table: Table, dates: Dates) -> pc.Expression:
     """`slice_condition` for Arrow."""
-    columns = _date_columns(table)
+    columns = date_columns(table)
     at = pc.coalesce(*map(pc.field, columns))
     first, end = (_as_type(one, arrow_schema(table.fields).field(columns[0]).type) for one in (dates.first, dates.last + timedelta(days=1)))
     return reduce(and_, (pc.field("broker") == dates.broker, at >= first, at < end))

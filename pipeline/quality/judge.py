@@ -26,7 +26,7 @@ def judge(spark: SparkSession, warehouse: Warehouse, cut: Cut, tables: Collectio
     All of them are read as of `cut`, so a job may write meanwhile. Makes the job's tables temporary views of the session. Raises
     BadWarehouse if a table is missing or lacks a declared column.
     """
-    register_tables(spark, warehouse, cut)
+    register_tables(spark, warehouse, cut, tables)
     versions = _versions(cut)
     for table in JOB_TABLES:
         if table.name in tables:

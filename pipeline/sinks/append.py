@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-from deltalake import CommitProperties, Transaction, write_deltalake
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.warehouse import delta_log
@@ -55,8 +55,7 @@ def append_rows(
         _append_by_spark(spark, warehouse, table, values, once)
         return
     delta = opened(folder)
-    written = None if once is None else delta.transaction_version(once[0])
-    if once is not None and written is not None and written >= once[1]:
+    if once is not None and _is_in(delta, *once):
         return
     transactions = None if once is None else [Transaction(*once)]
     commit = CommitProperties(max_commit_retries=ATTEMPTS, app_transactions=transactions)
@@ -73,7 +72,16 @@ def _append_by_spark(spark: SparkSession, warehouse: Warehouse, table: Table, ro
 
 def is_appended(spark: SparkSession, warehouse: Warehouse, table: str, app_id: str, version: int) -> bool:
     """Whether `append` with these would be skipped."""
-    last = delta_log.last_transaction(spark, warehouse.table(table), app_id)
+    uri = warehouse.table(table)
+    folder = local_folder(uri)
+    if folder is not None:
+        return _is_in(opened(folder), app_id, version)
+    last = delta_log.last_transaction(spark, uri, app_id)
+    return last is not None and last >= version
+
+
+def _is_in(delta: DeltaTable, app_id: str, version: int) -> bool:
+    last = delta.transaction_version(app_id)
     return last is not None and last >= version
 
 

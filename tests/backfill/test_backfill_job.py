@@ -16,7 +16,7 @@ from job_run import run_job, tables_in
 from lane_tables import tables_of
 from pyspark.sql import SparkSession
 
-import pipeline.backfill.compare
+import pipeline.backfill.compare_few
 import pipeline.backfill.staging
 from jobs.cli import main
 from pipeline.backfill import backfill as backfill_module
@@ -89,7 +89,7 @@ def test_a_backfill_of_every_day_gives_what_the_stream_gave(
     assert {name: table["dates"] for name, table in one["tables"].items() if table["dates"]} == {}
     assert sum(table["computed"] for table in one["tables"].values()) == sum(map(len, computed(tables_in(spark, whole)).values()))
     monkeypatch.setattr(pipeline.backfill.staging, "FEW_BYTES", -1)  # as where states are large
-    monkeypatch.setattr(pipeline.backfill.compare, "FEW_ROWS", -1)  # as where rows are many
+    monkeypatch.setattr(pipeline.backfill.compare_few, "FEW_ROWS", -1)  # as where rows are many
     (one,) = run_backfill_command(spark, whole, "--from", days[1], "--dry-run")["done"]
     assert sum(table["computed"] for table in one["tables"].values()) > 0
     assert not any(table["dates"] for table in one["tables"].values()), "a date in the middle, from the snapshot before it"

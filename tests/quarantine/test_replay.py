@@ -20,7 +20,7 @@ from jobs.driver import locked
 from pipeline.faults import BadWarehouse
 from pipeline.quality.laws import NAMES, Law
 from pipeline.upkeep.closed import batch_read_for_good
-from pipeline.views.catalog import register, register_tables
+from pipeline.views.catalog import named_in, register, register_tables
 from pipeline.warehouse.cut import newest_cut
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock import UpkeepLock
@@ -51,7 +51,7 @@ def replay(damaged: Damaged, capsys: pytest.CaptureFixture[str], *words: str) ->
 def broken_laws(spark: SparkSession, warehouse: Warehouse, names: Sequence[str]) -> dict[str, int]:
     """Law → rows that break it, over the newest consistent cut."""
     session = spark.newSession()
-    register_tables(session, warehouse, newest_cut(session, warehouse))
+    register_tables(session, warehouse, newest_cut(session, warehouse), named_in(" ".join(Law(name).sql for name in names)))
     return {name: count for name in names if (count := session.sql(Law(name).sql).count())}
 
 
