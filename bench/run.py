@@ -7,6 +7,7 @@ watch:  lanes in a micro-batch per file of bronze that nobody watches, and the s
 ingest: spark.read.json → Delta copy, and files → ingest → bronze, on the same files.
 fold:   a plain numpy pass, and the lane with all packages of rules, on the same rows, on one core and without Spark. Asks for no captures.
 memory: what a lane with ten million retained entries over a thousand topics takes, in memory and as a state blob. Nothing is compared.
+live:   the job as a user starts it: seconds until its first rows, and from each new file to the tables. Nothing is compared.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import statistics
 import tempfile
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -28,6 +30,7 @@ from pyspark.sql import functions as F
 
 from bench.fold import bench_fold
 from bench.fold_memory import bench_memory
+from bench.live import bench_live
 from bench.log import ingested, json_files, multiplied
 from bench.measure import PeakMemory, against_baseline, alternate, apart_from_fixed_costs, cost_of_state, summary
 from bench.topics import SUBSCRIPTIONS, append_active, brokers_of, warehouse_with_idle_topics
@@ -265,30 +268,33 @@ def bench_watch(spark: SparkSession, captures: str, folder: Path, copies: int, r
 
 
 BENCHES = {"lanes": bench_lanes, "ingest": bench_ingest, "topics": bench_topics, "backfill": bench_backfill, "watch": bench_watch}
+#: By folder and rounds.
+WITHOUT_CAPTURES: dict[str, Callable[[Path, int], dict[str, Any]]] = {
+    "fold": lambda _, rounds: bench_fold(rounds),
+    "memory": lambda _folder, _rounds: bench_memory(),
+    "live": lambda folder, _: bench_live(folder),
+}
 
 
 def main() -> None:
     """Read arguments, run, print, store."""
     parser = argparse.ArgumentParser(prog="bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("which", choices=[*BENCHES, "fold", "memory"])
+    parser.add_argument("which", choices=[*BENCHES, *WITHOUT_CAPTURES])
     parser.add_argument("--captures", metavar="GLOB", help="event files of captures")
     parser.add_argument("--copies", type=int, default=14)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--store", action="store_true", help="keep the result in bench/baseline.json")
     args = parser.parse_args()
-    if args.which == "fold":
-        report(args.which, bench_fold(args.rounds), store=args.store)
-        return
-    if args.which == "memory":
-        report(args.which, bench_memory(), store=args.store)
-        return
-    if args.captures is None:
-        parser.error(f"{args.which} needs --captures")
-    spark = build_session("bench", {"spark.master": args.master, "spark.driver.memory": "4g"})
     folder = Path(tempfile.mkdtemp(prefix="dispatch-bench-"))
     try:
-        found = BENCHES[args.which](spark, args.captures, folder, args.copies, args.rounds, load_settings(None, [], {}))
+        if args.which in WITHOUT_CAPTURES:
+            found = WITHOUT_CAPTURES[args.which](folder, args.rounds)
+        elif args.captures is None:
+            parser.error(f"{args.which} needs --captures")
+        else:
+            spark = build_session("bench", {"spark.master": args.master, "spark.driver.memory": "4g"})
+            found = BENCHES[args.which](spark, args.captures, folder, args.copies, args.rounds, load_settings(None, [], {}))
     finally:
         shutil.rmtree(folder)
     report(args.which, found, store=args.store)

@@ -1,0 +1,135 @@
+"""How live the job is: a file every few seconds, and the seconds from its renaming until the lanes have it in the tables.
+
+Measured as a user would: `./spark-submit.sh stream` in a process of its own, looked at from outside, on two cores.
+"""
+
+import gzip
+import os
+import signal
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from deltalake import DeltaTable
+from deltalake.exceptions import TableNotFoundError
+
+ROOT = Path(__file__).resolve().parents[1]
+LOG = ROOT / "demo" / "y_incident" / "events.jsonl.gz"
+EVENTS_PER_FILE, EVERY_S = 4_000, 10.0
+#: Files of the first minute are not counted: Java compiles itself then.
+WARM_UP_S = 60.0
+IDLE_S = 60.0
+PATIENCE_S = 300.0
+POLL_S = 0.02
+
+
+class LiveTables:
+    """What a warehouse shows to somebody who looks from outside."""
+
+    def __init__(self, warehouse: Path) -> None:
+        self._manifest = warehouse / "batch_manifest"
+        self._commits, self._events = 0, 0
+
+    def events(self) -> int:
+        """Events that whole micro-batches of lanes have read."""
+        commits = len(list((self._manifest / "_delta_log").glob("*.json")))
+        if commits != self._commits:  # read when it has grown: the job needs the processor more
+            try:
+                rows = DeltaTable(self._manifest).to_pyarrow_table(columns=["query", "rows_in"]).to_pylist()
+            except TableNotFoundError:  # it is being made
+                return 0
+            self._commits, self._events = commits, sum(row["rows_in"] for row in rows if row["query"] == "lanes")
+        return self._events
+
+    def wait_for(self, events: int, job: "subprocess.Popen[bytes]") -> None:
+        """Until so many are there. Raises SystemExit if the job ends, or they do not come."""
+        deadline = time.monotonic() + PATIENCE_S
+        while self.events() < events:
+            if job.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(f"the job ended with {job.poll()}, or {events:,} events did not come within {PATIENCE_S:.0f} s")
+            time.sleep(POLL_S)
+
+
+def bench_live(folder: Path) -> dict[str, Any]:
+    """Start the job beside one file, rename a file into its folder every EVERY_S, then let it idle. Seconds of each."""
+    files = list(_files(folder / "coming"))
+    events, tables = folder / "events", LiveTables(folder / "warehouse")
+    events.mkdir()
+    expected = _renamed(files[0], events)
+    began = time.monotonic()
+    job = _started(events, folder)
+    try:
+        tables.wait_for(expected, job)
+        first_rows_s = time.monotonic() - began
+        print(f"  first rows after {first_rows_s:.1f} s", flush=True)
+        seconds = []
+        live_since = time.monotonic()
+        for number, file in enumerate(files[1:]):
+            time.sleep(max(0.0, live_since + number * EVERY_S - time.monotonic()))
+            renamed_at = time.monotonic()
+            expected += _renamed(file, events)
+            tables.wait_for(expected, job)
+            took = time.monotonic() - renamed_at
+            print(f"  file {number}: {took:.2f} s", flush=True)
+            if renamed_at - live_since >= WARM_UP_S:
+                seconds.append(took)
+        idle = _core_share(job.pid, IDLE_S)
+    finally:
+        os.killpg(job.pid, signal.SIGTERM)
+        job.wait(PATIENCE_S)
+    return {
+        "files": len(seconds),
+        "events_per_file": EVENTS_PER_FILE,
+        "first_rows_s": round(first_rows_s, 1),
+        "p50_s": round(statistics.median(seconds), 2),
+        "p90_s": round(statistics.quantiles(seconds, n=10)[-1], 2),
+        "max_s": round(max(seconds), 2),
+        "idle_share_of_a_core": round(idle, 3),
+    }
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The log in files of EVENTS_PER_FILE lines, in order."""
+    folder.mkdir()
+    with gzip.open(LOG, "rb") as log:
+        lines = log.readlines()
+    for number, start in enumerate(range(0, len(lines), EVENTS_PER_FILE)):
+        file = folder / f"{number:04}.jsonl"
+        file.write_bytes(b"".join(lines[start : start + EVENTS_PER_FILE]))
+        yield file
+
+
+def _renamed(file: Path, events: Path) -> int:
+    """Move the file where the job reads; how many events it has."""
+    count = file.read_bytes().count(b"\n")
+    file.rename(events / file.name)
+    return count
+
+
+def _started(events: Path, folder: Path) -> "subprocess.Popen[bytes]":
+    command = [str(ROOT / "spark-submit.sh"), "stream", "--events", str(events), "--warehouse", str(folder / "warehouse")]
+    environ = {key: value for key, value in os.environ.items() if key not in ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")}
+    with (folder / "job.log").open("wb") as output:
+        return subprocess.Popen([*command, "--master", "local[2]"], stdout=output, stderr=output, env=environ, start_new_session=True)
+
+
+def _core_share(group: int, seconds: float) -> float:
+    """What the processes of a group use of one core meanwhile."""
+    before = _processor_s(group)
+    time.sleep(seconds)
+    return (_processor_s(group) - before) / seconds
+
+
+def _processor_s(group: int) -> float:
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it ended while we looked
+            continue
+        if int(fields[2]) == group:
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
