@@ -3,7 +3,7 @@
 #   ./test.sh                  lint, format, types, walls, and tests in two processes: a quarter of an hour on two cores
 #   ./test.sh fast             the same without tests that start Spark or read whole logs of real brokers: a minute
 #   ./test.sh all              with the tests marked slow, too; each says why it is slow, and what keeps its claim in the default run.
-#                              Properties are tried on all their random examples, by default on a fifth, by fast on a twentieth
+#                              Properties are tried on all their random examples, by default on an eighth, by fast on a twentieth
 #   ./test.sh crash            only tests that kill the job, 200 random kills among them (KILLS=20 KILL_SEED=7 for others)
 #   ./test.sh soak             only the test that lets stream, maintain and readers run together (SOAK_MINUTES=2 for less than ten)
 #   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given); -n 0: in one process

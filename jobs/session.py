@@ -20,12 +20,14 @@ JARS = Path(sys.prefix) / "jars"
 #: For jobs that live for a minute: on few cores the optimizing compiler costs them more than it gains.
 SHORT_JOB = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"}
 #: For short jobs over little data: so do Java classes that Spark would write and compile for each of their queries, and stages that end
-#: before the next is planned (three jobs instead of one wherever Delta looks into its log).
+#: before the next is planned (three jobs instead of one wherever Delta looks into its log), and texts of plans that nobody reads.
 LITTLE_DATA = {
     **SHORT_JOB,
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.maxPlanStringLength": "1000",
 }
 
 

@@ -4,7 +4,7 @@ import os
 
 #: What ./test.sh all and ./test.sh fast export: of so many examples one is tried.
 ONE_IN = "EXAMPLES_ONE_IN"
-USUAL = 5
+USUAL = 8
 
 
 def examples(count: int) -> int:
