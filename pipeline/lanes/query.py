@@ -1,7 +1,8 @@
 """The lanes query: bronze and control in, outcome tables out, each exactly once per micro-batch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pyspark import StorageLevel
@@ -91,10 +92,10 @@ def _writer(warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int],
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId") or ""
         batch.persist(StorageLevel.MEMORY_AND_DISK)
         try:
-            report, newest_ts, rows_by_kind, state_bytes = _count(batch)
-            few = sum(rows_by_kind.values()) <= FEW_ROWS and state_bytes <= FEW_BYTES
-            write = _write_few if few else _write_many
-            write(spark, batch, rows_by_kind, warehouse, run, query_id, batch_id)
+            report, newest_ts, sizes = _count(batch)
+            few, many = shared_out(sizes)
+            _write_few(spark, _of_tables(batch, few), few, warehouse, run, query_id, batch_id)
+            _write_many(spark, _of_tables(batch, many), many, sizes, warehouse, run, query_id, batch_id)
             write_manifest(spark, warehouse, run, QUERY, query_id, batch_id, report)
             run.after_micro_batch(QUERY, batch_id, {**report, LANE_REPORT_NEWEST: newest_ts})
         finally:
@@ -103,10 +104,18 @@ def _writer(warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int],
     return write
 
 
-def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[int, int], int]:
+@dataclass(frozen=True)
+class Size:
+    """How much one table gets: rows, and bytes of states among them."""
+
+    rows: int
+    payload_bytes: int
+
+
+def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[str, Size]]:
     """One full action over the persisted batch: every lane runs and commits its state here, once.
 
-    Returns the summed report, the greatest `ts` that was read (µs; 0: none), rows by kind, and the bytes of states in them.
+    Returns the summed report, the greatest `ts` that was read (µs; 0: none), and how much each table gets.
     """
 
     def reported(name: str) -> Column:
@@ -114,28 +123,42 @@ def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[int, int], int]:
 
     sums = [F.sum(reported(name)).alias(name) for name in LANE_REPORT_COLUMNS]
     newest = F.max(reported(LANE_REPORT_NEWEST)).alias(LANE_REPORT_NEWEST)
-    state_bytes = F.coalesce(F.sum(F.length(PAYLOAD)), F.lit(0)).alias("state_bytes")
-    counted = batch.groupBy("kind").agg(F.count("*").alias("rows"), state_bytes, *sums, newest).collect()
+    payload_bytes = F.coalesce(F.sum(F.length(PAYLOAD)), F.lit(0)).alias("payload_bytes")
+    counted = batch.groupBy("kind").agg(F.count("*").alias("rows"), payload_bytes, *sums, newest).collect()
     report, newest_ts = dict.fromkeys(LANE_REPORT_COLUMNS, 0), 0
     for row in counted:
         if row["kind"] == REPORT_KIND:
             report = {name: row[name] for name in LANE_REPORT_COLUMNS}
             newest_ts = row[LANE_REPORT_NEWEST]
-    return report, newest_ts, {row["kind"]: row["rows"] for row in counted}, sum(row["state_bytes"] for row in counted)
+    names = {kind: name for name, kind in KINDS.items()}
+    sizes = {names[row["kind"]]: Size(row["rows"], row["payload_bytes"]) for row in counted if row["kind"] != REPORT_KIND}
+    return report, newest_ts, sizes
 
 
-def _tables_of(rows_by_kind: dict[int, int]) -> list[Table]:
-    return [TABLES_BY_NAME[name] for name, kind in KINDS.items() if kind != REPORT_KIND and rows_by_kind.get(kind)]
+def shared_out(sizes: Mapping[str, Size]) -> tuple[list[Table], list[Table]]:
+    """The tables whose rows the driver takes, the smallest first as long as they are few together; and the others."""
+    few: list[Table] = []
+    rows = payload_bytes = 0
+    by_size = sorted(sizes, key=lambda name: (sizes[name].rows, sizes[name].payload_bytes, name))
+    for name in by_size:
+        more_rows, more_bytes = rows + sizes[name].rows, payload_bytes + sizes[name].payload_bytes
+        if more_rows <= FEW_ROWS and more_bytes <= FEW_BYTES:
+            rows, payload_bytes = more_rows, more_bytes
+            few.append(TABLES_BY_NAME[name])
+    return few, [TABLES_BY_NAME[name] for name in by_size if TABLES_BY_NAME[name] not in few]
+
+
+def _of_tables(batch: DataFrame, tables: Sequence[Table]) -> DataFrame:
+    return batch.where(F.col("kind").isin([KINDS[table.name] for table in tables]))
 
 
 def _write_few(
-    spark: SparkSession, batch: DataFrame, rows_by_kind: dict[int, int], warehouse: Warehouse, run: RunContext, query_id: str, batch_id: int
+    spark: SparkSession, rows: DataFrame, tables: Sequence[Table], warehouse: Warehouse, run: RunContext, query_id: str, batch_id: int
 ) -> None:
     """By way of the driver: a job of Spark per table would take longer than everything else."""
-    tables = _tables_of(rows_by_kind)
     if not tables:
         return
-    outcomes = batch.where(F.col("kind") != REPORT_KIND).toArrow()
+    outcomes = rows.toArrow()
 
     def resolved() -> FewOutcomes | None:
         names = arrow_rows(spark, warehouse.table(NAMES.name), among={"id": ids_in(outcomes)})
@@ -148,12 +171,17 @@ def _write_few(
 
 
 def _write_many(
-    spark: SparkSession, batch: DataFrame, rows_by_kind: dict[int, int], warehouse: Warehouse, run: RunContext, query_id: str, batch_id: int
+    spark: SparkSession,
+    outcomes: DataFrame,
+    tables: Sequence[Table],
+    sizes: Mapping[str, Size],
+    warehouse: Warehouse,
+    run: RunContext,
+    query_id: str,
+    batch_id: int,
 ) -> None:
-    tables = _tables_of(rows_by_kind)
     if not tables:
         return
-    outcomes = batch.where(F.col("kind") != REPORT_KIND)
 
     def with_names() -> DataFrame | None:
         names = spark.read.format("delta").load(warehouse.table(NAMES.name))
@@ -168,7 +196,7 @@ def _write_many(
         with ThreadPoolExecutor(len(tables)) as pool:
             writes = []
             for table in tables:
-                rows = table_rows(resolved, table).coalesce(files_for(rows_by_kind[KINDS[table.name]]))
+                rows = table_rows(resolved, table).coalesce(files_for(sizes[table.name].rows))
                 writes.append(pool.submit(append, rows, warehouse, table.name, app_id_of(query_id, table.name), batch_id))
             for write in writes:
                 write.result()

@@ -126,6 +126,7 @@ def assert_balance(spark: SparkSession, warehouse: Warehouse, distinct_events: i
     assert lanes["rows_in"] == ingest["bronze"]
     assert lanes["rows_in"] == lanes["applied"] + lanes["duplicates"] + lanes["late"] + lanes["quarantined"] + lanes["held"]
     assert lanes["applied"] == distinct_events
+    assert all(row["state_bytes"] > 0 for row in manifest if row["query"] == "lanes" and row["rows_in"])
 
 
 @pytest.mark.slow(reason="three runs of the job; test_order has epochs in any order in the pure lane, test_job_captures many at once")
