@@ -8,9 +8,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from pipeline.backfill.difference import EXAMPLES, Difference
-from pipeline.backfill.slices import date_columns
+from pipeline.backfill.slices import HELD_ROWS, date_columns
 from pipeline.backfill.stretch import Dates
-from pipeline.sinks.few_outcomes import FEW_ROWS
 from schemas.field import Table
 from schemas.outcomes import PAYLOAD
 from schemas.render.arrow import arrow_schema
@@ -24,8 +23,8 @@ def compare_few(found: DataFrame, computed: DataFrame, table: Table, asked: Sequ
         return None  # a few states may have more bytes than the driver takes
     sides: list[pa.Table] = []
     for frame in (found, computed):
-        rows = frame.limit(FEW_ROWS + 1).toArrow()
-        if rows.num_rows > FEW_ROWS:
+        rows = frame.limit(HELD_ROWS + 1).toArrow()
+        if rows.num_rows > HELD_ROWS:
             return None
         sides.append(rows.select(table.names).cast(arrow_schema(table.fields)))
     differences = {one.broker: Difference() for one in asked}

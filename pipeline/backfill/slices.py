@@ -11,7 +11,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.backfill.stretch import Dates
-from pipeline.sinks.few_outcomes import FEW_ROWS
 from pipeline.warehouse.local_tables import frame_of, local_folder, opened
 from schemas.field import Table
 from schemas.outcomes import PAYLOAD
@@ -20,6 +19,8 @@ from schemas.render.ddl import quoted
 from schemas.tables import LANE_TABLES
 from schemas.tables.lane_snapshots import LANE_SNAPSHOTS
 
+#: So many rows of a table, and what was computed of it, the driver holds and compares by itself.
+HELD_ROWS = 50_000
 #: Tables that are computed anew. Tables that record when events and requests came stay as they are. lane_snapshots is the last: until it is
 #: swapped, what went before can be found out again.
 SWAPPED_TABLES: tuple[Table, ...] = (
@@ -60,7 +61,7 @@ def few_rows_of(spark: SparkSession, uri: str, version: int, table: Table, asked
         return None
     wanted = reduce(or_, (_arrow_condition(table, one) for one in asked))
     there = opened(folder, version).to_pyarrow_dataset()
-    if there.count_rows(filter=wanted) > FEW_ROWS:
+    if there.count_rows(filter=wanted) > HELD_ROWS:
         return None
     return frame_of(spark, there.to_table(filter=wanted).cast(arrow_schema(table.fields)), table)
 

@@ -8,13 +8,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.backfill.refold import refold
-from pipeline.backfill.slices import SWAPPED_TABLES, rows_of
+from pipeline.backfill.slices import HELD_ROWS, SWAPPED_TABLES, rows_of
 from pipeline.backfill.stretch import Dates, Stretch
 from pipeline.faults import BadWarehouse
 from pipeline.lanes.lane import LaneSettings
 from pipeline.lanes.operator import OUTPUT_TYPE
 from pipeline.lanes.project import WANTED, replayed_rows
-from pipeline.sinks.few_outcomes import FEW_BYTES, FEW_ROWS, FewOutcomes, ids_in
+from pipeline.sinks.few_outcomes import FEW_BYTES, FewOutcomes, ids_in
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
@@ -59,7 +59,7 @@ def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked:
     files = WarehouseFiles(spark)
     tables = [table for table in SWAPPED_TABLES if files.exists(f"{folder}/kind={KINDS[table.name]}")]
     count, state_bytes = staged.agg(F.count("*"), F.coalesce(F.sum(F.length(PAYLOAD)), F.lit(0))).collect()[0]
-    resolve = _few if count <= FEW_ROWS and state_bytes <= FEW_BYTES else _many
+    resolve = _few if count <= HELD_ROWS and state_bytes <= FEW_BYTES else _many
     rows = resolve(spark, warehouse, staged, tables)
     return {table.name: rows_of(rows[table.name], table, asked) for table in tables}
 

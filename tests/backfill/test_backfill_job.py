@@ -89,7 +89,7 @@ def test_a_backfill_of_every_day_gives_what_the_stream_gave(
     assert {name: table["dates"] for name, table in one["tables"].items() if table["dates"]} == {}
     assert sum(table["computed"] for table in one["tables"].values()) == sum(map(len, computed(tables_in(spark, whole)).values()))
     monkeypatch.setattr(pipeline.backfill.staging, "FEW_BYTES", -1)  # as where states are large
-    monkeypatch.setattr(pipeline.backfill.compare_few, "FEW_ROWS", -1)  # as where rows are many
+    monkeypatch.setattr(pipeline.backfill.compare_few, "HELD_ROWS", -1)  # as where rows are many
     (one,) = run_backfill_command(spark, whole, "--from", days[1], "--dry-run")["done"]
     assert sum(table["computed"] for table in one["tables"].values()) > 0
     assert not any(table["dates"] for table in one["tables"].values()), "a date in the middle, from the snapshot before it"

@@ -43,7 +43,7 @@ def compared(spark: SparkSession, found: list[dict[str, Any]], computed: list[di
 def test_every_difference_is_counted_with_its_date_and_some_are_shown(
     spark: SparkSession, few: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline.backfill.compare_few, "FEW_ROWS", 10 if few else 9)
+    monkeypatch.setattr(pipeline.backfill.compare_few, "HELD_ROWS", 10 if few else 9)
     differences = compared(spark, FOUND, COMPUTED)
     a, b, c = (differences[broker] for broker in "abc")
     assert (a.found, a.computed, a.added, a.removed, a.changed, a.dates) == (4, 4, 1, 1, 2, {date(2026, 1, 5), date(2026, 1, 6)})
