@@ -14,16 +14,22 @@ from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 from pipeline.faults import invariant
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.outcome_packets import PACKET_COLUMNS, WIDE_COLUMNS, packed_outcomes
 from pipeline.lanes.outcomes import encode_rows
+from pipeline.lanes.packet import PACKET, unpacked_rows
 from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows
 from schemas.lane_columns import COLUMN, LANE_COLUMNS, LANE_KEY
-from schemas.outcomes import KINDS, LANE_REPORT, OUTCOME_WIDTH, PAYLOAD
+from schemas.outcomes import KINDS, PAYLOAD
 
 #: A lane's whole state is one opaque, versioned blob.
 STATE_TYPE = StructType([StructField("blob", BinaryType(), False)])
-NUMBER_COLUMNS = ("kind", "broker_id", *(f"o{k}" for k in range(OUTCOME_WIDTH)))
-OUTPUT_TYPE = StructType([*(StructField(name, LongType(), False) for name in NUMBER_COLUMNS), StructField(PAYLOAD, BinaryType(), False)])
+#: What it gives: packets of outcomes.
+PACKETS_TYPE = StructType(
+    [*(StructField(name, LongType(), False) for name in PACKET_COLUMNS[:-1]), StructField(PACKET_COLUMNS[-1], BinaryType(), False)]
+)
+#: Outcome rows at the common width, as a backfill keeps them.
+OUTPUT_TYPE = StructType([*(StructField(name, LongType(), False) for name in WIDE_COLUMNS), StructField(PAYLOAD, BinaryType(), False)])
 
 
 def rows_of(chunk: pd.DataFrame) -> Array:
@@ -37,6 +43,18 @@ def rows_of(chunk: pd.DataFrame) -> Array:
         invariant(column.dtype == np.int64, f"lane column {name} came as {column.dtype}, not int64")
         rows[:, position] = column
     return rows
+
+
+def _rows_in_order(chunks: Iterable[pd.DataFrame]) -> Iterator[Array]:
+    """Rows as they came, then packets by their first rows: what is offered in order is applied at once, and never kept unpacked."""
+    packets: list[tuple[int, int, bytes]] = []
+    for chunk in chunks:
+        has_packet = chunk[PACKET].str.len().to_numpy() > 0
+        if not has_packet.all():
+            yield rows_of(chunk[~has_packet])
+        packets += zip(*(chunk.loc[has_packet, name] for name in ("epoch", "seq", PACKET)), strict=True)
+    for _, _, packet in sorted(packets):
+        yield unpacked_rows(packet)
 
 
 def runs_of(chunks: Iterable[pd.DataFrame]) -> Iterator[tuple[int, Array]]:
@@ -54,15 +72,13 @@ def lane_operator(settings: LaneSettings) -> Callable[[tuple[Any, ...], Iterator
 
     def operate(key: tuple[Any, ...], chunks: Iterator[pd.DataFrame], state: Any) -> Iterator[pd.DataFrame]:
         lane = decode(bytes(state.get[0]), settings) if state.exists else Lane(settings)
-        for chunk in chunks:
-            if len(chunk):
-                lane.offer(rows_of(chunk))
+        for rows in _rows_in_order(chunks):
+            lane.offer(rows)
         outcomes = lane.finish()
         blob = encode(lane)
         state.update((blob,))  # before the first yield: a generator may never be resumed
         outcomes[-1].columns["state_bytes"] = len(blob)
-        for rows in outcomes:
-            yield output_frame(int(key[0]), rows)
+        yield from packed_outcomes(int(key[0]), outcomes)
 
     return operate
 
@@ -70,14 +86,11 @@ def lane_operator(settings: LaneSettings) -> Callable[[tuple[Any, ...], Iterator
 def output_frame(broker_id: int, rows: Rows) -> pd.DataFrame:
     """Outcome rows of one table at the common width."""
     # Column by column in memory, as Arrow takes them.
-    wide = np.zeros((rows.count, len(NUMBER_COLUMNS)), dtype=np.int64, order="F")
+    wide = np.zeros((rows.count, len(WIDE_COLUMNS)), dtype=np.int64, order="F")
     wide[:, 0] = KINDS[rows.table]
     wide[:, 1] = broker_id
     encoded = encode_rows(rows)
     wide[:, 2 : 2 + encoded.shape[1]] = encoded
-    frame = pd.DataFrame(wide, columns=list(NUMBER_COLUMNS), copy=False)
+    frame = pd.DataFrame(wide, columns=list(WIDE_COLUMNS), copy=False)
     frame[PAYLOAD] = np.full(rows.count, rows.payload, dtype=object)
     return frame
-
-
-REPORT_KIND = KINDS[LANE_REPORT]

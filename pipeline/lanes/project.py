@@ -1,8 +1,12 @@
-"""Bronze and control rows to lane rows, in the JVM: int64 columns without nulls (schemas/lane_columns.py)."""
+"""Bronze and control rows to lane rows, in Spark's SQL: int64 columns without nulls (schemas/lane_columns.py).
+
+Lanes read bronze this way where tasks cannot open its files (bronze_files.py); a backfill reads stretches of it this way.
+"""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from pipeline.lanes.packet import PACKET
 from schemas.events import CODES, DRAIN_CODE, HOLD_CODE, RELEASE_CODE, SEED_CODE, TOMBSTONE_CODE
 from schemas.lane_columns import (
     COMPUTED_FIELDS,
@@ -28,7 +32,7 @@ _CONTROL_CODES = {"drain": DRAIN_CODE, "tombstone": TOMBSTONE_CODE, "hold": HOLD
 def slot_value(field: str) -> str:
     """SQL of one payload field as a long; null where the event does not have it."""
     if field in COMPUTED_FIELDS:
-        return COMPUTED_FIELDS[field]
+        return COMPUTED_FIELDS[field].sql
     source, _, key = field.partition(".")
     if source == "settings":
         return _setting(SETTINGS[key], f"try_element_at(settings, '{key}')")
@@ -52,7 +56,9 @@ def _setting(kind: str, text: str) -> str:
 
 def _packed(kind: str, text: str) -> str:
     """A configuration value as half of a slot."""
-    return f"coalesce(greatest(least({_setting(kind, text)}, {PACKED_MOST}L), {PACKED_LEAST}L) + {PACKED_OFFSET}L, 0L)"
+    value = _setting(kind, text)
+    # Asked for first: least and greatest pass over a null.
+    return f"if({value} IS NULL, 0L, greatest(least({value}, {PACKED_MOST}L), {PACKED_LEAST}L) + {PACKED_OFFSET}L)"
 
 
 def _by_type(values: dict[str, str], otherwise: str) -> str:
@@ -74,12 +80,19 @@ def _mask() -> Column:
         event_type: " + ".join(
             [
                 *(f"if(({slot_value(field)}) IS NULL, 0L, {1 << slot}L)" for slot, field in enumerate(fields)),
-                *(f"if({question}, {1 << (SLOTS + k)}L, 0L)" for k, question in enumerate(QUESTIONS.get(event_type, {}).values())),
+                *(f"if({question.sql}, {1 << (SLOTS + k)}L, 0L)" for k, question in enumerate(QUESTIONS.get(event_type, {}).values())),
             ]
         )
         for event_type, fields in SLOT_FIELDS.items()
     }
     return F.expr(_by_type(values, "0L")).alias("mask")
+
+
+def lane_input(rows: DataFrame) -> DataFrame:
+    """Rows of (lane, LANE_COLUMNS), or packets (PACKET_TYPE), with all columns that a lane is handed; what they lack is 0, or no packet."""
+    zero, nothing = F.lit(0).cast("bigint"), F.lit(b"")
+    lacking = {name: (nothing if name == PACKET else zero) for name in (*LANE_COLUMNS, PACKET) if name not in rows.columns}
+    return rows.withColumns(lacking).select(LANE_KEY, *LANE_COLUMNS, PACKET)
 
 
 def bronze_lane_rows(bronze: DataFrame) -> DataFrame:

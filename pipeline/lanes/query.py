@@ -5,29 +5,32 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import pyarrow.compute as pc
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.state import GroupStateTimeout
 
 from pipeline.faults import BadWarehouse
+from pipeline.lanes.bronze_files import has_plain_files, packets
 from pipeline.lanes.lane import LaneSettings
-from pipeline.lanes.operator import OUTPUT_TYPE, REPORT_KIND, STATE_TYPE, lane_operator
-from pipeline.lanes.project import bronze_lane_rows, control_lane_rows
+from pipeline.lanes.operator import OUTPUT_TYPE, PACKETS_TYPE, STATE_TYPE, lane_operator
+from pipeline.lanes.outcome_packets import opened_outcomes, wide_rows
+from pipeline.lanes.project import bronze_lane_rows, control_lane_rows, lane_input
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
 from pipeline.sinks.append import app_id_of, append, append_rows
 from pipeline.sinks.few_outcomes import FEW_BYTES, FEW_ROWS, FewOutcomes, ids_in
 from pipeline.sinks.manifest import write_manifest
-from pipeline.sinks.outcomes import lacks_text, output_column, table_rows, with_text
+from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from pipeline.warehouse.checkpoint import read_checkpoint
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import arrow_rows
 from schemas.field import Table
 from schemas.lane_columns import LANE_KEY
-from schemas.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST, PAYLOAD
+from schemas.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST
 from schemas.tables import TABLES_BY_NAME
 from schemas.tables.bookkeeping import NAMES
 
@@ -36,6 +39,9 @@ QUERY = "lanes"
 NAMES_WAIT_S, NAMES_PAUSE_S = 120, 0.5
 #: Rows for which a micro-batch writes one more file into a table: most write one, and readers list fewer.
 ROWS_PER_FILE = 200_000
+#: Tables that the driver writes at the same time: a small commit waits for the file system more than it works.
+FEW_AT_ONCE = 4
+_TABLES = {kind: name for name, kind in KINDS.items()}
 
 
 def files_for(rows: int) -> int:
@@ -50,16 +56,17 @@ def lane_settings(settings: Settings) -> LaneSettings:
 
 
 def lane_outcomes(spark: SparkSession, warehouse: Warehouse, settings: Settings) -> DataFrame:
-    """The streaming frame of the operator's output (OUTPUT_COLUMNS)."""
+    """The streaming frame of the operator's output (PACKETS_TYPE)."""
     # OPTIMIZE and backfills rewrite files; lanes read what is appended
     reader = spark.readStream.format("delta").option("skipChangeCommits", "true")
     if not begins_after_rebuild(spark, warehouse):
         reader = reader.option("maxBytesPerTrigger", settings.lanes.max_bytes_per_batch)
     bronze = reader.load(warehouse.table("dispatch_events"))
     control = spark.readStream.format("delta").option("skipChangeCommits", "true").load(warehouse.table("lane_control"))
-    rows = bronze_lane_rows(bronze).unionByName(control_lane_rows(control))
+    events = packets(bronze) if has_plain_files(warehouse.table("dispatch_events")) else bronze_lane_rows(bronze)
+    rows = lane_input(events).unionByName(lane_input(control_lane_rows(control)))
     return rows.groupBy(LANE_KEY).applyInPandasWithState(
-        lane_operator(lane_settings(settings)), OUTPUT_TYPE, STATE_TYPE, "update", GroupStateTimeout.NoTimeout
+        lane_operator(lane_settings(settings)), PACKETS_TYPE, STATE_TYPE, "update", GroupStateTimeout.NoTimeout
     )
 
 
@@ -117,21 +124,20 @@ def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[str, Size]]:
 
     Returns the summed report, the greatest `ts` that was read (µs; 0: none), and how much each table gets.
     """
-
-    def reported(name: str) -> Column:
-        return F.when(F.col("kind") == REPORT_KIND, F.col(output_column(LANE_REPORT, name)))
-
-    sums = [F.sum(reported(name)).alias(name) for name in LANE_REPORT_COLUMNS]
-    newest = F.max(reported(LANE_REPORT_NEWEST)).alias(LANE_REPORT_NEWEST)
-    payload_bytes = F.coalesce(F.sum(F.length(PAYLOAD)), F.lit(0)).alias("payload_bytes")
-    counted = batch.groupBy("kind").agg(F.count("*").alias("rows"), payload_bytes, *sums, newest).collect()
+    report_packet = F.when(F.col("kind") == KINDS[LANE_REPORT], F.col("outcome")).alias("report")
+    packets = batch.select("kind", "rows", "payload_bytes", report_packet).collect()
+    reports = [packet.report for packet in packets if packet.report is not None]
     report, newest_ts = dict.fromkeys(LANE_REPORT_COLUMNS, 0), 0
-    for row in counted:
-        if row["kind"] == REPORT_KIND:
-            report = {name: row[name] for name in LANE_REPORT_COLUMNS}
-            newest_ts = row[LANE_REPORT_NEWEST]
-    names = {kind: name for name, kind in KINDS.items()}
-    sizes = {names[row["kind"]]: Size(row["rows"], row["payload_bytes"]) for row in counted if row["kind"] != REPORT_KIND}
+    if reports:
+        lanes = opened_outcomes(reports)
+        report = {name: pc.sum(lanes[name]).as_py() for name in LANE_REPORT_COLUMNS}
+        newest_ts = pc.max(lanes[LANE_REPORT_NEWEST]).as_py()
+    sizes: dict[str, Size] = {}
+    for packet in packets:
+        if packet.report is None:
+            name = _TABLES[packet.kind]
+            before = sizes.get(name, Size(0, 0))
+            sizes[name] = Size(before.rows + packet.rows, before.payload_bytes + packet.payload_bytes)
     return report, newest_ts, sizes
 
 
@@ -158,16 +164,24 @@ def _write_few(
     """By way of the driver: a job of Spark per table would take longer than everything else."""
     if not tables:
         return
-    outcomes = rows.toArrow()
+    packets = rows.select("kind", "outcome").toArrow()
+    outcomes = {
+        table.name: opened_outcomes(packets.filter(pc.equal(packets["kind"], KINDS[table.name]))["outcome"].to_pylist()) for table in tables
+    }
 
     def resolved() -> FewOutcomes | None:
-        names = arrow_rows(spark, warehouse.table(NAMES.name), among={"id": ids_in(outcomes)})
+        names = arrow_rows(spark, warehouse.table(NAMES.name), among={"id": ids_in(outcomes.values())})
         few = FewOutcomes(outcomes, names)
         return None if few.lacks_text() else few
 
     few = _when_named(resolved, warehouse, run)
-    for table in tables:
-        append_rows(spark, warehouse, table, few.rows_of(table), (app_id_of(query_id, table.name), batch_id))
+    with ThreadPoolExecutor(FEW_AT_ONCE) as threads:
+        appended = [
+            threads.submit(append_rows, spark, warehouse, table, few.rows_of(table), (app_id_of(query_id, table.name), batch_id))
+            for table in tables
+        ]
+        for waiting in appended:
+            waiting.result()
 
 
 def _write_many(
@@ -185,7 +199,7 @@ def _write_many(
 
     def with_names() -> DataFrame | None:
         names = spark.read.format("delta").load(warehouse.table(NAMES.name))
-        rows = with_text(outcomes, names).persist(StorageLevel.MEMORY_AND_DISK)
+        rows = with_text(outcomes.mapInArrow(wide_rows, OUTPUT_TYPE), names).persist(StorageLevel.MEMORY_AND_DISK)
         if rows.where(lacks_text()).count() == 0:
             return rows
         rows.unpersist()

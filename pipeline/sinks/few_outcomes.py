@@ -1,43 +1,43 @@
 """Outcome rows to table rows as in outcomes.py, by numpy and Arrow: for a micro-batch whose outcomes fit into the driver."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.sinks.outcomes import output_column
 from schemas.field import Field, Table
-from schemas.outcomes import ENUMS, FILLED_LATER, KINDS, NULL, PAYLOAD, TEXT_OF_IDS
+from schemas.outcomes import ENUMS, FILLED_LATER, NULL, PAYLOAD, TEXT_OF_IDS
 from schemas.render.arrow import arrow_schema
 
 #: So many outcome rows of a micro-batch the driver takes and handles by itself, with so many bytes of states among them: for 207,000
 #: rows it grew by some 450 MB, and the micro-batch took 14 s where Spark's jobs for the largest table alone made it 19 s.
 FEW_ROWS, FEW_BYTES = 250_000, 20_000_000
 _Numbers = npt.NDArray[np.int64]
+_IDS = ("topic_id", "sub_id")
 
 
 class FewOutcomes:
-    """Rows of the operator's output (OUTPUT_COLUMNS) and the names (columns of `names`) of the ids in them."""
+    """Outcomes by their table (`broker_id`, OUTCOME_COLUMNS, a payload) and the names (columns of `names`) of the ids in them."""
 
-    def __init__(self, outcomes: pa.Table, names: pa.Table) -> None:
+    def __init__(self, outcomes: Mapping[str, pa.Table], names: pa.Table) -> None:
         self._names = names
-        self._by_kind = {kind: outcomes.filter(pc.equal(outcomes["kind"], kind)) for kind in pc.unique(outcomes["kind"]).to_pylist()}
+        self._outcomes = outcomes
 
     def lacks_text(self) -> bool:
         """Whether a row has an id that `names` does not know."""
         return any(
             bool(np.any((ids != 0) & (self._places(ids) < 0)))
-            for rows in self._by_kind.values()
+            for rows in self._outcomes.values()
             for ids in (_numbers(rows, "broker_id"), _entity_ids(rows))
         )
 
     def rows_of(self, table: Table) -> pa.Table:
         """The rows of the table, typed as declared. An id without a name gives null."""
-        rows = self._by_kind[KINDS[table.name]]
+        rows = self._outcomes[table.name]
         text = {"broker": self._places(_numbers(rows, "broker_id")), "entity": self._places(_entity_ids(rows))}
-        columns = [self._value(rows, text, table.name, field) for field in table.fields]
+        columns = [self._value(rows, text, field) for field in table.fields]
         return pa.Table.from_arrays(columns, schema=arrow_schema(table.fields))
 
     def _places(self, ids: _Numbers) -> _Numbers:
@@ -49,17 +49,17 @@ class FewOutcomes:
         chosen = pa.array(places, mask=places < 0)
         return self._names[column].combine_chunks().take(chosen)
 
-    def _value(self, rows: pa.Table, text: dict[str, _Numbers], table: str, field: Field) -> pa.Array:
+    def _value(self, rows: pa.Table, text: dict[str, _Numbers], field: Field) -> pa.Array:
         if field.name in TEXT_OF_IDS:
             column = TEXT_OF_IDS[field.name]
             return self._text(column, text["broker" if column == "broker" else "entity"])
         if field.name == "completeness":
-            return _share(*(_numbers(rows, output_column(table, name)) for name in ("window_applied", "window_missing")))
+            return _share(*(_numbers(rows, name) for name in ("window_applied", "window_missing")))
         if field.name == PAYLOAD:
             return rows[PAYLOAD].combine_chunks()
         if field.name in FILLED_LATER:
             return pa.nulls(rows.num_rows, arrow_schema([field]).field(0).type)
-        numbers = _numbers(rows, output_column(table, field.name))
+        numbers = _numbers(rows, field.name)
         absent = numbers == NULL if field.nullable else np.zeros(len(numbers), dtype=bool)
         if field.name in ENUMS and field.type == "string":
             return pa.array(ENUMS[field.name], pa.string()).take(pa.array(numbers, mask=absent))
@@ -75,9 +75,9 @@ _TYPED: dict[str, Callable[[_Numbers, npt.NDArray[np.bool_]], pa.Array]] = {
 }
 
 
-def ids_in(outcomes: pa.Table) -> list[int]:
-    """Every id of a row of the operator's output, once."""
-    return np.unique(np.concatenate([_numbers(outcomes, column) for column in ("broker_id", "o0", "o1")])).tolist()
+def ids_in(outcomes: Iterable[pa.Table]) -> list[int]:
+    """Every id of a row of these outcomes, once."""
+    return np.unique(np.concatenate([_numbers(rows, column) for rows in outcomes for column in ("broker_id", *_IDS)])).tolist()
 
 
 def _numbers(rows: pa.Table, column: str) -> _Numbers:
@@ -86,7 +86,7 @@ def _numbers(rows: pa.Table, column: str) -> _Numbers:
 
 def _entity_ids(rows: pa.Table) -> _Numbers:
     """The id whose text a row shows: that of the subscription, else of the topic, 0 for a row of the whole broker."""
-    topics, subscriptions = _numbers(rows, "o0"), _numbers(rows, "o1")
+    topics, subscriptions = (_numbers(rows, column) for column in _IDS)
     return np.where(subscriptions != 0, subscriptions, topics)
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.lanes.operator import NUMBER_COLUMNS, OUTPUT_TYPE
+from pipeline.lanes.operator import WIDE_COLUMNS, OUTPUT_TYPE
 from pipeline.sinks.few_outcomes import FewOutcomes
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from schemas.field import Table
@@ -56,10 +56,10 @@ def random_outcomes(seed: int) -> pa.Table:
             columns = OUTCOME_COLUMNS[table.name]
             values = [value(table.name, name, chance) for name in columns]
             values[:2] = chance.choice(entities(table))
-            rows.append([KINDS[table.name], chance.choice([11, -12]), *values, *[0] * (len(NUMBER_COLUMNS) - 2 - len(columns))])
+            rows.append([KINDS[table.name], chance.choice([11, -12]), *values, *[0] * (len(WIDE_COLUMNS) - 2 - len(columns))])
             payloads.append(chance.choice([b"", b"\x00state"]))
     numbers = np.array(rows, dtype=np.int64)
-    schema = pa.schema([*((name, pa.int64()) for name in NUMBER_COLUMNS), (PAYLOAD, pa.binary())])
+    schema = pa.schema([*((name, pa.int64()) for name in WIDE_COLUMNS), (PAYLOAD, pa.binary())])
     return pa.table([*(pa.array(numbers[:, k]) for k in range(numbers.shape[1])), pa.array(payloads, pa.binary())], schema=schema)
 
 
