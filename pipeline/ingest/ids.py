@@ -7,7 +7,7 @@ import xxhash
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-_US_PER_DAY = 86_400_000_000
+US_PER_DAY = 86_400_000_000
 #: The level is hashed in, so that a topic never has a broker's id.
 BROKER, TOPIC, SUBSCRIPTION = "b", "t", "s"
 #: Spark's xxhash64 begins with this seed, and takes the hash of a value as the seed of the next.
@@ -40,7 +40,7 @@ def sub_id() -> Column:
 
 def event_date() -> Column:
     """UTC date of `ts` (µs, not before 1970), whatever the session's time zone is."""
-    return F.date_from_unix_date(F.expr(f"cast(ts div {_US_PER_DAY} as int)"))
+    return F.date_from_unix_date(F.expr(f"cast(ts div {US_PER_DAY} as int)"))
 
 
 def with_ids(events: DataFrame, ingest_batch: int) -> DataFrame:

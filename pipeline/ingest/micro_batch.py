@@ -7,24 +7,27 @@ that moment: a hole is given up only when a complete later ingest batch was seen
 A crash in between is repaired when Spark runs the same micro-batch again: every write carries its transaction id, files give the same rows.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, Observation, Row, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.faults import invariant
+from pipeline.ingest.bronze_files import new_file, written_in_tasks
 from pipeline.ingest.ids import broker_id, with_ids
 from pipeline.ingest.names import Used, write_names
 from pipeline.run_context import RunContext
-from pipeline.sinks.append import app_id_of, append, append_once, append_rows, is_appended
+from pipeline.sinks.append import app_id_of, append, append_files, append_once, append_rows, is_appended
 from pipeline.sinks.manifest import write_manifest
 from pipeline.sources.named import NAME_COLUMNS
 from pipeline.sources.rows import EVENT, REJECT, SUMMARY
-from pipeline.sources.source import RowReader
+from pipeline.sources.source import AS_ROWS, RowReader
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_tables import local_folder
 from schemas.field import Table
 from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL
 from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS, QUARANTINE
@@ -71,10 +74,14 @@ class FileCounts:
 
 @dataclass(frozen=True)
 class Bronze:
-    """What the pass that wrote bronze saw: the tasks' summaries, and the greatest `ts` (µs; 0: no event, or written by an earlier run)."""
+    """What the pass that wrote bronze saw: the tasks' summaries, and the greatest `ts` (µs; 0: no event, or written by an earlier run).
+
+    `rows` counts what was written where it lies now.
+    """
 
     summaries: Sequence[Row]
     newest_ts: int
+    rows: Callable[[], int]
 
 
 def ingest_micro_batch(micro: MicroBatch, read: RowReader) -> None:
@@ -95,7 +102,7 @@ def ingest_micro_batch(micro: MicroBatch, read: RowReader) -> None:
         _write_tombstones(micro)
     # Small writes wait more than they work: at the same time they take as long as the longest one.
     with ThreadPoolExecutor(3) as threads:
-        count = threads.submit(micro.written(DISPATCH_EVENTS).count)
+        count = threads.submit(written.rows)
         names = threads.submit(write_names, micro.spark, used_names(micro, summaries), micro.warehouse, micro.query_id, micro.batch_id)
         books = threads.submit(_write_files, micro, files)
         bronze = count.result()
@@ -114,15 +121,37 @@ def ingest_micro_batch(micro: MicroBatch, read: RowReader) -> None:
 def _write_bronze(micro: MicroBatch, read: RowReader) -> Bronze:
     """Write the events and return what the pass saw; if the events are written already, only read the summaries."""
     app_id = micro.app_id(DISPATCH_EVENTS)
-    rows = read(None)
     if is_appended(micro.spark, micro.warehouse, DISPATCH_EVENTS.name, app_id, micro.batch_id):
-        return Bronze(rows.where(F.col("row_kind") == SUMMARY).select("summary.*").collect(), newest_ts=0)
+        return Bronze(
+            read(None, AS_ROWS).where(F.col("row_kind") == SUMMARY).select("summary.*").collect(), 0, micro.written(DISPATCH_EVENTS).count
+        )
+    folder = local_folder(micro.warehouse.table(DISPATCH_EVENTS.name))
+    return _write_by_spark(micro, read, app_id) if folder is None else _write_in_tasks(micro, read, folder, app_id)
+
+
+def _write_in_tasks(micro: MicroBatch, read: RowReader, folder: str, app_id: str) -> Bronze:
+    """By the tasks, into a folder that all of them can write."""
+    rows = read(None, written_in_tasks(folder, micro.batch_id, micro.run.run_id)).collect()
+    files = [new_file(row.added) for row in rows if row.added is not None]
+    if files:
+        append_files(folder, DISPATCH_EVENTS, files, (app_id, micro.batch_id))
+    newest_ts = max((file.stats["maxValues"]["ts"] for file in files), default=0)
+
+    def rows_in_files() -> int:
+        return sum(pq.read_metadata(f"{folder}/{file.path}").num_rows for file in files)
+
+    return Bronze([row.summary for row in rows if row.summary is not None], newest_ts, rows_in_files)
+
+
+def _write_by_spark(micro: MicroBatch, read: RowReader, app_id: str) -> Bronze:
+    """By Spark's writer, to any file system that Hadoop knows."""
+    rows = read(None, AS_ROWS)
     seen = Observation()
     observed = rows.observe(seen, F.collect_list("summary").alias("summaries"), F.max("ts").alias("newest_ts"))
     events = observed.where(F.col("row_kind") == EVENT).select(*(f.name for f in PARSED_FIELDS))
     with _settings_of_wide_write(micro.spark):
         append(with_ids(events, micro.batch_id), micro.warehouse, DISPATCH_EVENTS.name, app_id, micro.batch_id)
-    return Bronze(seen.get["summaries"], seen.get["newest_ts"] or 0)
+    return Bronze(seen.get["summaries"], seen.get["newest_ts"] or 0, micro.written(DISPATCH_EVENTS).count)
 
 
 @contextmanager
@@ -157,7 +186,7 @@ def _add_up(summaries: Sequence[Row]) -> dict[str | None, FileCounts]:
 
 def _write_quarantine(micro: MicroBatch, read: RowReader, files: Sequence[str]) -> None:
     app_id = micro.app_id(QUARANTINE)
-    rejects = read(files or None).where(F.col("row_kind") == REJECT)
+    rejects = read(files or None, AS_ROWS).where(F.col("row_kind") == REJECT)
     beside = {"ingest_batch": F.lit(micro.batch_id).cast("long"), "quarantined_at": F.lit(micro.run.now())}
     rows = rejects.withColumns(beside).select(*QUARANTINE.names)
     append(rows, micro.warehouse, QUARANTINE.name, app_id, micro.batch_id)

@@ -20,7 +20,9 @@ PACKET_COLUMNS = ("kind", "broker_id", "rows", "payload_bytes", "outcome")
 MOST_ROWS = 100_000
 #: Numbers of a row of the operator's output when it is as wide as the widest table: `oK` is the K-th of OUTCOME_COLUMNS.
 WIDE_COLUMNS = ("kind", "broker_id", *(f"o{k}" for k in range(OUTCOME_WIDTH)))
-_WRITTEN = pa.ipc.IpcWriteOptions(compression="zstd")
+#: Compression begins anew for each column: below so many rows that costs more than the bytes.
+_COMPRESSED_FROM = 1_000
+_PLAIN, _COMPRESSED = pa.ipc.IpcWriteOptions(), pa.ipc.IpcWriteOptions(compression="lz4")
 _TABLES = {kind: name for name, kind in KINDS.items()}
 
 
@@ -52,7 +54,7 @@ def _packets(broker_id: int, table: str, parts: list[Rows]) -> Iterator[tuple[in
         piece = whole.slice(start, MOST_ROWS)
         payload_bytes = sum(map(len, piece[PAYLOAD].to_pylist())) if _has_payload(table) else 0
         sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, piece.schema, options=_WRITTEN) as stream:
+        with pa.ipc.new_stream(sink, piece.schema, options=_PLAIN if piece.num_rows < _COMPRESSED_FROM else _COMPRESSED) as stream:
             stream.write_batch(piece)
         yield KINDS[table], broker_id, piece.num_rows, payload_bytes, sink.getvalue().to_pybytes()
 

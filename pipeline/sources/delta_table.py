@@ -1,6 +1,6 @@
 """A Delta table of events: Spark follows its commits; the contract is checked as for lines."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -29,12 +29,8 @@ class DeltaTableSource:
 
     def reader(self, batch: DataFrame, _planned: Sequence[str], _first_listed: FirstListed) -> RowReader | None:
         """Rows of the micro-batch's records."""
-        return partial(_rows, batch, self.limits)
+        return partial(typed_rows, batch, self.limits)
 
     def listing(self, spark: SparkSession) -> DataFrame | None:
         """None: a table's files never change."""
         return None
-
-
-def _rows(batch: DataFrame, limits: ParseLimits, _only: Collection[str] | None) -> DataFrame:
-    return typed_rows(batch, limits)

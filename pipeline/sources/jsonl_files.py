@@ -5,21 +5,20 @@ Spark reads no byte of a local file: it would read it line by line in the JVM, l
 
 import heapq
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from typing import BinaryIO, cast
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.parse.file import ParseLimits, parse_stream
 from pipeline.sources.named import TaskNames
 from pipeline.sources.place import LISTED, Place, vanished
-from pipeline.sources.rows import SPARK_SCHEMA, Counted, block_rows, summary_row
-from pipeline.sources.source import FirstListed, RowReader
+from pipeline.sources.rows import Counted, block_rows, summary_row
+from pipeline.sources.source import Batches, FirstListed, InTask, RowReader, task_of
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 #: Spark's file source ignores files that are older than this against the newest one seen; an archive's files are months apart.
@@ -29,8 +28,6 @@ _GROWTH = 12
 #: A task below this is not worth a file of its own in the table; one above is split off if there are files enough.
 _SMALL_TASK_BYTES = 8 << 20
 _LARGE_TASK_BYTES = 256 << 20
-
-Batches = Iterator[pa.RecordBatch]
 
 
 @dataclass(frozen=True, order=True)
@@ -101,27 +98,22 @@ def share_out(files: Sequence[ListedFile], cores: int) -> list[list[ListedFile]]
     return [sorted(share, key=lambda f: f.path) for share in shares]
 
 
-def _opened(spark: SparkSession, files: Sequence[ListedFile], limits: ParseLimits, only: Collection[str] | None) -> DataFrame:
+def _opened(
+    spark: SparkSession, files: Sequence[ListedFile], limits: ParseLimits, only: Collection[str] | None, in_task: InTask
+) -> DataFrame:
     """Rows of the files, which each task opens by itself; task k reads the k-th share."""
     shares = share_out([file for file in files if only is None or file.path in only], spark.sparkContext.defaultParallelism)
     tasks = spark.range(0, len(shares), 1, len(shares))
-    return tasks.mapInArrow(_in_task(partial(_read_shares, shares, limits)), SPARK_SCHEMA)
+    return tasks.mapInArrow(task_of(partial(_read_shares, shares, limits), in_task), in_task.schema)
 
 
-def _handed_over(batch: DataFrame, files: Sequence[ListedFile], limits: ParseLimits, only: Collection[str] | None) -> DataFrame:
+def _handed_over(
+    batch: DataFrame, files: Sequence[ListedFile], limits: ParseLimits, only: Collection[str] | None, in_task: InTask
+) -> DataFrame:
     """Rows of files whose content Spark has read."""
     lengths = {file.path: file.length for file in files if only is None or file.path in only}
     wanted = batch.where(F.col("path").isin(list(lengths)))
-    return wanted.mapInArrow(_in_task(partial(_read_contents, lengths, limits)), SPARK_SCHEMA)
-
-
-def _in_task(function: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
-    """`partial` objects lack what Spark asks a function for."""
-
-    def read(batches: Batches) -> Batches:
-        return function(batches)
-
-    return read
+    return wanted.mapInArrow(task_of(partial(_read_contents, lengths, limits), in_task), in_task.schema)
 
 
 def _read_shares(shares: Sequence[Sequence[ListedFile]], limits: ParseLimits, batches: Batches) -> Batches:

@@ -1,6 +1,6 @@
 """Parquet files: Spark lists, remembers and reads them; the contract is checked as for lines."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -52,7 +52,7 @@ class ParquetFiles:
     def reader(self, batch: DataFrame, planned: Sequence[str], _first_listed: FirstListed) -> RowReader | None:
         """Rows of the micro-batch's records."""
         self.place.refuse_vanished(batch.sparkSession, planned)
-        return partial(_rows, batch, self.limits)
+        return partial(typed_rows, batch, self.limits)
 
     def listing(self, spark: SparkSession) -> DataFrame | None:
         """The wanted files that lie there now."""
@@ -70,7 +70,3 @@ class ParquetFiles:
         types = {f.name: LongType() if isinstance(f.dataType, IntegralType) else f.dataType for f in found}
         contract = {f.name: f.dataType for f in struct([f for f in PARSED_FIELDS if f.name in FIELDS])}
         return StructType([StructField(name, kind) for name, kind in {**contract, **types}.items()])
-
-
-def _rows(batch: DataFrame, limits: ParseLimits, _only: Collection[str] | None) -> DataFrame:
-    return typed_rows(batch, limits)

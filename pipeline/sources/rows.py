@@ -32,10 +32,10 @@ _EVENT_NAMES = {f.name for f in PARSED_FIELDS}
 #: Columns of a reject that no event has; the others (broker, seq, source_line …) are shared.
 _REJECT_ONLY = tuple(f for f in QUARANTINE.fields if f.name in REJECT_SCHEMA.names and f.name not in _EVENT_NAMES)
 #: Beside the counts: (broker, topic, sub) that the task met first here; null when it met more than it hands over.
-_SUMMARY_TYPE = pa.struct([*arrow_schema(SUMMARY_FIELDS), pa.field("names", pa.list_(NAME_TYPE))])
+SUMMARY_TYPE = pa.struct([*arrow_schema(SUMMARY_FIELDS), pa.field("names", pa.list_(NAME_TYPE))])
 #: A name as Spark sees it.
 NAME_STRUCT = StructType([StructField(name, StringType()) for name in NAME_COLUMNS])
-_SUMMARY_STRUCT = StructType(
+SUMMARY_STRUCT = StructType(
     [*(StructField(f.name, f.dataType) for f in struct(SUMMARY_FIELDS)), StructField("names", ArrayType(NAME_STRUCT))]
 )
 
@@ -44,14 +44,14 @@ ROW_SCHEMA = pa.schema(
     [
         pa.field("row_kind", pa.int32()),
         *(pa.field(f.name, f.type, nullable=True) for f in (*EVENT_SCHEMA, *arrow_schema(_REJECT_ONLY))),
-        pa.field("summary", _SUMMARY_TYPE),
+        pa.field("summary", SUMMARY_TYPE),
     ]
 )
 SPARK_SCHEMA = StructType(
     [
         StructField("row_kind", IntegerType()),
         *(StructField(f.name, f.dataType) for f in struct((*PARSED_FIELDS, *_REJECT_ONLY))),
-        StructField("summary", _SUMMARY_STRUCT),
+        StructField("summary", SUMMARY_STRUCT),
     ]
 )
 
@@ -87,7 +87,7 @@ def block_rows(block: ParsedBlock) -> Iterator[pa.RecordBatch]:
 def summary_row(counted: Counted) -> pa.RecordBatch:
     """One row of kind SUMMARY."""
     summary = {name: value for name, value in vars(counted).items() if name != "met"}
-    return _widened(SUMMARY, pa.RecordBatch.from_pylist([{"summary": summary}], schema=pa.schema([("summary", _SUMMARY_TYPE)])))
+    return _widened(SUMMARY, pa.RecordBatch.from_pylist([{"summary": summary}], schema=pa.schema([("summary", SUMMARY_TYPE)])))
 
 
 def _widened(kind: int, rows: pa.RecordBatch) -> pa.RecordBatch:

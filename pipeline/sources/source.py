@@ -1,13 +1,47 @@
 """What ingest knows of a source, and nothing more: a stream of work, and rows for a micro-batch of it."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
-#: Rows of one micro-batch (ROW_SCHEMA of pipeline/sources/rows.py). May be called again, with the names of files to which it may
-#: (not must) restrict itself: the same files give the same rows each time, whatever is appended to them in between.
-RowReader = Callable[[Collection[str] | None], DataFrame]
+from pipeline.sources.rows import SPARK_SCHEMA
+
+Batches = Iterator[pa.RecordBatch]
+
+
+@dataclass(frozen=True)
+class InTask:
+    """What a task makes of the rows (ROW_SCHEMA of pipeline/sources/rows.py) that it has read, before anything leaves it.
+
+    Between two stages of Python Spark would carry every row through the JVM.
+    """
+
+    made_of: Callable[[Batches], Batches]
+    schema: StructType
+
+
+def _as_they_are(rows: Batches) -> Batches:
+    return rows
+
+
+def task_of(read: Callable[[Batches], Batches], in_task: InTask) -> Callable[[Batches], Batches]:
+    """The function of a task for `mapInArrow`: reads rows, then makes of them what is to leave the task."""
+    made_of = in_task.made_of
+
+    def run(batches: Batches) -> Batches:
+        return made_of(read(batches))
+
+    return run
+
+
+AS_ROWS = InTask(_as_they_are, SPARK_SCHEMA)
+#: Rows of one micro-batch, or what a task makes of them. May be called again, with the names of files to which it may (not must)
+#: restrict itself: the same files give the same rows each time, whatever is appended to them in between.
+RowReader = Callable[[Collection[str] | None, InTask], DataFrame]
 #: Gives back the text (one line) that it was given when the micro-batch was run first.
 FirstListed = Callable[[str], str]
 

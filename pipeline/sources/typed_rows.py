@@ -1,6 +1,6 @@
 """Records that come as columns (Parquet, Delta): the Python stage that checks them against the contract."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,18 +10,20 @@ from pipeline.parse.line import ParseLimits
 from pipeline.parse.outcome import ParsedBlock
 from pipeline.parse.typed import parse_typed
 from pipeline.sources.named import TaskNames
-from pipeline.sources.rows import SPARK_SCHEMA, Counted, block_rows, summary_row
+from pipeline.sources.rows import Counted, block_rows, summary_row
+from pipeline.sources.source import Batches, InTask, task_of
 
 #: Columns that a source of files adds to its records; no field of anybody's log is called so.
 FILE_COLUMN = "__ingest_file"
 FILE_BYTES_COLUMN = "__ingest_file_bytes"
 
-Batches = Iterator[pa.RecordBatch]
 
+def typed_rows(records: DataFrame, limits: ParseLimits, _only: Collection[str] | None, in_task: InTask) -> DataFrame:
+    """What a task makes of the rows (ROW_SCHEMA) of records.
 
-def typed_rows(records: DataFrame, limits: ParseLimits) -> DataFrame:
-    """Rows (ROW_SCHEMA) of records; with FILE_COLUMN and FILE_BYTES_COLUMN in them rows and summaries carry the name of their file."""
-    return records.mapInArrow(_reader(limits), SPARK_SCHEMA)
+    With FILE_COLUMN and FILE_BYTES_COLUMN in the records rows and summaries carry the name of their file.
+    """
+    return records.mapInArrow(task_of(_reader(limits), in_task), in_task.schema)
 
 
 def _reader(limits: ParseLimits) -> Callable[[Batches], Batches]:
