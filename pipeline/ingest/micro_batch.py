@@ -122,9 +122,8 @@ def _write_bronze(micro: MicroBatch, read: RowReader) -> Bronze:
     """Write the events and return what the pass saw; if the events are written already, only read the summaries."""
     app_id = micro.app_id(DISPATCH_EVENTS)
     if is_appended(micro.spark, micro.warehouse, DISPATCH_EVENTS.name, app_id, micro.batch_id):
-        return Bronze(
-            read(None, AS_ROWS).where(F.col("row_kind") == SUMMARY).select("summary.*").collect(), 0, micro.written(DISPATCH_EVENTS).count
-        )
+        summaries = read(None, AS_ROWS).where(F.col("row_kind") == SUMMARY).select("summary.*").collect()
+        return Bronze(summaries, 0, micro.written(DISPATCH_EVENTS).count)
     folder = local_folder(micro.warehouse.table(DISPATCH_EVENTS.name))
     return _write_by_spark(micro, read, app_id) if folder is None else _write_in_tasks(micro, read, folder, app_id)
 
