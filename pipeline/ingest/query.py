@@ -13,6 +13,7 @@ from pipeline.run_context import RunContext
 from pipeline.settings import Settings
 from pipeline.sources.detect import open_source
 from pipeline.sources.source import Source
+from pipeline.warehouse.checkpoint import write_checkpoints_quickly
 from pipeline.warehouse.layout import Warehouse
 
 QUERY = "ingest"
@@ -25,6 +26,7 @@ def start_ingest(
 
     The tables must exist. Raises BadConfig if there is nothing that could be read at `events`.
     """
+    write_checkpoints_quickly(spark, warehouse)
     source = open_source(spark, events, settings.ingest)
     return (
         source.stream(spark)

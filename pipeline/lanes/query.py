@@ -24,7 +24,7 @@ from pipeline.sinks.append import app_id_of, append, append_rows
 from pipeline.sinks.few_outcomes import FEW_BYTES, FEW_ROWS, FewOutcomes, ids_in
 from pipeline.sinks.manifest import write_manifest
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
-from pipeline.warehouse.checkpoint import read_checkpoint
+from pipeline.warehouse.checkpoint import read_checkpoint, write_checkpoints_quickly
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import arrow_rows
@@ -81,6 +81,7 @@ def begins_after_rebuild(spark: SparkSession, warehouse: Warehouse) -> bool:
 
 def start_lanes(spark: SparkSession, warehouse: Warehouse, settings: Settings, run: RunContext, trigger: dict[str, Any]) -> StreamingQuery:
     """Start the lanes query with `trigger` (keyword arguments of DataStreamWriter.trigger)."""
+    write_checkpoints_quickly(spark, warehouse)
     return (
         lane_outcomes(spark, warehouse, settings)
         .writeStream.queryName(QUERY)

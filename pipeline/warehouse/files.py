@@ -1,6 +1,7 @@
 """Small text files in a warehouse (lock, stop file, checkpoints), through Hadoop's file systems: WAREHOUSE may be any URI they know."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -10,7 +11,10 @@ from pipeline.faults import BadWarehouse
 
 
 class WarehouseFiles:
-    """Reads and writes whole small files by URI or absolute path. Faults of the file system come through as Py4JJavaError."""
+    """Reads and writes whole small files by URI or absolute path. Faults of the file system come through as Py4JJavaError or OSError.
+
+    What is local is looked at without Hadoop: each of its steps crosses into the JVM some times, and every micro-batch looks often.
+    """
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
@@ -33,11 +37,17 @@ class WarehouseFiles:
 
     def exists(self, uri: str) -> bool:
         """Whether a file or folder is there."""
+        local = _local(uri)
+        if local is not None:
+            return local.exists()
         system, path = self._open(uri)
         return bool(system.exists(path))
 
     def names(self, folder: str) -> list[str]:
         """Names of what lies in `folder`, sorted; empty if it does not exist."""
+        local = _local(folder)
+        if local is not None:
+            return sorted(entry.name for entry in local.iterdir()) if local.exists() else []
         system, path = self._open(folder)
         return sorted(status.getPath().getName() for status in system.listStatus(path)) if system.exists(path) else []
 
@@ -59,6 +69,12 @@ class WarehouseFiles:
 
     def read(self, uri: str) -> str | None:
         """Content as UTF-8 text; None if there is no such file (or it vanishes while it is read)."""
+        local = _local(uri)
+        if local is not None:
+            try:
+                return local.read_text("utf-8")
+            except FileNotFoundError:
+                return None
         system, path = self._open(uri)
         try:
             stream = system.open(path)
@@ -115,6 +131,14 @@ class WarehouseFiles:
 
     def _no_attributes(self) -> Any:
         return self._gateway.new_array(self._jvm.java.nio.file.attribute.FileAttribute, 0)
+
+
+def _local(uri: str) -> Path | None:
+    """The path that Hadoop's URI of a local file names (nothing in it is percent-encoded); None for another file system.
+
+    A path without a scheme is in Hadoop's default file system, whichever that is.
+    """
+    return Path("/" + uri.removeprefix("file:").lstrip("/")) if uri.startswith("file:/") else None
 
 
 def _fill(stream: Any, text: str) -> None:
