@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from pyspark import TaskContext
 from pyspark.sql.types import StringType, StructField, StructType
 
+from pipeline.faults import invariant
 from pipeline.ingest.event_ids import EventIds, event_dates
 from pipeline.sinks.append import NewFile
 from pipeline.sources.rows import EVENT, SUMMARY, SUMMARY_STRUCT, SUMMARY_TYPE
@@ -78,9 +79,11 @@ class TaskFiles:
     _of_dates: dict[int, "_DateFile"] = field(default_factory=dict)
 
     def add(self, events: pa.RecordBatch) -> None:
-        """Write events: the columns that the parser gives, and any others."""
+        """Write events: the columns that the parser gives, and any others. Raises BrokenInvariant for a null where none may be."""
         beside = self._ids.beside(events) | {"ingest_batch": pa.array(np.full(events.num_rows, self.ingest_batch))}
         columns = [beside[name] if name in beside else events[name] for name in _FILE_SCHEMA.names]
+        for column, declared in zip(columns, _FILE_SCHEMA, strict=True):
+            invariant(declared.nullable or column.null_count == 0, f"dispatch_events.{declared.name} would be null in {self.name}")
         rows = pa.RecordBatch.from_arrays(columns, schema=_FILE_SCHEMA)
         dates = event_dates(events)
         met = np.unique(dates).tolist()

@@ -16,6 +16,7 @@ from typing import Any
 INGEST, LANES, UPKEEP = "pipeline.ingest.micro_batch", "pipeline.lanes.query", "pipeline.upkeep.maintain"
 #: Point → (before or after, module, function that the module calls).
 CALLS = {
+    "ingest before bronze": ("before", INGEST, "append_files"),
     "ingest after bronze": ("after", INGEST, "_write_bronze"),
     "ingest before its manifest": ("before", INGEST, "write_manifest"),
     "ingest before Spark's commit": ("after", INGEST, "write_manifest"),

@@ -79,6 +79,10 @@ def commits(monkeypatch: pytest.MonkeyPatch) -> Commits:
     def write(delta: DeltaTable, rows: Any, **options: Any) -> None:
         watched.commit(delta.table_uri, lambda: real_write(delta, rows, **options))
 
+    real_files = pipeline.ingest.micro_batch.append_files
+    monkeypatch.setattr(
+        pipeline.ingest.micro_batch, "append_files", lambda folder, *rest: watched.commit(folder, lambda: real_files(folder, *rest))
+    )
     monkeypatch.setattr(DataFrameWriter, "save", lambda writer, path: watched.commit(path, lambda: real_save(writer, path)))
     monkeypatch.setattr(pipeline.sinks.append, "write_deltalake", write)
     for module in (pipeline.ingest.micro_batch, pipeline.lanes.query):

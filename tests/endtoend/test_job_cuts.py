@@ -12,8 +12,11 @@ from job_run import run_job, tables_in
 from lane_tables import tables_of
 from pyspark.sql import SparkSession
 
+import pipeline.ingest.micro_batch
+import pipeline.lanes.bronze_files
 import pipeline.lanes.query
 import pipeline.sinks.append
+import pipeline.warehouse.checkpoint
 import pipeline.warehouse.local_tables
 import pipeline.warehouse.tables
 from jobs.cli import main
@@ -79,15 +82,29 @@ def optimized_and_rebuilt(events: Events, folder: Path, warehouse: Warehouse) ->
     run_job(folder, warehouse)
 
 
+KNOW_LOCAL_FOLDERS = (
+    pipeline.ingest.micro_batch,
+    pipeline.lanes.bronze_files,
+    pipeline.sinks.append,
+    pipeline.warehouse.checkpoint,
+    pipeline.warehouse.local_tables,
+    pipeline.warehouse.tables,
+)
+
+
 def all_by_spark(events: Events, folder: Path, warehouse: Warehouse) -> None:
-    """Repeated, shuffled, and as where states are large and the warehouse is not on the local file system: delta-rs writes nothing."""
+    """Repeated, shuffled, and as where states are large and the warehouse is not on the local file system.
+
+    delta-rs writes nothing, tasks write no bronze and open no file of it.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pipeline.lanes.query, "FEW_BYTES", -1)
-        for module in (pipeline.sinks.append, pipeline.warehouse.local_tables, pipeline.warehouse.tables):
+        for module in KNOW_LOCAL_FOLDERS:
             patch.setattr(module, "local_folder", lambda _: None)
         repeated_and_shuffled(events, folder, warehouse)
-    commits = DeltaTable.forPath(SparkSession.getActiveSession(), warehouse.table("subscription_throttle")).history().collect()
-    assert all(row.engineInfo.startswith("Apache-Spark") for row in commits)
+    for table in ("dispatch_events", "subscription_throttle"):
+        commits = DeltaTable.forPath(SparkSession.getActiveSession(), warehouse.table(table)).history().collect()
+        assert all(row.engineInfo.startswith("Apache-Spark") for row in commits)
 
 
 WAYS: list[Callable[[Events, Path, Warehouse], None]] = [

@@ -2,12 +2,12 @@
 
 import random
 
-import numpy as np
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from pipeline.lanes.operator import WIDE_COLUMNS, OUTPUT_TYPE
+from pipeline.lanes.operator import OUTPUT_TYPE
+from pipeline.lanes.outcome_packets import outcome_schema, wide_rows
 from pipeline.sinks.few_outcomes import FewOutcomes
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from schemas.field import Table
@@ -47,20 +47,31 @@ def entities(table: Table) -> list[tuple[int, int]]:
     return [(21, 31)] if "subscription" in needed else [(21, 0), (21, 31)] if "topic" in needed else [(0, 0), (21, 0), (21, 31)]
 
 
-def random_outcomes(seed: int) -> pa.Table:
-    """Some rows of every table, as the operator gives them."""
+def random_outcomes(seed: int) -> dict[str, pa.Table]:
+    """Some rows of every table, as they come out of packets."""
     chance = random.Random(seed)
-    rows, payloads = [], []
+    outcomes = {}
     for table in LANE_TABLES:
+        rows = []
         for _ in range(chance.randrange(1, 6)):
-            columns = OUTCOME_COLUMNS[table.name]
-            values = [value(table.name, name, chance) for name in columns]
-            values[:2] = chance.choice(entities(table))
-            rows.append([KINDS[table.name], chance.choice([11, -12]), *values, *[0] * (len(WIDE_COLUMNS) - 2 - len(columns))])
-            payloads.append(chance.choice([b"", b"\x00state"]))
-    numbers = np.array(rows, dtype=np.int64)
-    schema = pa.schema([*((name, pa.int64()) for name in WIDE_COLUMNS), (PAYLOAD, pa.binary())])
-    return pa.table([*(pa.array(numbers[:, k]) for k in range(numbers.shape[1])), pa.array(payloads, pa.binary())], schema=schema)
+            named = {name: value(table.name, name, chance) for name in OUTCOME_COLUMNS[table.name]}
+            topic_id, sub_id = chance.choice(entities(table))
+            state = chance.choice([b"", b"\x00state"])
+            rows.append({**named, "topic_id": topic_id, "sub_id": sub_id, "broker_id": chance.choice([11, -12]), PAYLOAD: state})
+        outcomes[table.name] = pa.Table.from_pylist(rows, schema=outcome_schema(table.name))
+    return outcomes
+
+
+def as_spark_has_them(spark: SparkSession, outcomes: dict[str, pa.Table]) -> DataFrame:
+    """The same rows, each as wide as the widest."""
+    packets = []
+    for table, rows in outcomes.items():
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, rows.schema) as stream:
+            stream.write_table(rows)
+        packets.append({"kind": KINDS[table], "outcome": sink.getvalue().to_pybytes()})
+    wide = pa.Table.from_batches(wide_rows(iter(pa.Table.from_pylist(packets).to_batches())))
+    return spark.createDataFrame(wide, OUTPUT_TYPE)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -69,7 +80,7 @@ def test_a_table_has_the_rows_that_spark_makes(spark: SparkSession, seed: int) -
     few = FewOutcomes(outcomes, NAMED)
     assert not few.lacks_text()
     names = spark.createDataFrame(NAMED.to_pylist(), struct(NAMES.fields))
-    resolved = with_text(spark.createDataFrame(outcomes, OUTPUT_TYPE), names).localCheckpoint()
+    resolved = with_text(as_spark_has_them(spark, outcomes), names).localCheckpoint()
     for table in LANE_TABLES:
         schema = arrow_schema(table.fields)
         assert few.rows_of(table).schema == schema
@@ -84,7 +95,7 @@ def test_an_id_without_a_name_is_seen_as_spark_sees_it(spark: SparkSession, lost
     known = NAMED.filter(pa.array([number != lost for number in NAMED["id"].to_pylist()]))
     assert FewOutcomes(outcomes, known).lacks_text()
     names = spark.createDataFrame(known.to_pylist(), struct(NAMES.fields))
-    assert with_text(spark.createDataFrame(outcomes, OUTPUT_TYPE), names).where(lacks_text()).count() > 0
+    assert with_text(as_spark_has_them(spark, outcomes), names).where(lacks_text()).count() > 0
 
 
 def test_every_table_of_lanes_is_tried() -> None:
