@@ -1,38 +1,52 @@
-"""Parquet files: Spark lists, remembers and reads them; the contract is checked as for lines."""
+"""Parquet files: tasks open them, or Spark reads them where they are not local; the contract is checked as for lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegralType, LongType, StructField, StructType
 
+from pipeline.faults import BadWarehouse
 from pipeline.parse.line import ParseLimits
-from pipeline.sources.jsonl_files import NEVER_TOO_OLD
-from pipeline.sources.place import Place
-from pipeline.sources.source import FirstListed, RowReader
-from pipeline.sources.typed_rows import FILE_BYTES_COLUMN, FILE_COLUMN, typed_rows
+from pipeline.parse.typed import parse_typed
+from pipeline.sources.listed_files import NEVER_TOO_OLD, Kind, ListedFile, files_of, listed_stream, local_path, opened_by_tasks
+from pipeline.sources.named import TaskNames
+from pipeline.sources.place import Place, vanished
+from pipeline.sources.rows import Counted, block_rows, summary_row
+from pipeline.sources.source import Batches, FirstListed, RowReader
+from pipeline.sources.typed_rows import FILE_BYTES_COLUMN, FILE_COLUMN, of_file, typed_rows
 from schemas.events import FIELDS
 from schemas.render.spark import struct
 from schemas.tables.bronze import PARSED_FIELDS
 
 SUFFIXES = (".parquet",)
+#: Records that are parsed at once.
+ROWS_AT_ONCE = 16_384
+#: A larger file is cut for several tasks, as Spark would cut it.
+_PART_BYTES = 128 << 20
+#: JSON of the same events is about so many times as long: only to share work evenly.
+_GROWTH = 12
 #: No file yet, or files that contradict each other: then the contract's own types are read.
 _NO_COMMON_SCHEMA = ("UNABLE_TO_INFER_SCHEMA", "CANNOT_MERGE_SCHEMAS", "PATH_NOT_FOUND")
 
 
 @dataclass(frozen=True)
 class ParquetFiles:
-    """Parquet files at `place`, at most `max_files` in a micro-batch."""
+    """Parquet files at `place`, at most `max_files` in a micro-batch. Where they are not local, Spark reads them."""
 
     place: Place
     max_files: int
     limits: ParseLimits
 
     def stream(self, spark: SparkSession) -> DataFrame:
-        """Records, each with its file."""
+        """One row per file: path, length; or, where the files are not local, records, each with its file."""
+        if self.place.local:
+            return listed_stream(spark, self.place, self.max_files, ("path", "length"))
         records = (
             spark.readStream.schema(self._schema(spark))
             .option("recursiveFileLookup", "true")
@@ -49,8 +63,11 @@ class ParquetFiles:
             .where(F.col(FILE_COLUMN).rlike(self.place.wanted))
         )
 
-    def reader(self, batch: DataFrame, planned: Sequence[str], _first_listed: FirstListed) -> RowReader | None:
+    def reader(self, batch: DataFrame, planned: Sequence[str], first_listed: FirstListed) -> RowReader | None:
         """Rows of the micro-batch's records."""
+        if self.place.local:
+            files = files_of(batch, self.place, planned, first_listed)
+            return opened_by_tasks(batch.sparkSession, files, KIND, self.limits) if files else None
         self.place.refuse_vanished(batch.sparkSession, planned)
         return partial(typed_rows, batch, self.limits)
 
@@ -70,3 +87,32 @@ class ParquetFiles:
         types = {f.name: LongType() if isinstance(f.dataType, IntegralType) else f.dataType for f in found}
         contract = {f.name: f.dataType for f in struct([f for f in PARSED_FIELDS if f.name in FIELDS])}
         return StructType([StructField(name, kind) for name, kind in {**contract, **types}.items()])
+
+
+def _work_of(file: ListedFile) -> int:
+    return file.length * _GROWTH // file.parts
+
+
+def _parts_of(file: ListedFile) -> int:
+    return 1 + file.length // _PART_BYTES
+
+
+def _read(file: ListedFile, limits: ParseLimits, met: TaskNames) -> Batches:
+    """Rows of a part of the file: its row groups, shared out among the parts in their order."""
+    counted = Counted(file.path, file.length, met)
+    try:
+        with pq.ParquetFile(local_path(file.path)) as records:
+            count = records.num_row_groups
+            groups = [group for group in range(count) if group * file.parts // count == file.part]
+            for batch in records.iter_batches(ROWS_AT_ONCE, row_groups=groups, use_threads=False):
+                block = of_file(parse_typed(batch, limits), file.path)
+                counted.add(block)
+                yield from block_rows(block)
+    except FileNotFoundError as fault:
+        raise vanished(file.path) from fault
+    except pa.ArrowException as fault:
+        raise BadWarehouse(f"{file.path} cannot be read as Parquet: {fault}. Put a whole one in its place and start again") from fault
+    yield summary_row(counted)
+
+
+KIND = Kind(_read, _work_of, _parts_of)

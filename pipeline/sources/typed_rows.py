@@ -44,7 +44,7 @@ def part_rows(part: pa.RecordBatch, limits: ParseLimits, met: TaskNames) -> Batc
         part = part.drop_columns([FILE_COLUMN, FILE_BYTES_COLUMN])
     block = parse_typed(part, limits)
     counted.add(block)
-    yield from block_rows(block if counted.file is None else _named(block, counted.file))
+    yield from block_rows(block if counted.file is None else of_file(block, counted.file))
     yield summary_row(counted)
 
 
@@ -60,8 +60,8 @@ def _by_file(batch: pa.RecordBatch) -> Batches:
         yield batch.slice(start, end - start)
 
 
-def _named(block: ParsedBlock, file: str) -> ParsedBlock:
-    """The block with `file` in every row."""
+def of_file(block: ParsedBlock, file: str) -> ParsedBlock:
+    """The block with `file` as the file of every row."""
     named = []
     for rows in (block.events, block.rejects):
         place = rows.schema.get_field_index("source_file")

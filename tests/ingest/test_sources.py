@@ -3,13 +3,16 @@
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import Row, SparkSession
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from pipeline.faults import BadConfig, BrokenInvariant
 from pipeline.ingest import micro_batch, names
@@ -18,11 +21,15 @@ from pipeline.ingest.names import write_names
 from pipeline.parse.line import ParseLimits
 from pipeline.run_context import RunContext
 from pipeline.settings import default_settings
+from pipeline.sources import parquet_files
 from pipeline.sources.detect import open_source
-from pipeline.sources.jsonl_files import JsonlFiles, ListedFile, Prefix, local_path, share_out
+from pipeline.sources.jsonl_files import KIND, JsonlFiles, Prefix
+from pipeline.sources.listed_files import ListedFile, local_path, share_out
 from pipeline.sources.named import TaskNames
+from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.sources.place import LISTED, Place, find_place
-from pipeline.sources.rows import EVENT
+from pipeline.sources.rows import EVENT, SUMMARY
+from pipeline.sources.source import AS_ROWS
 from schemas.events import FIELDS
 from schemas.render.spark import struct
 from schemas.tables import TABLES_BY_NAME
@@ -57,6 +64,56 @@ def test_a_table_of_events_gives_what_its_lines_would_give(spark: SparkSession, 
     assert {row.source_file for row in files} == ({row.source_file for row in [*events, *rejects]} if kind == "parquet" else set())
 
 
+def odd_parquet(folder: Path) -> None:
+    """A file of several row groups with types that are not the contract's, and one of other columns."""
+    folder.mkdir()
+    events = [event for event in capture_events() if event["type"] in ("read", "dispatch", "publish")][:90]
+    table = pa.Table.from_pylist([{name: event.get(name) for name in ("topic", "sub", "sub_type", *events[0])} | event for event in events])
+    narrow = table.set_column(table.schema.get_field_index("seq"), "seq", table["seq"].cast(pa.int32()))
+    named = narrow.set_column(narrow.schema.get_field_index("type"), "type", narrow["type"].dictionary_encode())
+    odd = named.append_column("colour", pa.array([None, True, False] * (len(events) // 3)))
+    odd = odd.append_column("when", pa.array([datetime(2026, 1, 2, tzinfo=UTC)] * len(events), pa.timestamp("us", tz="UTC")))
+    odd = odd.append_column("counts", pa.array([[1, None, 3]] * len(events)))
+    pq.write_table(odd, folder / "a b%20+c.parquet", row_group_size=7)
+    wrong = narrow.slice(0, 3).set_column(table.schema.get_field_index("epoch"), "epoch", pa.array([5, None, 1_795_000_000_000]))
+    pq.write_table(wrong.drop_columns(["ts"]), folder / "wrong.parquet")
+    pq.write_table(narrow.slice(0, 0), folder / "empty.parquet")
+
+
+def test_parquet_that_tasks_open_gives_the_rows_that_spark_hands_over(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_files, "_PART_BYTES", 20_000)  # so that the first file is cut
+    odd_parquet(tmp_path / "e")
+    opened = find_place(spark, str(tmp_path / "e"), parquet_files.SUFFIXES)
+    rows = []
+    for place in (opened, replace(opened, local=False)):
+        source, collected = ParquetFiles(place, 10, ParseLimits(1 << 20, 1 << 16, 8192)), []
+
+        def collect(batch: DataFrame, _: int, source: ParquetFiles = source, collected: list[str] = collected) -> None:
+            read = source.reader(batch, [], lambda text: text)
+            assert read is not None
+            found = [row.asDict(recursive=True) for row in read(None, AS_ROWS).collect()]
+            for row in found:  # Spark gives the columns of all files, in its order: that is the order of a rejected row's text
+                row |= {"raw": json.loads(row["raw"] or "{}"), "raw_sha256": None}
+            collected += sorted(json.dumps(row, sort_keys=True, default=str) for row in found if row["row_kind"] != SUMMARY)
+
+        writer = source.stream(spark).writeStream.foreachBatch(collect).trigger(availableNow=True)
+        writer.option("checkpointLocation", str(tmp_path / f"checkpoint-{place.local}")).start().awaitTermination()
+        rows.append(collected)
+    assert rows[0] == rows[1]
+    assert len(rows[0]) == 90 + 3
+    assert sum(json.loads(row)["row_kind"] == EVENT for row in rows[0]) == 90
+
+
+def test_parquet_that_is_cut_short_is_named(tmp_path: Path, ingest_into: Callable) -> None:
+    odd_parquet(tmp_path / "e")
+    file = tmp_path / "e" / "wrong.parquet"
+    file.write_bytes(file.read_bytes()[:-20])
+    with pytest.raises(StreamingQueryException, match=r"BadWarehouse: .*wrong\.parquet cannot be read as Parquet"):
+        ingest_into(tmp_path / "e").run()
+
+
 def test_files_that_spark_hands_over_give_the_rows_of_files_that_are_opened(spark: SparkSession) -> None:
     place = find_place(spark, str(CAPTURE), (".jsonl.gz",))
     assert place.local
@@ -66,7 +123,7 @@ def test_files_that_spark_hands_over_give_the_rows_of_files_that_are_opened(spar
         source = JsonlFiles(Place(place.load, place.wanted, local), 1, ParseLimits())
         read = source.reader(listed, [], lambda text: text)
         assert read is not None
-        rows.append([row.asDict(recursive=True) for row in read(None).collect()])
+        rows.append([row.asDict(recursive=True) for row in read(None, AS_ROWS).collect()])
     assert rows[0] == rows[1]
     assert sum(row["row_kind"] == EVENT for row in rows[0]) == len(capture_events())
 
@@ -138,8 +195,8 @@ def test_ids_are_null_safe_and_dates_are_utc(spark: SparkSession) -> None:
 def test_work_is_shared_out_evenly_and_always_alike() -> None:
     mib = 1 << 20
     files = [ListedFile(f"file:/{number:02}.jsonl", (number + 1) * mib) for number in range(40)]
-    shares = share_out(files, cores=4)
-    assert shares == share_out(files[::-1], cores=4)
+    shares = share_out(files, 4, KIND.work_of)
+    assert shares == share_out(files[::-1], 4, KIND.work_of)
     assert sorted(file for share in shares for file in share) == sorted(files)
     loads = [sum(file.length for file in share) for share in shares]
     assert len(loads) == 4
@@ -151,7 +208,7 @@ def test_work_is_shared_out_evenly_and_always_alike() -> None:
     [([10] * 50, 8, 1), ([8 << 20] * 3, 8, 3), ([1 << 30], 8, 1), ([1 << 30] * 9, 2, 9), ([64 << 20] * 9, 2, 4), ([0], 4, 1), ([], 4, 0)],
 )
 def test_few_tasks_for_little_work_and_more_than_cores_for_much(lengths: list[int], cores: int, tasks: int) -> None:
-    assert len(share_out([ListedFile(f"{number}.jsonl", length) for number, length in enumerate(lengths)], cores)) == tasks
+    assert len(share_out([ListedFile(f"{number}.jsonl", length) for number, length in enumerate(lengths)], cores, KIND.work_of)) == tasks
 
 
 def test_a_task_hands_over_each_name_once_and_none_when_there_are_too_many() -> None:
