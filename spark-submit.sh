@@ -171,8 +171,9 @@ esac
 delta_jars=$(printf '%s,' "$venv"/jars/*.jar)
 spark_options+=(--properties-file "$defaults" --deploy-mode "$deploy_mode" --jars "${delta_jars%,}$jars")
 if [[ $effective_master == local || $effective_master == 'local['* ]]; then
-  # Workers of this machine import the project's folder (PYTHONPATH), where numba finds what it compiled.
+  # Workers of this machine import the project's folder (PYTHONPATH), where numba finds what it compiled. So does their daemon.
   export SPARK_LOCAL_IP=${SPARK_LOCAL_IP:-127.0.0.1}
+  spark_options+=(--conf spark.python.daemon.module=jobs.python_daemon)
   [[ -z $py_files ]] || spark_options+=(--py-files "${py_files#,}")
 else
   mkdir -p "$venv/code"
