@@ -85,9 +85,11 @@ def _follow_pip(part: str, count: int, board: Board) -> Callable[[str], None]:
     return follow
 
 
-def remove_what_is_never_used(place: Place) -> None:
+def remove_what_is_never_used(place: Place, board: Board) -> None:
     """See requirements/never-used.txt."""
+    board.at("packages", "without what is never used")
     remove_never_used(place.site_packages, patterns_of(place.requirements("never-used.txt").read_text(encoding="utf-8")))
+    board.done("packages")
 
 
 def import_all(place: Place, board: Board, tools: Tools) -> None:
