@@ -4,14 +4,12 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 venv=$root/.venv
-delta=io.delta:delta-spark_4.2_2.13:4.4.0
 spark_version=4.2.0
 
 fail() {
   echo "error: $*" >&2
   exit 2
 }
-say() { echo "$*" >&2; }
 
 # ---- Python: a 3.11 or newer that can make environments --------------------------------------------------------------------------------
 is_good_python() {
@@ -45,88 +43,11 @@ check_java() {
   ((major >= 17)) || fail "Java $version is too old ($java): Spark needs Java 17 or newer; set JAVA_HOME"
 }
 
-# ---- The environment: made once, again when the lock changes; one process at a time ------------------------------------------------------
-set_up_lock=$root/.venv.lock
-take_set_up_lock() {
-  local waited=
-  until mkdir "$set_up_lock" 2>/dev/null; do
-    local holder
-    holder=$(cat "$set_up_lock/pid" 2>/dev/null || true)
-    # A holder that died left its folder behind; one without a pid has just been made.
-    if [[ -n $holder ]] && ! kill -0 "$holder" 2>/dev/null; then
-      rm -rf "$set_up_lock"
-      continue
-    fi
-    [[ -n $waited ]] || say "waiting for another set-up (process ${holder:-?}, $set_up_lock)"
-    waited=yes
-    sleep 1
-  done
-  echo $$ >"$set_up_lock/pid"
-  trap 'rm -rf "$set_up_lock"' EXIT
-}
-drop_set_up_lock() {
-  rm -rf "$set_up_lock"
-  trap - EXIT
-}
-stamp_is() { [[ -f $1 && $(cat "$1") == "$2" ]]; }
-
-packages_stamp() { cksum <"$root/requirements.lock"; }
-set_up_packages() {
-  stamp_is "$venv/packages.stamp" "$(packages_stamp)" && return
-  take_set_up_lock
-  if ! stamp_is "$venv/packages.stamp" "$(packages_stamp)"; then
-    find_python
-    say "making the Python environment in $venv with $("$python" --version 2>&1) (once; about 3 minutes, 1.7 GB)"
-    if ! is_good_python "$venv/bin/python"; then
-      "$python" -m venv --clear "$venv" >/dev/null 2>&1 || fail "cannot make a Python environment in $venv (disk full, or no permission?)"
-    fi
-    local log=$venv/set-up.log
-    if ! PIP_RETRIES=${PIP_RETRIES:-2} PIP_DISABLE_PIP_VERSION_CHECK=1 "$venv/bin/python" -m pip install -r "$root/requirements.lock" 2>&1 |
-      tee "$log" | { grep --line-buffered -E '^(Collecting|Building|Installing|Successfully)' || true; } | cut -c 1-120 >&2; then
-      fail "cannot install the Python packages (no network?): $(grep -E '^ERROR' "$log" | head -n 1 | cut -c 1-300); all of it: $log"
-    fi
-    packages_stamp >"$venv/packages.stamp"
-  fi
-  drop_set_up_lock
-}
-
-set_up_jars() {
-  stamp_is "$venv/jars.stamp" "$delta" && return
-  take_set_up_lock
-  if ! stamp_is "$venv/jars.stamp" "$delta"; then
-    say "getting the jars of $delta (once)"
-    local work=$venv/jars.work log=$venv/set-up-jars.log jar artifact name
-    rm -rf "$work" && mkdir -p "$work/home" "$work/jars"
-    echo 'print("resolved")' >"$work/nothing.py"
-    # Its own home: a local Maven repository with poms but without jars would stop Ivy.
-    if ! env -u SPARK_HOME -u PYSPARK_SUBMIT_ARGS SPARK_CONF_DIR="$work/home" SPARK_LOCAL_IP=127.0.0.1 PYSPARK_PYTHON="$venv/bin/python" \
-      "$venv/bin/spark-submit" --driver-java-options "-Duser.home=$work/home" --conf "spark.jars.ivy=$work/ivy" \
-      --packages "$delta" "$work/nothing.py" >"$log" 2>&1; then
-      fail "cannot get the jars of $delta (no network?): $(grep -m 1 -E 'not found|unresolved dependency|Exception' "$log" | cut -c 1-300); all of it: $log"
-    fi
-    # What Spark brings itself stays out: another version of it must not come before Spark's.
-    local own
-    own=$(cd "$("$venv/bin/python" -P -c 'import pyspark, pathlib; print(pathlib.Path(pyspark.__file__).parent / "jars")')" && ls | sed -E 's/-[0-9][^-]*(-[0-9]+)?\.jar$//')
-    for jar in "$work"/ivy/jars/*.jar; do
-      name=$(basename "$jar")
-      artifact=$(sed -E 's/^[^_]*_//; s/-[0-9][^-]*(-[0-9]+)?\.jar$//' <<<"$name")
-      grep -qxF -- "$artifact" <<<"$own" || mv "$jar" "$work/jars/$name"
-    done
-    rm -rf "$venv/jars" && mv "$work/jars" "$venv/jars" && rm -rf "$work"
-    echo "$delta" >"$venv/jars.stamp"
-  fi
-  drop_set_up_lock
-}
-
-# Compiled rules are kept by numba; compiling them while a first batch waits would look like a hang.
-warm_up_rules() {
-  [[ -f $root/pipeline/machines/warm_up.py ]] || return 0
-  local stamp
-  stamp=$(cd "$root" && find pipeline/machines schemas -name '*.py' -exec cksum {} + | sort | cksum)
-  stamp_is "$venv/rules.stamp" "$stamp" && return
-  say "compiling the rules (once)"
-  "$venv/bin/python" -P -m pipeline.machines.warm_up >&2 || fail "the rules do not compile; details above"
-  echo "$stamp" >"$venv/rules.stamp"
+# ---- The environment: what is missing is made (jobs/environment), once, again when requirements/ or the rules change ---------------------
+set_up() { # part…
+  local python=$venv/bin/python
+  [[ -x $python ]] || find_python
+  "$python" -P -m jobs.environment "$@" || exit
 }
 
 # ---- Arguments: Spark's options to Spark, the rest to our command -------------------------------------------------------------------------
@@ -194,10 +115,9 @@ export PYTHONUNBUFFERED=1
 if ((${#ours[@]} == 0)); then ours=(--help); fi
 if [[ ${ours[0]} == set-up ]]; then
   check_java
-  set_up_packages
-  set_up_jars
-  warm_up_rules
-  say "ready: $venv"
+  ours[0]=packages
+  set_up jars rules "${ours[@]}"
+  echo "ready: $venv" >&2
   exit 0
 fi
 
@@ -206,13 +126,13 @@ python=$venv/bin/python
 [[ -x $python ]] || find_python
 for word in "${ours[@]}"; do
   if [[ $word == -h || $word == --help ]]; then
-    [[ ${ours[0]} == validate ]] && set_up_packages && python=$venv/bin/python
+    [[ ${ours[0]} == validate ]] && set_up packages && python=$venv/bin/python
     exec "$python" -P -m jobs "${ours[@]}"
   fi
 done
 needs=$("$python" -P -m jobs.needs "${ours[@]}") || exit $?
-if [[ $needs == python ]]; then
-  set_up_packages
+if [[ $needs == packages ]]; then
+  set_up packages
   exec "$venv/bin/python" -P -m jobs "${ours[@]}"
 fi
 
@@ -222,9 +142,8 @@ if [[ -n ${SPARK_HOME:-} ]]; then
   compgen -G "$SPARK_HOME/jars/spark-core_*-$spark_version.jar" >/dev/null ||
     fail "SPARK_HOME=$SPARK_HOME is not Spark $spark_version, which Delta's jars need: use that version, or unset it to use the project's own Spark"
 fi
-set_up_packages
-set_up_jars
-warm_up_rules
+# shellcheck disable=SC2086 # words
+set_up $needs
 
 # ---- Start -------------------------------------------------------------------------------------------------------------------------------
 export PYSPARK_PYTHON=${PYSPARK_PYTHON:-$venv/bin/python}
@@ -252,8 +171,9 @@ esac
 delta_jars=$(printf '%s,' "$venv"/jars/*.jar)
 spark_options+=(--properties-file "$defaults" --deploy-mode "$deploy_mode" --jars "${delta_jars%,}$jars")
 if [[ $effective_master == local || $effective_master == 'local['* ]]; then
-  # Workers of this machine import the project's folder (PYTHONPATH), where numba finds what it compiled.
+  # Workers of this machine import the project's folder (PYTHONPATH), where numba finds what it compiled. So does their daemon.
   export SPARK_LOCAL_IP=${SPARK_LOCAL_IP:-127.0.0.1}
+  spark_options+=(--conf spark.python.daemon.module=jobs.python_daemon)
   [[ -z $py_files ]] || spark_options+=(--py-files "${py_files#,}")
 else
   mkdir -p "$venv/code"

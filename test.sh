@@ -36,7 +36,7 @@ crash | soak)
 *) marked='not slow' ;;
 esac
 
-./spark-submit.sh set-up
+./spark-submit.sh set-up quality tests
 venv=$root/.venv
 export PYTHONPATH=$root NUMBA_CACHE_DIR=${NUMBA_CACHE_DIR:-$venv/numba-cache} HYPOTHESIS_STORAGE_DIRECTORY=$root/.hypothesis
 unset SPARK_HOME PYSPARK_SUBMIT_ARGS

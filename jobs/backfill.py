@@ -56,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
     from jobs.driver import existing_warehouse
     from jobs.session import build_session
 
+    if args.format == "text":
+        print("starting Spark …", flush=True)
     spark = build_session("dispatch-analytics backfill")
     warehouse = existing_warehouse(spark, args.warehouse, ("lane_snapshots",))
     document = run_backfill(spark, warehouse, settings, args, names)
@@ -67,6 +69,7 @@ def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Names
     """`backfill` on a session: the document of what was done."""
     from jobs import VERSION
     from jobs.driver import locked, say, stream_runs, utc_now
+    from jobs.heartbeat import Heartbeat, running_tasks
     from pipeline.backfill.backfill import backfill, dates_of_all
     from pipeline.backfill.run import Run
     from pipeline.backfill.slices import SWAPPED_TABLES
@@ -82,13 +85,16 @@ def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Names
             raise BadWarehouse(f"lanes have not finished a micro-batch in {warehouse.root}: nothing can be compared yet")
         make_report_table(spark, warehouse, BACKFILLS)
         lanes_run = partial(stream_runs, spark, warehouse)
-        progress = say if args.format == "text" else _quiet
+        tasks = partial(running_tasks, spark.sparkContext.statusTracker())
+        heartbeat = Heartbeat("backfill", say if args.format == "text" else _quiet, tasks)
         chosen = [table for table in SWAPPED_TABLES if table.name in tables]
-        this = Run(run_id, utc_now(), VERSION, batch, args.dry_run, chosen, utc_now, progress, lock.verify, lanes_run, time.sleep)
+        books = (run_id, utc_now(), VERSION, batch, args.dry_run, chosen, utc_now)
+        this = Run(*books, heartbeat.say, lock.verify, lanes_run, time.sleep, heartbeat.step)
         asked = None if args.pending else dates_of_all(spark, warehouse, args.first, args.last or args.first, args.broker)
         if args.broker and not asked:
             raise BadConfig(f"--broker {', '.join(args.broker)}: no event of these dates in {warehouse.table('dispatch_events')}")
-        return backfill(spark, warehouse, settings, this, asked)
+        with heartbeat.beating():
+            return backfill(spark, warehouse, settings, this, asked)
 
 
 def check_arguments(args: argparse.Namespace) -> None:

@@ -31,7 +31,8 @@ EXAMPLES = """examples:
   ./spark-submit.sh stream --events /var/log/pulsar-events --warehouse /data/warehouse
   ./spark-submit.sh stream --once --drain --events 'captures/**/events.jsonl*' --warehouse ./warehouse/captures
   ./spark-submit.sh sql "SELECT * FROM throttled_now" --warehouse ./warehouse/demo
-  ./spark-submit.sh set-up          only make the environment (.venv): Python packages and Delta's jars
+  ./spark-submit.sh set-up          only make the environment (.venv): Python packages, Delta's jars, compiled rules
+  ./spark-submit.sh set-up quality  the same with what the command quality needs; set-up tests: with what ./test.sh needs
 
 Spark's own options may stand anywhere before a lone --:
   --master --deploy-mode --conf --packages --exclude-packages --repositories --jars --files --archives --py-files --driver-memory

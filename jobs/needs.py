@@ -1,4 +1,6 @@
-"""Checks a command line for spark-submit.sh before anything is set up. Prints what the command needs: `spark` or `python`.
+"""Checks a command line for spark-submit.sh before anything is set up. Prints what the command needs: parts of jobs/environment.
+
+`packages` alone: it starts no Spark.
 
 Standard library only: it runs before the environment exists.
 """
@@ -11,7 +13,7 @@ if __name__ == "__main__":
     # A command without Spark may import what is not installed yet for its arguments; it checks them itself, soon enough.
     command = command_of(sys.argv[1:])
     if command in WITHOUT_SPARK:
-        print("python")
+        print("packages")
     else:
         build_parser(command).parse_args(sys.argv[1:])
-        print("spark")
+        print("packages jars rules", *(["quality"] if command == "quality" else []))

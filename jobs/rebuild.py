@@ -10,6 +10,8 @@ dates. With --lose-history it is deleted.
 import argparse
 import sys
 import uuid
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from pipeline.faults import BadConfig
@@ -43,23 +45,25 @@ def run(args: argparse.Namespace) -> int:
 def forget(what: str, args: argparse.Namespace) -> int:
     """Delete `what` (lanes or all) in `args.warehouse`, given the arguments of `add_consent`; raises as `run` does."""
     from jobs.driver import existing_warehouse, locked, say
+    from jobs.heartbeat import Heartbeat, running_tasks
     from jobs.session import SHORT_JOB, build_session
     from pipeline.warehouse.lock import UpkeepLock
 
     if not args.yes and not sys.stdin.isatty():
         raise BadConfig("rebuild deletes tables: pass --yes where nobody can be asked")
+    say("starting Spark …")
     spark = build_session("dispatch-analytics rebuild", SHORT_JOB)
     warehouse = existing_warehouse(spark, args.warehouse)
+    heartbeat = Heartbeat("rebuild", say, partial(running_tasks, spark.sparkContext.statusTracker()))
     if what == "lanes" and not args.lose_history:
-        _refuse_to_lose_history(spark, warehouse)
+        heartbeat.step("looking whether all can be computed again")
+        with heartbeat.beating():
+            _refuse_to_lose_history(spark, warehouse)
     if not args.yes and input(f"delete {_words(what)} in {warehouse.root}? [y/N] ").strip().lower() not in ("y", "yes"):
         raise BadConfig("nothing was deleted")
     run_id = str(uuid.uuid4())
-    with locked(spark, warehouse, run_id), locked(spark, warehouse, run_id, UpkeepLock):
-        if what == "lanes":
-            forget_lanes(spark, warehouse, say)
-        else:
-            forget_all(spark, warehouse, say)
+    with locked(spark, warehouse, run_id), locked(spark, warehouse, run_id, UpkeepLock), heartbeat.beating():
+        (forget_lanes if what == "lanes" else forget_all)(spark, warehouse, heartbeat.say, heartbeat.step)
     events = args.events or "URI"
     say(f"now run: ./spark-submit.sh stream --once --events {events} --warehouse {args.warehouse}   (--drain for a log that ends; or live)")
     return 0
@@ -85,7 +89,11 @@ def _refuse_to_lose_history(spark: Any, warehouse: Any) -> None:
         raise BadConfig(f"the events that lanes computed this from are gone, it cannot be computed again: {lost}. {nevertheless}")
 
 
-def forget_lanes(spark: Any, warehouse: Any, say: Any) -> None:
+def _nobody_watches(_step: str) -> None:
+    """Steps that nobody asked for."""
+
+
+def forget_lanes(spark: Any, warehouse: Any, say: Callable[[str], None], step: Callable[[str], None] = _nobody_watches) -> None:
     """Delete what lanes wrote. An interruption at any point leaves a warehouse that is refused with the advice to run this again.
 
     Hence the order: the checkpoint first, the rows of batch_manifest that the guard compares it with last.
@@ -98,10 +106,9 @@ def forget_lanes(spark: Any, warehouse: Any, say: Any) -> None:
 
     files = WarehouseFiles(spark)
     files.write(warehouse.rebuild_marker, "lanes")
-    _delete(files, warehouse.checkpoint("lanes"), say)
-    for table in WRITTEN_BY["lanes"]:
-        _delete(files, warehouse.table(table), say)
+    _delete(files, [warehouse.checkpoint("lanes"), *(warehouse.table(table) for table in WRITTEN_BY["lanes"])], say, step)
     forget_cached_tables(spark)
+    step("deleting rows of lanes from lane_control and batch_manifest")
     # Tombstones mark rejected lines and stay true. A drain would end the new run where the old one ended. A seed is of the old state.
     if newest_version(spark, warehouse.table("lane_control")) >= 0:
         DeltaTable.forPath(spark, warehouse.table("lane_control")).delete("kind <> 'tombstone'")
@@ -110,7 +117,7 @@ def forget_lanes(spark: Any, warehouse: Any, say: Any) -> None:
     say("batch_manifest: rows of lanes deleted")
 
 
-def forget_all(spark: Any, warehouse: Any, say: Any) -> None:
+def forget_all(spark: Any, warehouse: Any, say: Callable[[str], None], step: Callable[[str], None] = _nobody_watches) -> None:
     """Delete every checkpoint and every table but WATCH_TABLES; batch_manifest last, for the same reason."""
     from pipeline.warehouse.files import WarehouseFiles
     from pipeline.warehouse.layout import QUERIES
@@ -118,11 +125,9 @@ def forget_all(spark: Any, warehouse: Any, say: Any) -> None:
 
     files = WarehouseFiles(spark)
     files.delete(warehouse.replay_marker)  # what an interrupted replay would go on with is deleted, too
-    for query in QUERIES:
-        _delete(files, warehouse.checkpoint(query), say)
     forgotten = [table.name for table in TABLES if table not in WATCH_TABLES and table.name != "batch_manifest"]
-    for name in [*forgotten, "batch_manifest"]:
-        _delete(files, warehouse.table(name), say)
+    tables = [warehouse.table(name) for name in [*forgotten, "batch_manifest"]]
+    _delete(files, [*(warehouse.checkpoint(query) for query in QUERIES), *tables], say, step)
     forget_cached_tables(spark)
 
 
@@ -131,6 +136,8 @@ def forget_cached_tables(spark: Any) -> None:
     spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
 
-def _delete(files: Any, uri: str, say: Any) -> None:
-    if files.delete(uri):
-        say(f"deleted {uri}")
+def _delete(files: Any, uris: Sequence[str], say: Callable[[str], None], step: Callable[[str], None]) -> None:
+    for number, uri in enumerate(uris, 1):
+        step(f"deleting folder {number} of {len(uris)}")
+        if files.delete(uri):
+            say(f"deleted {uri}")

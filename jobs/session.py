@@ -38,7 +38,7 @@ def build_session(app_name: str, extra_conf: Mapping[str, str] | None = None) ->
     """
     builder = SparkSession.builder.appName(app_name)
     if not os.environ.get("PYSPARK_SUBMIT_ARGS") and "PYSPARK_GATEWAY_PORT" not in os.environ:
-        builder = builder.config("spark.jars", _jars())
+        builder = builder.config("spark.jars", _jars()).config("spark.python.daemon.module", "jobs.python_daemon")
         _environment_of_plain_python()
     for key, value in (extra_conf or {}).items():
         builder = builder.config(key, value)

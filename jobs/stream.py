@@ -158,7 +158,7 @@ def _live(opened: Any, recorder: Any, events: str, settings: Settings) -> int:
     try:
         queries["lanes"] = start_lanes(opened.spark, opened.warehouse, settings, opened.run, trigger)
         say(f"live; stop with Ctrl-C, SIGTERM or the file {opened.warehouse.stop_file.removeprefix('file:')}")
-        lines = ProgressLines(recorder, queries)
+        lines = ProgressLines(recorder, queries, opened.spark.sparkContext.statusTracker())
         looked = time.monotonic()
         while not opened.stop.is_made() and all(query.isActive for query in queries.values()):
             lines.speak()

@@ -4,10 +4,12 @@ import sys
 import time
 from collections.abc import Sequence
 
+from pyspark import StatusTracker
 from pyspark.sql.streaming import StreamingQuery
 
 from jobs.advice import advice, one_line_cause
 from jobs.driver import OpenWarehouse, say
+from jobs.heartbeat import running_tasks
 from jobs.recorder import Recorder
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse.layout import Warehouse
@@ -16,6 +18,8 @@ from pipeline.watch.outbox import Entry
 POLL_SECONDS = 0.2
 #: A person who sees nothing for longer than this wonders whether it hangs.
 SILENCE_SECONDS = 15.0
+#: The same before the first micro-batch of a run, when nothing was seen yet.
+FIRST_SILENCE_SECONDS = 2.0
 #: Beyond any micro-batch that the settings allow on a slow machine; then something hangs, and the operator should know.
 STOP_PATIENCE_SECONDS = 600.0
 
@@ -27,8 +31,10 @@ class QueryFailed(Exception):
 class ProgressLines:
     """Prints a line per finished micro-batch of each query, and a sign of life while one takes long."""
 
-    def __init__(self, recorder: Recorder, names: dict[str, StreamingQuery]) -> None:
+    def __init__(self, recorder: Recorder, names: dict[str, StreamingQuery], tracker: StatusTracker) -> None:
         self._recorder = recorder
+        self._tracker = tracker
+        self._patience_s = FIRST_SILENCE_SECONDS
         self._names = names
         self._shown: dict[str, int] = dict.fromkeys(names, -1)
         self._quiet_since = time.monotonic()
@@ -47,13 +53,14 @@ class ProgressLines:
         self.speak()
 
     def _sign_of_life(self) -> None:
-        if time.monotonic() - self._quiet_since < SILENCE_SECONDS:
+        if time.monotonic() - self._quiet_since < self._patience_s:
             return
-        self._quiet_since = time.monotonic()
+        self._quiet_since, self._patience_s = time.monotonic(), SILENCE_SECONDS
         for name, query in self._names.items():
             if query.isActive and query.status["isTriggerActive"]:
                 message = query.status["message"]
-                words = f"{name:<6} micro-batch {self._shown[name] + 1} still runs: {message}"
+                tasks = running_tasks(self._tracker)  # of both queries: what they ask Spark for in their threads is not told apart
+                words = f"{name:<6} micro-batch {self._shown[name] + 1} still runs: {message}" + (f" ({tasks} done)" if tasks else "")
                 self._recorder.record("still_runs", words, query=name, micro_batch=self._shown[name] + 1, message=message)
 
 
@@ -68,7 +75,7 @@ def _line(row: Entry) -> str:
 
 def run_to_end(opened: OpenWarehouse, recorder: Recorder, name: str, query: StreamingQuery) -> bool:
     """Watch an availableNow query to its end; False if it was stopped on request before. Raises QueryFailed or BadWarehouse."""
-    lines = ProgressLines(recorder, {name: query})
+    lines = ProgressLines(recorder, {name: query}, opened.spark.sparkContext.statusTracker())
     while query.isActive:
         if opened.stop.is_made():
             recorder.record("stop_requested")

@@ -20,6 +20,14 @@ def rules_cache(parent: str) -> str:
     return str(folder / sources_fingerprint())
 
 
+def parts_cache(parent: str) -> str:
+    """The folder, in that of the rules, for rules that only rules call.
+
+    A compiled rule holds a copy of all that it calls. So once all are compiled nobody reads this folder any more, and it may be removed.
+    """
+    return str(Path(rules_cache(parent)) / "parts")
+
+
 def sources_fingerprint(packages: Sequence[str] = _SOURCES) -> str:
     """A short hash of every Python file of the packages, wherever the code was imported from (folder or zip).
 

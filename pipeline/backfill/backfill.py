@@ -53,6 +53,7 @@ def backfill(spark: SparkSession, warehouse: Warehouse, settings: Settings, run:
         again = seen & set(this_round)
         invariant(not again, f"a backfill left its dates due: {', '.join(str(one.dates) for one in again)}")
         seen |= set(this_round)
+        run.step(f"planning ranges of dates {_places(len(done), len(this_round), len(due))}")
         finished, still_open = _round(spark, warehouse, settings, run, this_round)
         done += finished
         not_closed |= still_open
@@ -123,6 +124,7 @@ def _round(
     dates = list(planned.dates)
     for line in range_lines(dates, reasons):
         run.say(line)
+    run.step(f"computing {_count(dates)} anew")
     folder = f"{warehouse.staging}/{run.run_id}"
     files = WarehouseFiles(spark)
     files.delete(folder)
@@ -159,6 +161,15 @@ def range_lines(dates: Iterable[Dates], reasons: Mapping[str, str]) -> Iterable[
         yield f"{heading}: {', '.join(brokers[:NAMED_BROKERS])}{more}"
 
 
+def _places(before: int, now: int, waiting: int) -> str:
+    """Which ranges of dates a round takes, of all that are known to wait: `3 to 5 of 9`."""
+    return f"{before + 1} to {before + now} of {before + waiting}"
+
+
+def _count(dates: Sequence[Dates]) -> str:
+    return f"{len(dates)} range{'s' if len(dates) > 1 else ''} of dates"
+
+
 def _compare_and_swap(
     spark: SparkSession, warehouse: Warehouse, run: Run, dates: list[Dates], reasons: dict[str, str], computed: dict[str, DataFrame]
 ) -> list[Done]:
@@ -183,12 +194,15 @@ def _compare_and_swap(
                 run.before_swap()
                 swap(of_table(table), warehouse, table, broker, one.differences[table.name].dates)
 
+    run.step(f"{_count(dates)} computed; comparing {len(run.tables)} tables")
     with ThreadPoolExecutor(TABLES_AT_ONCE) as threads:
-        for table, by_broker in zip(run.tables, threads.map(compared, run.tables), strict=True):
+        for number, (table, by_broker) in enumerate(zip(run.tables, threads.map(compared, run.tables), strict=True), 1):
+            run.step(f"{_count(dates)} computed; compared {number} of {len(run.tables)} tables")
             for broker, difference in by_broker.items():
                 finished[broker].differences[table.name] = difference
                 finished[broker].based_on[table.name] = versions[table.name]
         if not run.dry_run:
+            run.step(f"{_count(dates)} computed and compared; replacing what differs")
             *most, last = run.tables
             list(threads.map(swapped, most))
             swapped(last)  # alone: of all tables it is lane_snapshots

@@ -10,12 +10,16 @@ from pipeline.backfill.slices import SWAPPED_TABLES
 from schemas.field import Table
 
 
+def _nobody_watches(_step: str) -> None:
+    """Steps that nobody asked for."""
+
+
 @dataclass(frozen=True)
 class Run:
     """A run of `backfill`. `ingest_batch`: newest micro-batch of ingest whose events count. `tables`: those to compare and swap.
 
     `now` is the clock, for the run's books alone. `before_swap` is called before anything is replaced, and raises if it must not be.
-    `lanes_run` is whether a job lives that runs lanes; `pause` waits some seconds for it.
+    `lanes_run` is whether a job lives that runs lanes; `pause` waits some seconds for it. `step` gets what is done from here on.
     """
 
     run_id: str
@@ -29,6 +33,7 @@ class Run:
     before_swap: Callable[[], None]
     lanes_run: Callable[[], bool]
     pause: Callable[[float], None]
+    step: Callable[[str], None] = _nobody_watches
 
     @property
     def is_partial(self) -> bool:

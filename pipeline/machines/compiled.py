@@ -5,7 +5,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeVar
 
-from pipeline.rules_cache import rules_cache
+from pipeline.rules_cache import parts_cache, rules_cache
 
 Rule = TypeVar("Rule", bound=Callable[..., object])
 
@@ -26,6 +26,7 @@ def _numba_without_scipy() -> Any:
 
 
 numba = _numba_without_scipy()
+_PARTS = parts_cache(numba.config.CACHE_DIR)
 numba.config.CACHE_DIR = rules_cache(numba.config.CACHE_DIR)
 
 
@@ -40,7 +41,10 @@ def compiled(rule: Rule) -> Rule:
 def compiled_part(rule: Rule) -> Rule:
     """Compile a rule that only rules call: without the forms that Python would call it by, which take a third of the time to compile."""
     options = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    rules, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _PARTS  # read when a function is decorated
     try:
         return numba.njit(cache=True, **options)(rule)
     except RuntimeError:
         return numba.njit(**options)(rule)
+    finally:
+        numba.config.CACHE_DIR = rules

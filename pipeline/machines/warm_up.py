@@ -1,28 +1,75 @@
-"""Compile the rules once, into numba's cache, so that no worker process has to: `python -m pipeline.machines.warm_up`."""
+"""Compile the rules once, into numba's cache, so that no worker process has to. jobs/environment/compiling.py does it on all cores.
+
+The fold alone takes all of one core's time: numba compiles what it calls first. So the rules it calls are listed here with the types of
+their arguments. Several processes compile them one by one. The fold then finds them in the cache.
+"""
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from pipeline.machines.model import BrokerModel
+from pipeline.machines.array import Array
+from pipeline.machines.compiled import numba
+from pipeline.machines.model import LAYOUT, BrokerModel
 from pipeline.machines.outcome import Window
+from pipeline.machines.package import Single, Store
+from pipeline.machines.packages import PACKAGES
+from pipeline.machines.state import BrokerState
 from schemas.events import CODES
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 
 
 def warm_up() -> None:
-    """Run every compiled rule's one signature."""
-    event = np.zeros((1, len(LANE_COLUMNS)), dtype=np.int64)
+    """Compile the fold and all else that Python calls, each for its one signature; what is in the cache is read from there."""
+    event = _one_event()
     event[0, COLUMN["type_code"]], event[0, COLUMN["topic_id"]] = CODES["topic_load"], 1
     model = BrokerModel()
     model.fold(event)
-    model = BrokerModel(model.arrays())
+    compile_ends(model.arrays())
+
+
+def compile_ends(arrays: dict[str, Array] | None = None) -> None:
+    """Compile what Python calls besides the fold, on a model of these arrays (none: of a broker of which nothing is known)."""
+    model = BrokerModel(arrays)
     model.probe(0, 0)
     model.has_running_time(0)
     model.step_clock(0, 0, 0)
     model.end_log(0, 0, 0)
     for _ in model.close_window(Window(0, 0, 1, 0, 0, 0, 0, 0, 0)):
         pass
-    model.end_epoch(0, 0, 0)
 
 
-if __name__ == "__main__":
-    warm_up()
+def rules_of_the_fold() -> list[tuple[Any, tuple[Any, ...]]]:
+    """(rule, numba's types of its arguments) for every rule of a package that the fold calls. A rule asks for arguments by name."""
+    types = _types_by_name(BrokerState(LAYOUT))
+    rules = [rule for package in PACKAGES for rule in vars(package.rules).values() if _is_rule(rule, package.rules.__name__)]
+    return [(rule, tuple(types[name] for name in inspect.signature(rule.py_func).parameters)) for rule in rules]
+
+
+def _is_rule(value: Any, module: str) -> bool:
+    """Whether it is compiled, of this module, and not a part that only its neighbours call."""
+    return hasattr(value, "py_func") and value.py_func.__module__ == module and not value.py_func.__name__.startswith("_")
+
+
+def _types_by_name(state: BrokerState) -> dict[str, Any]:
+    """The type of whatever a rule may ask for (package.py lists it)."""
+    types = {"event": numba.typeof(_one_event()[0]), "counts": numba.typeof(state.counts), **dict.fromkeys("tsc", numba.int64)}
+    for package in PACKAGES:
+        group = state.group(package.name)
+        types[package.name] = numba.typeof(group)
+        types |= {name: numba.typeof(getattr(group, name)) for name in group._fields}
+        types |= {row: types[store].dtype for store, row in _rows(package.stores)}
+    return types
+
+
+def _rows(stores: tuple[Store, ...]) -> Iterator[tuple[str, str]]:
+    """(store, how a rule asks for one row of it); a store of one row is never asked for whole."""
+    for store in stores:
+        if isinstance(store, Single) or hasattr(store, "row"):
+            yield store.name, store.row
+
+
+def _one_event() -> Any:
+    return np.zeros((1, len(LANE_COLUMNS)), dtype=np.int64)

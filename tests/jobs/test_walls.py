@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs import VERSION
+from jobs.environment.packages import RULES_NEED
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -37,20 +38,46 @@ def test_the_parser_imports_without_spark() -> None:
     [
         "jobs.cli, jobs.stream, jobs.sql, jobs.rebuild, jobs.quality, jobs.status, jobs.maintain, jobs.checkpoint, jobs.quarantine",
         "jobs.needs",
+        "jobs.environment.__main__",
     ],
 )
 def test_arguments_are_read_without_anything_installed(command: str) -> None:
     assert loaded_after(command) & {"pyspark", "pandas", "pyarrow", "numba", "numpy", "great_expectations"} == set()
 
 
-def test_the_lock_holds_every_dependency_with_one_version() -> None:
+def pins(name: str) -> dict[str, str]:
+    """Package → version of a lock; any other line than a comment or a pin is refused."""
+    lines = (line for line in (ROOT / "requirements" / f"{name}.lock").read_text().splitlines() if not line.startswith("#"))
+    return dict(line.split("==") for line in lines)
+
+
+@pytest.mark.parametrize("name", ["run", "quality", "tests"])
+def test_a_lock_holds_every_dependency_of_its_set_and_one_version(name: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    lines = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if not line.startswith("#")]
-    locked = {line.partition("==")[0] for line in lines if "==" in line}
-    asked = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    asked = [*project["dependencies"], *project["optional-dependencies"].get(name, [])]
     names = [item.replace("<", "=").replace(">", "=").partition("=")[0].partition(",")[0] for item in asked]
-    assert [name for name in names if name not in locked] == []
-    assert [line for line in lines if "==" not in line or "/" in line] == []
+    assert [one for one in names if one not in pins(name)] == []
+
+
+@pytest.mark.parametrize("later", ["quality", "tests"])
+def test_what_runs_stays_as_it_is_when_a_later_set_comes(later: str) -> None:
+    assert pins("run").items() <= pins(later).items()
+
+
+def test_the_later_sets_agree_where_they_meet() -> None:
+    both = pins("quality").keys() & pins("tests").keys()
+    assert {name for name in both if pins("quality")[name] != pins("tests")[name]} == set()
+
+
+def test_what_runs_holds_nothing_of_the_later_sets() -> None:
+    assert pins("run").keys() & {"great-expectations", "scipy", "pytest", "ruff", "mypy", "duckdb"} == set()
+
+
+def test_the_rules_compile_with_the_packages_that_are_installed_first() -> None:
+    program = "import pipeline.machines.warm_up, sys; print(*(m.__file__ or '' for m in [*sys.modules.values()] if hasattr(m, '__file__')))"
+    files = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    packages = {file.partition("site-packages/")[2].partition("/")[0] for file in files if "site-packages/" in file}
+    assert packages - {"_distutils_hack"} == set(RULES_NEED)
 
 
 def test_the_version_is_a_version() -> None:

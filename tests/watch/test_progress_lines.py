@@ -30,12 +30,18 @@ def tell(recorder: Recorder, text: str) -> None:
     recorder.listener.onQueryProgress(SimpleNamespace(progress=SimpleNamespace(json=text)))
 
 
+def tracker(*tasks_of_stages: int) -> Any:
+    """Spark's tracker with stages of so many tasks; of the first stage one is done."""
+    stages = [SimpleNamespace(numTasks=tasks, numCompletedTasks=int(k == 0)) for k, tasks in enumerate(tasks_of_stages)]
+    return SimpleNamespace(getActiveStageIds=lambda: list(range(len(stages))), getStageInfo=stages.__getitem__)
+
+
 def closed(recorder: Recorder) -> None:
     recorder.close(Outbox("run_ledger", lambda *_: None, 0.01))
 
 
 def test_a_micro_batch_is_a_line_with_its_rows_seconds_and_what_waits(recorder: Recorder, capsys: pytest.CaptureFixture[str]) -> None:
-    speaking = ProgressLines(recorder, {})
+    speaking = ProgressLines(recorder, {}, tracker())
     recorder.after_micro_batch("lanes", 7, {"rows_in": 1600, "newest_ts": 0})
     tell(recorder, progress_json("lanes", 7))
     tell(recorder, progress_json("ingest", 3, sources=[]))
@@ -51,11 +57,14 @@ def test_a_micro_batch_is_a_line_with_its_rows_seconds_and_what_waits(recorder: 
 def test_a_long_micro_batch_gives_a_sign_of_life_to_person_and_log(
     recorder: Recorder, lines: list[Entry], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(watch, "SILENCE_SECONDS", 0.0)
     query: Any = SimpleNamespace(isActive=True, status={"isTriggerActive": True, "message": "Processing new data"})
-    ProgressLines(recorder, {"lanes": query}).speak()
+    speaking = ProgressLines(recorder, {"lanes": query}, tracker(2, 3))
+    monkeypatch.setattr(watch, "SILENCE_SECONDS", 3600.0)
+    monkeypatch.setattr(speaking, "_patience_s", 0.0)
+    for _ in range(3):  # the first comes early, the next after a long silence only
+        speaking.speak()
     closed(recorder)
-    assert capsys.readouterr().out == "lanes  micro-batch 0 still runs: Processing new data\n"
+    assert capsys.readouterr().out == "lanes  micro-batch 0 still runs: Processing new data (1 of 5 tasks done)\n"
     assert [(line["event"], line["query"], line["micro_batch"], line["message"]) for line in lines] == [
         ("still_runs", "lanes", 0, "Processing new data")
     ]

@@ -1,0 +1,102 @@
+"""Delta's jars, as requirements/jars.lock names them: Spark's own Ivy gets them; then they are compared with their checksums."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+from jobs.environment.board import Board
+from jobs.environment.place import Place, SetUpFailed, digest
+from jobs.environment.tool import Tools
+
+PART = "jars"
+_RETRIEVED = "[organisation]_[artifact]-[revision].[ext]"
+
+
+@dataclass(frozen=True)
+class Jar:
+    """A jar of a Maven repository."""
+
+    sha256: str
+    group: str
+    artifact: str
+    version: str
+
+    @property
+    def file(self) -> str:
+        """Its name in our folder: two groups may use one name."""
+        return f"{self.group}_{self.artifact}-{self.version}.jar"
+
+    @property
+    def dependency(self) -> str:
+        """As a line of an ivy.xml: the jar itself, without what it asks for."""
+        name = f"org={quoteattr(self.group)} name={quoteattr(self.artifact)} rev={quoteattr(self.version)}"
+        return f'<dependency {name} transitive="false" conf="default->master"/>'
+
+
+def jars_of(text: str) -> list[Jar]:
+    """The jars of a lock."""
+    lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+    return [Jar(sha256, *name.split(":")) for sha256, name in lines]
+
+
+def content(place: Place) -> str:
+    """What a complete folder of jars was made of."""
+    return digest(place.requirements("jars.lock"))
+
+
+def make_jars(place: Place, board: Board, tools: Tools) -> None:
+    """Get all; the folder appears whole or not at all. Needs the packages. Raises SetUpFailed."""
+    jars = jars_of(place.requirements("jars.lock").read_text(encoding="utf-8"))
+    work, log = place.venv / "jars.work", place.log(PART)
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    board.at(PART, f"0 of {len(jars)}")
+    done = 0
+
+    def follow(line: str) -> None:
+        nonlocal done
+        done += "[SUCCESSFUL ]" in line
+        board.at(PART, f"{done} of {len(jars)}")
+
+    if not tools.run(_ivy(place, work, jars), log, os.environ, follow):
+        raise SetUpFailed(f"cannot get Delta's jars (no network?): {_cause(log)}; all of it: {log}")
+    check(jars, work / "jars")
+    shutil.rmtree(place.jars, ignore_errors=True)
+    (work / "jars").rename(place.jars)
+    shutil.rmtree(work)
+    place.stamp(PART, content(place))
+    board.done(PART)
+
+
+def check(jars: list[Jar], folder: Path) -> None:
+    """Raise SetUpFailed for a jar that is not the one that is meant."""
+    for jar in jars:
+        found = digest(folder / jar.file) if (folder / jar.file).exists() else "none: it is missing"
+        if found != jar.sha256:
+            raise SetUpFailed(f"the jar {jar.file} is not the one of requirements/jars.lock: its SHA-256 is {found}")
+
+
+def _ivy(place: Place, work: Path, jars: list[Jar]) -> list[str]:
+    """The command that puts the jars into `work`/jars.
+
+    It has a home of its own: a local Maven repository with poms but without jars would stop Ivy.
+    """
+    (ivy_jar,) = place.site_packages.glob("pyspark/jars/ivy-*.jar")
+    dependencies = "\n".join(jar.dependency for jar in jars)
+    wanted = work / "ivy.xml"
+    wanted.write_text(
+        f'<ivy-module version="2.0"><info organisation="dispatch-analytics" module="jars"/>\n'
+        f"<dependencies>\n{dependencies}\n</dependencies></ivy-module>\n",
+        encoding="utf-8",
+    )
+    java = f"{os.environ['JAVA_HOME']}/bin/java" if os.environ.get("JAVA_HOME") else "java"
+    places = ["-cache", str(work / "cache"), "-retrieve", f"{work / 'jars'}/{_RETRIEVED}"]
+    return [java, f"-Duser.home={work}", "-jar", str(ivy_jar), "-ivy", str(wanted), *places]
+
+
+def _cause(log: Path) -> str:
+    """The first line of Ivy's that is a fault."""
+    lines = log.read_text(encoding="utf-8").splitlines()
+    return next((line.strip() for line in lines if "not found" in line or "Exception" in line or "ERROR" in line), "")[:300]

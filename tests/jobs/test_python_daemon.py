@@ -1,0 +1,44 @@
+"""A worker of Spark's that nobody listens to any more ends in silence; every other fault is Spark's."""
+
+import os
+import socket
+
+import pytest
+
+from jobs import python_daemon
+
+
+class Ended(Exception):
+    """The process would have ended."""
+
+
+def worker(monkeypatch: pytest.MonkeyPatch, outcome: Exception | int) -> int:
+    """Run it, with Spark's own worker ending so."""
+
+    def of_spark(sock: socket.socket, authenticated: bool) -> int:
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def end(code: int) -> None:
+        raise Ended(code)
+
+    monkeypatch.setattr(python_daemon, "_worker_of_spark", of_spark)
+    monkeypatch.setattr(os, "_exit", end)
+    with socket.socket() as sock:
+        return python_daemon.worker(sock, True)
+
+
+def test_a_worker_that_nobody_listens_to_ends_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Ended, match="1"):
+        worker(monkeypatch, BrokenPipeError(32, "Broken pipe"))
+
+
+def test_another_fault_is_for_spark_to_print(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="of a rule"):
+        worker(monkeypatch, ValueError("of a rule"))
+
+
+@pytest.mark.parametrize("code", [0, -1])
+def test_an_exit_code_is_handed_on(monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    assert worker(monkeypatch, code) == code
