@@ -3,12 +3,19 @@
 Java closes a worker's socket once it has enough rows (LIMIT), or when a task is given up. A worker that still writes then fails with a
 broken pipe. Spark lets it print that trace and exit with 1. Here it exits with 1. Every other fault is Spark's to print, as ever: of our
 code it reaches Java by the same socket, while Java listens.
+
+A worker is a copy (fork) of the daemon. So the daemon imports first what workers run, and loads the compiled rules: otherwise each worker
+would spend two seconds on that, and a job starts with four.
 """
 
 import os
 import socket
+from importlib import import_module
 
 from pyspark import daemon
+
+#: Modules that tasks of a stream run. Only imports: what starts threads must not be called before a fork.
+RUN_BY_WORKERS = ("pipeline.ingest.bronze_files", "pipeline.lanes.bronze_files", "pipeline.lanes.operator", "pipeline.sources.detect")
 
 _worker_of_spark = daemon.worker
 
@@ -21,6 +28,14 @@ def worker(sock: socket.socket, authenticated: bool) -> int:
         os._exit(1)
 
 
+def preload() -> None:
+    """What every worker would do first."""
+    for module in RUN_BY_WORKERS:
+        import_module(module)
+    import_module("pipeline.machines.warm_up").warm_up()
+
+
 if __name__ == "__main__":
+    preload()
     daemon.worker = worker
     daemon.manager()

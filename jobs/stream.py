@@ -88,15 +88,18 @@ def run_stream(spark: Any, events: str, warehouse_uri: str, settings: Settings, 
     from jobs.advice import disk_advice, one_line_cause
     from jobs.compiled_rules import tidy_compiled_rules
     from jobs.driver import open_for_writing, qualified_warehouse, say, utc_now
+    from jobs.python_workers import start_python_workers
     from jobs.run_ledger import recorded
     from jobs.watch import QueryFailed
 
     warehouse = qualified_warehouse(spark, warehouse_uri)
     say(f"events    {events}\nwarehouse {warehouse.root}")
     tidy_compiled_rules(utc_now().timestamp(), say)
+    python_workers_run = start_python_workers(spark)
     try:
         mode = "drain" if drain else "once" if once else "live"
         with open_for_writing(spark, warehouse) as opened, recorded(opened, settings, events=events, mode=mode) as recorder:
+            python_workers_run()
             watched = replace(opened, run=replace(opened.run, after_micro_batch=recorder.after_micro_batch))
             if once:
                 return _once(watched, recorder, events, settings, drain)
