@@ -110,6 +110,5 @@ class BrokerModel:
         return self.state.saved(ordered=True)
 
     def _taken(self, epoch: int) -> list[Rows]:
-        return [
-            Rows(table, {name: rows[name] for name in rows.dtype.names or ()}, len(rows)) for table, rows in self.state.taken(epoch)
-        ]  # fmt: skip
+        plain = ((table, rows.view(np.ndarray)) for table, rows in self.state.taken(epoch))  # fields of records cost ten times as much
+        return [Rows(table, {name: rows[name] for name in rows.dtype.names or ()}, len(rows)) for table, rows in plain]

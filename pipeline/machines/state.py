@@ -71,6 +71,8 @@ class BrokerState:
         self._counts = empty_rows(layout.counts_row, 1)
         if kept is not None:
             self._counts[0] = as_records(_checked(kept, "counts", layout.counts_row), layout.counts_row)[0]
+        #: Rows in use of every family and list.
+        self.counts: Record = self._counts[0]
         for store in layout.stores.values():
             self._open(store, kept)
         for arena in layout.arenas:
@@ -88,11 +90,6 @@ class BrokerState:
     def groups(self) -> tuple[Any, ...]:
         """The packages' stores, as fold.py takes them."""
         return tuple(self._groups.values())
-
-    @property
-    def counts(self) -> Record:
-        """Rows in use of every family and list."""
-        return self._counts[0]
 
     def saved(self, *, ordered: bool = False) -> dict[str, Array]:
         """The rows in use as int64 arrays by name, without those that have no meaning; `ordered`: equal states have equal arrays.
