@@ -24,6 +24,8 @@ WARM_UP_S = 60.0
 IDLE_S = 60.0
 PATIENCE_S = 300.0
 POLL_S = 0.02
+#: Columns of query_progress, without their unit.
+PHASES = ("trigger_execution", "latest_offset", "get_batch", "query_planning", "wal_commit", "add_batch", "commit_offsets")
 
 
 class LiveTables:
@@ -88,7 +90,18 @@ def bench_live(folder: Path) -> dict[str, Any]:
         "p90_s": round(statistics.quantiles(seconds, n=10)[-1], 2),
         "max_s": round(max(seconds), 2),
         "idle_share_of_a_core": round(idle, 3),
+        "micro_batch_ms": _phases(folder / "warehouse", len(seconds)),
     }
+
+
+def _phases(warehouse: Path, newest: int) -> dict[str, dict[str, float]]:
+    """Median milliseconds of each phase of a query's newest micro-batches with rows, by query."""
+    progress = DeltaTable(warehouse / "query_progress").to_pyarrow_table().sort_by("batch_id").to_pylist()
+    found = {}
+    for query in ("ingest", "lanes"):
+        rows = [row for row in progress if row["query"] == query and row["rows_in"]][-newest:]
+        found[query] = {name: statistics.median(row[f"{name}_ms"] for row in rows) for name in PHASES}
+    return found
 
 
 def _files(folder: Path) -> Iterator[Path]:

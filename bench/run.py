@@ -33,6 +33,7 @@ from bench.fold_memory import bench_memory
 from bench.live import bench_live
 from bench.log import ingested, json_files, multiplied
 from bench.measure import PeakMemory, against_baseline, alternate, apart_from_fixed_costs, cost_of_state, summary
+from bench.stages import bench_stages
 from bench.topics import SUBSCRIPTIONS, append_active, brokers_of, warehouse_with_idle_topics
 from bench.watch import watched_and_not
 from jobs.session import build_session
@@ -272,6 +273,7 @@ BENCHES = {"lanes": bench_lanes, "ingest": bench_ingest, "topics": bench_topics,
 WITHOUT_CAPTURES: dict[str, Callable[[Path, int], dict[str, Any]]] = {
     "fold": lambda _, rounds: bench_fold(rounds),
     "memory": lambda _folder, _rounds: bench_memory(),
+    "stages": lambda _, rounds: bench_stages(rounds),
     "live": lambda folder, _: bench_live(folder),
 }
 
