@@ -1,23 +1,15 @@
 """Python workers for Spark's tasks, started while the driver does something else."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import threading
 from typing import Any
 
 
-def start_python_workers(spark: Any) -> Callable[[], None]:
+def start_python_workers(spark: Any) -> None:
     """Begin to start Spark's daemon and a first worker, which import what tasks need (jobs/python_daemon.py).
 
-    Returns a function that waits until they run; it raises what kept them from it.
+    Nobody waits for it. What keeps them from starting keeps them from the first micro-batch, too, which reports it.
     """
-    executor = ThreadPoolExecutor(1)
-    started = executor.submit(_run_a_task, spark)
-    executor.shutdown(wait=False)
-
-    def wait() -> None:
-        started.result()
-
-    return wait
+    threading.Thread(target=_run_a_task, args=(spark,), daemon=True).start()
 
 
 def _run_a_task(spark: Any) -> None:

@@ -95,11 +95,10 @@ def run_stream(spark: Any, events: str, warehouse_uri: str, settings: Settings, 
     warehouse = qualified_warehouse(spark, warehouse_uri)
     say(f"events    {events}\nwarehouse {warehouse.root}")
     tidy_compiled_rules(utc_now().timestamp(), say)
-    python_workers_run = start_python_workers(spark)
+    start_python_workers(spark)
     try:
         mode = "drain" if drain else "once" if once else "live"
         with open_for_writing(spark, warehouse) as opened, recorded(opened, settings, events=events, mode=mode) as recorder:
-            python_workers_run()
             watched = replace(opened, run=replace(opened.run, after_micro_batch=recorder.after_micro_batch))
             if once:
                 return _once(watched, recorder, events, settings, drain)
