@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from schemas.events import ACK_TYPES, LIMITER_KINDS, LIMITER_LEVELS, QUOTA_POLICIES, QUOTA_TYPES, ROUND_PHASES, SUB_TYPES, THROTTLE_TYPES
 from schemas.packages import PACKAGES
-from schemas.packages.computed import Computed
 from schemas.packages.declaration import Declaration
 
 Value = TypeVar("Value")
@@ -52,10 +51,10 @@ def _slots(packages: tuple[Declaration, ...]) -> dict[str, tuple[str, ...]]:
 
 #: Event type → payload fields in slot order. A type that is not listed carries no payload: it keeps `seq` whole and moves time.
 SLOT_FIELDS: dict[str, tuple[str, ...]] = _slots(PACKAGES)
-#: Of them, those that are no column of bronze.
-COMPUTED_FIELDS: dict[str, Computed] = united(package.computed for package in PACKAGES)
-#: Event type → its questions: bit SLOTS + k of `mask` answers the k-th one with yes.
-QUESTIONS: dict[str, Mapping[str, Computed]] = united(package.questions for package in PACKAGES)
+#: Of them, those that are no column of bronze → their SQL.
+COMPUTED_FIELDS: dict[str, str] = united(package.computed for package in PACKAGES)
+#: Event type → {question → its SQL}: bit SLOTS + k of `mask` answers the k-th one with yes.
+QUESTIONS: dict[str, Mapping[str, str]] = united(package.questions for package in PACKAGES)
 #: Pulsar configuration keys that a package acts on, and how their text becomes a number: true or false as 1 or 0, or an integer.
 SETTINGS: dict[str, str] = united(package.settings for package in PACKAGES)
 #: Slots of `broker_start` that hold two settings each, which no `setting` event changes.

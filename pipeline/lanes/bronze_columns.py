@@ -7,11 +7,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.lanes.computed_columns import ANSWERS, VALUES, Computed
+from pipeline.lanes.spark_numbers import integer
 from pipeline.machines.array import Array
 from schemas.events import CODES
 from schemas.lane_columns import (
     COLUMN,
-    COMPUTED_FIELDS,
     ENUM_SLOTS,
     LANE_COLUMNS,
     PACKED_BITS,
@@ -24,9 +25,7 @@ from schemas.lane_columns import (
     SLOTS,
     START_SETTINGS,
 )
-from schemas.packages.computed import Computed
 from schemas.render.arrow import arrow_schema
-from schemas.spark_numbers import integer
 from schemas.tables.bronze import DISPATCH_EVENTS
 
 #: Columns of bronze that every event has and that a lane row takes over.
@@ -53,19 +52,21 @@ def lane_columns_of(events: pa.RecordBatch) -> Array:
 def columns_read() -> tuple[str, ...]:
     """Columns of bronze that lanes read, each once: the lane's id first."""
     named = [_needed(field) for fields in SLOT_FIELDS.values() for field in fields]
-    asked = [question.columns for questions in QUESTIONS.values() for question in questions.values()]
+    asked = [ANSWERS[question].columns for questions in QUESTIONS.values() for question in questions]
     return tuple(dict.fromkeys(("broker_id", *_TAKEN_OVER, "ns", *(name for names in (*named, *asked) for name in names))))
 
 
 def _needed(field: str) -> tuple[str, ...]:
-    if field in COMPUTED_FIELDS:
-        return COMPUTED_FIELDS[field].columns
+    if field in VALUES:
+        return VALUES[field].columns
     if field.startswith("settings.") or field in START_SETTINGS:
         return ("settings",)
     return ("key", "value") if field.startswith("setting.") else (field,)
 
 
-_SLOTS_OF_CODE = {CODES[event]: (fields, tuple(QUESTIONS.get(event, {}).values())) for event, fields in SLOT_FIELDS.items()}
+_SLOTS_OF_CODE = {
+    CODES[event]: (fields, tuple(ANSWERS[question] for question in QUESTIONS.get(event, {}))) for event, fields in SLOT_FIELDS.items()
+}
 
 
 def _places_of_types(codes: Array) -> list[tuple[int, Array]]:
@@ -92,7 +93,7 @@ def _fill_slots(lane: Array, declared: tuple[tuple[str, ...], tuple[Computed, ..
         lane[_FIRST_SLOT + slot, places] = _numbers(value, 0)
         mask |= _bits(value.is_valid(), slot)
     for position, question in enumerate(questions):
-        mask |= _bits(question.by_arrow(*map(column, question.columns)), SLOTS + position)
+        mask |= _bits(question.of(*map(column, question.columns)), SLOTS + position)
     lane[_MASK, places] = mask
 
 
@@ -115,9 +116,9 @@ def _numbers(values: pa.Array, otherwise: Array | int) -> Array:
 
 def _value(field: str, columns: Columns) -> pa.Array:
     """One payload field as int64, null where an event does not have it."""
-    if field in COMPUTED_FIELDS:
-        computed = COMPUTED_FIELDS[field]
-        return computed.by_arrow(*(columns[name] for name in computed.columns))
+    if field in VALUES:
+        computed = VALUES[field]
+        return computed.of(*(columns[name] for name in computed.columns))
     source, _, key = field.partition(".")
     if source == "settings":
         return pa.array([_setting(key, of_event.get(key)) for of_event in _maps(columns["settings"])], pa.int64())

@@ -32,7 +32,7 @@ _CONTROL_CODES = {"drain": DRAIN_CODE, "tombstone": TOMBSTONE_CODE, "hold": HOLD
 def slot_value(field: str) -> str:
     """SQL of one payload field as a long; null where the event does not have it."""
     if field in COMPUTED_FIELDS:
-        return COMPUTED_FIELDS[field].sql
+        return COMPUTED_FIELDS[field]
     source, _, key = field.partition(".")
     if source == "settings":
         return _setting(SETTINGS[key], f"try_element_at(settings, '{key}')")
@@ -80,7 +80,7 @@ def _mask() -> Column:
         event_type: " + ".join(
             [
                 *(f"if(({slot_value(field)}) IS NULL, 0L, {1 << slot}L)" for slot, field in enumerate(fields)),
-                *(f"if({question.sql}, {1 << (SLOTS + k)}L, 0L)" for k, question in enumerate(QUESTIONS.get(event_type, {}).values())),
+                *(f"if({question}, {1 << (SLOTS + k)}L, 0L)" for k, question in enumerate(QUESTIONS.get(event_type, {}).values())),
             ]
         )
         for event_type, fields in SLOT_FIELDS.items()

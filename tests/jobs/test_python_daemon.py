@@ -1,9 +1,12 @@
-"""A worker of Spark's that nobody listens to any more ends in silence; every other fault is Spark's."""
+"""Workers begin with what they run; one that nobody listens to any more ends in silence; every other fault is Spark's."""
 
 import os
 import socket
+from collections.abc import Iterator
 
+import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 from jobs import python_daemon
 
@@ -42,3 +45,15 @@ def test_another_fault_is_for_spark_to_print(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("code", [0, -1])
 def test_an_exit_code_is_handed_on(monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     assert worker(monkeypatch, code) == code
+
+
+def test_a_worker_begins_with_what_it_runs(spark: SparkSession) -> None:
+    wanted = [*python_daemon.RUN_BY_WORKERS, "numba", "pandas"]
+
+    def missing(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import sys
+
+        for _ in batches:
+            yield pa.RecordBatch.from_pydict({"module": [name for name in wanted if name not in sys.modules]})
+
+    assert [row.module for row in spark.range(1).mapInArrow(missing, "module string").collect()] == []

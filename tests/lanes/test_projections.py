@@ -11,10 +11,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.lanes.bronze_columns import columns_read, lane_columns_of
+from pipeline.lanes.computed_columns import ANSWERS, VALUES
 from pipeline.lanes.project import bronze_lane_rows
+from pipeline.lanes.spark_numbers import integer
 from schemas.events import EVENT_TYPES
-from schemas.lane_columns import COLUMN, LANE_COLUMNS, SLOT_FIELDS
-from schemas.spark_numbers import integer
+from schemas.lane_columns import COLUMN, COMPUTED_FIELDS, LANE_COLUMNS, QUESTIONS, SLOT_FIELDS
 
 SEEDS = range(3)
 
@@ -49,3 +50,8 @@ def test_text_becomes_a_number_as_in_spark(spark: SparkSession) -> None:
     rows = texts.select("text", F.expr("try_cast(text AS bigint)"), F.expr("try_cast(text AS int)")).collect()
     assert [(integer(text), integer(text, bits=32)) for text, _, _ in rows] == [(long, small) for _, long, small in rows]
     assert len({long for _, long, _ in rows}) > 8
+
+
+def test_everything_that_packages_compute_has_its_form_by_columns() -> None:
+    assert {*VALUES} == {*COMPUTED_FIELDS}
+    assert {*ANSWERS} == {question for questions in QUESTIONS.values() for question in questions}

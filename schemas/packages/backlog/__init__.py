@@ -3,10 +3,7 @@
 from schemas.events import QUOTA_POLICIES
 from schemas.packages.backlog.at_checks import CHECK_SOURCES, DECISIONS, SUBSCRIPTION_BACKLOG, TOPIC_BACKLOG
 from schemas.packages.backlog.quotas import ACTIONS, DISAGREEMENTS, QUOTA_CHECKS, QUOTA_EVICTION_MOVES, QUOTA_EVICTIONS, QUOTA_TYPE_LABELS
-from schemas.packages.computed import Computed
 from schemas.packages.declaration import Declaration
-
-_OUTSIDE_OF_ROUND = Computed("if(cause IS NULL, 0L, 1L)", ("cause",), lambda cause: cause.is_valid().cast("int64"))
 
 PACKAGE = Declaration(
     "backlog",
@@ -16,7 +13,7 @@ PACKAGE = Declaration(
         "quota_check": ("duration_us", "outside_of_round"),
         "quota_exceeded": ("quota_type", "policy", "limit"),
     },
-    computed={"outside_of_round": _OUTSIDE_OF_ROUND},
+    computed={"outside_of_round": "if(cause IS NULL, 0L, 1L)"},
     enumerations={
         "check_source": CHECK_SOURCES,
         "decision": DECISIONS,

@@ -1,8 +1,5 @@
 """Backpressure on connections (PIP-434): what is paused and why, who waits for it, how much memory write buffers hold."""
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from schemas.events import THROTTLE_TYPES
 from schemas.packages.channel.tables import (
     CHANNEL_BACKPRESSURE,
@@ -14,22 +11,16 @@ from schemas.packages.channel.tables import (
     TOPIC_PUBLISH_PAUSES,
     TRANSITION_CAUSES,
 )
-from schemas.packages.computed import Computed
 from schemas.packages.declaration import Declaration
 
 #: Commands that keep a connection alive: no limiter counts them.
 KEEP_ALIVE = ("PING", "PONG")
-_KEEPS_ALIVE = Computed(
-    f"if(command IN {KEEP_ALIVE}, 1L, 0L)",
-    ("command",),
-    lambda command: pc.is_in(command, pa.array(KEEP_ALIVE)).cast("int64"),
-)
 
 PACKAGE = Declaration(
     "channel",
     tables=(CHANNEL_BACKPRESSURE, CHANNEL_TRANSITIONS, TOPIC_PUBLISH_PAUSES, CHANNEL_MEMORY),
     slots={"heartbeat": ("pending_bytes",), "request": ("keeps_alive",)},
-    computed={"keeps_alive": _KEEPS_ALIVE},
+    computed={"keeps_alive": f"if(command IN {KEEP_ALIVE}, 1L, 0L)"},
     start_settings={
         "channel_marks": {"pulsarChannelWriteBufferHighWaterMark": "integer", "pulsarChannelWriteBufferLowWaterMark": "integer"},
         "channel_cooldown": {

@@ -1,20 +1,9 @@
 """Dispatch throttling (PIP-406): what limiters did to each subscription, and what each limiter allowed."""
 
-import pyarrow.compute as pc
-
 from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, SUB_TYPES
-from schemas.packages.computed import Computed
 from schemas.packages.declaration import Declaration
 from schemas.packages.throttle.limiter_windows import LIMITER_WINDOWS
 from schemas.packages.throttle.subscription_throttle import SUBSCRIPTION_THROTTLE
-
-_WANT_LEFT_MSGS = Computed(
-    f"want_msgs * {2**32}L + coalesce(left_msgs + 2L, 0L)",
-    ("want_msgs", "left_msgs"),
-    lambda want, left: pc.add(pc.multiply(want, 2**32), pc.fill_null(pc.add(left, 2), 0)),
-)
-#: Consumers had no more than one permit.
-_ONE_PERMIT = Computed("coalesce(permits <= 1L, false)", ("permits",), lambda permits: pc.fill_null(pc.less_equal(permits, 1), False))
 
 PACKAGE = Declaration(
     "throttle",
@@ -34,8 +23,8 @@ PACKAGE = Declaration(
         ),
         "dispatch": ("charged",),
     },
-    computed={"want_left_msgs": _WANT_LEFT_MSGS},
-    questions={"read": {"one_permit": _ONE_PERMIT}},
+    computed={"want_left_msgs": f"want_msgs * {2**32}L + coalesce(left_msgs + 2L, 0L)"},
+    questions={"read": {"one_permit": "coalesce(permits <= 1L, false)"}},  # consumers had no more than one permit
     enumerations={
         "sub_type": SUB_TYPES,
         "source": ("observed", "modelled", "mixed", "none"),
