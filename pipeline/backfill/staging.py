@@ -13,6 +13,7 @@ from pipeline.backfill.stretch import Dates, Stretch
 from pipeline.faults import BadWarehouse
 from pipeline.lanes.lane import LaneSettings
 from pipeline.lanes.operator import OUTPUT_TYPE
+from pipeline.lanes.outcome_packets import narrow_rows
 from pipeline.lanes.project import WANTED, replayed_rows
 from pipeline.sinks.few_outcomes import FEW_BYTES, FewOutcomes, ids_in
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
@@ -66,8 +67,9 @@ def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked:
 
 def _few(spark: SparkSession, warehouse: Warehouse, staged: DataFrame, tables: Iterable[Table]) -> dict[str, DataFrame]:
     """By way of the driver: each use of these rows then costs no join."""
-    outcomes = staged.toArrow()
-    few = FewOutcomes(outcomes, arrow_rows(spark, warehouse.table(NAMES.name), among={"id": ids_in(outcomes)}))
+    wide = staged.toArrow()
+    outcomes = {table.name: narrow_rows(wide, table.name) for table in tables}
+    few = FewOutcomes(outcomes, arrow_rows(spark, warehouse.table(NAMES.name), among={"id": ids_in(outcomes.values())}))
     if few.lacks_text():
         raise _names_are_missing(warehouse)
     return {table.name: frame_of(spark, few.rows_of(table), table) for table in tables}

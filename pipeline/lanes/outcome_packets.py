@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipeline.lanes.outcomes import encode_rows
 from pipeline.machines.outcome import Rows
@@ -70,6 +71,13 @@ def wide_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for kind, packet in zip(batch["kind"].to_pylist(), batch["outcome"].to_pylist(), strict=True):
             for rows in pa.ipc.open_stream(packet):
                 yield _widened(kind, rows)
+
+
+def narrow_rows(wide: pa.Table, table: str) -> pa.Table:
+    """Of rows that are as wide as the widest those of one table, with its own columns (`outcome_schema`)."""
+    own = wide.filter(pc.equal(wide["kind"], KINDS[table]))
+    columns = [own["broker_id"], *(own[f"o{position}"] for position in range(len(OUTCOME_COLUMNS[table])))]
+    return pa.table([*columns, own[PAYLOAD]] if _has_payload(table) else columns, schema=outcome_schema(table))
 
 
 def _widened(kind: int, rows: pa.RecordBatch) -> pa.RecordBatch:

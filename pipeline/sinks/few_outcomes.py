@@ -77,7 +77,8 @@ _TYPED: dict[str, Callable[[_Numbers, npt.NDArray[np.bool_]], pa.Array]] = {
 
 def ids_in(outcomes: Iterable[pa.Table]) -> list[int]:
     """Every id of a row of these outcomes, once."""
-    return np.unique(np.concatenate([_numbers(rows, column) for rows in outcomes for column in ("broker_id", *_IDS)])).tolist()
+    columns = [_numbers(rows, column) for rows in outcomes for column in ("broker_id", *_IDS)]
+    return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *columns])).tolist()
 
 
 def _numbers(rows: pa.Table, column: str) -> _Numbers:

@@ -14,7 +14,7 @@ from pipeline.lanes.bronze_columns import columns_read, lane_columns_of
 from pipeline.lanes.bronze_files import PACKET_ROWS, packed_events, packets_of_file
 from pipeline.lanes.lane import Lane
 from pipeline.lanes.operator import output_frame
-from pipeline.lanes.outcome_packets import PACKET_COLUMNS, WIDE_COLUMNS, opened_outcomes, packed_outcomes, wide_rows
+from pipeline.lanes.outcome_packets import PACKET_COLUMNS, WIDE_COLUMNS, narrow_rows, opened_outcomes, packed_outcomes, wide_rows
 from pipeline.lanes.packet import packed_rows, unpacked_rows
 from pipeline.machines.outcome import Rows
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
@@ -81,6 +81,7 @@ def test_outcomes_come_out_as_they_went_in(monkeypatch: pytest.MonkeyPatch, most
         states = opened[PAYLOAD].to_pylist() if PAYLOAD in opened.column_names else []
         assert sum(map(len, states)) == own["payload_bytes"].sum()
         wide = pa.Table.from_batches(wide_rows(iter(pa.Table.from_pandas(own, preserve_index=False).to_batches())))
+        assert narrow_rows(wide, table).equals(opened)
         wanted = [output_frame(7, rows) for rows in outcomes if rows.table == table]
         numbers = np.concatenate([one[list(WIDE_COLUMNS)].to_numpy() for one in wanted])
         assert np.array_equal(np.array([wide[name].to_numpy() for name in WIDE_COLUMNS]).T, numbers)
