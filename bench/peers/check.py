@@ -7,6 +7,7 @@ Every column that our table declares is compared. Times are compared as µs, flo
 
 import argparse
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,13 +21,14 @@ from schemas.field import Table
 from schemas.packages.throttle import LIMITER_WINDOWS, SUBSCRIPTION_THROTTLE
 
 TABLES = (SUBSCRIPTION_THROTTLE, LIMITER_WINDOWS)
-#: Differing rows that are shown of each table.
+#: Differences that are shown of each table.
 SHOWN = 5
+Row = tuple[object, ...]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What comparing one table found. `differences` are at most SHOWN lines for a person, about any number of `differing` rows."""
+    """What comparing one table found: `rows` of ours, and how many grains differ, of which `differences` shows the first."""
 
     table: str
     rows: int
@@ -40,70 +42,71 @@ class Comparison:
 
 
 def compared(table: Table, ours: pa.Table, theirs: pa.Table) -> Comparison:
-    """Compare two contents of a table, by its grain.
+    """Compare two contents of a table.
 
-    Raises ValueError for a missing column, and for a grain that our rows do not keep.
+    Raises ValueError if the peer lacks a column, or has one of a type that does not hold the same values.
     """
-    names, keys = list(table.names), list(table.grain)
-    missing = [name for name in names if name not in theirs.column_names]
+    mine = comparable(table, ours)
+    others = comparable(table, theirs, mine.schema)
+    if _sorted(table, mine).equals(_sorted(table, others)):
+        return Comparison(table.name, len(mine))
+    found = list(_differences(table, mine, others))
+    return Comparison(table.name, len(mine), len(found), found[:SHOWN])
+
+
+def comparable(table: Table, rows: pa.Table, schema: pa.Schema | None = None) -> pa.Table:
+    """The declared columns, times as µs whatever unit and zone they were written with; cast to `schema`, if there is one."""
+    missing = [name for name in table.names if name not in rows.column_names]
     if missing:
         raise ValueError(f"{table.name}: the peer has no column {', '.join(missing)}")
-    mine, others = _by_grain(ours.select(names), keys), _by_grain(theirs.select(names), keys)
-    if len(mine) != len(ours):
-        raise ValueError(f"{table.name}: {len(ours) - len(mine)} of our rows repeat the grain of another")
-    differences: list[str] = [f"{key}: twice" for key in _repeated(others, len(theirs), theirs.select(names), keys)]
-    for key in sorted(mine.keys() | others.keys(), key=repr):
-        mine_row, their_row = mine.get(key), others.get(key)
-        if mine_row == their_row:
-            continue
-        differences.append(f"{key}: {_difference(names, mine_row, their_row)}")
-    return Comparison(table.name, len(mine), len(differences), differences[:SHOWN])
+    columns = {name: _as_us(rows.column(name)) for name in table.names}
+    typed = pa.table(columns)
+    try:
+        return typed if schema is None else typed.cast(schema)
+    except pa.ArrowInvalid as fault:
+        raise ValueError(f"{table.name}: {fault}") from fault
 
 
-def _difference(names: Sequence[str], mine: tuple[object, ...] | None, theirs: tuple[object, ...] | None) -> str:
-    if theirs is None:
-        return "missing"
-    if mine is None:
-        return "not ours"
-    return ", ".join(f"{name} {a!r}, theirs {b!r}" for name, a, b in zip(names, mine, theirs, strict=True) if a != b)
+def _as_us(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if not pa.types.is_timestamp(column.type):
+        return column
+    return pc.cast(pc.cast(column, pa.timestamp("us", column.type.tz)), pa.int64())
 
 
-def _by_grain(rows: pa.Table, keys: Sequence[str]) -> dict[tuple[object, ...], tuple[object, ...]]:
-    comparable = _comparable(rows)
-    values = zip(*(column.to_pylist() for column in comparable.columns), strict=True)
-    places = [rows.column_names.index(key) for key in keys]
-    return {tuple(row[place] for place in places): row for row in values}
+def _sorted(table: Table, rows: pa.Table) -> pa.Table:
+    return rows.sort_by([(name, "ascending") for name in table.grain])
 
 
-def _repeated(
-    by_grain: dict[tuple[object, ...], tuple[object, ...]], count: int, rows: pa.Table, keys: Sequence[str]
-) -> Iterator[tuple[object, ...]]:
-    """Grains that more than one row has, in no order."""
-    if len(by_grain) == count:
-        return
-    seen: set[tuple[object, ...]] = set()
-    for key in zip(*(column.to_pylist() for column in _comparable(rows.select(keys)).columns), strict=True):
-        if key in seen:
-            yield key
-        seen.add(key)
+def _differences(table: Table, ours: pa.Table, theirs: pa.Table) -> Iterator[str]:
+    """A line for each grain whose rows are not the same on both sides."""
+    mine, others = _by_grain(table, ours), _by_grain(table, theirs)
+    for grain in sorted(mine.keys() | others.keys(), key=repr):
+        if sorted(mine[grain], key=repr) != sorted(others[grain], key=repr):
+            yield f"{grain}: {_difference(table.names, mine[grain], others[grain])}"
 
 
-def _comparable(rows: pa.Table) -> pa.Table:
-    """Times as µs, whatever unit and zone they were written with."""
+def _difference(names: Sequence[str], mine: list[Row], theirs: list[Row]) -> str:
+    if len(mine) != 1 or len(theirs) != 1:
+        return f"{len(mine)} rows of ours, {len(theirs)} of theirs"
+    pairs = zip(names, mine[0], theirs[0], strict=True)
+    return ", ".join(f"{name} {ours!r}, theirs {other!r}" for name, ours, other in pairs if ours != other)
 
-    def as_us(column: pa.ChunkedArray) -> pa.ChunkedArray:
-        return pc.cast(pc.cast(column, pa.timestamp("us", column.type.tz)), pa.int64())
 
-    columns = [as_us(column) if pa.types.is_timestamp(column.type) else column for column in rows.columns]
-    return pa.table(dict(zip(rows.column_names, columns, strict=True)))
+def _by_grain(table: Table, rows: pa.Table) -> defaultdict[Row, list[Row]]:
+    places = [table.names.index(name) for name in table.grain]
+    found: defaultdict[Row, list[Row]] = defaultdict(list)
+    for row in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        found[tuple(row[place] for place in places)].append(row)
+    return found
 
 
 def check(warehouse: Path, target: Path) -> list[Comparison]:
-    """Compare both tables of a peer's folder with those of a warehouse."""
+    """Compare both tables of a peer's folder with those of a warehouse. A table that the peer did not write has no rows."""
     found = []
     for table in TABLES:
         ours = DeltaTable(str(warehouse / table.name)).to_pyarrow_table()
-        theirs = ds.dataset(str(target / table.name), format="parquet").to_table()
+        files = sorted((target / table.name).rglob("[!_.]*.parquet")) if (target / table.name).exists() else []
+        theirs = ds.dataset([str(file) for file in files], format="parquet").to_table() if files else ours.slice(0, 0)
         found.append(compared(table, ours, theirs))
     return found
 

@@ -8,10 +8,12 @@ import java.util.TreeSet;
 import org.apache.flink.connector.file.src.FileSourceSplit;
 import org.apache.flink.connector.file.src.assigners.FileSplitAssigner;
 
-/** Hands files out by their path, which begins with the date: what a broker wrote first is read first, so little has to be held. */
+/** Hands files out as they were written: what a broker wrote first is read first, so little has to be held. */
 final class OldestFirst implements FileSplitAssigner {
     private static final Comparator<FileSourceSplit> BY_PLACE =
-            Comparator.<FileSourceSplit, String>comparing(split -> split.path().toString()).thenComparingLong(FileSourceSplit::offset);
+            Comparator.comparingLong(FileSourceSplit::fileModificationTime)
+                    .thenComparing(split -> split.path().toString())
+                    .thenComparingLong(FileSourceSplit::offset);
 
     private final TreeSet<FileSourceSplit> waiting = new TreeSet<>(BY_PLACE);
 

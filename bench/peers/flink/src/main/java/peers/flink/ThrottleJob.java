@@ -16,6 +16,7 @@ import org.apache.flink.connector.file.src.enumerate.NonSplittingRecursiveEnumer
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.formats.parquet.ParquetColumnarRowInputFormat;
 import org.apache.flink.formats.parquet.row.ParquetRowDataBuilder;
+import org.apache.flink.streaming.api.functions.sink.filesystem.OutputFileConfig;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.data.RowData;
@@ -82,6 +83,7 @@ public final class ThrottleJob {
 
     private static FileSink<RowData> sink(Table table, Path target) {
         var writers = ParquetRowDataBuilder.createWriterFactory(RowTypes.of(table), new org.apache.hadoop.conf.Configuration(), true);
-        return FileSink.forBulkFormat(new Path(target, table.name()), writers).build();
+        OutputFileConfig named = OutputFileConfig.builder().withPartSuffix(".parquet").build();
+        return FileSink.forBulkFormat(new Path(target, table.name()), writers).withOutputFileConfig(named).build();
     }
 }
