@@ -3,11 +3,9 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import pyspark
 
 from bench.peers.watched import Figures, run_watched
 
@@ -16,9 +14,13 @@ ROOT = HERE.parents[1]
 CORES = 2
 MEMORY = "4g"
 BUILD = "mvn -f bench/peers/pom.xml package"
-RULES_JAR, SPARK_JAR, FLINK_JAR = (HERE / module / "target" / f"{module}-1.jar" for module in ("rules", "spark", "flink"))
-#: Packages of Java that Flink looks into, as its own scripts open them.
-OPENED = ("java.util", "java.lang", "java.util.concurrent", "java.time", "java.lang.reflect")
+SPARK_JAR, FLINK_JAR = (HERE / module / "target" / f"{module}-1.jar" for module in ("spark", "flink"))
+#: Packages of Java that the engines look into, as their own scripts open them.
+OPENED_FOR_FLINK = ("java.lang", "java.lang.reflect", "java.time", "java.util", "java.util.concurrent")
+OPENED_FOR_SPARK = (
+    *("java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util", "java.util.concurrent"),
+    *("java.util.concurrent.atomic", "sun.nio.ch", "sun.nio.cs", "sun.security.action", "sun.util.calendar"),
+)
 JOB_SECONDS = re.compile(r"^job seconds ([0-9.]+)$", re.MULTILINE)
 
 
@@ -43,17 +45,21 @@ def _ours(source: Path, target: Path) -> list[str]:
     return [sys.executable, "-m", "bench.peers.ours", str(source), str(target)]
 
 
+def _java(jar: Path, opened: Sequence[str]) -> list[str]:
+    """The beginning of a peer's command: Java with the jar and what Maven laid beside it."""
+    opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in opened]
+    return ["java", f"-Xmx{MEMORY}", *opens, "-cp", f"{jar}:{jar.parent}/lib/*"]
+
+
 def _spark(source: Path, target: Path) -> list[str]:
-    submit = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--master", f"local[{CORES}]", "--driver-memory", MEMORY]
-    options = ["--properties-file", str(HERE / "spark" / "spark.conf"), "--class", "peers.spark.ThrottleJob", "--jars", str(RULES_JAR)]
-    return [*submit, *options, str(SPARK_JAR), str(source / "dispatch_events"), str(source / "names"), str(target)]
+    submit = ["org.apache.spark.deploy.SparkSubmit", "--master", f"local[{CORES}]", "--properties-file", str(HERE / "spark" / "spark.conf")]
+    job = ["--class", "peers.spark.ThrottleJob", str(SPARK_JAR)]
+    return [*_java(SPARK_JAR, OPENED_FOR_SPARK), *submit, *job, str(source / "dispatch_events"), str(source / "names"), str(target)]
 
 
 def _flink(source: Path, target: Path) -> list[str]:
-    opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED]
-    java = ["java", f"-Xmx{MEMORY}", *opened, "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"]
-    job = ["-cp", f"{FLINK_JAR}:{FLINK_JAR.parent}/lib/*", "peers.flink.ThrottleJob"]
-    return [*java, *job, str(source / "dispatch_events"), str(source / "names"), str(target), str(CORES)]
+    java = [*_java(FLINK_JAR, OPENED_FOR_FLINK), "peers.flink.ThrottleJob"]
+    return [*java, str(source / "dispatch_events"), str(source / "names"), str(target), str(CORES)]
 
 
 def _environment(**more: str) -> dict[str, str]:
@@ -63,14 +69,14 @@ def _environment(**more: str) -> dict[str, str]:
 
 
 OURS = Side("ours", _ours, _environment(PYTHONPATH=str(ROOT)))
-SPARK = Side("spark", _spark, _environment(SPARK_HOME=str(Path(pyspark.__file__).parent)))
+SPARK = Side("spark", _spark, _environment())
 FLINK = Side("flink", _flink, _environment())
 SIDES = (OURS, SPARK, FLINK)
 
 
 def check_built() -> None:
     """Raise SystemExit with the command that builds the peers, if they are not there."""
-    missing = [jar for jar in (RULES_JAR, SPARK_JAR, FLINK_JAR) if not jar.exists()]
+    missing = [jar for jar in (SPARK_JAR, FLINK_JAR) if not jar.exists()]
     if missing:
         raise SystemExit(f"{missing[0].relative_to(ROOT)} is not there; build the peers: {BUILD}")
 
