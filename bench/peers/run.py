@@ -31,7 +31,8 @@ def names_of(rows: Sequence[float], topics: Sequence[int], skew: Sequence[float]
     def copies(millions: float) -> int:
         return max(2, round(millions * COPIES_OF_A_MILLION))
 
-    return [*(f"rows-{copies(m)}" for m in rows), *(f"topics-{n}" for n in topics), *(f"skew-{copies(m)}" for m in skew)]
+    even = (2 * round(copies(m) / 2) for m in skew)
+    return [*(f"rows-{copies(m)}" for m in rows), *(f"topics-{n}" for n in topics), *(f"skew-{n}" for n in even)]
 
 
 def made(folder: Path, capture: Path, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -82,11 +82,11 @@ def check_built() -> None:
 
 
 def run_side(side: Side, source: Path, target: Path) -> Run:
-    """Run a side in a process of its own. Its output stays beside `target`. Raises SystemExit if it fails or reports no seconds."""
+    """Run a side in a process of its own. What it prints stays beside `target`. Raises SystemExit if it fails or reports no seconds."""
     target.mkdir(parents=True)
     output = target.with_suffix(".log")
     figures = run_watched(side.command(source, target), side.environment, output, CORES)
     found = JOB_SECONDS.search(output.read_text(errors="replace"))
     if found is None:
-        raise SystemExit(f"{side.name} reported no seconds: {output}")
+        raise SystemExit(f"{side.name} reported no seconds: {output.read_text(errors='replace')!r}")
     return Run(figures, float(found.group(1)))

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 POLL_S = 0.1
+#: Of each of a failed command's files.
+SHOWN_CHARACTERS = 4_000
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 #: Fields of /proc/PID/stat behind the command's name, which may hold blanks.
@@ -35,18 +37,17 @@ class _Process:
 
 
 def run_watched(command: Sequence[str], environment: Mapping[str, str], output: Path, cores: int) -> Figures:
-    """Run a command on the first `cores` cores that we may use, its output in a file.
+    """Run a command on the first `cores` cores that we may use; what it prints goes to `output`, its errors beside that (`.err`).
 
-    Raises SystemExit with the end of its output if it fails.
+    Raises SystemExit with the end of both if it fails.
     """
     chosen = set(sorted(os.sched_getaffinity(0))[:cores])
     cpu_s: dict[int, float] = {}
     peak_mb = 0.0
     began = time.perf_counter()
-    with output.open("wb") as out:
-        child = subprocess.Popen(
-            command, stdout=out, stderr=subprocess.STDOUT, env=dict(environment), preexec_fn=lambda: os.sched_setaffinity(0, chosen)
-        )
+    errors = output.with_suffix(".err")
+    with output.open("wb") as out, errors.open("wb") as err:
+        child = subprocess.Popen(command, stdout=out, stderr=err, env=dict(environment), preexec_fn=lambda: os.sched_setaffinity(0, chosen))
         while child.poll() is None:
             family = _family(child.pid)
             cpu_s.update({pid: process.cpu_s for pid, process in family.items()})
@@ -54,7 +55,8 @@ def run_watched(command: Sequence[str], environment: Mapping[str, str], output: 
             time.sleep(POLL_S)
     wall_s = time.perf_counter() - began
     if child.returncode != 0:
-        raise SystemExit(f"{' '.join(command)} ended with {child.returncode}:\n{output.read_text(errors='replace')[-4000:]}")
+        ends = "".join(file.read_text(errors="replace")[-SHOWN_CHARACTERS:] for file in (output, errors))
+        raise SystemExit(f"{' '.join(command)} ended with {child.returncode}:\n{ends}")
     return Figures(round(wall_s, 2), round(sum(cpu_s.values()), 2), round(peak_mb))
 
 

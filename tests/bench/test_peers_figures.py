@@ -57,9 +57,10 @@ def test_seconds_of_a_process_are_those_of_all_it_starts(tmp_path: Path) -> None
 
 
 def test_a_process_that_fails_shows_the_end_of_its_output(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="ended with 3:\nno such log"):
-        run_watched(["sh", "-c", "echo no such log; exit 3"], os.environ, tmp_path / "out", cores=1)
+    with pytest.raises(SystemExit, match="ended with 3:\nbegan\nno such log"):
+        run_watched(["sh", "-c", "echo no such log >&2; echo began; exit 3"], os.environ, tmp_path / "out", cores=1)
 
 
 def test_logs_are_named_by_what_makes_them() -> None:
     assert names_of([1, 8], [1_000], [2]) == ["rows-13", "rows-102", "topics-1000", "skew-26"]
+    assert names_of([], [], [1]) == ["skew-12"], "half of the copies are one broker's"
