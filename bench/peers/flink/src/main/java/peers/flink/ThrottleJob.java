@@ -8,6 +8,7 @@ import org.apache.flink.api.java.typeutils.TupleTypeInfo;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
+import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.connector.file.sink.FileSink;
 import org.apache.flink.connector.file.src.FileSource;
@@ -60,6 +61,8 @@ public final class ThrottleJob {
     private static Configuration configuration(Path target) {
         Configuration configuration = new Configuration();
         configuration.set(StateBackendOptions.STATE_BACKEND, "hashmap");
+        // A log with a hole has it again after a restart.
+        configuration.set(RestartStrategyOptions.RESTART_STRATEGY, "none");
         // Hadoop's own hook runs after the job.
         configuration.set(CoreOptions.CHECK_LEAKED_CLASSLOADER, false);
         configuration.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, new Path(target, "_checkpoints").makeQualified(local()).toString());
