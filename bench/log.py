@@ -41,11 +41,16 @@ def multiplied(spark: SparkSession, once: Warehouse, folder: Path, copies: int) 
             "ts": F.expr(f"ts + copy * {SHIFT_MS} * 1000L"),
         }
     )
-    ordered = with_ids(shifted.drop("copy"), 0).repartition(2 * copies, "broker").sortWithinPartitions("broker", "epoch", "seq")
+    return warehouse, stored(spark, shifted.drop("copy"), warehouse, 2 * copies)
+
+
+def stored(spark: SparkSession, events: DataFrame, warehouse: Warehouse, partitions: int) -> int:
+    """Write parsed events and their names into an empty warehouse, every broker in order; returns how many there are."""
+    ordered = with_ids(events, 0).repartition(partitions, "broker").sortWithinPartitions("broker", "epoch", "seq")
     ordered.select(*DISPATCH_EVENTS.names).write.format("delta").mode("append").save(warehouse.table("dispatch_events"))
     written = spark.read.format("delta").load(warehouse.table("dispatch_events"))
     id_names(written).write.format("delta").mode("append").save(warehouse.table("names"))
-    return warehouse, written.count()
+    return written.count()
 
 
 def id_names(bronze: DataFrame) -> DataFrame:
