@@ -1,14 +1,13 @@
 """Columns of bronze to lane rows (schemas/lane_columns.py), by Arrow and numpy: what project.py computes in Spark's SQL."""
 
 from collections.abc import Mapping
+from importlib import import_module
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.lanes.computed_columns import ANSWERS, VALUES, Computed
-from pipeline.lanes.spark_numbers import integer
 from pipeline.machines.array import Array
 from schemas.events import CODES
 from schemas.lane_columns import (
@@ -24,10 +23,18 @@ from schemas.lane_columns import (
     SLOT_FIELDS,
     SLOTS,
     START_SETTINGS,
+    united,
 )
+from schemas.packages import NAMES
+from schemas.packages.computed import ByColumns
 from schemas.render.arrow import arrow_schema
+from schemas.spark_numbers import integer
 from schemas.tables.bronze import DISPATCH_EVENTS
 
+_BY_COLUMNS = [import_module(f"schemas.packages.{name}.by_columns") for name in NAMES]
+#: What packages compute of events (COMPUTED_FIELDS), and what they ask about them (QUESTIONS), by name.
+VALUES: dict[str, ByColumns] = united(module.VALUES for module in _BY_COLUMNS)
+ANSWERS: dict[str, ByColumns] = united(module.ANSWERS for module in _BY_COLUMNS)
 #: Columns of bronze that every event has and that a lane row takes over.
 _TAKEN_OVER = ("epoch", "seq", "ts", "type_code", "ingest_batch", "topic_id", "sub_id")
 _FIRST_SLOT, _MASK, _NS, _TS = COLUMN["s0"], COLUMN["mask"], COLUMN["ns"], COLUMN["ts"]
@@ -76,7 +83,7 @@ def _places_of_types(codes: Array) -> list[tuple[int, Array]]:
     return [(int(codes[places[0]]), places) for places in np.split(order, borders) if len(places)]
 
 
-def _fill_slots(lane: Array, declared: tuple[tuple[str, ...], tuple[Computed, ...]], events: pa.RecordBatch, places: Array) -> None:
+def _fill_slots(lane: Array, declared: tuple[tuple[str, ...], tuple[ByColumns, ...]], events: pa.RecordBatch, places: Array) -> None:
     """Slots and mask of the events of one type, at `places`."""
     fields, questions = declared
     rows = pa.array(places)

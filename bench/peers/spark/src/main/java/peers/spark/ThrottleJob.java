@@ -21,7 +21,7 @@ import peers.rules.Tables;
 
 /** Bronze in, the two tables out, as a streaming query with a state object per broker. Arguments: BRONZE NAMES TARGET. */
 public final class ThrottleJob {
-    private static final long MICRO_BATCH_BYTES = 512L << 20;
+    private static final long MICRO_BATCH_BYTES = 256L << 20;
 
     private ThrottleJob() {}
 
