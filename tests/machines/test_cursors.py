@@ -1,6 +1,7 @@
 """A cursor against a set of its live entries: whatever moves it, its history explains its backlog to the last entry."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -196,3 +197,11 @@ def test_a_seek_forgets_what_was_deleted_and_can_go_back() -> None:
     assert machine.look((9, 9))[:2] == (3 + 3 + 5, 0)
     assert (machine.cursor.deleted, machine.cursor.unacked, machine.cursor.sought) == (0, 0, 11 - 7)
     assert (machine.cursor.cumulative_ledger, machine.cursor.cumulative_entry) == (-1, -1)
+
+
+def test_sums_of_deliveries_never_wrap() -> None:
+    cursor = SimpleNamespace(dispatched_entries=5, dispatched_msgs=2**62, unacked=0)
+    deliver = getattr(laws.deliver, "py_func", laws.deliver)
+    for _ in range(3):
+        deliver(cursor, 2**62, 2**62)
+    assert vars(cursor) == {"dispatched_entries": 2**63 - 1, "dispatched_msgs": 2**63 - 1, "unacked": 2**63 - 1}

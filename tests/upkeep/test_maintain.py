@@ -1,6 +1,7 @@
 """`maintain` changes files, never rows, and never takes away what somebody still has to read."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -72,6 +73,8 @@ def lanes_read(warehouse: Warehouse) -> int:
 def looked_after(spark: SparkSession, warehouse: Warehouse, *tables: str, changes: bool = True, **settings: str) -> dict[str, Any]:
     overrides = ["maintain.merge_from_files=2", *(f"maintain.{key}={value}" for key, value in settings.items())]
     chosen = load_settings(None, overrides, {}).maintain
+    for commit in Path(warehouse.root.removeprefix("file:")).glob("*/_delta_log/*.json"):
+        os.utime(commit, 2 * (NOON.timestamp() - 3600,))  # NOON stands still, the clock that stamped the commit goes on
     return maintain(spark, warehouse, chosen, tables, NOON, changes=changes, before_each=lambda _: None)
 
 

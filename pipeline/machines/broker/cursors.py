@@ -8,6 +8,7 @@ from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.deleted import count_deleted, delete_entry, forget_deleted, pass_deleted
 from pipeline.machines.broker.ledgers import first_entries_before, place_of
 from pipeline.machines.compiled import compiled_part
+from pipeline.machines.integers import add
 from pipeline.machines.records import Record, Records
 
 
@@ -114,7 +115,7 @@ def seek(topic: Record, ledgers: Records, cursor: Record, words: Blocks, ledger:
 
 @compiled_part
 def deliver(cursor: Record, entries: int, msgs: int) -> None:
-    """Entries with so many messages were dispatched."""
-    cursor.dispatched_entries += entries
-    cursor.dispatched_msgs += msgs
-    cursor.unacked += entries
+    """Entries with so many messages were dispatched. An event may have any number of them: sums saturate."""
+    cursor.dispatched_entries = add(cursor.dispatched_entries, entries)
+    cursor.dispatched_msgs = add(cursor.dispatched_msgs, msgs)
+    cursor.unacked = add(cursor.unacked, entries)
