@@ -1,5 +1,7 @@
 """What travels packed is what was packed: lane rows on their way in, outcomes on their way out."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,7 +11,7 @@ from busy_log import busy_log
 from lane_rows import lane_rows
 from lane_tables import SETTINGS, drain_row
 
-from pipeline.lanes import outcome_packets
+from pipeline.lanes import bronze_files, outcome_packets
 from pipeline.lanes.bronze_columns import columns_read, lane_columns_of
 from pipeline.lanes.bronze_files import PACKET_ROWS, packed_events, packets_of_file
 from pipeline.lanes.lane import Lane
@@ -86,3 +88,21 @@ def test_outcomes_come_out_as_they_went_in(monkeypatch: pytest.MonkeyPatch, most
         numbers = np.concatenate([one[list(WIDE_COLUMNS)].to_numpy() for one in wanted])
         assert np.array_equal(np.array([wide[name].to_numpy() for name in WIDE_COLUMNS]).T, numbers)
         assert wide[PAYLOAD].to_pylist() == [state for one in wanted for state in one[PAYLOAD]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "plain"),
+    [
+        ({}, True),
+        ({"delta.enableDeletionVectors": "true"}, False),
+        ({"delta.columnMapping.mode": "name"}, False),
+        ({"delta.enableDeletionVectors": "false", "delta.columnMapping.mode": "none"}, True),
+    ],
+)
+def test_files_that_do_not_hold_the_table_s_rows_are_left_to_spark(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], plain: bool
+) -> None:
+    table = SimpleNamespace(metadata=lambda: SimpleNamespace(configuration=settings))
+    monkeypatch.setattr(bronze_files, "opened", lambda _: table)
+    assert bronze_files.has_plain_files("file:/warehouse/dispatch_events") is plain
+    assert not bronze_files.has_plain_files("s3a://lake/dispatch_events")
