@@ -1,6 +1,7 @@
 """The words in which every table is declared: a field has a type, a unit, a meaning, and what must hold of it."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 #: Every column type that a table of ours may have; the renderers map each of them, and nothing else.
 TYPES = ("string", "long", "int", "boolean", "double", "timestamp", "date", "map<string,string>", "array<bigint>", "binary")
@@ -59,7 +60,7 @@ class Table:
                 return candidate
         raise KeyError(f"{self.name}.{name}")
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Column names in declared order."""
         return tuple(f.name for f in self.fields)

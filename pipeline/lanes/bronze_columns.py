@@ -1,6 +1,7 @@
 """Columns of bronze to lane rows (schemas/lane_columns.py), by Arrow and numpy: what project.py computes in Spark's SQL."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 
 import numpy as np
@@ -45,14 +46,15 @@ Columns = Mapping[str, pa.Array]
 
 def lane_columns_of(events: pa.RecordBatch) -> Array:
     """int64 [LANE_COLUMNS, events] of rows of dispatch_events. A column of bronze that `events` lacks is null in all of them."""
-    count = events.num_rows
-    lane = np.zeros((len(LANE_COLUMNS), count), dtype=np.int64)
+    bronze = _Bronze(events)
+    lane = np.zeros((len(LANE_COLUMNS), events.num_rows), dtype=np.int64)
     for name in _TAKEN_OVER:
-        lane[COLUMN[name]] = events.column(name).to_numpy(zero_copy_only=False)
-    lane[_NS] = _numbers(_column(events, "ns"), lane[_TS] * _NS_PER_US)
+        bronze.put(name, lane[COLUMN[name]])
+    lane[_NS] = lane[_TS] * _NS_PER_US  # of a log without a monotonic clock
+    bronze.put("ns", lane[_NS])
     for code, places in _places_of_types(lane[COLUMN["type_code"]]):
         if code in _SLOTS_OF_CODE:
-            _fill_slots(lane, _SLOTS_OF_CODE[code], events, places)
+            _fill_slots(lane, _SLOTS_OF_CODE[code], bronze, places)
     return lane
 
 
@@ -71,6 +73,56 @@ def _needed(field: str) -> tuple[str, ...]:
     return ("key", "value") if field.startswith("setting.") else (field,)
 
 
+@dataclass(frozen=True)
+class _Numbers:
+    """int64 `values`, anything where there is none; `valid`: where there is one, None: everywhere."""
+
+    values: Array
+    valid: npt.NDArray[np.bool_] | None
+
+    @classmethod
+    def of(cls, column: pa.Array) -> "_Numbers":
+        """Of a column of whole numbers or of flags."""
+        numbers = column.cast(pa.int64())
+        values = np.frombuffer(numbers.buffers()[1], dtype=np.int64)[numbers.offset : numbers.offset + len(numbers)]
+        return cls(values, column.is_valid().to_numpy(zero_copy_only=False) if column.null_count else None)
+
+
+class _Bronze:
+    """Columns of events, each made numbers once: the types of events share them, and few events of a type are in a batch."""
+
+    def __init__(self, events: pa.RecordBatch) -> None:
+        self._events = events
+        self._numbers: dict[str, _Numbers | None] = {}
+
+    def put(self, name: str, target: Array) -> None:
+        """Put the column's numbers into `target`, where there are any."""
+        found = self._numbers_of(name)
+        if found is not None:
+            np.copyto(target, found.values, where=True if found.valid is None else found.valid)
+
+    def numbers_at(self, name: str, places: Array) -> _Numbers | None:
+        """The column at `places`; None: no event has it."""
+        if name not in self._numbers:
+            self._numbers[name] = self._numbers_of(name)
+        found = self._numbers[name]
+        return found and _Numbers(found.values[places], None if found.valid is None else found.valid[places])
+
+    def taken(self, names: tuple[str, ...], places: Array) -> Columns:
+        """The columns at `places`, as they are."""
+        rows = pa.array(places)
+        return {name: self._column(name).take(rows) for name in names}
+
+    def _numbers_of(self, name: str) -> _Numbers | None:
+        column = self._column(name)
+        if column.null_count == len(column):
+            return None
+        return _Numbers.of(pc.index_in(column, pa.array(ENUM_SLOTS[name])) if name in ENUM_SLOTS else column)
+
+    def _column(self, name: str) -> pa.Array:
+        return self._events.column(name) if name in self._events.schema.names else pa.nulls(self._events.num_rows, _TYPES[name])
+
+
 _SLOTS_OF_CODE = {
     CODES[event]: (fields, tuple(ANSWERS[question] for question in QUESTIONS.get(event, {}))) for event, fields in SLOT_FIELDS.items()
 }
@@ -83,60 +135,44 @@ def _places_of_types(codes: Array) -> list[tuple[int, Array]]:
     return [(int(codes[places[0]]), places) for places in np.split(order, borders) if len(places)]
 
 
-def _fill_slots(lane: Array, declared: tuple[tuple[str, ...], tuple[ByColumns, ...]], events: pa.RecordBatch, places: Array) -> None:
+def _fill_slots(lane: Array, declared: tuple[tuple[str, ...], tuple[ByColumns, ...]], bronze: _Bronze, places: Array) -> None:
     """Slots and mask of the events of one type, at `places`."""
     fields, questions = declared
-    rows = pa.array(places)
-    taken: dict[str, pa.Array] = {}
-
-    def column(name: str) -> pa.Array:
-        if name not in taken:
-            taken[name] = _column(events, name).take(rows)
-        return taken[name]
-
     mask = np.zeros(len(places), dtype=np.int64)
     for slot, field in enumerate(fields):
-        value = _value(field, {name: column(name) for name in _needed(field)})
-        lane[_FIRST_SLOT + slot, places] = _numbers(value, 0)
-        mask |= _bits(value.is_valid(), slot)
+        found = (
+            bronze.numbers_at(field, places) if _is_column(field) else _Numbers.of(_computed(field, bronze.taken(_needed(field), places)))
+        )
+        if found is None:
+            continue
+        if found.valid is None:
+            lane[_FIRST_SLOT + slot, places] = found.values
+            mask |= 1 << slot
+        else:
+            lane[_FIRST_SLOT + slot, places] = np.where(found.valid, found.values, 0)
+            mask |= found.valid.astype(np.int64) << slot
     for position, question in enumerate(questions):
-        mask |= _bits(question.of(*map(column, question.columns)), SLOTS + position)
+        yes = question.of(*bronze.taken(question.columns, places).values()).to_numpy(zero_copy_only=False)
+        mask |= yes.astype(np.int64) << (SLOTS + position)
     lane[_MASK, places] = mask
 
 
-def _column(events: pa.RecordBatch, name: str) -> pa.Array:
-    return events.column(name) if name in events.schema.names else pa.nulls(events.num_rows, _TYPES[name])
+def _is_column(field: str) -> bool:
+    """Whether the field is a column of bronze, as it is."""
+    return _needed(field) == (field,) and field not in VALUES
 
 
-def _bits(answers: pa.Array, bit: int) -> Array:
-    yes: npt.NDArray[np.bool_] = answers.to_numpy(zero_copy_only=False)
-    return yes.astype(np.int64) << bit
-
-
-def _numbers(values: pa.Array, otherwise: Array | int) -> Array:
-    """The values as int64, `otherwise` where there is none."""
-    if values.null_count == 0:
-        return values.to_numpy(zero_copy_only=False)
-    found = pc.fill_null(values, 0).to_numpy(zero_copy_only=False)
-    return np.where(values.is_valid().to_numpy(zero_copy_only=False), found, otherwise)
-
-
-def _value(field: str, columns: Columns) -> pa.Array:
-    """One payload field as int64, null where an event does not have it."""
+def _computed(field: str, columns: Columns) -> pa.Array:
+    """A field that is no column of bronze, as int64, null where an event does not have it."""
     if field in VALUES:
-        computed = VALUES[field]
-        return computed.of(*(columns[name] for name in computed.columns))
+        return VALUES[field].of(*columns.values())
     source, _, key = field.partition(".")
     if source == "settings":
         return pa.array([_setting(key, of_event.get(key)) for of_event in _maps(columns["settings"])], pa.int64())
     if source == "setting":
         pairs = zip(columns["key"].to_pylist(), columns["value"].to_pylist(), strict=True)
         return pa.array([_setting(key, value) if name == key else None for name, value in pairs], pa.int64())
-    if field in START_SETTINGS:
-        return pa.array([_packed(START_SETTINGS[field], of_event) for of_event in _maps(columns["settings"])], pa.int64())
-    if field in ENUM_SLOTS:
-        return pc.index_in(columns[field], pa.array(ENUM_SLOTS[field])).cast(pa.int64())
-    return columns[field].cast(pa.int64())
+    return pa.array([_packed(START_SETTINGS[field], of_event) for of_event in _maps(columns["settings"])], pa.int64())
 
 
 def _maps(settings: pa.Array) -> list[dict[str, str | None]]:

@@ -21,8 +21,8 @@ from pipeline.machines.array import Array
 from pipeline.warehouse.local_tables import local_folder, opened
 from schemas.lane_columns import COLUMN, LANE_KEY
 
-#: Events that are read, and packed, at once.
-PACKET_ROWS = 16_384
+#: Events that are read at once, and packed at once at most: what is packed should stay in the processor's cache.
+READ_ROWS, PACKET_ROWS = 65_536, 16_384
 #: A packet with its lane, and the epoch and `seq` of its first row.
 PACKET_TYPE = f"{LANE_KEY} bigint, epoch bigint, seq bigint, {PACKET} binary"
 _PACKET_SCHEMA = pa.schema([(LANE_KEY, pa.int64()), ("epoch", pa.int64()), ("seq", pa.int64()), (PACKET, pa.binary())])
@@ -61,8 +61,9 @@ def _packets_of_files(batches: Batches) -> Batches:
 def packets_of_file(path: str) -> Batches:
     """The events of one Parquet file of dispatch_events, in its order, as packets."""
     with pq.ParquetFile(path) as file:
-        columns = [name for name in columns_read() if name in file.schema_arrow.names]
-        for events in file.iter_batches(PACKET_ROWS, columns=columns, use_threads=False):
+        present = set(file.schema_arrow.names)
+        columns = [name for name in columns_read() if name in present]
+        for events in file.iter_batches(READ_ROWS, columns=columns, use_threads=False):
             yield packed_events(events)
 
 
@@ -75,7 +76,8 @@ def packed_events(events: pa.RecordBatch) -> pa.RecordBatch:
         lanes, rows = lanes[order], rows[:, order]
         epochs = rows[COLUMN["epoch"]]
     borders = np.flatnonzero((np.diff(lanes) != 0) | (np.diff(epochs) != 0)) + 1
-    parts = [(start, stop) for start, stop in pairwise([0, *borders.tolist(), len(lanes)]) if stop > start]
+    runs = pairwise([0, *borders.tolist(), len(lanes)])
+    parts = [(first, min(first + PACKET_ROWS, stop)) for start, stop in runs for first in range(start, stop, PACKET_ROWS)]
     starts = [start for start, _ in parts]
     columns = [lanes[starts], epochs[starts], rows[COLUMN["seq"], starts], [packed_rows(rows[:, start:stop]) for start, stop in parts]]
     return pa.RecordBatch.from_arrays([pa.array(c, t) for c, t in zip(columns, _PACKET_SCHEMA.types, strict=True)], schema=_PACKET_SCHEMA)

@@ -15,7 +15,7 @@ from pipeline.faults import invariant
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.outcome_packets import PACKET_COLUMNS, WIDE_COLUMNS, packed_outcomes
-from pipeline.lanes.outcomes import encode_rows
+from pipeline.lanes.outcomes import encoded
 from pipeline.lanes.packet import PACKET, unpacked_rows
 from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows
@@ -49,10 +49,11 @@ def _rows_in_order(chunks: Iterable[pd.DataFrame]) -> Iterator[Array]:
     """Rows as they came, then packets by their first rows: what is offered in order is applied at once, and never kept unpacked."""
     packets: list[tuple[int, int, bytes]] = []
     for chunk in chunks:
-        has_packet = chunk[PACKET].str.len().to_numpy() > 0
-        if not has_packet.all():
-            yield rows_of(chunk[~has_packet])
-        packets += zip(*(chunk.loc[has_packet, name] for name in ("epoch", "seq", PACKET)), strict=True)
+        travelling = list(zip(*(chunk[name].to_list() for name in ("epoch", "seq", PACKET)), strict=True))
+        plain = [not packet for _, _, packet in travelling]
+        if any(plain):
+            yield rows_of(chunk[plain])
+        packets += (one for one in travelling if one[2])
     for _, _, packet in sorted(packets):
         yield unpacked_rows(packet)
 
@@ -89,8 +90,8 @@ def output_frame(broker_id: int, rows: Rows) -> pd.DataFrame:
     wide = np.zeros((rows.count, len(WIDE_COLUMNS)), dtype=np.int64, order="F")
     wide[:, 0] = KINDS[rows.table]
     wide[:, 1] = broker_id
-    encoded = encode_rows(rows)
-    wide[:, 2 : 2 + encoded.shape[1]] = encoded
+    numbers = encoded(rows.table, [rows])
+    wide[:, 2 : 2 + len(numbers)] = numbers.T
     frame = pd.DataFrame(wide, columns=list(WIDE_COLUMNS), copy=False)
     frame[PAYLOAD] = np.full(rows.count, rows.payload, dtype=object)
     return frame

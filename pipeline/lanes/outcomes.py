@@ -1,4 +1,6 @@
-"""Outcomes as rows of int64 (schemas/outcomes.py)."""
+"""Outcomes as numbers (schemas/outcomes.py)."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -6,18 +8,23 @@ from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows
 from schemas.outcomes import OUTCOME_COLUMNS
 
+_IDS = frozenset(("topic_id", "sub_id"))
+_POSITIONS = {table: {name: position for position, name in enumerate(columns)} for table, columns in OUTCOME_COLUMNS.items()}
 
-def encode_rows(rows: Rows) -> Array:
-    """int64 [rows.count, len(OUTCOME_COLUMNS[rows.table])]; ids that are not given are 0.
+
+def encoded(table: str, parts: Sequence[Rows]) -> Array:
+    """int64 [len(OUTCOME_COLUMNS[table]), rows of all parts], which are of this table; ids that are not given are 0.
 
     Raises KeyError for a column that is missing, or not of the table.
     """
-    columns = OUTCOME_COLUMNS[rows.table]
-    unknown = set(rows.columns) - set(columns)
-    missing = set(columns) - set(rows.columns) - {"topic_id", "sub_id"}
-    if unknown or missing:
-        raise KeyError(f"outcome of {rows.table}: unknown {sorted(unknown)}, missing {sorted(missing)}")
-    encoded = np.zeros((rows.count, len(columns)), dtype=np.int64, order="F")
-    for name, value in rows.columns.items():
-        encoded[:, columns.index(name)] = value
-    return encoded
+    positions = _POSITIONS[table]
+    columns = np.zeros((len(positions), sum(part.count for part in parts)), dtype=np.int64)
+    start = 0
+    for part in parts:
+        if positions.keys() - _IDS != part.columns.keys() - _IDS:
+            raise KeyError(f"outcome of {table}: missing or unknown {sorted((positions.keys() ^ part.columns.keys()) - _IDS)}")
+        stop = start + part.count
+        for name, value in part.columns.items():
+            columns[positions[name], start:stop] = value
+        start = stop
+    return columns

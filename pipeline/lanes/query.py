@@ -130,7 +130,7 @@ def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[str, Size]]:
     reports = [packet.report for packet in packets if packet.report is not None]
     report, newest_ts = dict.fromkeys(LANE_REPORT_COLUMNS, 0), 0
     if reports:
-        lanes = opened_outcomes(reports)
+        lanes = opened_outcomes(LANE_REPORT, reports)
         report = {name: pc.sum(lanes[name]).as_py() for name in LANE_REPORT_COLUMNS}
         newest_ts = pc.max(lanes[LANE_REPORT_NEWEST]).as_py()
     sizes: dict[str, Size] = {}
@@ -167,7 +167,8 @@ def _write_few(
         return
     packets = rows.select("kind", "outcome").toArrow()
     outcomes = {
-        table.name: opened_outcomes(packets.filter(pc.equal(packets["kind"], KINDS[table.name]))["outcome"].to_pylist()) for table in tables
+        table.name: opened_outcomes(table.name, packets.filter(pc.equal(packets["kind"], KINDS[table.name]))["outcome"].to_pylist())
+        for table in tables
     }
 
     def resolved() -> FewOutcomes | None:

@@ -233,7 +233,7 @@ def laid_out(segments: Array, rows: Records) -> Blocks:
     used = segments[:, USED].copy()
     blocks_of = -(-used // BLOCK)
     total = int(blocks_of.sum())
-    pool = empty_rows(rows.dtype, (2 * total + 4) * BLOCK)
+    pool = empty_rows(rows.dtype, (2 * total + 32) * BLOCK)
     first_block = np.cumsum(blocks_of) - blocks_of
     put_rows(pool, places_of(first_block * BLOCK, used), rows)
     directory = empty_rows(DIRECTORY_ROW, total)

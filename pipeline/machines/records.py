@@ -7,6 +7,7 @@ Every field is int64, or a small array of them (`throttled[dimension, level]`). 
 handing it an array costs a reference count. So rules take records where they can.
 """
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,7 +36,7 @@ def record(*names: str, **shaped: tuple[int, ...]) -> np.dtype[Any]:
 
 def empty_rows(kind: np.dtype[Any], capacity: int) -> Records:
     """`capacity` rows of zeros."""
-    return np.zeros(capacity, dtype=kind).view(np.recarray)
+    return np.zeros(capacity, dtype=kind)
 
 
 def blank(kind: np.dtype[Any], **values: int) -> Records:
@@ -49,7 +50,8 @@ def blank(kind: np.dtype[Any], **values: int) -> Records:
 def with_capacity(rows: Records, used: int, capacity: int) -> Records:
     """The first `used` rows, and empty ones up to `capacity`: these take no memory until something is written there."""
     larger = empty_rows(rows.dtype, capacity)
-    put_rows(larger, slice(used), rows[:used])
+    if used:
+        put_rows(larger, slice(used), rows[:used])
     return larger
 
 
@@ -60,20 +62,23 @@ def put_rows(target: Records, places: Array | slice, rows: Records) -> None:
 
 def as_numbers(rows: Records) -> Array:
     """The rows as int64 [n, width], fields in their order: how a state is kept."""
-    flat: Array = np.ascontiguousarray(rows).view(np.ndarray).view(np.int64)
+    flat: Array = np.ascontiguousarray(rows).view(np.int64)
     return flat.reshape(len(rows), width_of(rows.dtype))
 
 
 def as_records(numbers: Array, kind: np.dtype[Any]) -> Records:
     """The inverse of `as_numbers`: rows of `kind`."""
-    return np.ascontiguousarray(numbers).reshape(-1).view(kind).view(np.recarray)
+    return np.ascontiguousarray(numbers).reshape(-1).view(kind)
+
+
+def together(parts: Sequence[Records]) -> Records:
+    """A copy of the rows of all parts, which are of one kind, one part after the other.
+
+    numpy would compare the kinds field by field; numbers have none.
+    """
+    return as_records(np.concatenate([as_numbers(part) for part in parts if len(part)] or [as_numbers(parts[0])]), parts[0].dtype)
 
 
 def width_of(kind: np.dtype[Any]) -> int:
     """How many numbers a row has."""
     return kind.itemsize // 8
-
-
-def record_array(rows: NDArray[Any]) -> Records:
-    """Rows whose fields are attributes, whatever numpy made of them."""
-    return rows.view(np.recarray)

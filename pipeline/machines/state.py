@@ -13,10 +13,12 @@ from pipeline.machines import blocks
 from pipeline.machines.array import Array
 from pipeline.machines.index import fill, new_index
 from pipeline.machines.package import Arena, Beside, Family, Listed, Package, Pool, Single, Store
-from pipeline.machines.records import Record, Records, as_numbers, as_records, empty_rows, record, record_array, width_of, with_capacity
+from pipeline.machines.records import Record, Records, as_numbers, as_records, empty_rows, record, width_of, with_capacity
 from pipeline.machines.segments import BEGIN, CAPACITY, MOVES, has_spare, packed, unpack, with_spare
 
 FIRST_CAPACITY = 16
+#: Rows on their way out that a fold has room for: where they are full it stops, and each stop costs as much as a hundred events.
+FIRST_LIST_CAPACITY = 512
 
 
 class Layout:
@@ -119,28 +121,31 @@ class BrokerState:
 
     def grow(self) -> None:
         """More rows wherever an event, or a check of every topic, could lack them; rows of families keep their numbers."""
-        changed = False
+        before = dict(self.rows)
+        moved = False
+        counts = dict(zip(self.layout.counted, as_numbers(self._counts)[0].tolist(), strict=True))
         for family in self.layout.families:
-            used = int(self.counts[family.name])
+            used = counts[family.name]
             if used >= len(self.rows[family.name]):
-                changed = True
+                moved = True
                 for name in self.layout.in_family(family.name):
                     self.rows[name] = with_capacity(self.rows[name], used, 2 * used)
-        most = 2 * sum(int(self.counts[family.name]) for family in self.layout.families) + FIRST_CAPACITY
+        most = 2 * sum(counts[family.name] for family in self.layout.families) + FIRST_CAPACITY
         # All lists alike: the fold compares the longest with the room of the smallest.
-        needed = most + max(int(self.counts[self.layout.count_of(store)]) for store in self.layout.lists)
+        needed = most + max(counts[self.layout.count_of(store)] for store in self.layout.lists)
         for store in self.layout.lists:
             if len(self.rows[store.name]) < needed:
-                self.rows[store.name] = with_capacity(self.rows[store.name], int(self.counts[self.layout.count_of(store)]), 2 * needed)
+                self.rows[store.name] = with_capacity(self.rows[store.name], counts[self.layout.count_of(store)], 2 * needed)
         for arena in self.layout.arenas:
             ends = self.rows[f"{arena.name}_ends"]
             if not has_spare(len(self.rows[arena.name]), ends):
                 self._lay_out(arena, self.rows[arena.name], int(ends[MOVES]))
         for pool in self.layout.pools:
             self.rows[pool.name] = blocks.with_room(self._segments(pool), self.rows[pool.name])
-        if changed:
+        if moved:
             self._index()
-        self._regroup()
+        if any(rows is not before[name] for name, rows in self.rows.items()):
+            self._regroup()
 
     def taken(self, epoch: int) -> "Iterable[tuple[str, Records]]":
         """(table, rows) of the lists that leave after every fold, emptied."""
@@ -167,7 +172,8 @@ class BrokerState:
             rows = as_records(_checked(kept, store.name, store.kind), store.kind)
             count = self.layout.count_of(store) if isinstance(store, Listed) else self.layout.family_of(store.name)
             invariant(len(rows) == self.counts[count], f"state array {store.name} has {len(rows)} rows, its count is {self.counts[count]}")
-        self.rows[store.name] = with_capacity(rows, len(rows), max(FIRST_CAPACITY, len(rows) + len(rows) // 4))
+        least = FIRST_LIST_CAPACITY if isinstance(store, Listed) else FIRST_CAPACITY
+        self.rows[store.name] = with_capacity(rows, len(rows), max(least, len(rows) + len(rows) // 4))
 
     def _open_arena(self, arena: Arena, kept: dict[str, Array] | None) -> None:
         unpack(self._segments(arena))
@@ -182,7 +188,8 @@ class BrokerState:
 
     def _in_use(self, name: str) -> Records:
         """The rows in use of a family, or of what lies beside one."""
-        return record_array(self.rows[name][: self.counts[self.layout.family_of(name)]])
+        rows: Records = self.rows[name][: self.counts[self.layout.family_of(name)]]
+        return rows
 
     def _index(self) -> None:
         for family in self.layout.families:
@@ -214,7 +221,7 @@ class BrokerState:
             new_rows[family.name] = np.full(len(rows) + 1, -1, dtype=np.int64)  # so that −1, its last place, stays −1
             new_rows[family.name][order] = np.arange(len(order))
             for name in self.layout.in_family(family.name):
-                kept = record_array(self._in_use(name).take(order))
+                kept = self._in_use(name).take(order)
                 self.rows[name] = with_capacity(kept, len(kept), max(FIRST_CAPACITY, len(kept) + len(kept) // 4))
             self.counts[family.name] = len(order)
         self._index()

@@ -40,7 +40,7 @@ class State:
         self.blob = value[0]
 
 (packets,) = lane_operator(SETTINGS)((7,), chunks(), State())
-report = opened_outcomes([packets["outcome"].iloc[-1]])
+report = opened_outcomes("lane_report", [packets["outcome"].iloc[-1]])
 # Not getrusage: its maximum is inherited from the process that started this one, a pytest of any size.
 peak_kb = int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 print(report["applied"][0].as_py(), peak_kb // 1024)

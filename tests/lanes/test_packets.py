@@ -77,7 +77,7 @@ def test_outcomes_come_out_as_they_went_in(monkeypatch: pytest.MonkeyPatch, most
     assert len({rows.table for rows in outcomes}) > 4
     for table in {rows.table for rows in outcomes}:
         own = frame[frame["kind"] == KINDS[table]]
-        opened = opened_outcomes(own["outcome"])
+        opened = opened_outcomes(table, own["outcome"])
         assert opened.num_rows == own["rows"].sum() == sum(rows.count for rows in outcomes if rows.table == table)
         assert (own["rows"] <= most_rows).all()
         states = opened[PAYLOAD].to_pylist() if PAYLOAD in opened.column_names else []

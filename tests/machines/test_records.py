@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from suite.examples import examples
 
 from pipeline.faults import BrokenInvariant
-from pipeline.machines.records import as_numbers, as_records, blank, empty_rows, record, record_array, width_of, with_capacity
+from pipeline.machines.records import as_numbers, as_records, blank, empty_rows, record, together, width_of, with_capacity
 
 KIND = record("first", "second", marks=(2,), matrix=(2, 3))
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -53,6 +53,17 @@ def test_more_capacity_keeps_the_rows_and_adds_zeros() -> None:
 
 
 def test_fields_are_attributes_again_after_numpy_took_a_part() -> None:
-    rows = record_array(empty_rows(KIND, 3).view(np.ndarray)[1:])
+    rows = np.concatenate((empty_rows(KIND, 1), empty_rows(KIND, 3).take([2, 1])))[1:]
     rows[0].marks[1] = 3
     assert as_numbers(rows)[0].tolist() == [0, 0, 0, 3, 0, 0, 0, 0, 0, 0]
+
+
+def test_parts_together_are_a_copy_in_their_order() -> None:
+    rows = empty_rows(KIND, 4)
+    rows["first"] = 1, 2, 3, 4
+    for parts, wanted in (((rows[:1], rows[:0], rows[2:]), [1, 3, 4]), ((rows[:0], rows[:2]), [1, 2]), ((rows[:0], rows[4:]), [])):
+        joined = together(parts)
+        assert joined.dtype == KIND
+        assert joined["first"].tolist() == wanted
+        joined["first"] = 9
+    assert rows["first"].tolist() == [1, 2, 3, 4]

@@ -17,7 +17,7 @@ from pipeline.machines.blocks import Blocks
 from pipeline.machines.compiled import compiled
 from pipeline.machines.index import EMPTY, find, insert
 from pipeline.machines.package import Arena, Beside, Ends, Family, Listed, Package, Pool, Single, State
-from pipeline.machines.records import Record, Records, record, record_array
+from pipeline.machines.records import Record, Records, record
 from pipeline.machines.segments import BEGIN, DROPPED, SEGMENT, USED
 from pipeline.machines.state import FIRST_CAPACITY, BrokerState, Layout
 
@@ -168,7 +168,7 @@ class Small:
             if name[0] == "topics":
                 first = row.queue[BEGIN] + row.queue[DROPPED]
                 assert rows["queues"]["number"][first : first + row.queue[USED]].tolist() == thing.queue
-                kept = blocks.gathered(record_array(rows["topics"][at : at + 1].copy())["sorted"], rows["sorteds"])
+                kept = blocks.gathered(rows["topics"][at : at + 1].copy()["sorted"], rows["sorteds"])
                 assert list(zip(kept["ledger"].tolist(), kept["entry"].tolist(), strict=True)) == thing.sorted
                 assert rows["shadows"]["number"][at] == thing.shadow
         waiting = zip(rows["waiting"]["number"].tolist(), rows["beside_waiting"]["number"].tolist(), strict=True)

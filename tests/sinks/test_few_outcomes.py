@@ -1,17 +1,20 @@
 """Outcomes become the same table rows in the driver and in Spark."""
 
 import random
+from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.lanes.operator import OUTPUT_TYPE
-from pipeline.lanes.outcome_packets import outcome_schema, wide_rows
+from pipeline.lanes.outcome_packets import outcome_schema, packed_outcomes, wide_rows
+from pipeline.machines.outcome import Rows
 from pipeline.sinks.few_outcomes import FewOutcomes
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from schemas.field import Table
-from schemas.outcomes import ENUMS, KINDS, LANE_REPORT, NULL, OUTCOME_COLUMNS, PAYLOAD
+from schemas.outcomes import ENUMS, LANE_REPORT, NULL, OUTCOME_COLUMNS, PAYLOAD
 from schemas.render.arrow import arrow_schema
 from schemas.render.spark import struct
 from schemas.tables import LANE_TABLES, TABLES_BY_NAME
@@ -62,15 +65,17 @@ def random_outcomes(seed: int) -> dict[str, pa.Table]:
     return outcomes
 
 
+def as_a_lane_gives(table: str, row: dict[str, Any]) -> tuple[int, list[Rows]]:
+    """The broker's id, and the row as an outcome."""
+    return row["broker_id"], [Rows(table, {name: row[name] for name in OUTCOME_COLUMNS[table]}, 1, row.get(PAYLOAD, b""))]
+
+
 def as_spark_has_them(spark: SparkSession, outcomes: dict[str, pa.Table]) -> DataFrame:
     """The same rows, each as wide as the widest."""
-    packets = []
-    for table, rows in outcomes.items():
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, rows.schema) as stream:
-            stream.write_table(rows)
-        packets.append({"kind": KINDS[table], "outcome": sink.getvalue().to_pybytes()})
-    wide = pa.Table.from_batches(wide_rows(iter(pa.Table.from_pylist(packets).to_batches())))
+    packets = [
+        frame for table, rows in outcomes.items() for row in rows.to_pylist() for frame in packed_outcomes(*as_a_lane_gives(table, row))
+    ]
+    wide = pa.Table.from_batches(wide_rows(iter(pa.Table.from_pandas(pd.concat(packets), preserve_index=False).to_batches())))
     return spark.createDataFrame(wide, OUTPUT_TYPE)
 
 

@@ -12,7 +12,7 @@ from pipeline.machines.channel.rows import connection_rows, memory_row, topic_ro
 from pipeline.machines.channel.window_end import pass_borders, step_clocks
 from pipeline.machines.outcome import Rows, Window
 from pipeline.machines.package import Ends, State
-from pipeline.machines.records import record_array
+from pipeline.machines.records import together
 
 
 class ChannelEnds(Ends):
@@ -29,8 +29,8 @@ class ChannelEnds(Ends):
         alive["began_complete"] &= alive["losses_at_open"] == broker.settings[0].losses
         closed = counts.closed_connections
         yield connection_rows(
-            record_array(np.concatenate((channel.closed_connections[:closed], alive))),
-            record_array(np.concatenate((channel.closed_channels[:closed], channels[shown]))),
+            together((channel.closed_connections[:closed], alive)),
+            together((channel.closed_channels[:closed], channels[shown])),
             channel.channel_settings[0],
             window,
         )

@@ -7,7 +7,7 @@ import numpy as np
 from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows, Window
 from pipeline.machines.package import Ends, State
-from pipeline.machines.records import Records, record_array
+from pipeline.machines.records import Records, together
 from pipeline.machines.throttle.closing import close_limiter
 from pipeline.machines.throttle.layout import LASTING, NO_USE, THROTTLING_ROW
 from pipeline.machines.throttle.rows import limiter_rows, subscription_rows
@@ -27,8 +27,8 @@ class ThrottleEnds(Ends):
         alive["began_complete"] &= alive["losses_at_open"] == broker.settings[0].losses
         closed = counts.closed_dispatchers
         yield subscription_rows(
-            record_array(np.concatenate((throttle.closed_dispatchers[:closed], alive))),
-            record_array(np.concatenate((throttle.closed_throttlings[:closed], throttle.throttlings.take(shown)))),
+            together((throttle.closed_dispatchers[:closed], alive)),
+            together((throttle.closed_throttlings[:closed], throttle.throttlings.take(shown))),
             window,
         )
         yield from self._limiter_rows(state, window)
@@ -78,13 +78,9 @@ class ThrottleEnds(Ends):
             uses.append(used.take(alive))
             ends.append(end)
             _restart(used, rows, alive, end)
-        together, used_together, permits_end = (
-            record_array(np.concatenate(limiters)),
-            record_array(np.concatenate(uses)),
-            np.concatenate(ends),
-        )
+        all_limiters, all_uses, permits_end = together(limiters), together(uses), np.concatenate(ends)
         for dimension in range(permits_end.shape[1]):
-            yield limiter_rows(together, used_together, permits_end[:, dimension], dimension, window)
+            yield limiter_rows(all_limiters, all_uses, permits_end[:, dimension], dimension, window)
 
 
 def _restart(uses: Records, limiters: Records, alive: Array, permits: Array) -> None:
