@@ -5,6 +5,8 @@ topics: the same as lanes, with 1, 10 and 100 thousand idle topics held by the l
 backfill: the stream (Delta bronze → lanes → tables), and a backfill of all its dates (computed anew and compared, nothing differs).
 watch:  lanes in a micro-batch per file of bronze that nobody watches, and the same with listener, ledger, log and lines for a person.
 ingest: spark.read.json → Delta copy, and files → ingest → bronze, on the same files.
+formats: files → ingest → bronze for each format of files, and a plain copy of them that is told the columns.
+whole:  JSON lines → ingest → lanes → tables, and a plain copy of the lines that is told the columns.
 fold:   a plain numpy pass, and the lane with all packages of rules, on the same rows, on one core and without Spark. Asks for no captures.
 memory: what a lane with ten million retained entries over a thousand topics takes, in memory and as a state blob. Nothing is compared.
 live:   the job as a user starts it: seconds until its first rows, and from each new file to the tables. Nothing is compared.
@@ -16,12 +18,9 @@ import shutil
 import statistics
 import tempfile
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +29,11 @@ from pyspark.sql import functions as F
 
 from bench.fold import bench_fold
 from bench.fold_memory import bench_memory
+from bench.ingest import bench_formats, bench_ingest, bench_whole
 from bench.live import bench_live
-from bench.log import ingested, json_files, multiplied
-from bench.measure import PeakMemory, against_baseline, alternate, apart_from_fixed_costs, cost_of_state, summary
+from bench.log import ingested, multiplied
+from bench.measure import PeakMemory, against_baseline, alternate, cost_of_state, summary
+from bench.runs import TO_END, context
 from bench.stages import bench_stages
 from bench.topics import SUBSCRIPTIONS, append_active, brokers_of, warehouse_with_idle_topics
 from bench.watch import watched_and_not
@@ -40,17 +41,12 @@ from jobs.session import build_session
 from pipeline.backfill.backfill import backfill, dates_of_all
 from pipeline.backfill.run import Run as BackfillRun
 from pipeline.backfill.slices import SWAPPED_TABLES
-from pipeline.ingest.query import start_ingest
 from pipeline.lanes.control import issue_drain
 from pipeline.lanes.query import start_lanes
-from pipeline.run_context import RunContext
 from pipeline.settings import Settings, load_settings
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
-from schemas.render.spark import struct
-from schemas.tables.bronze import PARSED_FIELDS
 
-TO_END: dict[str, Any] = {"availableNow": True}
 IDLE_TOPICS = (1_000, 10_000, 100_000)
 SOURCES = ("dispatch_events", "names", "lane_control")
 
@@ -64,11 +60,6 @@ class ReadsElsewhere(Warehouse):
     def table(self, name: str) -> str:
         """Sources from the other warehouse, everything else here."""
         return self.source.table(name) if name in SOURCES else super().table(name)
-
-
-def context() -> RunContext:
-    """A run that nobody stops."""
-    return RunContext(str(uuid.uuid4()), "bench", lambda: datetime.now(UTC), lambda: None, lambda _: None)
 
 
 def bench_lanes(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
@@ -125,50 +116,6 @@ def what_the_rules_met(spark: SparkSession, warehouse: Warehouse) -> dict[str, A
         spark.read.format("delta").load(path).createOrReplaceTempView("t")
         facts |= spark.sql(query).collect()[0].asDict()
     return facts
-
-
-def bench_ingest(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
-    """Ingest against a plain `spark.read.json` → Delta copy, then against one that knows the columns beforehand, as ingest does.
-
-    The second comparison runs once more over one file. The difference shows the fixed costs.
-    """
-    capture = sorted(
-        Path().glob(captures) if not captures.startswith("/") else Path("/").glob(captures.lstrip("/")), key=lambda p: p.stat().st_size
-    )[-1]
-    rows = json_files(capture, folder / "json-all", copies)
-    rows_of_one = json_files(capture, folder / "json-one", 1)
-    print(f"{rows:,} lines", flush=True)
-    schema = struct([f for f in PARSED_FIELDS if f.name not in ("type_code", "extra", "source_file", "source_line")])
-
-    def plain_copy(number: int) -> None:
-        spark.read.json(str(folder / "json-all")).write.format("delta").save(str(folder / f"copy-plain-{number}"))
-
-    def typed_copy(files: str, number: int) -> None:
-        spark.read.schema(schema).json(str(folder / f"json-{files}")).write.format("delta").save(str(folder / f"copy-{files}-{number}"))
-
-    def ingest(files: str, beside: str, number: int) -> None:
-        query = start_ingest(spark, targets[beside][number], str(folder / f"json-{files}"), settings, context(), TO_END)
-        query.awaitTermination()
-
-    targets = {
-        beside: [Warehouse(str(folder / f"ingest-{beside}-{number}")) for number in range(rounds + 1)]
-        for beside in ("plain", "typed", "one")
-    }
-    for target in chain.from_iterable(targets.values()):
-        create_missing_tables(spark, target)
-
-    with PeakMemory() as memory:
-        plain = alternate(plain_copy, partial(ingest, "all", "plain"), rounds)
-        print("the copy knows the columns", flush=True)
-        typed = alternate(partial(typed_copy, "all"), partial(ingest, "all", "typed"), rounds)
-        print(f"{rows_of_one:,} lines", flush=True)
-        one = alternate(partial(typed_copy, "one"), partial(ingest, "one", "one"), rounds)
-    return (
-        summary(plain, rows)
-        | {f"typed_{name}": value for name, value in summary(typed, rows).items() if name != "rows"}
-        | apart_from_fixed_costs(typed, rows, one, rows_of_one)
-        | {"java_peak_mb": memory.java_mb, "python_worker_peak_mb": memory.python_worker_mb}
-    )
 
 
 def bench_topics(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
@@ -268,7 +215,15 @@ def bench_watch(spark: SparkSession, captures: str, folder: Path, copies: int, r
     return summary(pair, rows) | {"micro_batches_recorded": recorded}
 
 
-BENCHES = {"lanes": bench_lanes, "ingest": bench_ingest, "topics": bench_topics, "backfill": bench_backfill, "watch": bench_watch}
+BENCHES = {
+    "lanes": bench_lanes,
+    "ingest": bench_ingest,
+    "formats": bench_formats,
+    "whole": bench_whole,
+    "topics": bench_topics,
+    "backfill": bench_backfill,
+    "watch": bench_watch,
+}
 #: By folder and rounds.
 WITHOUT_CAPTURES: dict[str, Callable[[Path, int], dict[str, Any]]] = {
     "fold": lambda _, rounds: bench_fold(rounds),

@@ -11,6 +11,7 @@ import json
 import os
 import shlex
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +48,12 @@ def run(args: argparse.Namespace) -> int:
     say("a real Pulsar broker's log of 85 s of a busy shop in trouble (demo/y_incident), through the streaming job")
     settings = load_settings(None, [], os.environ)
     say(f"settings:\n{describe(settings)}\nstarting Spark …")
-    spark = build_session("dispatch-analytics demo", LITTLE_DATA)
-    warehouse = qualified_warehouse(spark, args.warehouse)
-    _make_room(spark, warehouse)
-    with tempfile.TemporaryDirectory(prefix="dispatch-demo-") as folder:
-        events = _stage(CAPTURE, Path(folder))
+    with tempfile.TemporaryDirectory(prefix="dispatch-demo-") as folder, ThreadPoolExecutor(1) as meanwhile:
+        staged = meanwhile.submit(_stage, CAPTURE, Path(folder))
+        spark = build_session("dispatch-analytics demo", LITTLE_DATA)
+        warehouse = qualified_warehouse(spark, args.warehouse)
+        _make_room(spark, warehouse)
+        events = staged.result()
         say(f"{events:,} events up to the moment at which the broker was asked for its counters")
         code = run_stream(spark, Path(folder).as_uri(), warehouse.root, settings, once=True, drain=True)
     if code:

@@ -1,5 +1,6 @@
 """Which kind of source `--events` is."""
 
+import os
 from typing import Protocol
 
 from pyspark.sql import SparkSession
@@ -10,8 +11,9 @@ from pipeline.parse.line import ParseLimits
 from pipeline.sources import jsonl_files, parquet_files
 from pipeline.sources.delta_table import DeltaTableSource
 from pipeline.sources.jsonl_files import JsonlFiles
+from pipeline.sources.listed_files import local_path
 from pipeline.sources.parquet_files import ParquetFiles
-from pipeline.sources.place import Place, find_place
+from pipeline.sources.place import Place, files_below, find_place
 from pipeline.sources.source import Source
 from pipeline.warehouse.files import WarehouseFiles
 
@@ -51,7 +53,7 @@ def open_source(spark: SparkSession, events: str, ingest: IngestLimits) -> Sourc
             )
         return DeltaTableSource(events, ingest.max_files_per_batch, limits)
     parquet = find_place(spark, events, parquet_files.SUFFIXES)
-    if kind == "parquet" or (kind == "auto" and _has_parquet(parquet, spark)):
+    if kind == "parquet" or (kind == "auto" and _has_parquet(parquet, spark, events)):
         return ParquetFiles(parquet, ingest.max_files_per_batch, limits)
     return JsonlFiles(find_place(spark, events, jsonl_files.SUFFIXES), ingest.max_files_per_batch, limits)
 
@@ -60,5 +62,9 @@ def _is_delta(spark: SparkSession, events: str) -> bool:
     return WarehouseFiles(spark).exists(f"{events.rstrip('/')}/_delta_log")
 
 
-def _has_parquet(place: Place, spark: SparkSession) -> bool:
-    return not place.listing(spark).where(F.lower("file").endswith(parquet_files.SUFFIXES[0])).isEmpty()
+def _has_parquet(place: Place, spark: SparkSession, events: str) -> bool:
+    suffix = parquet_files.SUFFIXES[0]
+    folder = local_path(WarehouseFiles(spark).absolute(events)) if place.local else ""
+    if os.path.isdir(folder):  # a job of Spark for a look into a folder would delay the job's start by a second
+        return any(path.endswith(suffix) for path in files_below(folder))
+    return not place.listing(spark).where(F.lower("file").endswith(suffix)).isEmpty()

@@ -1,7 +1,8 @@
 """`--events` to what Spark lists and which of the listed files are meant: a folder, a file, or a glob, also with `**`."""
 
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
@@ -48,6 +49,18 @@ class Place:
         wanted = spark.createDataFrame(gone, "path string").where(F.col("path").rlike(self.wanted)).first() if gone else None
         if wanted is not None:
             raise vanished(wanted.path)
+
+
+def files_below(folder: str) -> Iterator[str]:
+    """Paths of the files in a local folder and below that Spark would list: no part of them is hidden."""
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not _is_hidden(name)]
+        yield from (os.path.join(parent, name) for name in names if not _is_hidden(name))
+
+
+def _is_hidden(name: str) -> bool:
+    """As Spark has it: `_SUCCESS` and `.crc` are hidden, a partition's folder such as `_date=1` is not."""
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
 def vanished(path: str) -> BadWarehouse:

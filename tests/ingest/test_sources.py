@@ -20,7 +20,7 @@ from pipeline.ingest.ids import BROKER, SUBSCRIPTION, TOPIC, id_of, with_ids
 from pipeline.ingest.names import write_names
 from pipeline.parse.line import ParseLimits
 from pipeline.run_context import RunContext
-from pipeline.settings import default_settings
+from pipeline.settings import default_settings, load_settings
 from pipeline.sources import parquet_files
 from pipeline.sources.detect import open_source
 from pipeline.sources.jsonl_files import KIND, JsonlFiles, Prefix
@@ -155,6 +155,18 @@ def test_a_glob_is_no_delta_table(spark: SparkSession, tmp_path: Path) -> None:
     settings = default_settings().ingest.model_copy(update={"source_format": "delta"})
     with pytest.raises(BadConfig, match=r"ingest\.source_format"):
         open_source(spark, f"{tmp_path}/*", settings)
+
+
+@pytest.mark.parametrize(
+    "file", ["a.parquet", "below/A.PARQUET", "_date=1/a.parquet", "_temporary/a.parquet", ".b/a.parquet", "_a.parquet", "a.jsonl"]
+)
+def test_a_folder_is_parquet_if_spark_would_list_such_a_file(spark: SparkSession, tmp_path: Path, file: str) -> None:
+    path = tmp_path / "a%20b c" / file
+    path.parent.mkdir(parents=True)
+    path.write_text("x")
+    listed = find_place(spark, str(tmp_path / "a%20b c"), parquet_files.SUFFIXES).listing(spark).where("lower(file) like '%.parquet'")
+    found = open_source(spark, str(tmp_path / "a%20b c"), load_settings(None, [], {}).ingest)
+    assert isinstance(found, ParquetFiles) == (not listed.isEmpty())
 
 
 def test_two_texts_with_one_id_stop_ingest(
