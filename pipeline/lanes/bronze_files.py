@@ -4,17 +4,19 @@ Spark follows the table's commits and hands out its files; it decodes no column 
 projection, a shuffle, a sort and Arrow, cost five times what everything here costs (docs/performance.md).
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from pipeline.faults import invariant
 from pipeline.lanes.bronze_columns import columns_read, lane_columns_of
 from pipeline.lanes.packet import PACKET, packed_rows
 from pipeline.machines.array import Array
@@ -43,27 +45,80 @@ def has_plain_files(table: str) -> bool:
 
 def packets(bronze: DataFrame) -> DataFrame:
     """The rows of `bronze`, a table with plain files, as packets (PACKET_TYPE)."""
-    # A file that was cut for two tasks is read whole by the one that has its beginning.
-    files = bronze.select(F.input_file_name().alias("file"), F.input_file_block_start().alias("start")).where("start = 0")
-    return files.select("file").mapInArrow(_packets_of_files, PACKET_TYPE)
+    of_row = (F.input_file_name(), F.input_file_block_start(), F.input_file_block_length())
+    split = bronze.select(*(value.alias(name) for value, name in zip(of_row, Split._fields, strict=True)))
+    return split.mapInArrow(_packets_of_splits, PACKET_TYPE)
 
 
-def _packets_of_files(batches: Batches) -> Batches:
-    """`batches` name the file of each row: a file as often as it has rows."""
-    read: set[str] = set()
+class Split(NamedTuple):
+    """A stretch of a Parquet file, as Spark gives it to one task: `start` and `length` in bytes."""
+
+    uri: str
+    start: int
+    length: int
+
+    @property
+    def path(self) -> str:
+        """In the local file system."""
+        return "/" + unquote(self.uri).removeprefix("file:").lstrip("/")
+
+
+def _packets_of_splits(batches: Batches) -> Batches:
+    """`batches` name the split of each row: a split as often as it has rows."""
+    rows_of_spark: Counter[Split] = Counter()
+    rows_read: dict[Split, int] = {}
     for batch in batches:
-        for uri in pc.unique(batch.column("file")).to_pylist():
-            if uri not in read:
-                read.add(uri)
-                yield from packets_of_file("/" + unquote(uri).removeprefix("file:").lstrip("/"))
+        for split, rows in _splits_of(batch):
+            rows_of_spark[split] += rows
+            if split not in rows_read:
+                groups = row_groups_of(split)
+                rows_read[split] = groups.rows
+                yield from packets_of_file(split.path, groups.numbers)
+    # A row group belongs to one split, by a rule of the Parquet library. If we had another rule, events would be lost, or come twice.
+    different = [split for split, rows in rows_of_spark.items() if rows_read[split] != rows]
+    invariant(not different, f"tasks and Spark disagree about the row groups of {different[:1]}")
 
 
-def packets_of_file(path: str) -> Batches:
-    """The events of one Parquet file of dispatch_events, in its order, as packets."""
+def _splits_of(batch: pa.RecordBatch) -> Iterator[tuple[Split, int]]:
+    """Each split of a batch with its number of rows, which follow each other."""
+    files, starts, lengths = (batch.column(name) for name in Split._fields)
+    numbers = files.dictionary_encode()
+    of_row = np.stack([numbers.indices.to_numpy(), starts.to_numpy(), lengths.to_numpy()])
+    borders = np.flatnonzero((np.diff(of_row) != 0).any(axis=0)) + 1
+    for first, stop in pairwise([0, *borders.tolist(), batch.num_rows]):
+        if stop > first:
+            yield Split(files[first].as_py(), starts[first].as_py(), lengths[first].as_py()), stop - first
+
+
+class RowGroups(NamedTuple):
+    """Row groups of a file, by their numbers, and the rows in them."""
+
+    numbers: list[int]
+    rows: int
+
+
+def row_groups_of(split: Split) -> RowGroups:
+    """The row groups whose middle lies in the split: so parquet-java gives them to Spark's tasks (`filterFileMetaDataByMidpoint`)."""
+    file = pq.read_metadata(split.path)
+    groups = [file.row_group(number) for number in range(file.num_row_groups)]
+    numbers = [number for number, group in enumerate(groups) if split.start <= _middle_of(group) < split.start + split.length]
+    return RowGroups(numbers, sum(groups[number].num_rows for number in numbers))
+
+
+def _middle_of(group: pq.RowGroupMetaData) -> int:
+    columns = [group.column(number) for number in range(group.num_columns)]
+    begin = columns[0].data_page_offset
+    if columns[0].has_dictionary_page:
+        begin = min(begin, columns[0].dictionary_page_offset)
+    return int(begin + sum(column.total_compressed_size for column in columns) // 2)
+
+
+def packets_of_file(path: str, row_groups: list[int] | None = None) -> Batches:
+    """The events of (`row_groups` of) one Parquet file of dispatch_events, in its order, as packets."""
     with pq.ParquetFile(path) as file:
         present = set(file.schema_arrow.names)
         columns = [name for name in columns_read() if name in present]
-        for events in file.iter_batches(READ_ROWS, columns=columns, use_threads=False):
+        for events in file.iter_batches(READ_ROWS, row_groups=row_groups, columns=columns, use_threads=False):
             yield packed_events(events)
 
 
