@@ -160,6 +160,7 @@ def test_executors_and_workers_that_die_change_nothing(spark: SparkSession, clus
         cluster.start_worker(1)
         assert killed == 4
         assert job.said().count("Lost executor") >= 5, job.said()
+        assert "ExecutorLostFailure" in job.said(), "a task was lost with its executor"
         Path(warehouse.stop_file).touch()
         assert job.exit_code() == 0, job.said()
     log.rest()
