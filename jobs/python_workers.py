@@ -9,7 +9,8 @@ from jobs.shared_paths import runs_on_a_cluster
 def start_python_workers(spark: Any) -> None:
     """Begin to start Spark's daemons and first workers, which import what tasks need (jobs/python_daemon.py).
 
-    Nobody waits for it. What keeps them from starting keeps them from the first micro-batch, too, which reports it.
+    Nobody waits for it. What keeps them from starting keeps them from the first micro-batch, too. A session that ends meanwhile is no
+    fault.
     """
     threading.Thread(target=_run_tasks, args=(spark,), daemon=True).start()
 
@@ -17,7 +18,15 @@ def start_python_workers(spark: Any) -> None:
 def _run_tasks(spark: Any) -> None:
     # A daemon serves all workers of its executor.
     tasks = spark.sparkContext.defaultParallelism if runs_on_a_cluster(spark.sparkContext.master) else 1
-    spark.range(0, tasks, 1, tasks).mapInArrow(_as_it_is, "id long").collect()
+    try:
+        spark.range(0, tasks, 1, tasks).mapInArrow(_as_it_is, "id long").collect()
+    except Exception:
+        if not _has_ended(spark.sparkContext):
+            raise
+
+
+def _has_ended(context: Any) -> bool:
+    return context._jsc is None or bool(context._jsc.sc().isStopped())
 
 
 def _as_it_is(batches: Any) -> Any:
