@@ -6,12 +6,12 @@ import sys
 import zipfile
 from pathlib import Path
 
-import numba
 import pytest
 
 from jobs.code_zip import write_archive
 from jobs.compiled_rules import UNUSED_AFTER_DAYS
 from jobs.shipped_rules import SHIPPED
+from pipeline.machines.fold import fold
 from pipeline.machines.warm_up import warm_up
 
 NOW_S = 1_800_000_000.0
@@ -40,7 +40,8 @@ print(add(2, 3), sum(add.stats.cache_hits.values()), sum(add.stats.cache_misses.
 def cache_parent() -> str:
     """NUMBA_CACHE_DIR of this process, with the compiled rules."""
     warm_up()  # where set-up has not compiled them for this folder
-    return str(Path(numba.config.CACHE_DIR).parent)
+    # Not numba's setting: it is read anew from the environment when a test changes that.
+    return str(Path(fold.stats.cache_path).parents[1])
 
 
 @pytest.fixture
