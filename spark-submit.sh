@@ -54,6 +54,8 @@ set_up() { # part…
 ours=()
 spark_options=()
 jars=
+archives=
+executor_path=
 master=
 deploy_mode=client
 properties=
@@ -62,6 +64,7 @@ set_option() { # name value
   case $1 in
   --jars) jars=$jars,$2 ;;
   --py-files) py_files=,$2 ;;
+  --archives) archives=,$2 ;;
   --properties-file)
     [[ -r $2 ]] || fail "--properties-file $2: cannot be read"
     properties=$2
@@ -70,6 +73,8 @@ set_option() { # name value
     [[ $2 == *=* ]] || fail "--conf $2: expected key=value"
     case $2 in
     spark.jars=*) jars=$jars,${2#*=} ;;
+    spark.archives=*) archives=,${2#*=} ;;
+    spark.executorEnv.PYTHONPATH=*) executor_path=:${2#*=} ;;
     spark.master=*) master=${2#*=} ;;
     spark.submit.deployMode=*) deploy_mode=${2#*=} ;;
     *) spark_options+=(--conf "$2") ;;
@@ -170,16 +175,26 @@ esac
 [[ -z $master ]] || spark_options+=(--master "$master")
 delta_jars=$(printf '%s,' "$venv"/jars/*.jar)
 spark_options+=(--properties-file "$defaults" --deploy-mode "$deploy_mode" --jars "${delta_jars%,}$jars")
+# What Python workers import before Spark's own code: our modules, and the rules that numba compiled.
+spark_options+=(--conf spark.python.daemon.module=jobs.python_daemon)
 if [[ $effective_master == local || $effective_master == 'local['* ]]; then
-  # Workers of this machine import the project's folder (PYTHONPATH), where numba finds what it compiled. So does their daemon.
+  # Workers of this machine import the project's folder (PYTHONPATH).
   export SPARK_LOCAL_IP=${SPARK_LOCAL_IP:-127.0.0.1}
-  spark_options+=(--conf spark.python.daemon.module=jobs.python_daemon)
-  [[ -z $py_files ]] || spark_options+=(--py-files "${py_files#,}")
+  [[ -z $archives ]] || spark_options+=(--archives "${archives#,}")
+  path=$executor_path
 else
-  mkdir -p "$venv/code"
-  "$venv/bin/python" -P -m jobs.code_zip "$venv/code/dispatch_analytics.zip"
-  spark_options+=(--py-files "$venv/code/dispatch_analytics.zip$py_files")
+  # Executors unpack the code and the compiled rules into the folder that their daemons of Python workers start in.
+  shipped=$("$venv/bin/python" -P -m jobs.code_zip "$venv/shipped")
+  spark_options+=(--archives "$shipped#dispatch_analytics$archives")
+  path=:dispatch_analytics$executor_path
+  if [[ $deploy_mode == cluster ]]; then
+    # The driver runs elsewhere, too. Under another name: YARN takes a file once.
+    cp "$shipped" "$shipped.$$" && mv "$shipped.$$" "${shipped%.zip}-driver.zip"
+    py_files=,${shipped%.zip}-driver.zip$py_files
+  fi
 fi
+[[ -z $path ]] || spark_options+=(--conf "spark.executorEnv.PYTHONPATH=${path#:}")
+[[ -z $py_files ]] || spark_options+=(--py-files "${py_files#,}")
 
 if [[ $deploy_mode == cluster ]]; then
   submit=$venv/bin/spark-submit

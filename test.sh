@@ -6,13 +6,14 @@
 #                              Properties are tried on all their random examples, by default on an eighth, by fast on a twentieth
 #   ./test.sh crash            only tests that kill the job, 200 random kills among them (KILLS=20 KILL_SEED=7 for others)
 #   ./test.sh soak             only the test that lets stream, maintain and readers run together (SOAK_MINUTES=2 for less than ten)
+#   ./test.sh cluster          only tests on a cluster of Spark, which they start on this machine: five minutes on two cores
 #   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given); -n 0: in one process
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 cd "$root"
 which=most
-case ${1:-} in fast | all | crash | soak)
+case ${1:-} in fast | all | cluster | crash | soak)
   which=$1
   shift
   ;;
@@ -28,7 +29,7 @@ all)
   marked=''
   export EXAMPLES_ONE_IN=1
   ;;
-crash | soak)
+cluster | crash | soak)
   marked=''
   processes=()
   set -- "tests/$which" "$@"

@@ -16,6 +16,7 @@ from types import FrameType
 from pyspark.sql import SparkSession
 
 from jobs import VERSION
+from jobs.shared_paths import refuse_unshared
 from pipeline.faults import BadWarehouse
 from pipeline.run_context import RunContext
 from pipeline.warehouse.files import WarehouseFiles
@@ -89,11 +90,12 @@ def existing_warehouse(spark: SparkSession, uri: str, tables: Iterable[str] = ()
 
 @contextmanager
 def locked(spark: SparkSession, warehouse: Warehouse, run_id: str, kind: type[DriverLock] = DriverLock) -> Iterator[DriverLock]:
-    """Hold a lock of the warehouse; BadWarehouse if another driver has it."""
+    """Hold a lock of the warehouse; BadWarehouse if another driver has it, or if executors do not see the same warehouse."""
     driver = Driver(run_id, socket.gethostname(), os.getpid(), process_start(os.getpid()))
     lock = kind(spark, warehouse, driver, utc_now, is_alive, say)
     lock.acquire()
     try:
+        refuse_unshared(spark, warehouse, kind.file_of(warehouse), run_id)
         yield lock
     finally:
         lock.release()

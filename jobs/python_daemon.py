@@ -1,4 +1,4 @@
-"""Spark's daemon of Python workers, for a driver on this machine: a worker that nobody listens to any more ends without a trace.
+"""Spark's daemon of Python workers, of this machine and of a cluster's executors: a worker that nobody listens to ends without a trace.
 
 Java closes a worker's socket once it has enough rows (LIMIT), or when a task is given up. A worker that still writes then fails with a
 broken pipe. Spark lets it print that trace and exit with 1. Here it exits with 1. Every other fault is Spark's to print, as ever: of our
@@ -6,6 +6,8 @@ code it reaches Java by the same socket, while Java listens.
 
 A worker is a copy (fork) of the daemon. So the daemon imports first what workers run, and loads the compiled rules: otherwise each worker
 would spend two seconds on that, and a job starts with four.
+
+An executor has the code and the compiled rules in a folder of its own, where Spark unpacked them (jobs/code_zip.py).
 """
 
 import os
@@ -13,6 +15,8 @@ import socket
 from importlib import import_module
 
 from pyspark import daemon
+
+from jobs.shipped_rules import use_shipped_rules
 
 #: Modules that tasks of a stream run. Only imports: what starts threads must not be called before a fork.
 RUN_BY_WORKERS = ("pipeline.ingest.bronze_files", "pipeline.lanes.bronze_files", "pipeline.lanes.operator", "pipeline.sources.detect")
@@ -30,6 +34,7 @@ def worker(sock: socket.socket, authenticated: bool) -> int:
 
 def preload() -> None:
     """What every worker would do first."""
+    use_shipped_rules()
     for module in RUN_BY_WORKERS:
         import_module(module)
     import_module("pipeline.machines.warm_up").warm_up()

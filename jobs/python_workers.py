@@ -3,17 +3,30 @@
 import threading
 from typing import Any
 
+from jobs.shared_paths import runs_on_a_cluster
+
 
 def start_python_workers(spark: Any) -> None:
-    """Begin to start Spark's daemon and a first worker, which import what tasks need (jobs/python_daemon.py).
+    """Begin to start Spark's daemons and first workers, which import what tasks need (jobs/python_daemon.py).
 
-    Nobody waits for it. What keeps them from starting keeps them from the first micro-batch, too, which reports it.
+    Nobody waits for it. What keeps them from starting keeps them from the first micro-batch, too. A session that ends meanwhile is no
+    fault.
     """
-    threading.Thread(target=_run_a_task, args=(spark,), daemon=True).start()
+    threading.Thread(target=_run_tasks, args=(spark,), daemon=True).start()
 
 
-def _run_a_task(spark: Any) -> None:
-    spark.range(1).mapInArrow(_as_it_is, "id long").collect()
+def _run_tasks(spark: Any) -> None:
+    # A daemon serves all workers of its executor.
+    tasks = spark.sparkContext.defaultParallelism if runs_on_a_cluster(spark.sparkContext.master) else 1
+    try:
+        spark.range(0, tasks, 1, tasks).mapInArrow(_as_it_is, "id long").collect()
+    except Exception:
+        if not _has_ended(spark.sparkContext):
+            raise
+
+
+def _has_ended(context: Any) -> bool:
+    return context._jsc is None or bool(context._jsc.sc().isStopped())
 
 
 def _as_it_is(batches: Any) -> Any:
