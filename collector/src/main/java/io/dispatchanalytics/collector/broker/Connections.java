@@ -34,9 +34,14 @@ public final class Connections {
     private long open(TransportCnx connection) {
         long number = last.incrementAndGet();
         Event event = Event.of(Fields.CONN_OPEN).number(Fields.CONN, number);
-        String remote = names.remote(connection.clientSourceAddressAndPort());
+        String remote = names.remote(withoutSlash(connection.clientSourceAddressAndPort()));
         queue.put(remote == null ? event : event.with(Json.field("remote", remote)));
         return number;
+    }
+
+    /** Java writes an address that was never a name as `/10.0.0.1:6650`. */
+    private static String withoutSlash(String address) {
+        return address.substring(address.lastIndexOf('/') + 1);
     }
 
     /** A connection is gone. */

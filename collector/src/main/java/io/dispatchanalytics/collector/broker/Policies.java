@@ -82,8 +82,8 @@ public final class Policies {
     }
 
     private static byte[] payload(BacklogQuotaType type, BacklogQuota quota) {
-        byte[] names = Json.joined(Json.field("quota_type", type.name()), Json.field("policy", quota.getPolicy().name()));
-        return Json.joined(names, (",\"limit\":" + limit(type, quota)).getBytes(StandardCharsets.US_ASCII));
+        byte[] limit = (",\"limit\":" + limit(type, quota)).getBytes(StandardCharsets.US_ASCII);
+        return Json.joined(Json.joined(Json.field("quota_type", type.name()), limit), Json.field("policy", quota.getPolicy().name()));
     }
 
     private static long limit(BacklogQuotaType type, BacklogQuota quota) {

@@ -7,6 +7,7 @@ import io.dispatchanalytics.collector.Notices;
 import io.dispatchanalytics.collector.points.Point.Target;
 import java.lang.instrument.Instrumentation;
 import java.util.List;
+import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.agent.builder.AgentBuilder;
 import net.bytebuddy.asm.Advice;
 import net.bytebuddy.description.type.TypeDescription;
@@ -28,12 +29,12 @@ public final class Weaver {
 
     /** From now on. */
     public void install(Instrumentation instrumentation) {
-        new AgentBuilder.Default()
+        // Lambdas and anonymous classes are points, and synthetic: both of these ignore such by default.
+        new AgentBuilder.Default(new ByteBuddy().ignore(none()))
                 // Hooks go into methods that are there: no class gets a member, so a loaded one can be changed, too.
                 .disableClassFormatChanges()
                 .with(AgentBuilder.RedefinitionStrategy.RETRANSFORMATION)
                 .with(new Faults())
-                // Lambdas and anonymous classes are points, and synthetic.
                 .ignore(none())
                 .type((type, loader, module, loaded, domain) -> isTarget(type.getName()))
                 .transform((builder, type, loader, module, domain) -> woven(builder, type))
