@@ -54,6 +54,15 @@ public final class LogWriter implements Runnable {
                 LockSupport.parkNanos(RETRY_NS);
             }
         }
+        countUnwritten();
+    }
+
+    /** The process ends while the disk fails: what waits is lost, and the last line of the collector reports it. */
+    private void countUnwritten() {
+        do {
+            queue.count(batch.count());
+            batch.clear();
+        } while (queue.drain(batch) > 0);
     }
 
     private boolean awaitBroker() {

@@ -65,18 +65,23 @@ public final class Names {
 
     /** A full topic name as the log shows it. */
     public String topic(String topic) {
-        if (topics.isPlain() || isOfSystem(topic)) {
+        if (topics.isPlain()) {
             return topic;
         }
         Matcher parts = TOPIC.matcher(topic);
         if (!parts.matches()) {
             return topics.of(topic);
         }
-        String partition = parts.group(5) == null ? "" : parts.group(5);
+        if (parts.group(2).equals(SYSTEM_TENANT)) {
+            return topic;
+        }
         // Each part by itself: a namespace's topics stay together.
         String namespace = parts.group(2) + "/" + parts.group(3);
-        return parts.group(1) + topics.of(parts.group(2)) + "/" + topics.of(namespace) + "/" + topics.of(namespace + "/" + parts.group(4))
-                + partition;
+        String shown = parts.group(1) + topics.of(parts.group(2)) + "/" + topics.of(namespace) + "/";
+        // What the broker itself named is no secret, and readers know it by its name.
+        String local = parts.group(4);
+        String partition = parts.group(5) == null ? "" : parts.group(5);
+        return shown + (local.startsWith(SYSTEM_PREFIX) ? local : topics.of(namespace + "/" + local)) + partition;
     }
 
     /** A subscription as the log shows it. */

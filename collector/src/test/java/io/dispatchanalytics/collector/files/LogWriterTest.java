@@ -37,6 +37,7 @@ class LogWriterTest {
     private Path temporary;
     private Path folder;
     private EventQueue queue;
+    private long lastSeq = 1;
     private LogWriter writer;
     private Thread thread;
 
@@ -68,6 +69,14 @@ class LogWriterTest {
 
     private void put(int events) {
         IntStream.range(0, events).forEach(n -> queue.put(Event.of(SOME).number(N, n)));
+        lastSeq += events;
+    }
+
+    /** Whether the queue had room for an event. */
+    private boolean isPut() {
+        long before = queue.dropped();
+        put(1);
+        return queue.dropped() == before;
     }
 
     private static void await(BooleanSupplier condition) throws InterruptedException {
@@ -151,12 +160,20 @@ class LogWriterTest {
         }
         assertTrue(queue.dropped() > 30_000, "dropped " + queue.dropped());
         Files.delete(folder);
-        await(() -> files(".part").size() == 1);
-        put(1);
+        await(this::isPut);
         stop();
         List<Long> seqs = seqs();
-        assertEquals(50_002, seqs.get(seqs.size() - 1));
-        assertEquals(50_002, seqs.size() + queue.dropped());
+        assertEquals(lastSeq, seqs.get(seqs.size() - 1));
+        assertEquals(lastSeq, seqs.size() + queue.dropped());
+    }
+
+    @Test
+    void whatNoFileTookIsCountedAtTheEnd() throws Exception {
+        Files.writeString(folder, "a file in the place of the folder");
+        start("", EPOCH);
+        put(10);
+        stop();
+        assertEquals(11, queue.dropped());
     }
 
     @Test

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.description.type.TypeDescription;
 import net.bytebuddy.dynamic.ClassFileLocator;
+import net.bytebuddy.dynamic.scaffold.TypeValidation;
 import net.bytebuddy.jar.asm.ClassReader;
 import net.bytebuddy.jar.asm.ClassVisitor;
 import net.bytebuddy.jar.asm.MethodVisitor;
@@ -28,6 +29,18 @@ import org.junit.jupiter.params.provider.MethodSource;
 class WeaverTest {
     private static final ClassFileLocator FILES = ClassFileLocator.ForClassLoader.of(WeaverTest.class.getClassLoader());
     private static final TypePool TYPES = TypePool.Default.WithLazyResolution.of(FILES);
+    /** Classes of other projects, which methods and fields name, are not here: empty ones stand in their place. */
+    private static final ClassFileLocator FILES_AND_EMPTY_ONES = new ClassFileLocator() {
+        @Override
+        public Resolution locate(String name) throws IOException {
+            Resolution found = FILES.locate(name);
+            return found.isResolved() || name.startsWith("io.dispatchanalytics") ? found
+                    : new Resolution.Explicit(new ByteBuddy().subclass(Object.class).name(name).make().getBytes());
+        }
+
+        @Override
+        public void close() { }
+    };
     private static final String FAILED = Collector.class.getName().replace('.', '/');
 
     static Stream<Point> points() {
@@ -58,15 +71,17 @@ class WeaverTest {
     }
 
     private static List<TypeDescription> typesOf(Target target) {
+        TypePool types = TypePool.Default.WithLazyResolution.of(FILES_AND_EMPTY_ONES);
         Stream<String> names = target.hasAnonymous()
                 ? Stream.iterate(1, number -> number + 1).map(number -> target.outer() + "$" + number)
                         .takeWhile(name -> TYPES.describe(name).isResolved())
-                : Stream.of(target.className());
-        return names.map(name -> TYPES.describe(name).resolve()).filter(type -> target.methodsIn(type) > 0).toList();
+                : Stream.of(target.className()).filter(name -> TYPES.describe(name).isResolved());
+        return names.map(name -> types.describe(name).resolve()).filter(type -> target.methodsIn(type) > 0).toList();
     }
 
     private static byte[] woven(TypeDescription type, List<Point> points) {
-        return new Weaver(points).woven(new ByteBuddy().ignore(none()).redefine(type, FILES), type).make().getBytes();
+        ByteBuddy weaving = new ByteBuddy().with(TypeValidation.DISABLED).ignore(none());
+        return new Weaver(points).woven(weaving.redefine(type, FILES_AND_EMPTY_ONES), type).make().getBytes();
     }
 
 
