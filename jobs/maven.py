@@ -4,11 +4,11 @@ import os
 import shutil
 import subprocess
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from jobs.environment.ivy import cause_of, ivy_command
-from jobs.environment.place import ROOT, Place, digest
+from jobs.environment.place import Place, digest
 from jobs.environment.tool import Tools
 from pipeline.faults import BadConfig
 
@@ -29,7 +29,7 @@ class MavenProject:
     """
 
     folder: Path
-    place: Place = Place(ROOT)
+    place: Place = field(default_factory=Place)
 
     @property
     def kept(self) -> Path:
@@ -79,7 +79,9 @@ def java_tool(name: str) -> str:
     found = shutil.which(name, path=f"{home}/bin") if home else shutil.which(name)
     if found is None:
         where = f"JAVA_HOME={home}" if home else "the PATH"
-        raise BadConfig(f"no {name} in {where}: install a JDK {_OLDEST_JAVA} or newer (Debian, Ubuntu: apt install openjdk-17-jdk-headless)")
+        raise BadConfig(
+            f"no {name} in {where}: install a JDK {_OLDEST_JAVA} or newer (Debian, Ubuntu: apt install openjdk-17-jdk-headless)"
+        )
     return found
 
 
