@@ -23,6 +23,7 @@ final class Clock implements Runnable {
                 // After a long pause of the process one heartbeat is enough.
                 nextNs = nowNs + PERIOD_NS;
                 Collector.guarded("heartbeat", recorder.brokerLife::heartbeat);
+                Collector.printFailures();
             }
         }
     }

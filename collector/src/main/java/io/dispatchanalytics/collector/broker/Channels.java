@@ -2,7 +2,7 @@ package io.dispatchanalytics.collector.broker;
 
 import io.dispatchanalytics.collector.log.Event;
 import io.dispatchanalytics.collector.log.EventQueue;
-import io.dispatchanalytics.collector.log.Json;
+import io.dispatchanalytics.collector.log.Fragments;
 import io.netty.channel.Channel;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -12,6 +12,9 @@ import org.apache.pulsar.utils.TimedSingleThreadRateLimiter;
 
 /** Connections: their write buffers and why the broker does not read from them. */
 public final class Channels {
+    private static final Fragments THROTTLE_TYPES = new Fragments("throttle_type");
+    private static final Fragments COMMANDS = new Fragments("command");
+
     private final EventQueue queue;
     private final Connections connections;
 
@@ -42,7 +45,7 @@ public final class Channels {
     /** A reason to stop reading was set or cleared. */
     public void throttled(ServerCnx connection, Object type, boolean on) {
         long number = connections.of(connection);
-        queue.put(Event.of(Fields.THROTTLE).number(Fields.CONN, number).with(Json.field("throttle_type", type.toString()))
+        queue.put(Event.of(Fields.THROTTLE).number(Fields.CONN, number).with(THROTTLE_TYPES.of(type.toString()))
                 .flag(Fields.ON, on));
     }
 
@@ -52,7 +55,7 @@ public final class Channels {
         boolean counts = type != BaseCommand.Type.PING && type != BaseCommand.Type.PONG;
         if (counts && System.currentTimeMillis() <= (long) Cooldown.OPEN_UNTIL_MS.get(limiter)) {
             long number = connections.of(connection);
-            queue.put(Event.of(Fields.REQUEST).number(Fields.CONN, number).with(Json.field("command", type.name())));
+            queue.put(Event.of(Fields.REQUEST).number(Fields.CONN, number).with(COMMANDS.of(type.name())));
         }
     }
 

@@ -18,7 +18,7 @@ public final class CursorHeap {
     /** Its fields, for `collector points`. */
     public static final String HEAP = "heap";
     private static final String LOCK = "rwLock";
-    private static final long PATIENCE_MS = 100;
+    private static final long PATIENCE_MS = 10;
 
     private CursorHeap() { }
 

@@ -2,10 +2,9 @@ package io.dispatchanalytics.collector.broker;
 
 import io.dispatchanalytics.collector.log.Event;
 import io.dispatchanalytics.collector.log.EventQueue;
+import io.dispatchanalytics.collector.log.Fragments;
 import io.dispatchanalytics.collector.log.Json;
 import io.dispatchanalytics.collector.names.Names;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.apache.pulsar.broker.service.Dispatcher;
 
 /** One evaluation of read limits: what the dispatcher wanted and what each limiter answered. Each thread has one. */
@@ -18,8 +17,7 @@ public final class ReadWalk {
     private static final int BYTES_AFTER_MSGS = 1;
     /** What no limiter answers: −1 is an answer. */
     private static final long NOT_ASKED = Long.MIN_VALUE;
-    /** There are four; a dispatcher's type never changes. */
-    private static final Map<String, byte[]> SUB_TYPES = new ConcurrentHashMap<>();
+    private static final Fragments SUB_TYPES = new Fragments("sub_type");
 
     private final long[] answers = new long[KEYS.length];
     private boolean running;
@@ -82,7 +80,7 @@ public final class ReadWalk {
         if (fragment == null) {
             return;
         }
-        Event event = Event.of(Fields.READ).with(fragment).with(subType(dispatcher.getType().name()));
+        Event event = Event.of(Fields.READ).with(fragment).with(SUB_TYPES.of(dispatcher.getType().name()));
         if (hasPermits) {
             event.number(Fields.PERMITS, permits);
         }
@@ -112,10 +110,5 @@ public final class ReadWalk {
             }
         }
         return false;
-    }
-
-    private static byte[] subType(String name) {
-        byte[] known = SUB_TYPES.get(name);
-        return known != null ? known : SUB_TYPES.computeIfAbsent(name, each -> Json.field("sub_type", each));
     }
 }

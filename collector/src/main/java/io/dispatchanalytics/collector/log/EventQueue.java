@@ -31,6 +31,7 @@ public final class EventQueue {
     private long tail;
     private long seq;
     private long dropped;
+    private boolean losing;
     private State state = State.NOT_BEGUN;
 
     private enum State { NOT_BEGUN, OPEN, CLOSED }
@@ -57,11 +58,15 @@ public final class EventQueue {
         }
     }
 
-    /** Puts an event at the end, or counts it as lost. */
+    /**
+     * Puts an event at the end, or counts it as lost.
+     *
+     * Once events are lost they are until a quarter is free: one long gap is less work for readers than a thousand.
+     */
     public void put(Event event) {
         synchronized (lock) {
             if (state == State.OPEN) {
-                place(event.payload(), RESERVE_BYTES);
+                losing = !place(event.payload(), losing ? capacity >> 2 : RESERVE_BYTES);
             }
         }
     }
@@ -114,7 +119,7 @@ public final class EventQueue {
         }
     }
 
-    private void place(Bytes payload, int reserve) {
+    private boolean place(Bytes payload, int reserve) {
         seq++;
         int needed = HEADER_BYTES + payload.length();
         int at = (int) (head % capacity);
@@ -122,7 +127,7 @@ public final class EventQueue {
         int skipped = capacity - at < needed ? capacity - at : 0;
         if (capacity - (head - tail) < (long) skipped + needed + reserve) {
             dropped++;
-            return;
+            return false;
         }
         if (skipped > 0) {
             if (skipped >= Integer.BYTES) {
@@ -137,6 +142,7 @@ public final class EventQueue {
         LONGS.set(ring, at + 20, System.nanoTime());
         System.arraycopy(payload.array(), 0, ring, at + HEADER_BYTES, payload.length());
         head += skipped + needed;
+        return true;
     }
 
     /** Hands the events that wait to the reader, in order, and gives their room back. Only the writer's thread calls it. */

@@ -73,6 +73,25 @@ class EventQueueTest {
     }
 
     @Test
+    void whatIsLostIsLostInOneStretch() {
+        EventQueue queue = begun(10_000);
+        IntStream.range(0, 1_000).forEach(n -> queue.put(Event.of(SOME).number(N, n)));
+        long lost = queue.dropped();
+        // A little room: not enough to begin again.
+        int[] wanted = {20};
+        queue.drain((seq, tsUs, ns, payload, from, length) -> --wanted[0] > 0);
+        queue.put(Event.of(SOME));
+        assertEquals(lost + 1, queue.dropped());
+        wanted[0] = 80;
+        queue.drain((seq, tsUs, ns, payload, from, length) -> --wanted[0] > 0);
+        queue.put(Event.of(SOME));
+        assertEquals(lost + 1, queue.dropped());
+        List<Taken> taken = drained(queue);
+        long gap = taken.get(taken.size() - 1).seq() - taken.get(taken.size() - 2).seq() - 1;
+        assertEquals(lost + 1, gap);
+    }
+
+    @Test
     void theEndHasRoomInAFullQueue() {
         EventQueue queue = begun(1_000);
         IntStream.range(0, 100).forEach(n -> queue.put(Event.of(SOME).number(N, n)));
