@@ -2,6 +2,7 @@ package io.dispatchanalytics.collector.points;
 
 import static net.bytebuddy.matcher.ElementMatchers.any;
 import static net.bytebuddy.matcher.ElementMatchers.declaresField;
+import static net.bytebuddy.matcher.ElementMatchers.declaresMethod;
 import static net.bytebuddy.matcher.ElementMatchers.isAbstract;
 import static net.bytebuddy.matcher.ElementMatchers.isConstructor;
 import static net.bytebuddy.matcher.ElementMatchers.nameStartsWith;
@@ -51,7 +52,10 @@ public final class Points {
                     at(TOPIC, method("updateTopicPolicyByNamespacePolicy", 1), TopicHooks.PoliciesSet.class)),
             point("dispatch_rate", List.of("dispatch_rate"), limiters(method("updateDispatchRate", 1), ReadHooks.Rate.class)),
             point("ledger_open", List.of("ledger_open"), at(LEDGER, method("updateLedgersIdsComplete", 1), LedgerHooks.Open.class)),
-            point("ledger_close", List.of("ledger_close"), at(LEDGER, method("ledgerClosed", 2), LedgerHooks.Close.class)),
+            // Newer brokers have both methods, of which the one calls the other.
+            point("ledger_close", List.of("ledger_close"),
+                    optional(LEDGER, method("ledgerClosed", 2), LedgerHooks.Close.class),
+                    new Target(LEDGER, not(declaresMethod(method("ledgerClosed", 2))), method("ledgerClosed", 1), LedgerHooks.Close.class, true)),
             point("ledger_trim", List.of("ledger_trim"), at(LEDGER, method("doDeleteLedgers", 1), LedgerHooks.Trim.class)),
             point("cursor_open", List.of("cursor_open"), at(LEDGER, method("addCursor", 1), CursorHooks.Open.class)),
             point("cursor_close", List.of("cursor_close"), at(LEDGER, method("asyncDeleteCursor", 3), CursorHooks.Close.class)),

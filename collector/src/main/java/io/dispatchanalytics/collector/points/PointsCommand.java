@@ -26,17 +26,21 @@ public final class PointsCommand {
             System.err.println("error: expected one argument, the folder of a broker's jars: /pulsar/lib");
             return BAD_ARGUMENTS;
         }
-        List<Path> jars = jars(Path.of(arguments[0]));
-        if (jars.isEmpty()) {
-            System.err.println("error: " + arguments[0] + " has no jar of a broker: expected pulsar-broker and managed-ledger");
-            return BAD_ARGUMENTS;
+        List<Path> jars = new ArrayList<>();
+        for (String artifact : List.of("pulsar-broker", "managed-ledger")) {
+            List<Path> found = jars(Path.of(arguments[0]), artifact);
+            if (found.isEmpty()) {
+                System.err.println("error: " + arguments[0] + " is no folder of a broker's jars: it has no " + artifact + "-VERSION.jar");
+                return BAD_ARGUMENTS;
+            }
+            jars.addAll(found);
         }
         return report(new PointCheck(locator(jars)));
     }
 
-    private static List<Path> jars(Path folder) throws IOException {
+    private static List<Path> jars(Path folder, String artifact) throws IOException {
         try (Stream<Path> all = Files.list(folder)) {
-            return all.filter(path -> path.getFileName().toString().matches(".*(pulsar-broker|managed-ledger)-\\d.*\\.jar")).sorted().toList();
+            return all.filter(path -> path.getFileName().toString().matches("(.*[.-])?" + artifact + "-\\d.*\\.jar")).sorted().toList();
         }
     }
 

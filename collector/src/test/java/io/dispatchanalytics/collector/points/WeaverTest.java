@@ -51,8 +51,10 @@ class WeaverTest {
     @MethodSource("points")
     void everyTargetIsInThisBroker(Point point) {
         for (PointCheck.Found found : new PointCheck(FILES).of(point)) {
-            boolean ofOlderBrokers = found.target().className().endsWith(".DispatchRateLimiter");
-            assertEquals(ofOlderBrokers ? 0 : 1, found.methods() > 0 ? 1 : 0, found.target().className());
+            // These two have another form in older brokers, which this one lacks.
+            boolean ofOlderBrokers = found.target().className().endsWith(".DispatchRateLimiter")
+                    || point.name().equals("ledger_close") && found.target() == point.targets().get(1);
+            assertEquals(ofOlderBrokers, found.methods() == 0, found.target().className());
         }
     }
 
