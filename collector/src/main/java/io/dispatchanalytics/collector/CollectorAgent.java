@@ -68,7 +68,7 @@ public final class CollectorAgent {
         LogWriter writer = new LogWriter(queue, options, recorder.brokerLife::brokerId, epoch);
         Thread writing = daemon("dispatch-collector-writer", writer);
         daemon("dispatch-collector-clock", new Clock(recorder));
-        Runtime.getRuntime().addShutdownHook(new Thread(new Ending(queue, writer, writing), "dispatch-collector-ending"));
+        Runtime.getRuntime().addShutdownHook(new Thread(new Ending(queue, recorder.brokerLife::isEnding, writer, writing), "dispatch-collector-ending"));
         Notices.print("collects with " + options + (missing.isEmpty() ? "" : "; this broker lacks the points " + missing));
     }
 

@@ -21,6 +21,7 @@ public final class BrokerLife {
     private final Connections connections;
     private final Supplier<List<String>> missingPoints;
     private volatile PulsarService pulsar;
+    private volatile boolean ending;
     private volatile BrokerSettings settings;
     private Map<String, String> written;
 
@@ -94,6 +95,16 @@ public final class BrokerLife {
         List<Topic> topics = new java.util.ArrayList<>();
         broker.forEachTopic(topics::add);
         return topics;
+    }
+
+    /** The broker has begun to close itself. */
+    public void ending() {
+        ending = true;
+    }
+
+    /** Whether it has. */
+    public boolean isEnding() {
+        return ending;
     }
 
     /** The broker has ended: nothing follows. */

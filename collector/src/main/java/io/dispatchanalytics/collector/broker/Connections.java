@@ -28,7 +28,11 @@ public final class Connections {
     /** The number of a connection; a new one is reported as open. */
     public long of(TransportCnx connection) {
         Long known = numbers.get(connection);
-        return known != null ? known : numbers.computeIfAbsent(connection, this::open);
+        if (known != null) {
+            return known;
+        }
+        // Before the log begins nothing is written, so a number would never be explained.
+        return queue.isBegun() ? numbers.computeIfAbsent(connection, this::open) : 0;
     }
 
     private long open(TransportCnx connection) {

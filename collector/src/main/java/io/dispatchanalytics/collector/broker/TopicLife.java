@@ -36,7 +36,8 @@ public final class TopicLife {
 
     /** A topic object was made. Nobody else knows it yet. */
     public void load(PersistentTopic topic) {
-        if (isLogged(topic.getName())) {
+        // A collector that was attached a moment ago has not begun: it will meet this topic.
+        if (isLogged(topic.getName()) && queue.isBegun()) {
             begin(topic);
             policies.quotas(topic);
         }

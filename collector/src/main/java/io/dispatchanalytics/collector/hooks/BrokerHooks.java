@@ -68,6 +68,7 @@ public final class BrokerHooks {
 
     /** Called by what is woven. */
     public static void stopping(Object closed) {
+        Collector.recorder().brokerLife.ending();
         ((CompletableFuture<?>) closed).whenComplete((nothing, fault) -> Collector.recorder().brokerLife.end());
     }
 
