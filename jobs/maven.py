@@ -60,12 +60,13 @@ class MavenProject:
         work = self.kept / "fetching"
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
-        command = ivy_command(self.place, work, [_DEPENDENCY], f"{work}/maven.[ext]")
+        command = ivy_command(self.place, work, [_DEPENDENCY], f"{work}/[artifact]-[revision].[ext]")
         if not Tools().run(command, work / "ivy.log", os.environ, lambda line: None):
             raise BadConfig(f"cannot get Maven (no network?): {cause_of(work / 'ivy.log')}; install Maven, or repeat")
-        if digest(work / "maven.zip") != SHA256:
-            raise BadConfig(f"the Maven that was fetched is not {VERSION}: its SHA-256 is {digest(work / 'maven.zip')}; install Maven")
-        with zipfile.ZipFile(work / "maven.zip") as archive:
+        packed = work / f"apache-maven-{VERSION}.zip"
+        if digest(packed) != SHA256:
+            raise BadConfig(f"the Maven that was fetched is not {VERSION}: its SHA-256 is {digest(packed)}; install Maven")
+        with zipfile.ZipFile(packed) as archive:
             archive.extractall(work)
         (work / f"apache-maven-{VERSION}" / "bin" / "mvn").chmod(0o755)
         # It appears whole or not at all.

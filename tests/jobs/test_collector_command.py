@@ -43,6 +43,10 @@ def project(tmp_path: Path) -> MavenProject:
     return MavenProject(folder, Place(tmp_path))
 
 
+#: Ivy is given last where to put what, as a pattern of names; it fails for one without the name of the artifact.
+IVY = 'for last; do :; done; folder="${last%/*}"; case "$last" in */[[]artifact]-[[]revision].[[]ext]) ;; *) exit 1 ;; esac;'
+
+
 def noting(calls: Path, status: int = 0) -> str:
     return f'echo "$*" >> {calls}; exit {status}'
 
@@ -75,8 +79,7 @@ def test_maven_is_fetched_once_where_there_is_none(
     monkeypatch.setattr(maven, "SHA256", maven.digest(archive))
     (tmp_path / ".venv/lib/python3.11/site-packages/pyspark/jars").mkdir(parents=True)
     (tmp_path / ".venv/lib/python3.11/site-packages/pyspark/jars/ivy-2.jar").touch()
-    # What Ivy does with the pattern that it is given last.
-    program(tools / "java", f'for last; do :; done; cat {archive} > "${{last%.*}}.zip"; echo "$*" >> {tmp_path}/ivy')
+    program(tools / "java", f'{IVY} cat {archive} > "$folder/apache-maven-{maven.VERSION}.zip"; echo "$*" >> {tmp_path}/ivy')
     assert [project.run("package"), project.run("package")] == [0, 0]
     assert len((tmp_path / "ivy").read_text().splitlines()) == 1
     assert len(calls.read_text().splitlines()) == 2
@@ -86,7 +89,7 @@ def test_maven_is_fetched_once_where_there_is_none(
 def test_a_maven_that_is_another_one_is_refused(project: MavenProject, tools: Path, tmp_path: Path) -> None:
     (tmp_path / ".venv/lib/python3.11/site-packages/pyspark/jars").mkdir(parents=True)
     (tmp_path / ".venv/lib/python3.11/site-packages/pyspark/jars/ivy-2.jar").touch()
-    program(tools / "java", 'for last; do :; done; echo other > "${last%.*}.zip"')
+    program(tools / "java", f'{IVY} echo other > "$folder/apache-maven-{maven.VERSION}.zip"')
     with pytest.raises(BadConfig, match="is not 3"):
         project.run("package")
     assert not (project.kept / f"apache-maven-{maven.VERSION}").exists()

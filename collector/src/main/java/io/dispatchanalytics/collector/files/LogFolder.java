@@ -10,16 +10,18 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
  * The folder of the log: names of files, what a crash left behind, and the bound of the total size.
  *
- * `BROKER-EPOCH-SEQ.jsonl.gz` is whole. With `.part` behind it the file is being written; no reader takes it.
+ * `BROKER-EPOCH-SEQ.jsonl.gz` is whole. `_unfinished-BROKER-EPOCH-SEQ` is being written. Spark takes no file whose name
+ * begins with an underscore, and a glob for `*.jsonl*` does not match.
  */
 final class LogFolder {
     static final String WHOLE = ".jsonl.gz";
-    static final String UNFINISHED = WHOLE + ".part";
+    static final String UNFINISHED = "_unfinished-";
 
     private final Path folder;
     private final String broker;
@@ -40,7 +42,7 @@ final class LogFolder {
     LogFile open(long firstSeq) throws IOException {
         Files.createDirectories(folder);
         // Fixed widths: names in alphabetical order are in the order of the log.
-        Path path = folder.resolve(String.format("%s-%013d-%012d%s", broker, epoch, firstSeq, UNFINISHED));
+        Path path = folder.resolve(String.format("%s%s-%013d-%012d", UNFINISHED, broker, epoch, firstSeq));
         // It is there only if a file was given up after an error: its events are in the queue again.
         Files.deleteIfExists(path);
         return new LogFile(path);
@@ -48,20 +50,19 @@ final class LogFolder {
 
     /** Gives a whole and closed file its final name. */
     void finish(Path path, long eventCount) throws IOException {
-        Path whole = withoutPart(path);
+        Path whole = finalNameOf(path);
         Files.move(path, whole, StandardCopyOption.ATOMIC_MOVE);
         events.put(whole, eventCount);
     }
 
-    private static Path withoutPart(Path path) {
-        String name = path.getFileName().toString();
-        return path.resolveSibling(name.substring(0, name.length() - UNFINISHED.length()) + WHOLE);
+    private static Path finalNameOf(Path path) {
+        return path.resolveSibling(path.getFileName().toString().substring(UNFINISHED.length()) + WHOLE);
     }
 
     /** Cuts what earlier lives of this broker left unfinished to whole lines, and gives it its final name. */
     void salvage() throws IOException {
         Salvage salvage = new Salvage();
-        for (Path path : files(UNFINISHED)) {
+        for (Path path : files(UNFINISHED, "")) {
             // Two brokers of one id at the same time do not exist; an own unfinished file does.
             if (epochOf(path) == epoch) {
                 continue;
@@ -70,7 +71,7 @@ final class LogFolder {
             if (lines == 0) {
                 Files.delete(path);
             } else {
-                Files.move(path, withoutPart(path), StandardCopyOption.ATOMIC_MOVE);
+                Files.move(path, finalNameOf(path), StandardCopyOption.ATOMIC_MOVE);
             }
             Notices.print("salvaged " + lines + " events from " + path + ", which an earlier broker process left unfinished");
         }
@@ -78,7 +79,7 @@ final class LogFolder {
 
     /** Deletes the oldest finished files until the rest fits. Returns how many events of this epoch are gone. */
     long keepWithinBound() throws IOException {
-        List<Path> files = files(WHOLE);
+        List<Path> files = files("", WHOLE);
         long total = 0;
         for (Path path : files) {
             total += size(path);
@@ -107,23 +108,21 @@ final class LogFolder {
     }
 
     /** This broker's files, oldest first. */
-    private List<Path> files(String suffix) throws IOException {
+    private List<Path> files(String prefix, String suffix) throws IOException {
         if (!Files.isDirectory(folder)) {
             return List.of();
         }
+        Pattern named = Pattern.compile(Pattern.quote(prefix + broker) + "-\\d{13}-\\d{12,}" + Pattern.quote(suffix));
         try (Stream<Path> all = Files.list(folder)) {
-            List<Path> mine = new ArrayList<>(all.filter(path -> isMine(path.getFileName().toString(), suffix)).toList());
+            List<Path> mine = new ArrayList<>(all.filter(path -> named.matcher(path.getFileName().toString()).matches()).toList());
             mine.sort(Comparator.naturalOrder());
             return mine;
         }
     }
 
-    private boolean isMine(String name, String suffix) {
-        return name.startsWith(broker + "-") && name.substring(broker.length()).matches("-\\d{13}-\\d{12,}" + suffix.replace(".", "\\."));
-    }
-
+    /** Of an unfinished file. */
     private long epochOf(Path path) {
-        int from = broker.length() + 1;
+        int from = UNFINISHED.length() + broker.length() + 1;
         return Long.parseLong(path.getFileName().toString().substring(from, from + 13));
     }
 }

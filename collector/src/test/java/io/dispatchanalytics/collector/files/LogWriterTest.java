@@ -95,6 +95,10 @@ class LogWriterTest {
         }
     }
 
+    private List<Path> unfinished() {
+        return files("").stream().filter(path -> path.getFileName().toString().startsWith("_unfinished-")).toList();
+    }
+
     private List<String> lines() throws IOException {
         List<String> lines = new ArrayList<>();
         for (Path path : files(".jsonl.gz")) {
@@ -131,9 +135,9 @@ class LogWriterTest {
     void aFileIsFinishedByAgeWithoutMoreEvents() throws Exception {
         start(",roll_s=1", EPOCH);
         put(1);
-        await(() -> files(".part").size() == 1);
+        await(() -> unfinished().size() == 1);
         await(() -> files(".jsonl.gz").size() == 1);
-        assertEquals(0, files(".part").size());
+        assertEquals(0, unfinished().size());
     }
 
     @Test
@@ -144,7 +148,7 @@ class LogWriterTest {
         Thread.sleep(100);
         Files.delete(folder);
         put(10);
-        await(() -> files(".part").size() == 1);
+        await(() -> unfinished().size() == 1);
         stop();
         assertEquals(upTo(21), seqs());
         assertEquals(0, queue.dropped());
@@ -215,14 +219,14 @@ class LogWriterTest {
         Files.createDirectories(folder);
         int wholeSecond = crashed(0).length / 2;
         for (int cut = 0; cut <= crashed(0).length; cut++) {
-            Files.write(folder.resolve("host_8080-%013d-000000000001.jsonl.gz.part".formatted(1_000L + cut)), crashed(cut));
+            Files.write(folder.resolve("_unfinished-host_8080-%013d-000000000001".formatted(1_000L + cut)), crashed(cut));
         }
-        Path others = folder.resolve("other_8080-0000000001000-000000000001.jsonl.gz.part");
+        Path others = folder.resolve("_unfinished-other_8080-0000000001000-000000000001");
         Files.write(others, crashed(1));
         start("", EPOCH);
-        await(() -> files(".part").stream().allMatch(path -> path.equals(others) || path.toString().contains("" + EPOCH)));
+        await(() -> unfinished().stream().allMatch(path -> path.equals(others) || path.toString().contains("" + EPOCH)));
         stop();
-        assertEquals(List.of(others), files(".part"));
+        assertEquals(List.of(others), unfinished());
         List<Long> counts = new ArrayList<>();
         for (Path path : files(".jsonl.gz")) {
             try (GZIPInputStream stream = new GZIPInputStream(Files.newInputStream(path))) {
