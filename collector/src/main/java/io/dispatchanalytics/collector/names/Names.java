@@ -20,6 +20,7 @@ public final class Names {
     private static final Pattern TOPIC = Pattern.compile("(\\w+://)([^/]+)/([^/]+)/(.+?)(-partition-\\d+)?");
     private static final String SYSTEM_TENANT = "pulsar";
     private static final String SYSTEM_PREFIX = "__";
+    private static final String SYSTEM_CURSOR_PREFIX = "pulsar.";
 
     private final Disguise topics;
     private final Disguise subs;
@@ -84,9 +85,9 @@ public final class Names {
         return shown + (local.startsWith(SYSTEM_PREFIX) ? local : topics.of(namespace + "/" + local)) + partition;
     }
 
-    /** A subscription as the log shows it. */
+    /** A subscription as the log shows it. Cursors of deduplication and replication are known by their names, too. */
     public String sub(String sub) {
-        return sub.startsWith(SYSTEM_PREFIX) ? sub : subs.of(sub);
+        return sub.startsWith(SYSTEM_PREFIX) || sub.startsWith(SYSTEM_CURSOR_PREFIX) ? sub : subs.of(sub);
     }
 
     /** A client's address as the log shows it; null: it is left out. */

@@ -61,6 +61,7 @@ class NamesTest {
         assertTrue(names.topic("persistent://shop/eu/__change_events").matches("persistent://[0-9a-f]{16}/[0-9a-f]{16}/__change_events"));
         assertEquals("persistent://pulsar/standalone/h:1/healthcheck", names.topic("persistent://pulsar/standalone/h:1/healthcheck"));
         assertEquals("__compaction", names.sub("__compaction"));
+        assertEquals("pulsar.dedup", names.sub("pulsar.dedup"));
         assertFalse(Names.isOfSystem("persistent://pulsar2/a/b"));
     }
 
