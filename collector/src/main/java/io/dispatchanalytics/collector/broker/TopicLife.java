@@ -165,7 +165,12 @@ public final class TopicLife {
             sub.setPersisted(position.getLedgerId(), position.getEntryId());
             Event event = Event.of(Fields.CURSOR_OPEN).with(sub.fragment).flag(Fields.DURABLE, cursor.isDurable())
                     .number(Fields.LEDGER, position.getLedgerId()).number(Fields.ENTRY, position.getEntryId());
-            queue.put(snapshot ? event.with(SNAPSHOT) : event);
+            if (snapshot) {
+                long deleted = DeletedEntries.behind(cursor.getManagedLedger(), cursor, position);
+                queue.put((deleted == DeletedEntries.UNKNOWN ? event : event.number(Fields.ENTRIES, deleted)).with(SNAPSHOT));
+            } else {
+                queue.put(event);
+            }
             if (!marked.equals(position)) {
                 CursorMoves.write(queue, sub, marked, false, false);
             }
