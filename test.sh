@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every check of the project, with its own set-up.
-#   ./test.sh                  lint, format, types, walls, and tests in two processes: a quarter of an hour on two cores
-#   ./test.sh fast             the same without tests that start Spark or read whole logs of real brokers: a minute
+#   ./test.sh                  lint, format, types, walls, the collector, and tests in two processes: a quarter of an hour on two cores
+#   ./test.sh fast             the same without the collector, tests that start Spark or read whole logs of real brokers: a minute
 #   ./test.sh all              with the tests marked slow, too; each says why it is slow, and what keeps its claim in the default run.
 #                              Properties are tried on all their random examples, by default on an eighth, by fast on a twentieth
 #   ./test.sh crash            only tests that kill the job, 200 random kills among them (KILLS=20 KILL_SEED=7 for others)
@@ -54,6 +54,8 @@ check lint "$bin/ruff" check .
 check format "$bin/ruff" format --check .
 check types "$bin/mypy"
 check walls "$bin/lint-imports"
+# The collector is Java: its tests need no broker, and Maven, which is fetched where there is none.
+case $which in most | all) check collector ./spark-submit.sh collector build ;; esac
 # pytest ends with 5 when it found no test: that is a failure, too.
 check tests "$bin/python" -m pytest ${processes[@]+"${processes[@]}"} ${marked:+-m "$marked"} "$@"
 

@@ -18,14 +18,15 @@ COMMANDS = {
     "probe": "what every topic and subscription looked like at an instant",
     "quality": "judge whether the tables keep what is declared of them, for a scheduler",
     "quarantine": "put rejected lines back that the parser accepts now, or that somebody repaired",
+    "collector": "make the agent that writes a broker's log; whether a broker has what the agent hooks",
     "validate": "check log files against the contract, without Spark",
     "backfill": "compute closed dates anew, compare, and put right what differs; beside a live job",
     "maintain": "merge small files, remove what nobody needs, delete what is too old; beside a live job",
     "checkpoint": "what a query's checkpoint holds, and whether it fits the tables; or begin it anew, with them",
     "rebuild": "forget what was computed, so that it is computed anew",
 }
-#: Those that start no Spark: neither Java nor jars are needed.
-WITHOUT_SPARK = ("validate",)
+#: Those that start no Spark: they need no jars, and look for Java themselves where they need it.
+WITHOUT_SPARK = ("validate", "collector")
 EXAMPLES = """examples:
   ./spark-submit.sh demo
   ./spark-submit.sh stream --events /var/log/pulsar-events --warehouse /data/warehouse

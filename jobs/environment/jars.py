@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from jobs.environment.board import Board
+from jobs.environment.ivy import cause_of, ivy_command
 from jobs.environment.place import Place, SetUpFailed, digest
 from jobs.environment.tool import Tools
 
@@ -60,8 +61,9 @@ def make_jars(place: Place, board: Board, tools: Tools) -> None:
         done += "[SUCCESSFUL ]" in line
         board.at(PART, f"{done} of {len(jars)}")
 
-    if not tools.run(_ivy(place, work, jars), log, os.environ, follow):
-        raise SetUpFailed(f"cannot get Delta's jars (no network?): {_cause(log)}; all of it: {log}")
+    command = ivy_command(place, work, [jar.dependency for jar in jars], f"{work / 'jars'}/{_RETRIEVED}")
+    if not tools.run(command, log, os.environ, follow):
+        raise SetUpFailed(f"cannot get Delta's jars (no network?): {cause_of(log)}; all of it: {log}")
     check(jars, work / "jars")
     shutil.rmtree(place.jars, ignore_errors=True)
     (work / "jars").rename(place.jars)
@@ -76,27 +78,3 @@ def check(jars: list[Jar], folder: Path) -> None:
         found = digest(folder / jar.file) if (folder / jar.file).exists() else "none: it is missing"
         if found != jar.sha256:
             raise SetUpFailed(f"the jar {jar.file} is not the one of requirements/jars.lock: its SHA-256 is {found}")
-
-
-def _ivy(place: Place, work: Path, jars: list[Jar]) -> list[str]:
-    """The command that puts the jars into `work`/jars.
-
-    It has a home of its own: a local Maven repository with poms but without jars would stop Ivy.
-    """
-    (ivy_jar,) = place.site_packages.glob("pyspark/jars/ivy-*.jar")
-    dependencies = "\n".join(jar.dependency for jar in jars)
-    wanted = work / "ivy.xml"
-    wanted.write_text(
-        f'<ivy-module version="2.0"><info organisation="dispatch-analytics" module="jars"/>\n'
-        f"<dependencies>\n{dependencies}\n</dependencies></ivy-module>\n",
-        encoding="utf-8",
-    )
-    java = f"{os.environ['JAVA_HOME']}/bin/java" if os.environ.get("JAVA_HOME") else "java"
-    places = ["-cache", str(work / "cache"), "-retrieve", f"{work / 'jars'}/{_RETRIEVED}"]
-    return [java, f"-Duser.home={work}", "-jar", str(ivy_jar), "-ivy", str(wanted), *places]
-
-
-def _cause(log: Path) -> str:
-    """The first line of Ivy's that is a fault."""
-    lines = log.read_text(encoding="utf-8").splitlines()
-    return next((line.strip() for line in lines if "not found" in line or "Exception" in line or "ERROR" in line), "")[:300]

@@ -24,7 +24,7 @@ from pipeline.warehouse.local_tables import local_folder, opened
 from schemas.lane_columns import COLUMN, LANE_KEY
 
 #: Events that are read at once, and packed at once at most: what is packed should stay in the processor's cache.
-READ_ROWS, PACKET_ROWS = 65_536, 16_384
+READ_ROWS, PACKET_ROWS = 32_768, 16_384
 #: A packet with its lane, and the epoch and `seq` of its first row.
 PACKET_TYPE = f"{LANE_KEY} bigint, epoch bigint, seq bigint, {PACKET} binary"
 _PACKET_SCHEMA = pa.schema([(LANE_KEY, pa.int64()), ("epoch", pa.int64()), ("seq", pa.int64()), (PACKET, pa.binary())])

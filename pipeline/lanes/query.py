@@ -1,7 +1,8 @@
 """The lanes query: bronze and control in, outcome tables out, each exactly once per micro-batch."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -39,6 +40,8 @@ QUERY = "lanes"
 NAMES_WAIT_S, NAMES_PAUSE_S = 120, 0.5
 #: Rows for which a micro-batch writes one more file into a table: most write one, and readers list fewer.
 ROWS_PER_FILE = 200_000
+#: Spark's setting for what opening a file of bronze costs, in bytes read: a millisecond.
+_OPENING, _OPENING_BYTES = "spark.sql.files.openCostInBytes", 262_144
 #: Tables that the driver writes at the same time: a small commit waits for the file system more than it works.
 FEW_AT_ONCE = 4
 _TABLES = {kind: name for name, kind in KINDS.items()}
@@ -82,15 +85,27 @@ def begins_after_rebuild(spark: SparkSession, warehouse: Warehouse) -> bool:
 def start_lanes(spark: SparkSession, warehouse: Warehouse, settings: Settings, run: RunContext, trigger: dict[str, Any]) -> StreamingQuery:
     """Start the lanes query with `trigger` (keyword arguments of DataStreamWriter.trigger)."""
     write_checkpoints_quickly(spark, warehouse)
-    return (
-        lane_outcomes(spark, warehouse, settings)
-        .writeStream.queryName(QUERY)
-        .outputMode("update")
-        .option("checkpointLocation", warehouse.checkpoint(QUERY))
-        .foreachBatch(_writer(warehouse, run))
-        .trigger(**trigger)
-        .start()
-    )
+    with _files_shared_out_by_bytes(spark):  # a query keeps the settings that it was started with
+        return (
+            lane_outcomes(spark, warehouse, settings)
+            .writeStream.queryName(QUERY)
+            .outputMode("update")
+            .option("checkpointLocation", warehouse.checkpoint(QUERY))
+            .foreachBatch(_writer(warehouse, run))
+            .trigger(**trigger)
+            .start()
+        )
+
+
+@contextmanager
+def _files_shared_out_by_bytes(spark: SparkSession) -> Iterator[None]:
+    """Of files of all sizes Spark gave one task most bytes and the other most files: it takes opening one for as much as 4 MB of rows."""
+    before = spark.conf.get(_OPENING, None)
+    spark.conf.set(_OPENING, _OPENING_BYTES)
+    try:
+        yield
+    finally:
+        spark.conf.unset(_OPENING) if before is None else spark.conf.set(_OPENING, before)
 
 
 def _writer(warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int], None]:

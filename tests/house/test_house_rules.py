@@ -1,14 +1,16 @@
 """The house's numbers: small functions, small files, no rooms without a job, no leftovers."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 CODE = sorted(path for room in ("bench", "jobs", "pipeline", "schemas", "tests") for path in (ROOT / room).rglob("*.py"))
-FOLDERS = (".", "conf", "docs", "requirements")
-KEPT = [path for path in (*CODE, *(path for folder in FOLDERS for path in (ROOT / folder).glob("*.*"))) if path.is_file()]
+FOLDERS = (".", "conf", "docs", "requirements", "collector")
+JAVA = sorted((ROOT / "collector/src").rglob("*.java"))
+KEPT = [path for path in (*CODE, *JAVA, *(path for folder in FOLDERS for path in (ROOT / folder).glob("*.*"))) if path.is_file()]
 LINES_OF_A_FUNCTION, LINES_OF_A_FILE = 60, 400
 #: Nobody reads these to change them: they follow from what they are rendered of.
 RENDERED = (ROOT / "pipeline/machines/fold.py",)
@@ -28,6 +30,16 @@ def test_files_and_functions_fit_in_a_head(path: Path) -> None:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert (node.end_lineno or 0) - node.lineno < LINES_OF_A_FUNCTION, f"{identity(path)}:{node.lineno} {node.name}"
+
+
+@pytest.mark.parametrize("path", JAVA, ids=identity)
+def test_java_files_fit_in_a_head_and_their_types_have_a_comment(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= LINES_OF_A_FILE
+    declared = next(
+        number for number, line in enumerate(lines) if re.match(r"(?:public )?(?:final |abstract )*(?:class|enum|interface|record) ", line)
+    )
+    assert "test" in path.parts or lines[declared - 1].endswith("*/")
 
 
 @pytest.mark.parametrize("path", [path for path in CODE if "tests" not in path.parts], ids=identity)

@@ -1,0 +1,92 @@
+package io.dispatchanalytics.collector.broker;
+
+import io.dispatchanalytics.collector.log.Event;
+import io.dispatchanalytics.collector.log.EventQueue;
+import io.dispatchanalytics.collector.log.Json;
+import java.nio.charset.StandardCharsets;
+import org.apache.pulsar.broker.service.persistent.DispatchRateLimiter;
+import org.apache.pulsar.broker.service.persistent.PersistentTopic;
+import org.apache.pulsar.common.policies.data.BacklogQuota;
+import org.apache.pulsar.common.policies.data.BacklogQuota.BacklogQuotaType;
+import org.apache.pulsar.common.policies.data.DispatchRate;
+
+/** Policies as applied: the rates of limiters, the quotas of topics. */
+public final class Policies {
+    private static final byte[] TOKEN_BUCKET = Json.field("limiter", "token_bucket");
+    private static final byte[] CLASSIC = Json.field("limiter", "classic");
+    private static final BacklogQuotaType[] TYPES = BacklogQuotaType.values();
+
+    private final EventQueue queue;
+    private final Topics topics;
+
+    Policies(EventQueue queue, Topics topics) {
+        this.queue = queue;
+        this.topics = topics;
+    }
+
+    /** A level of the log, or null: the log has none for replicators. */
+    static String level(Object type) {
+        return switch (type.toString()) {
+            case "BROKER" -> "broker";
+            case "TOPIC" -> "topic";
+            case "SUBSCRIPTION" -> "subscription";
+            default -> null;
+        };
+    }
+
+    /** A limiter got a rate, maybe the one that it had: a token bucket is full again. */
+    public void rate(DispatchRateLimiter limiter, Object type, String topic, String sub, DispatchRate rate) {
+        String level = level(type);
+        if (level == null || rate == null) {
+            return;
+        }
+        Event event = Event.of(Fields.DISPATCH_RATE).with(Json.field("level", level));
+        if (sub != null) {
+            event.with(topics.fragment(topic, sub));
+        } else if (topic != null) {
+            event.with(topics.fragment(topic));
+        }
+        event.number(Fields.MSG_RATE, rate.getDispatchThrottlingRateInMsg()).number(Fields.BYTE_RATE, rate.getDispatchThrottlingRateInByte())
+                .number(Fields.PERIOD_S, rate.getRatePeriodInSecond()).flag(Fields.RELATIVE, rate.isRelativeToPublishRate());
+        queue.put(event.with(limiter.getClass().getSimpleName().contains("Classic") ? CLASSIC : TOKEN_BUCKET));
+    }
+
+    /** A limiter that was there before the collector. */
+    void rate(DispatchRateLimiter limiter, DispatchRate rate) {
+        LimiterFields fields = LimiterFields.of(limiter);
+        rate(limiter, fields.type(), fields.topic(), fields.sub(), rate);
+    }
+
+    /** The quotas of a topic may have changed. */
+    public void quotas(PersistentTopic topic) {
+        LoadedTopic loaded = topics.of(topic.getName());
+        if (loaded == null) {
+            return;
+        }
+        for (BacklogQuotaType type : TYPES) {
+            BacklogQuota quota = topic.getBacklogQuota(type);
+            if (quota != null && quota.getPolicy() != null) {
+                byte[] payload = payload(type, quota);
+                if (loaded.isNewQuota(type.ordinal(), payload)) {
+                    queue.put(Event.of(Fields.BACKLOG_QUOTA).with(loaded.fragment).with(payload));
+                }
+            }
+        }
+    }
+
+    /** The broker acts on a quota. */
+    public void exceeded(PersistentTopic topic, BacklogQuotaType type) {
+        BacklogQuota quota = topic.getBacklogQuota(type);
+        queue.put(Event.of(Fields.QUOTA_EXCEEDED).with(topics.fragment(topic.getName()))
+                .with(payload(type, quota)));
+    }
+
+    private static byte[] payload(BacklogQuotaType type, BacklogQuota quota) {
+        byte[] limit = (",\"limit\":" + limit(type, quota)).getBytes(StandardCharsets.US_ASCII);
+        return Json.joined(Json.joined(Json.field("quota_type", type.name()), limit), Json.field("policy", quota.getPolicy().name()));
+    }
+
+    private static long limit(BacklogQuotaType type, BacklogQuota quota) {
+        return type == BacklogQuotaType.destination_storage ? quota.getLimitSize() : quota.getLimitTime();
+    }
+}

@@ -1,0 +1,33 @@
+package io.dispatchanalytics.collector.broker;
+
+import io.dispatchanalytics.collector.log.EventQueue;
+import io.dispatchanalytics.collector.names.Names;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** Everything that turns what hooks see into events, put together once. */
+public final class Recorder {
+    public final EventQueue queue;
+    public final Topics topics;
+    public final Policies policies;
+    public final TopicLife topicLife;
+    public final CursorMoves cursorMoves;
+    public final Traffic traffic;
+    public final QuotaRounds quotaRounds;
+    public final Channels channels;
+    public final BrokerLife brokerLife;
+
+    /** Nothing is recorded before brokerLife begins. */
+    public Recorder(EventQueue queue, Names names, Supplier<List<String>> missingPoints) {
+        this.queue = queue;
+        Connections connections = new Connections(queue, names);
+        topics = new Topics(names);
+        policies = new Policies(queue, topics);
+        topicLife = new TopicLife(queue, topics, policies, connections);
+        cursorMoves = new CursorMoves(queue, topics);
+        traffic = new Traffic(queue, topics);
+        quotaRounds = new QuotaRounds(queue, topics);
+        channels = new Channels(queue, connections);
+        brokerLife = new BrokerLife(queue, topicLife, policies, connections, missingPoints);
+    }
+}

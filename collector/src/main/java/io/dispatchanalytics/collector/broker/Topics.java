@@ -1,0 +1,59 @@
+package io.dispatchanalytics.collector.broker;
+
+import io.dispatchanalytics.collector.log.Json;
+import io.dispatchanalytics.collector.names.Names;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.bookkeeper.mledger.ManagedLedger;
+
+/** The loaded topics whose life is in the log. Topics of the system are not among them. */
+public final class Topics {
+    private final Names names;
+    private final Map<String, LoadedTopic> byName = new ConcurrentHashMap<>();
+    private final Map<String, LoadedTopic> byLedger = new ConcurrentHashMap<>();
+
+    /** None is loaded. */
+    public Topics(Names names) {
+        this.names = names;
+    }
+
+    /** The topic of this name, or null. */
+    public LoadedTopic of(String topic) {
+        return byName.get(topic);
+    }
+
+    /** The topic of this managed ledger, or null. */
+    public LoadedTopic of(ManagedLedger ledger) {
+        LoadedTopic topic = byLedger.get(ledger.getName());
+        return topic != null && topic.isOf(ledger) ? topic : null;
+    }
+
+    /** From now on events of this topic are written. */
+    LoadedTopic add(String topic, ManagedLedger ledger) {
+        LoadedTopic loaded = new LoadedTopic(topic, ledger.getName(), ledger, names);
+        byName.put(topic, loaded);
+        byLedger.put(loaded.ledgerName, loaded);
+        return loaded;
+    }
+
+    /** From now on they are not. Returns the topic, or null if it was not there. */
+    LoadedTopic remove(String topic) {
+        LoadedTopic loaded = byName.remove(topic);
+        if (loaded != null) {
+            byLedger.remove(loaded.ledgerName, loaded);
+        }
+        return loaded;
+    }
+
+    /** `,"topic":…` also of topics of the system. */
+    public byte[] fragment(String topic) {
+        LoadedTopic loaded = byName.get(topic);
+        return loaded != null ? loaded.fragment : Json.field("topic", names.topic(topic));
+    }
+
+    /** `,"topic":…,"sub":…` also of topics of the system. */
+    public byte[] fragment(String topic, String sub) {
+        LoadedTopic loaded = byName.get(topic);
+        return loaded != null ? loaded.sub(sub).fragment : Json.joined(fragment(topic), Json.field("sub", names.sub(sub)));
+    }
+}

@@ -1,0 +1,159 @@
+package io.dispatchanalytics.collector.points;
+
+import static net.bytebuddy.matcher.ElementMatchers.any;
+import static net.bytebuddy.matcher.ElementMatchers.declaresField;
+import static net.bytebuddy.matcher.ElementMatchers.declaresMethod;
+import static net.bytebuddy.matcher.ElementMatchers.isAbstract;
+import static net.bytebuddy.matcher.ElementMatchers.isConstructor;
+import static net.bytebuddy.matcher.ElementMatchers.nameStartsWith;
+import static net.bytebuddy.matcher.ElementMatchers.named;
+import static net.bytebuddy.matcher.ElementMatchers.not;
+import static net.bytebuddy.matcher.ElementMatchers.takesArgument;
+import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
+
+import io.dispatchanalytics.collector.hooks.BrokerHooks;
+import io.dispatchanalytics.collector.hooks.ChannelHooks;
+import io.dispatchanalytics.collector.hooks.ClientHooks;
+import io.dispatchanalytics.collector.hooks.CursorHooks;
+import io.dispatchanalytics.collector.hooks.LedgerHooks;
+import io.dispatchanalytics.collector.hooks.QuotaHooks;
+import io.dispatchanalytics.collector.hooks.ReadHooks;
+import io.dispatchanalytics.collector.hooks.TopicHooks;
+import io.dispatchanalytics.collector.hooks.TrafficHooks;
+import io.dispatchanalytics.collector.points.Point.Target;
+import java.util.List;
+import net.bytebuddy.description.method.MethodDescription;
+import net.bytebuddy.matcher.ElementMatcher;
+
+/** All points, declared once: for weaving, for `collector points`, for `missing_points`. */
+public final class Points {
+    private static final String SERVICE = "org.apache.pulsar.broker.service.";
+    private static final String PERSISTENT = SERVICE + "persistent.";
+    private static final String MLEDGER = "org.apache.bookkeeper.mledger.impl.";
+    private static final String MANY = PERSISTENT + "PersistentDispatcherMultipleConsumers";
+    private static final String MANY_CLASSIC = MANY + "Classic";
+    private static final String ONE = SERVICE + "AbstractDispatcherSingleActiveConsumer";
+    private static final String LEDGER = MLEDGER + "ManagedLedgerImpl";
+    private static final String TOPIC = SERVICE + "AbstractTopic";
+    private static final String CONNECTION = SERVICE + "ServerCnx";
+    private static final String TRACKER = SERVICE + "ServerCnxThrottleTracker";
+    private static final String BROKER = SERVICE + "BrokerService";
+    /** The field in which the compiler keeps where a seek goes. */
+    private static final String SEEK_FIELD = "val$newMarkDeletePosition";
+
+    private static final List<Point> ALL = List.of(
+            point("broker_start", List.of("broker_start"), at(BROKER, isConstructor().and(takesArguments(2)), BrokerHooks.Start.class)),
+            point("broker_stop", List.of("broker_stop"), at(BROKER, method("closeAsync", 0), BrokerHooks.Stop.class)),
+            point("topic_load", List.of("topic_load", "topic_unload", "ledger_open", "ledger_close", "cursor_open", "backlog_quota"),
+                    at(PERSISTENT + "PersistentTopic", isConstructor().and(takesArguments(3)), TopicHooks.Load.class)),
+            point("topic_unload", List.of("topic_unload"), at(BROKER, method("removeTopicFromCache", 3), TopicHooks.Unload.class)),
+            point("backlog_quota", List.of("backlog_quota"),
+                    at(TOPIC, method("updateTopicPolicy", 1), TopicHooks.PoliciesSet.class),
+                    at(TOPIC, method("updateTopicPolicyByNamespacePolicy", 1), TopicHooks.PoliciesSet.class)),
+            point("dispatch_rate", List.of("dispatch_rate"), limiters(method("updateDispatchRate", 1), ReadHooks.Rate.class)),
+            point("ledger_open", List.of("ledger_open"), at(LEDGER, method("updateLedgersIdsComplete", 1), LedgerHooks.Open.class)),
+            // Newer brokers have both methods, of which the one calls the other.
+            point("ledger_close", List.of("ledger_close"),
+                    optional(LEDGER, method("ledgerClosed", 2), LedgerHooks.Close.class),
+                    new Target(LEDGER, not(declaresMethod(method("ledgerClosed", 2))), method("ledgerClosed", 1), LedgerHooks.Close.class, true)),
+            point("ledger_trim", List.of("ledger_trim"), at(LEDGER, method("doDeleteLedgers", 1), LedgerHooks.Trim.class)),
+            point("cursor_open", List.of("cursor_open"), at(LEDGER, method("addCursor", 1), CursorHooks.Open.class)),
+            point("cursor_close", List.of("cursor_close"), at(LEDGER, method("asyncDeleteCursor", 3), CursorHooks.Close.class)),
+            point("mark_delete", List.of("mark_delete"),
+                    at(MLEDGER + "ManagedCursorImpl", method("setAcknowledgedPosition", 1), CursorHooks.Move.class)),
+            point("mark_delete_persisted", List.of("mark_delete"),
+                    at(LEDGER, method("onCursorMarkDeletePositionUpdated", 2), CursorHooks.Persist.class)),
+            point("mark_delete_reset", List.of("mark_delete"),
+                    new Target(MLEDGER + "ManagedCursorImpl$*", declaresField(named(SEEK_FIELD)), method("operationComplete", 0),
+                            CursorHooks.Seek.class, false)),
+            // No hook: the field that a snapshot reads.
+            point("cursor_heap", List.of("cursor_open"), new Target(MLEDGER + "ManagedCursorContainer",
+                    declaresField(named(io.dispatchanalytics.collector.broker.CursorHeap.HEAP)), method("add", 2), null, false)),
+            point("dispatcher_open", List.of("dispatcher_open"),
+                    at(SERVICE + "AbstractDispatcherMultipleConsumers", isConstructor(), ClientHooks.DispatcherOpen.class),
+                    at(ONE, isConstructor(), ClientHooks.DispatcherOpen.class)),
+            point("dispatcher_close", List.of("dispatcher_close"),
+                    at(MANY, method("close", 2), ClientHooks.DispatcherClose.class),
+                    optional(MANY_CLASSIC, method("close", 2), ClientHooks.DispatcherClose.class),
+                    at(ONE, method("close", 2), ClientHooks.DispatcherClose.class)),
+            point("consumer_open", List.of("consumer_open"),
+                    at(MANY, method("addConsumer", 1), ClientHooks.ConsumerOpen.class),
+                    optional(MANY_CLASSIC, method("addConsumer", 1), ClientHooks.ConsumerOpen.class),
+                    at(ONE, method("addConsumer", 1), ClientHooks.ConsumerOpen.class)),
+            point("consumer_close", List.of("consumer_close"),
+                    at(PERSISTENT + "PersistentSubscription", method("removeConsumer", 2), ClientHooks.ConsumerClose.class)),
+            point("producer_open", List.of("producer_open"), at(TOPIC, method("addProducer", 2), ClientHooks.ProducerOpen.class)),
+            point("producer_close", List.of("producer_close"), at(TOPIC, method("handleProducerRemoved", 1), ClientHooks.ProducerClose.class)),
+            point("publish", List.of("publish"), at(MLEDGER + "OpAddEntry", method("run", 0), TrafficHooks.Publish.class)),
+            point("read", List.of("read"),
+                    at(SERVICE + "AbstractBaseDispatcher", method("applyRateLimitsToMessagesAndBytesToRead", 2), ReadHooks.Read.class)),
+            point("read_permits", List.of("read"),
+                    at(MANY, method("calculateToRead", 1), ReadHooks.PermitsOfMany.class),
+                    optional(MANY_CLASSIC, method("calculateToRead", 1), ReadHooks.PermitsOfMany.class),
+                    at(PERSISTENT + "PersistentDispatcherSingleActiveConsumer", method("calculateToRead", 1), ReadHooks.PermitsOfOne.class)),
+            point("read_answers_msgs", List.of("read"), limiters(method("getAvailableDispatchRateLimitOnMsg", 0), ReadHooks.AnswerMsgs.class)),
+            point("read_answers_bytes", List.of("read"), limiters(method("getAvailableDispatchRateLimitOnByte", 0), ReadHooks.AnswerBytes.class)),
+            point("dispatch", List.of("dispatch"),
+                    at(SERVICE + "AbstractBaseDispatcher", method("acquirePermitsForDeliveredMessages", 5), ReadHooks.Dispatch.class)),
+            point("ack_consumer", List.of("ack"), at(SERVICE + "Consumer", method("messageAcked", 1), TrafficHooks.Acking.class)),
+            point("ack", List.of("ack"), at(PERSISTENT + "PersistentSubscription", method("acknowledgeMessage", 3), TrafficHooks.Ack.class)),
+            point("quota_round", List.of("quota_round"), at(BROKER, method("monitorBacklogQuota", 0), QuotaHooks.Round.class)),
+            point("quota_check", List.of("quota_check"),
+                    at(BROKER, nameStartsWith("lambda$monitorBacklogQuota$").and(takesArguments(4)).and(takesArgument(3, Throwable.class)),
+                            QuotaHooks.Check.class)),
+            point("quota_check_by_producer", List.of("quota_check"),
+                    at(PERSISTENT + "PersistentTopic", method("updateOldPositionInfo", 0), QuotaHooks.LookUp.class)),
+            point("quota_exceeded", List.of("quota_exceeded"),
+                    at(SERVICE + "BacklogQuotaManager", method("handleExceededBacklogQuota", 3), QuotaHooks.Exceeded.class)),
+            point("conn_open", List.of("conn_open"), at(CONNECTION, method("channelActive", 1), ChannelHooks.Open.class)),
+            point("conn_close", List.of("conn_close"), at(CONNECTION, method("channelInactive", 1), ChannelHooks.Close.class)),
+            point("writability", List.of("writability"), at(CONNECTION, method("channelWritabilityChanged", 1), ChannelHooks.Writability.class)),
+            point("throttle", List.of("throttle"),
+                    at(TRACKER, method("doMarkThrottled", 1), ChannelHooks.ThrottleOn.class),
+                    at(TRACKER, method("doUnmarkThrottled", 1), ChannelHooks.ThrottleOff.class)),
+            point("request", List.of("request"),
+                    at(CONNECTION, method("checkPauseReceivingRequestsAfterResumeRateLimit", 1), ChannelHooks.Request.class)));
+
+    /** Only for a collector that is attached to a running broker: how it finds that broker. */
+    private static final Point RUNNING = point("attach", List.of("broker_start"),
+            at(BROKER, method("updateRates", 0), BrokerHooks.Running.class),
+            at(CONNECTION, method("messageReceived", 1), BrokerHooks.Request.class));
+
+    private Points() { }
+
+    /** Those of a collector that starts with the broker. */
+    public static List<Point> all() {
+        return ALL;
+    }
+
+    /** Those of a collector that comes later. */
+    public static List<Point> allAndRunning() {
+        return java.util.stream.Stream.concat(ALL.stream(), java.util.stream.Stream.of(RUNNING)).toList();
+    }
+
+    private static Point point(String name, List<String> events, Target... targets) {
+        return new Point(name, events, List.of(targets));
+    }
+
+    private static ElementMatcher.Junction<MethodDescription> method(String name, int arguments) {
+        return named(name).<MethodDescription>and(takesArguments(arguments)).and(not(isAbstract()));
+    }
+
+    private static Target at(String className, ElementMatcher<? super MethodDescription> method, Class<?> advice) {
+        return new Target(className, any(), method, advice, false);
+    }
+
+    private static Target optional(String className, ElementMatcher<? super MethodDescription> method, Class<?> advice) {
+        return new Target(className, any(), method, advice, true);
+    }
+
+    /** Brokers have one class of limiters, or an abstract one and two of it. */
+    private static Target[] limiters(ElementMatcher<? super MethodDescription> method, Class<?> advice) {
+        String limiter = PERSISTENT + "DispatchRateLimiter";
+        return new Target[] {
+            optional(limiter, method, advice),
+            optional(limiter + "AsyncTokenBucketImpl", method, advice),
+            optional(limiter + "ClassicImpl", method, advice),
+        };
+    }
+}
