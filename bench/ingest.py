@@ -63,19 +63,25 @@ def bench_formats(spark: SparkSession, captures: str, folder: Path, copies: int,
     rows = json_files(_largest(captures), folder / "jsonl", copies)
     print(f"{rows:,} events", flush=True)
     files = files_of_each_format(spark, folder / "jsonl", folder)
-    found: dict[str, Any] = {}
-    for suffix in files:
-        print(suffix, flush=True)
-        targets = [Warehouse(str(folder / f"ingest-{suffix}-{number}")) for number in range(rounds + 1)]
-        for target in targets:
-            create_missing_tables(spark, target)
-        pair = alternate(
-            lambda number, suffix=suffix: told_copy(spark, files, suffix, folder / f"copy-{suffix}-{number}"),  # type: ignore[misc]
-            lambda number, suffix=suffix, targets=targets: _ingest(spark, targets[number], files[suffix], settings),  # type: ignore[misc]
-            rounds,
-        )
-        found[suffix] = summary(pair, rows)
+    found = {suffix: _of_format(spark, files, suffix, folder, rows, rounds, settings) for suffix in files}
     return found | {"ratio": min(one["ratio"] for one in found.values())}
+
+
+def _of_format(
+    spark: SparkSession, files: dict[str, Path], suffix: str, folder: Path, rows: int, rounds: int, settings: Settings
+) -> dict[str, Any]:
+    print(suffix, flush=True)
+    targets = [Warehouse(str(folder / f"ingest-{suffix}-{number}")) for number in range(rounds + 1)]
+    for target in targets:
+        create_missing_tables(spark, target)
+
+    def copy(number: int) -> None:
+        told_copy(spark, files, suffix, folder / f"copy-{suffix}-{number}")
+
+    def ingest(number: int) -> None:
+        _ingest(spark, targets[number], files[suffix], settings)
+
+    return summary(alternate(copy, ingest, rounds), rows)
 
 
 def bench_whole(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
