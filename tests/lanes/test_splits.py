@@ -10,6 +10,7 @@ from bronze_events import random_events
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BrokenInvariant
+from pipeline.lanes import query
 from pipeline.lanes.bronze_files import Split, _packets_of_splits, packets, row_groups_of
 from pipeline.lanes.packet import PACKET, unpacked_rows
 from schemas.lane_columns import COLUMN
@@ -64,3 +65,16 @@ def test_a_split_without_the_middle_of_a_row_group_has_none(tmp_path: Path, even
     uri, size = (tmp_path / "a.parquet").as_uri(), (tmp_path / "a.parquet").stat().st_size
     assert row_groups_of(Split(uri, 0, size // 4)) == ([], 0)
     assert row_groups_of(Split(uri, size // 4, size)) == ([0], EVENTS)
+
+
+@pytest.mark.parametrize("before", [None, "12345"])
+def test_only_the_lanes_query_shares_files_out_by_bytes(spark: SparkSession, before: str | None) -> None:
+    usual = spark.conf.get(query._OPENING)
+    if before is not None:
+        spark.conf.set(query._OPENING, before)
+    try:
+        with query._files_shared_out_by_bytes(spark):
+            assert spark.conf.get(query._OPENING) == str(query._OPENING_BYTES)
+        assert spark.conf.get(query._OPENING) == (before or usual)
+    finally:
+        spark.conf.unset(query._OPENING)
