@@ -13,6 +13,7 @@ class Field:
 
     `check` is a SQL expression over the row that becomes a CHECK constraint of the Delta table.
     `pulsar` is the name under which Pulsar's metrics or admin stats show the same value, if they do.
+    `added`: tables of an earlier version of this project lack the column; the job's start adds it, and rows of before have null in it.
     """
 
     name: str
@@ -22,10 +23,13 @@ class Field:
     nullable: bool = False
     check: str = ""
     pulsar: str = ""
+    added: bool = False
 
     def __post_init__(self) -> None:
         if self.type not in TYPES:
             raise ValueError(f"field {self.name}: unknown type {self.type}")
+        if self.added and (self.check or not self.nullable):
+            raise ValueError(f"field {self.name}: rows of before have null in an added column, so it is nullable and without a check")
 
 
 @dataclass(frozen=True)

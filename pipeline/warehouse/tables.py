@@ -1,4 +1,4 @@
-"""The tables of a warehouse: made where they are missing, refused where they are not what is declared."""
+"""The tables of a warehouse: made where they are missing, given new columns, refused where they are not what is declared."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from pipeline.warehouse.guard import writer_of
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import local_folder, newest_version, opened
 from schemas.field import Table
-from schemas.render.ddl import constraints, create_table, delta_path, properties
+from schemas.render.ddl import add_columns, constraints, create_table, delta_path, properties
 from schemas.render.spark import SPARK_TYPES, struct
 from schemas.tables import REPORT_TABLES, TABLES, WATCH_TABLES
 
@@ -31,6 +31,7 @@ REDACTED = "*********(redacted)"
 def create_missing_tables(spark: SparkSession, warehouse: Warehouse) -> None:
     """Create every declared table that the warehouse lacks, empty, several at once; check those that it has.
 
+    A table of an earlier version gets the columns that were added to its declaration since (`Field.added`).
     Raises BadWarehouse if a table is not what is declared; of WATCH_TABLES only their writer does, whom the job can do without.
     """
     with ThreadPoolExecutor(CREATED_AT_ONCE) as threads:
@@ -93,11 +94,28 @@ def _differences(kind: str, declared: Mapping[str, str], found: Mapping[str, str
 
 def _create_or_check(spark: SparkSession, warehouse: Warehouse, table: Table) -> None:
     path = warehouse.table(table.name)
-    if newest_version(spark, path) >= 0:
-        if table not in WATCH_TABLES:
-            check_table(spark, warehouse, table)
-    else:
+    if newest_version(spark, path) < 0:
         _create(spark, path, table)
+        return
+    _add_columns(spark, path, table)
+    if table not in WATCH_TABLES:
+        check_table(spark, warehouse, table)
+
+
+def _add_columns(spark: SparkSession, path: str, table: Table) -> None:
+    """Give a table of an earlier version the columns that were added since. Rows that are there have null in them."""
+    added = [f for f in table.fields if f.added]
+    if not added:
+        return
+    found, _ = _schema_and_settings(spark, path)
+    missing = [f for f in added if f.name not in found.names]
+    if not missing:
+        return
+    folder = local_folder(path)
+    if folder is None:
+        spark.sql(add_columns(missing, path))
+    else:
+        opened(folder).alter.add_columns(deltalake.Schema.from_json(struct(missing).json()).fields)
 
 
 def _create(spark: SparkSession, path: str, table: Table) -> None:

@@ -1,5 +1,7 @@
 """A declared table as the Delta DDL that creates it."""
 
+from collections.abc import Sequence
+
 from schemas.field import Field, Table
 
 #: Every declared type as SQL's.
@@ -60,6 +62,11 @@ def delta_path(path: str) -> str:
 def _column(field: Field) -> str:
     not_null = "" if field.nullable else " NOT NULL"
     return f"  `{field.name}` {SQL_TYPES[field.type]}{not_null} COMMENT {quoted(comment(field))}"
+
+
+def add_columns(fields: Sequence[Field], path: str) -> str:
+    """ALTER TABLE ADD COLUMNS for the table in the folder `path`."""
+    return f"ALTER TABLE {delta_path(path)} ADD COLUMNS (\n" + ",\n".join(_column(f) for f in fields) + "\n)"
 
 
 def create_table(table: Table, path: str) -> str:

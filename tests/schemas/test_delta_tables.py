@@ -1,5 +1,6 @@
 """The declared tables as Delta really makes, guards and describes them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,8 @@ from pyspark.sql import SparkSession
 
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.tables import check_table, create_missing_tables
+from pipeline.warehouse.local_tables import newest_version
+from pipeline.warehouse.tables import check_table, create_missing_tables, make_report_table
 from schemas.field import Field, Table
 from schemas.render.ddl import comment, constraints, create_table
 from schemas.render.spark import struct
@@ -86,3 +88,29 @@ def test_missing_and_changed_columns_are_named(spark: SparkSession, names: Wareh
     declared = Table("names", "", grain=(), fields=(Field("id", "int", "id"), Field("new", "string", "new")))
     with pytest.raises(BadWarehouse, match=r"column new \(string\) is missing.*column id is bigint, declared int"):
         check_table(spark, names, declared)
+
+
+@pytest.mark.parametrize("folder", ["local", "with%percent"], ids=["by delta-rs", "by Spark"])
+def test_a_start_adds_the_columns_that_were_declared_since(spark: SparkSession, tmp_path: Path, folder: str) -> None:
+    warehouse = Warehouse(str(tmp_path / folder))
+    names = TABLES_BY_NAME["names"]
+    spark.sql(create_table(names, warehouse.table("names")))
+    spark.sql(f"INSERT INTO delta.`{warehouse.table('names')}` VALUES (1, 'broker', 'b1:8080', NULL, NULL)")
+    new = (Field("number", "long", "how many", "bytes", nullable=True, added=True), Field("one", "binary", "one", nullable=True, added=True))
+    declared = replace(names, fields=(*names.fields, *new))
+    with pytest.raises(BadWarehouse, match=r"column number \(bigint\) is missing"):
+        check_table(spark, warehouse, declared)
+    for _ in range(2):
+        make_report_table(spark, warehouse, declared)
+    rows = spark.read.format("delta").load(warehouse.table("names"))
+    assert [(row.id, row.number, row.one) for row in rows.collect()] == [(1, None, None)]
+    assert [f.metadata["comment"] for f in rows.schema.fields[-2:]] == [comment(f) for f in new]
+    assert newest_version(spark, warehouse.table("names")) == 2, "made, filled, altered once"
+    with pytest.raises(BadWarehouse, match=r"column number \(bigint\) is not declared"):
+        check_table(spark, warehouse, names)
+
+
+def test_an_added_column_is_null_in_rows_of_before() -> None:
+    for wrong in ({"nullable": False}, {"nullable": True, "check": "x > 0"}):
+        with pytest.raises(ValueError, match="field x: rows of before have null"):
+            Field("x", "long", "", added=True, **wrong)  # type: ignore[arg-type]
