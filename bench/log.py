@@ -4,17 +4,24 @@ Not measured itself.
 """
 
 import gzip
+import json
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from uuid import uuid4
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.stream import run_stream
-from pipeline.ingest.ids import with_ids
+from pipeline.ingest.bronze_files import TaskFiles, new_file
+from pipeline.packets.files import name_with_packets
 from pipeline.settings import load_settings
+from pipeline.sinks.append import append_files
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
-from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS
+from schemas.tables.bronze import DISPATCH_EVENTS, LANE_LAYOUT, LANE_PACKET, PARSED_FIELDS
 
 #: Copies lie this far apart in time, so that several dates and many windows are touched.
 SHIFT_MS = 3_600_000
@@ -46,11 +53,30 @@ def multiplied(spark: SparkSession, once: Warehouse, folder: Path, copies: int) 
 
 def stored(spark: SparkSession, events: DataFrame, warehouse: Warehouse, partitions: int) -> int:
     """Write parsed events and their names into an empty warehouse, every broker in order; returns how many there are."""
-    ordered = with_ids(events, 0).repartition(partitions, "broker").sortWithinPartitions("broker", "epoch", "seq")
-    ordered.select(*DISPATCH_EVENTS.names).write.format("delta").mode("append").save(warehouse.table("dispatch_events"))
-    written = spark.read.format("delta").load(warehouse.table("dispatch_events"))
+    append_as_ingest(events, warehouse, 0, partitions)
+    written = spark.read.format("delta").load(warehouse.table(DISPATCH_EVENTS.name))
     id_names(written).write.format("delta").mode("append").save(warehouse.table("names"))
     return written.count()
+
+
+def append_as_ingest(events: DataFrame, warehouse: Warehouse, ingest_batch: int, partitions: int) -> None:
+    """Append parsed events to bronze as a micro-batch of ingest does, in its files, every broker in order."""
+    folder = warehouse.table(DISPATCH_EVENTS.name)
+    ordered = events.repartition(partitions, "broker").sortWithinPartitions("broker", "epoch", "seq")
+    written = ordered.select(*(f.name for f in PARSED_FIELDS)).mapInArrow(partial(_written, folder, ingest_batch), "added string")
+    append_files(folder, DISPATCH_EVENTS, [new_file(row.added) for row in written.collect()], ("bench", ingest_batch))
+
+
+def _written(folder: str, ingest_batch: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    files = TaskFiles(folder, ingest_batch, name_with_packets(str(uuid4())))
+    for batch in batches:
+        files.add(batch)
+    yield pa.RecordBatch.from_pydict({"added": pa.array([json.dumps(file._asdict()) for file in files.close()], pa.string())})
+
+
+def log_only(bronze: DataFrame) -> DataFrame:
+    """Rows of bronze without the packets that our own lanes read: what a plain copy of the log copies."""
+    return bronze.drop(LANE_LAYOUT, LANE_PACKET)
 
 
 def id_names(bronze: DataFrame) -> DataFrame:

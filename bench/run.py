@@ -31,7 +31,7 @@ from bench.fold import bench_fold
 from bench.fold_memory import bench_memory
 from bench.ingest import bench_formats, bench_ingest, bench_whole
 from bench.live import bench_live
-from bench.log import ingested, multiplied
+from bench.log import ingested, log_only, multiplied
 from bench.measure import PeakMemory, against_baseline, alternate, cost_of_state, summary
 from bench.runs import TO_END, context
 from bench.stages import bench_stages
@@ -75,7 +75,7 @@ def bench_lanes(spark: SparkSession, captures: str, folder: Path, copies: int, r
             .option("maxBytesPerTrigger", settings.lanes.max_bytes_per_batch)
             .load(bronze.table("dispatch_events"))
         )
-        writer = source.writeStream.format("delta").partitionBy("event_date").option("checkpointLocation", f"{target}-checkpoint")
+        writer = log_only(source).writeStream.format("delta").partitionBy("event_date").option("checkpointLocation", f"{target}-checkpoint")
         writer.trigger(**TO_END).start(str(target)).awaitTermination()
 
     targets = [ReadsElsewhere(str(folder / f"lanes-{number}"), bronze) for number in range(rounds + 1)]
@@ -121,7 +121,7 @@ def what_the_rules_met(spark: SparkSession, warehouse: Warehouse) -> dict[str, A
 def bench_topics(spark: SparkSession, captures: str, folder: Path, copies: int, rounds: int, settings: Settings) -> dict[str, Any]:
     """Lanes against the plain copy of the same rows, while the lanes hold 1, 10 and 100 thousand idle topics."""
     bronze, _ = multiplied(spark, ingested(spark, captures, folder), folder, copies)
-    active = spark.read.format("delta").load(bronze.table("dispatch_events"))
+    active = log_only(spark.read.format("delta").load(bronze.table("dispatch_events")))
     found: dict[str, Any] = {}
     for topics in IDLE_TOPICS:
         print(f"{topics:,} idle topics", flush=True)
@@ -141,7 +141,7 @@ def _with_idle_topics(spark: SparkSession, folder: Path, active: DataFrame, topi
     rows = measured.count()
 
     def copy(number: int) -> None:
-        measured.write.format("delta").partitionBy("event_date").save(str(folder / f"copy-{topics}-{number}"))
+        log_only(measured).write.format("delta").partitionBy("event_date").save(str(folder / f"copy-{topics}-{number}"))
 
     def lanes(number: int) -> None:
         start_lanes(spark, targets[number], settings, context(), TO_END).awaitTermination()

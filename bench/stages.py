@@ -14,13 +14,13 @@ import pyarrow.parquet as pq
 from bench.fold import DEMO, SETTINGS, events_of
 from bench.fold_logs import repeated
 from pipeline.ingest.bronze_files import TaskFiles
-from pipeline.lanes.bronze_columns import columns_read, lane_columns_of
-from pipeline.lanes.bronze_files import PACKET_ROWS, READ_ROWS
 from pipeline.lanes.lane import Lane
 from pipeline.lanes.outcome_packets import packed_outcomes
-from pipeline.lanes.packet import packed_rows, unpacked_rows
 from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows
+from pipeline.packets.bronze_columns import columns_read, lane_columns_of
+from pipeline.packets.of_events import PACKET_ROWS, ROWS_AT_ONCE
+from pipeline.packets.packet import packed_rows, unpacked_rows
 from pipeline.parse.file import parse_stream
 from pipeline.parse.line import ParseLimits
 from pipeline.sources.named import TaskNames
@@ -80,7 +80,7 @@ def _written(folder: Path, blocks: list[pa.RecordBatch]) -> Any:
 
 
 def _read(path: Path) -> list[pa.RecordBatch]:
-    return list(pq.ParquetFile(path).iter_batches(READ_ROWS, columns=list(columns_read()), use_threads=False))
+    return list(pq.ParquetFile(path).iter_batches(ROWS_AT_ONCE, columns=list(columns_read()), use_threads=False))
 
 
 def _folded(lane: Lane, rows: Array) -> list[Rows]:

@@ -11,15 +11,17 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from bench.log import id_names
+from bench.log import append_as_ingest, id_names
 from pipeline.ingest.ids import with_ids
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.events import CODES
 from schemas.render.spark import struct
-from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS
+from schemas.tables.bronze import PARSED_FIELDS
 
 SUBSCRIPTIONS = 3
+#: Files of bronze that an append makes.
+FILES = 8
 LOADED_BEFORE_US = 120_000_000
 _LOADS = 5 + 2 * SUBSCRIPTIONS  # events by which an idle topic is met
 QUOTAS = (("destination_storage", 10 * 2**30), ("message_age", -1))
@@ -68,7 +70,7 @@ def idle_loads(spark: SparkSession, brokers: Brokers) -> DataFrame:
         _events(spark, brokers, kind, fields, f"1 + nth * {_LOADS} + {k}", -LOADED_BEFORE_US) for k, (kind, fields) in enumerate(kinds)
     ]
     closes_windows = _of_brokers(spark, brokers, "heartbeat", "0L AS dropped", brokers.loads + 1)
-    return _bronze(spark, [*parts, closes_windows], 0)
+    return _bronze(spark, [*parts, closes_windows])
 
 
 def idle_round(spark: SparkSession, brokers: Brokers) -> DataFrame:
@@ -78,12 +80,12 @@ def idle_round(spark: SparkSession, brokers: Brokers) -> DataFrame:
         _of_brokers(spark, brokers, "quota_round", "'start' AS phase", first),
         _of_brokers(spark, brokers, "quota_round", "'end' AS phase, 9000L AS duration_us", first + brokers.topics_each + 1),
     ]
-    return _bronze(spark, [*ends, _events(spark, brokers, "quota_check", "8000L AS duration_us", f"{first} + 1 + nth", -500_000)], 1)
+    return _bronze(spark, [*ends, _events(spark, brokers, "quota_check", "8000L AS duration_us", f"{first} + 1 + nth", -500_000)])
 
 
 def active_rows(active: DataFrame, brokers: Brokers) -> DataFrame:
     """The active rows, after what came before them. The brokers live on: a stop, the last event, would close every idle dispatcher."""
-    return active.where("type <> 'broker_stop'").withColumns({"seq": F.col("seq") + brokers.shift, "ingest_batch": F.lit(1).cast("long")})
+    return active.where("type <> 'broker_stop'").withColumn("seq", F.col("seq") + brokers.shift)
 
 
 def warehouse_with_idle_topics(spark: SparkSession, folder: Path, active: DataFrame, brokers: Brokers) -> Warehouse:
@@ -91,20 +93,16 @@ def warehouse_with_idle_topics(spark: SparkSession, folder: Path, active: DataFr
     warehouse = Warehouse(str(folder / f"idle-{brokers.topics_each}"))
     create_missing_tables(spark, warehouse)
     loads = idle_loads(spark, brokers)
-    _append(loads, warehouse)
+    append_as_ingest(loads, warehouse, 0, FILES)
     id_names(loads.unionByName(active)).write.format("delta").mode("append").save(warehouse.table("names"))
     return warehouse
 
 
 def append_active(spark: SparkSession, warehouse: Warehouse, active: DataFrame, brokers: Brokers) -> DataFrame:
     """Write the measured rows; returns them as they were written."""
-    _append(active_rows(active, brokers).unionByName(idle_round(spark, brokers)), warehouse)
+    rows = active_rows(active, brokers).unionByName(idle_round(spark, brokers))
+    append_as_ingest(rows, warehouse, 1, FILES)
     return spark.read.format("delta").load(warehouse.table("dispatch_events")).where("ingest_batch = 1")
-
-
-def _append(rows: DataFrame, warehouse: Warehouse) -> None:
-    ordered = rows.repartition(8, "broker").sortWithinPartitions("broker", "epoch", "seq")
-    ordered.select(*DISPATCH_EVENTS.names).write.format("delta").mode("append").save(warehouse.table("dispatch_events"))
 
 
 def _of_brokers(spark: SparkSession, brokers: Brokers, kind: str, fields: str, seq: int) -> DataFrame:
@@ -133,7 +131,7 @@ def _split(fields: str) -> list[str]:
     return [field for field in fields.split(", ") if field]
 
 
-def _bronze(spark: SparkSession, parts: list[DataFrame], ingest_batch: int) -> DataFrame:
+def _bronze(spark: SparkSession, parts: list[DataFrame]) -> DataFrame:
     """Rows of all parts with every column of bronze, null where a part does not have it."""
     schema = struct(PARSED_FIELDS)
     rows = spark.createDataFrame([], schema)
@@ -141,4 +139,4 @@ def _bronze(spark: SparkSession, parts: list[DataFrame], ingest_batch: int) -> D
         missing = {f.name: F.lit(None).cast(f.dataType) for f in schema if f.name not in part.columns}
         typed = part.withColumns(missing).select(*(F.col(f.name).cast(f.dataType) for f in schema))
         rows = rows.union(typed.withColumn("source_line", F.col("seq").cast(schema["source_line"].dataType)))
-    return with_ids(rows, ingest_batch)
+    return with_ids(rows, 0)

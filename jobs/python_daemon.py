@@ -19,7 +19,7 @@ from pyspark import daemon
 from jobs.shipped_rules import use_shipped_rules
 
 #: Modules that tasks of a stream run. Only imports: what starts threads must not be called before a fork.
-RUN_BY_WORKERS = ("pipeline.ingest.bronze_files", "pipeline.lanes.bronze_files", "pipeline.lanes.operator", "pipeline.sources.detect")
+RUN_BY_WORKERS = ("pipeline.ingest.bronze_files", "pipeline.lanes.operator", "pipeline.sources.detect")
 
 _worker_of_spark = daemon.worker
 

@@ -6,10 +6,22 @@ is 0 and its bit in `mask` is not set (bit k for slot k). Flags and enumerations
 whose slots are all taken is a bit of `mask` above theirs. The packages of rules declare which fields they read (schemas/packages).
 """
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from schemas.events import ACK_TYPES, LIMITER_KINDS, LIMITER_LEVELS, QUOTA_POLICIES, QUOTA_TYPES, ROUND_PHASES, SUB_TYPES, THROTTLE_TYPES
+from schemas.events import (
+    ACK_TYPES,
+    CODES,
+    LIMITER_KINDS,
+    LIMITER_LEVELS,
+    QUOTA_POLICIES,
+    QUOTA_TYPES,
+    ROUND_PHASES,
+    SUB_TYPES,
+    THROTTLE_TYPES,
+)
 from schemas.packages import PACKAGES
 from schemas.packages.declaration import Declaration
 
@@ -18,6 +30,8 @@ Value = TypeVar("Value")
 SLOTS = 10
 #: Group key of the lanes, which travels beside the columns: the broker, as the hash of its name.
 LANE_KEY = "lane"
+#: Columns in which events travel beside it: many events as a packet, or one as its LANE_COLUMNS.
+PACKET, ROW = "packet", "row"
 #: Columns of a lane row, in order.
 LANE_COLUMNS = ("epoch", "seq", "ts", "ns", "type_code", "ingest_batch", "topic_id", "sub_id", "mask", *(f"s{k}" for k in range(SLOTS)))
 #: Position of each column in an array of lane rows.
@@ -72,3 +86,23 @@ ENUM_SLOTS = {
     "phase": ROUND_PHASES,
     "throttle_type": THROTTLE_TYPES,
 }
+
+
+#: Raised when the bytes of a packet (pipeline/packets/packet.py) change in any other way.
+PACKET_FORMAT = 1
+
+
+def _layout() -> int:
+    """A number for the bytes of a packet and all that this module declares about lane rows: 31 bits of a hash, never 0."""
+    declared = [
+        PACKET_FORMAT,
+        *(LANE_COLUMNS, SLOT_FIELDS, COMPUTED_FIELDS, QUESTIONS, SETTINGS, START_SETTINGS, ENUM_SLOTS),
+        *(PACKED_BITS, PACKED_OFFSET, PACKED_LEAST, PACKED_MOST),
+        {name: CODES[name] for name in SLOT_FIELDS},
+    ]
+    text = json.dumps(declared, default=dict)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") % (2**31 - 1) + 1
+
+
+#: Layout of lane rows. Packets are kept with the events, so each has the layout by which it was made.
+LAYOUT = _layout()

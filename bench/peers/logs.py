@@ -17,7 +17,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from bench.log import ingested, multiplied, stored
+from bench.log import ingested, log_only, multiplied, stored
 from bench.peers.sides import MEMORY
 from bench.topics import append_active, brokers_of, warehouse_with_idle_topics
 from jobs.session import build_session
@@ -39,7 +39,7 @@ def multiplied_log(spark: SparkSession, once: Warehouse, folder: Path, copies: i
 def log_with_topics(spark: SparkSession, once: Warehouse, folder: Path, topics: int) -> Warehouse:
     """Active copies on brokers that share `topics` idle topics, their loading included."""
     source, _ = multiplied(spark, once, folder, ACTIVE_COPIES)
-    active = spark.read.format("delta").load(source.table("dispatch_events"))
+    active = log_only(spark.read.format("delta").load(source.table("dispatch_events")))
     brokers = brokers_of(active, topics)
     warehouse = warehouse_with_idle_topics(spark, folder, active, brokers)
     append_active(spark, warehouse, active, brokers)

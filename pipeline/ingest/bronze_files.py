@@ -21,18 +21,25 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from pipeline.faults import invariant
 from pipeline.ingest.event_ids import EventIds, event_dates
+from pipeline.packets.files import name_with_packets
+from pipeline.packets.of_events import packet_columns
 from pipeline.sinks.append import NewFile
 from pipeline.sources.rows import EVENT, SUMMARY, SUMMARY_STRUCT, SUMMARY_TYPE
 from pipeline.sources.source import Batches, InTask
 from schemas.render.arrow import arrow_schema
-from schemas.tables.bronze import DISPATCH_EVENTS
+from schemas.tables.bronze import DISPATCH_EVENTS, LANE_LAYOUT, LANE_PACKET
 
 #: Rows that a task buffers, and that Parquet compresses and skips together.
 ROW_GROUP_ROWS = 65_536
 #: The partition of a file is in its folder's name, so no column of it.
 _FILE_SCHEMA = arrow_schema([f for f in DISPATCH_EVENTS.fields if f.name not in DISPATCH_EVENTS.partition_by])
+#: Columns that a row group gets when it is whole.
+_OF_ROW_GROUPS = (LANE_LAYOUT, LANE_PACKET)
+_EVENT_SCHEMA = pa.schema([f for f in _FILE_SCHEMA if f.name not in _OF_ROW_GROUPS])
 #: Names repeat, numbers mostly do not.
 _DICTIONARIES = [f.name for f in _FILE_SCHEMA if pa.types.is_string(f.type)]
+#: Packets are compressed already.
+_COMPRESSION = {f.name: "none" if f.name == LANE_PACKET else "zstd" for f in _FILE_SCHEMA}
 #: Columns by whose bounds Delta skips files: what the table declares.
 _BOUNDED = DISPATCH_EVENTS.properties["delta.dataSkippingStatsColumns"].split(",")
 _EPOCH_DAY = date(1970, 1, 1)
@@ -57,7 +64,7 @@ def new_file(added: str) -> NewFile:
 def _written(folder: str, ingest_batch: int, run_id: str, rows: Batches) -> Batches:
     task = TaskContext.get()
     attempt = f"{task.partitionId()}-{task.taskAttemptId()}" if task is not None else "0"
-    files = TaskFiles(folder, ingest_batch, f"{run_id}-{ingest_batch}-{attempt}.parquet")
+    files = TaskFiles(folder, ingest_batch, name_with_packets(f"{run_id}-{ingest_batch}-{attempt}"))
     for batch in rows:
         kind = batch["row_kind"][0].as_py() if batch.num_rows else None
         if kind == EVENT:
@@ -81,10 +88,10 @@ class TaskFiles:
     def add(self, events: pa.RecordBatch) -> None:
         """Write events: the columns that the parser gives, and any others. Raises BrokenInvariant for a null where none may be."""
         beside = self._ids.beside(events) | {"ingest_batch": pa.array(np.full(events.num_rows, self.ingest_batch))}
-        columns = [beside[name] if name in beside else events[name] for name in _FILE_SCHEMA.names]
-        for column, declared in zip(columns, _FILE_SCHEMA, strict=True):
+        columns = [beside[name] if name in beside else events[name] for name in _EVENT_SCHEMA.names]
+        for column, declared in zip(columns, _EVENT_SCHEMA, strict=True):
             invariant(declared.nullable or column.null_count == 0, f"dispatch_events.{declared.name} would be null in {self.name}")
-        rows = pa.RecordBatch.from_arrays(columns, schema=_FILE_SCHEMA)
+        rows = pa.RecordBatch.from_arrays(columns, schema=_EVENT_SCHEMA)
         dates = event_dates(events)
         met = np.unique(dates).tolist()
         for day in met:
@@ -110,7 +117,7 @@ class _DateFile:
         self._path = f"event_date={event_date}/{name}"
         self._whole = f"{folder}/{self._path}"
         os.makedirs(os.path.dirname(self._whole), exist_ok=True)
-        self._writer = pq.ParquetWriter(self._whole, _FILE_SCHEMA, compression="zstd", use_dictionary=_DICTIONARIES)
+        self._writer = pq.ParquetWriter(self._whole, _FILE_SCHEMA, compression=_COMPRESSION, use_dictionary=_DICTIONARIES)
         self._waiting: list[pa.RecordBatch] = []
         self._rows_waiting = self._rows = 0
         self._least: dict[str, int] = {}
@@ -135,6 +142,9 @@ class _DateFile:
         return NewFile(self._path, found.st_size, int(found.st_mtime * 1000), {"event_date": self._event_date}, stats)
 
     def _write(self) -> None:
-        self._writer.write_table(pa.Table.from_batches(self._waiting), row_group_size=2 * ROW_GROUP_ROWS)
+        (events,) = pa.Table.from_batches(self._waiting).combine_chunks().to_batches()
+        beside = packet_columns(events)
+        columns = [beside[name] if name in beside else events[name] for name in _FILE_SCHEMA.names]
+        self._writer.write_table(pa.Table.from_arrays(columns, schema=_FILE_SCHEMA), row_group_size=2 * ROW_GROUP_ROWS)
         self._rows += self._rows_waiting
         self._waiting, self._rows_waiting = [], 0

@@ -16,10 +16,10 @@ from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.outcome_packets import PACKET_COLUMNS, WIDE_COLUMNS, packed_outcomes
 from pipeline.lanes.outcomes import encoded
-from pipeline.lanes.packet import PACKET, unpacked_rows
 from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows
-from schemas.lane_columns import COLUMN, LANE_COLUMNS, LANE_KEY
+from pipeline.packets.packet import first_of, unpacked_rows
+from schemas.lane_columns import COLUMN, LANE_COLUMNS, LANE_KEY, PACKET, ROW
 from schemas.outcomes import KINDS, PAYLOAD
 
 #: A lane's whole state is one opaque, versioned blob.
@@ -47,14 +47,13 @@ def rows_of(chunk: pd.DataFrame) -> Array:
 
 def _rows_in_order(chunks: Iterable[pd.DataFrame]) -> Iterator[Array]:
     """Rows as they came, then packets by their first rows: what is offered in order is applied at once, and never kept unpacked."""
-    packets: list[tuple[int, int, bytes]] = []
+    packets: list[bytes] = []
     for chunk in chunks:
-        travelling = list(zip(*(chunk[name].to_list() for name in ("epoch", "seq", PACKET)), strict=True))
-        plain = [not packet for _, _, packet in travelling]
-        if any(plain):
-            yield rows_of(chunk[plain])
-        packets += (one for one in travelling if one[2])
-    for _, _, packet in sorted(packets):
+        rows = [row for row in chunk[ROW] if len(row)]
+        if rows:
+            yield np.stack(rows)
+        packets += (packet for packet in chunk[PACKET] if packet)
+    for packet in sorted(packets, key=first_of):
         yield unpacked_rows(packet)
 
 

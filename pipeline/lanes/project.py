@@ -1,28 +1,32 @@
 """Bronze and control rows to lane rows, in Spark's SQL: int64 columns without nulls (schemas/lane_columns.py).
 
-Lanes read bronze this way where tasks cannot open its files (bronze_files.py); a backfill reads stretches of it this way.
+Lanes read events this way that are in no packet of this version's layout: of a version before, written by Spark, or put back from
+quarantine. A backfill reads stretches of bronze this way.
 """
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from pipeline.lanes.packet import PACKET
 from schemas.events import CODES, DRAIN_CODE, HOLD_CODE, RELEASE_CODE, SEED_CODE, TOMBSTONE_CODE
 from schemas.lane_columns import (
     COMPUTED_FIELDS,
     ENUM_SLOTS,
     LANE_COLUMNS,
     LANE_KEY,
+    LAYOUT,
     PACKED_BITS,
     PACKED_LEAST,
     PACKED_MOST,
     PACKED_OFFSET,
+    PACKET,
     QUESTIONS,
+    ROW,
     SETTINGS,
     SLOT_FIELDS,
     SLOTS,
     START_SETTINGS,
 )
+from schemas.tables.bronze import LANE_LAYOUT, LANE_PACKET
 
 #: Stretches of epochs, as `replayed_rows` wants them.
 WANTED = f"{LANE_KEY} bigint, epoch bigint, first_seq bigint, last_seq bigint"
@@ -88,28 +92,54 @@ def _mask() -> Column:
     return F.expr(_by_type(values, "0L")).alias("mask")
 
 
-def lane_input(rows: DataFrame) -> DataFrame:
-    """Rows of (lane, LANE_COLUMNS), or packets (PACKET_TYPE), with all columns that a lane is handed; what they lack is 0, or no packet."""
-    zero, nothing = F.lit(0).cast("bigint"), F.lit(b"")
-    lacking = {name: (nothing if name == PACKET else zero) for name in (*LANE_COLUMNS, PACKET) if name not in rows.columns}
-    return rows.withColumns(lacking).select(LANE_KEY, *LANE_COLUMNS, PACKET)
+def in_packets() -> Column:
+    """Of a row of `dispatch_events`: whether the event is in a packet that lanes can open."""
+    return F.col(LANE_LAYOUT).eqNullSafe(LAYOUT)
+
+
+def packets(bronze: DataFrame) -> DataFrame:
+    """The packets in `dispatch_events` rows as lanes are handed them: (lane, packet, no row)."""
+    kept = bronze.where(in_packets() & F.col(LANE_PACKET).isNotNull())
+    return kept.select(F.col("broker_id").alias(LANE_KEY), F.col(LANE_PACKET).alias(PACKET), _no_row().alias(ROW))
+
+
+def packets_or_rows(bronze: DataFrame) -> DataFrame:
+    """`dispatch_events` rows as lanes are handed them: the packets, and each event that is in none as a row.
+
+    In one pass: two over one table would be two sources to Spark, and a query must keep the sources that it began with.
+    """
+    kept = bronze.where(~in_packets() | F.col(LANE_PACKET).isNotNull())
+    packet = F.when(in_packets(), F.col(LANE_PACKET)).otherwise(F.lit(b""))
+    row = F.when(in_packets(), _no_row()).otherwise(F.array(*_bronze_columns()))
+    return kept.select(F.col("broker_id").alias(LANE_KEY), packet.alias(PACKET), row.alias(ROW))
+
+
+def _no_row() -> Column:
+    return F.expr("cast(array() AS array<bigint>)")
+
+
+def packets_hold_every_event(bronze: DataFrame) -> bool:
+    """Whether packets hold as many events as there are rows in packets: no row of `dispatch_events` was deleted alone."""
+    counted = F.expr(f"cast(conv(hex(substring({LANE_PACKET}, 1, 8)), 16, 10) AS bigint)")
+    (row,) = bronze.where(in_packets()).agg(F.count("*").alias("rows"), F.coalesce(F.sum(counted), F.lit(0)).alias("events")).collect()
+    return bool(row.rows == row.events)
+
+
+def handed(rows: DataFrame) -> DataFrame:
+    """Rows of (lane, LANE_COLUMNS) as lanes are handed them: (lane, no packet, row). Each column of a group costs Python a conversion."""
+    return rows.select(LANE_KEY, F.lit(b"").alias(PACKET), F.array(*LANE_COLUMNS).alias(ROW))
 
 
 def bronze_lane_rows(bronze: DataFrame) -> DataFrame:
     """`dispatch_events` rows to (lane, LANE_COLUMNS)."""
-    return bronze.select(
-        F.col("broker_id").alias(LANE_KEY),
-        "epoch",
-        "seq",
-        "ts",
-        F.expr("coalesce(ns, ts * 1000L)").alias("ns"),
-        F.col("type_code").cast("bigint").alias("type_code"),
-        "ingest_batch",
-        "topic_id",
-        "sub_id",
-        _mask(),
-        *(_slot(position) for position in range(SLOTS)),
-    )
+    return bronze.select(F.col("broker_id").alias(LANE_KEY), *_bronze_columns())
+
+
+def _bronze_columns() -> list[Column]:
+    """LANE_COLUMNS of a row of `dispatch_events`."""
+    computed = {"ns": F.expr("coalesce(ns, ts * 1000L)").alias("ns"), "type_code": F.col("type_code").cast("bigint").alias("type_code")}
+    computed |= {"mask": _mask(), **{f"s{position}": _slot(position) for position in range(SLOTS)}}
+    return [computed.get(name, F.col(name)) for name in LANE_COLUMNS]
 
 
 def control_lane_rows(control: DataFrame) -> DataFrame:

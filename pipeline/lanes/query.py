@@ -1,5 +1,6 @@
 """The lanes query: bronze and control in, outcome tables out, each exactly once per micro-batch."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,11 +15,11 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.state import GroupStateTimeout
 
 from pipeline.faults import BadWarehouse
-from pipeline.lanes.bronze_files import has_plain_files, packets
 from pipeline.lanes.lane import LaneSettings
 from pipeline.lanes.operator import OUTPUT_TYPE, PACKETS_TYPE, STATE_TYPE, lane_operator
 from pipeline.lanes.outcome_packets import opened_outcomes, wide_rows
-from pipeline.lanes.project import bronze_lane_rows, control_lane_rows, lane_input
+from pipeline.lanes.project import bronze_lane_rows, control_lane_rows, handed, packets, packets_hold_every_event, packets_or_rows
+from pipeline.lanes.unread import PackedFiles, unread_packed
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
 from pipeline.sinks.append import app_id_of, append, append_rows
@@ -34,6 +35,8 @@ from schemas.lane_columns import LANE_KEY
 from schemas.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST
 from schemas.tables import TABLES_BY_NAME
 from schemas.tables.bookkeeping import NAMES
+
+_LOG = logging.getLogger(__name__)
 
 QUERY = "lanes"
 #: How long lanes wait for the names of a micro-batch that ingest is still finishing, in steps of NAMES_PAUSE_S.
@@ -58,19 +61,34 @@ def lane_settings(settings: Settings) -> LaneSettings:
     return LaneSettings(lanes.lateness_ms, lanes.window_ms, lanes.clock_step_ms, lanes.hold_ms)
 
 
-def lane_outcomes(spark: SparkSession, warehouse: Warehouse, settings: Settings) -> DataFrame:
-    """The streaming frame of the operator's output (PACKETS_TYPE)."""
-    # OPTIMIZE and backfills rewrite files; lanes read what is appended
-    reader = spark.readStream.format("delta").option("skipChangeCommits", "true")
-    if not begins_after_rebuild(spark, warehouse):
-        reader = reader.option("maxBytesPerTrigger", settings.lanes.max_bytes_per_batch)
-    bronze = reader.load(warehouse.table("dispatch_events"))
-    control = spark.readStream.format("delta").option("skipChangeCommits", "true").load(warehouse.table("lane_control"))
-    events = packets(bronze) if has_plain_files(warehouse.table("dispatch_events")) else bronze_lane_rows(bronze)
-    rows = lane_input(events).unionByName(lane_input(control_lane_rows(control)))
+def lane_outcomes(
+    spark: SparkSession, warehouse: Warehouse, settings: Settings, *, packets_only: bool = False, after_rebuild: bool = False
+) -> DataFrame:
+    """The streaming frame of the operator's output (PACKETS_TYPE). `packets_only`: every event that it will read is in a packet."""
+    bronze = _stream(spark, warehouse, "dispatch_events", after_rebuild, settings.lanes.max_bytes_per_batch)
+    control = _stream(spark, warehouse, "lane_control", after_rebuild)
+    if packets_only:
+        events = packets(bronze)
+    elif after_rebuild and not _packets_are_whole(spark, warehouse):
+        events = handed(bronze_lane_rows(bronze))
+    else:
+        events = packets_or_rows(bronze)
+    rows = events.unionByName(handed(control_lane_rows(control)))
     return rows.groupBy(LANE_KEY).applyInPandasWithState(
         lane_operator(lane_settings(settings)), PACKETS_TYPE, STATE_TYPE, "update", GroupStateTimeout.NoTimeout
     )
+
+
+def _stream(spark: SparkSession, warehouse: Warehouse, table: str, after_rebuild: bool, max_bytes: str | None = None) -> DataFrame:
+    # OPTIMIZE and backfills rewrite files; lanes read what is appended
+    path = warehouse.table(table)
+    reader = spark.readStream.format("delta").option("skipChangeCommits", "true")
+    if max_bytes is not None and not after_rebuild:
+        reader = reader.option("maxBytesPerTrigger", max_bytes)
+    if not after_rebuild and WarehouseFiles(spark).exists(f"{path}/_delta_log/{0:020}.json"):
+        # A new query reads commit by commit. To read the table as it stands costs Delta some jobs before the first micro-batch.
+        reader = reader.option("startingVersion", "0")
+    return reader.load(path)
 
 
 def begins_after_rebuild(spark: SparkSession, warehouse: Warehouse) -> bool:
@@ -82,16 +100,26 @@ def begins_after_rebuild(spark: SparkSession, warehouse: Warehouse) -> bool:
     return WarehouseFiles(spark).exists(warehouse.rebuild_marker) and not read_checkpoint(spark, warehouse, QUERY).planned
 
 
+def _packets_are_whole(spark: SparkSession, warehouse: Warehouse) -> bool:
+    """Whether lanes can read packets: somebody may have deleted events of dispatch_events by hand, packets or events in packets."""
+    whole = packets_hold_every_event(spark.read.format("delta").load(warehouse.table("dispatch_events")))
+    if not whole:
+        _LOG.warning("dispatch_events: rows were deleted by hand, so packets hold other events than its rows; lanes read the rows, slowly")
+    return whole
+
+
 def start_lanes(spark: SparkSession, warehouse: Warehouse, settings: Settings, run: RunContext, trigger: dict[str, Any]) -> StreamingQuery:
     """Start the lanes query with `trigger` (keyword arguments of DataStreamWriter.trigger)."""
     write_checkpoints_quickly(spark, warehouse)
+    after_rebuild = begins_after_rebuild(spark, warehouse)
+    packed = unread_packed(spark, warehouse, QUERY, after_rebuild=after_rebuild)
     with _files_shared_out_by_bytes(spark):  # a query keeps the settings that it was started with
         return (
-            lane_outcomes(spark, warehouse, settings)
+            lane_outcomes(spark, warehouse, settings, packets_only=packed is not None, after_rebuild=after_rebuild)
             .writeStream.queryName(QUERY)
             .outputMode("update")
             .option("checkpointLocation", warehouse.checkpoint(QUERY))
-            .foreachBatch(_writer(warehouse, run))
+            .foreachBatch(_writer(warehouse, run, packed))
             .trigger(**trigger)
             .start()
         )
@@ -108,9 +136,11 @@ def _files_shared_out_by_bytes(spark: SparkSession) -> Iterator[None]:
         spark.conf.unset(_OPENING) if before is None else spark.conf.set(_OPENING, before)
 
 
-def _writer(warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int], None]:
+def _writer(warehouse: Warehouse, run: RunContext, packed: PackedFiles | None) -> Callable[[DataFrame, int], None]:
     def write(batch: DataFrame, batch_id: int) -> None:
         run.before_micro_batch()
+        if packed is not None:
+            packed.check()
         spark = batch.sparkSession
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId") or ""
         batch.persist(StorageLevel.MEMORY_AND_DISK)

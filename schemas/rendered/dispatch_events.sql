@@ -71,7 +71,9 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/dispatch_events` (
   `broker_id` BIGINT NOT NULL COMMENT 'hash of broker',
   `topic_id` BIGINT NOT NULL COMMENT 'hash of topic; 0 where the event has none',
   `sub_id` BIGINT NOT NULL COMMENT 'hash of topic and subscription; 0 where the event has none',
-  `ingest_batch` BIGINT NOT NULL COMMENT 'micro-batch of the ingest query that wrote the row; of a line that was put back from quarantine the newest whole one then'
+  `ingest_batch` BIGINT NOT NULL COMMENT 'micro-batch of the ingest query that wrote the row; of a line that was put back from quarantine the newest whole one then',
+  `lane_layout` INT COMMENT 'layout of the packet that the event is in, a number that follows from the columns of a lane row; null: in no packet',
+  `lane_packet` BINARY COMMENT 'in the first row of a packet: the events of the packet (one broker and epoch, one file) as lanes read them, packed; null elsewhere'
 )
 USING DELTA
 PARTITIONED BY (event_date)

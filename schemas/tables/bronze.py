@@ -18,7 +18,7 @@ _BESIDE = (
     Field("source_file", "string", "file the event came from; empty for tables", nullable=True),
     Field("source_line", "long", "line in that file, from 1; 0 for tables"),
 )
-#: Columns that ingest computes in the JVM.
+#: Columns that ingest computes.
 _IDS = (
     Field("event_date", "date", "UTC date of ts"),
     Field("broker_id", "long", "hash of broker"),
@@ -28,6 +28,25 @@ _IDS = (
         "ingest_batch",
         "long",
         "micro-batch of the ingest query that wrote the row; of a line that was put back from quarantine the newest whole one then",
+    ),
+)
+
+#: Columns by which events reach their lanes.
+LANE_LAYOUT, LANE_PACKET = "lane_layout", "lane_packet"
+_PACKETS = (
+    Field(
+        LANE_LAYOUT,
+        "int",
+        "layout of the packet that the event is in, a number that follows from the columns of a lane row; null: in no packet",
+        nullable=True,
+        added=True,
+    ),
+    Field(
+        LANE_PACKET,
+        "binary",
+        "in the first row of a packet: the events of the packet (one broker and epoch, one file) as lanes read them, packed; null elsewhere",
+        nullable=True,
+        added=True,
     ),
 )
 
@@ -43,7 +62,7 @@ DISPATCH_EVENTS = Table(
     grain=("source_file", "source_line", "broker", "epoch", "seq"),
     grain_where=_HAS_A_LINE,
     age_by="event_date",
-    fields=(*PARSED_FIELDS, *_IDS),
+    fields=(*PARSED_FIELDS, *_IDS, *_PACKETS),
     partition_by=("event_date",),
     properties={"delta.dataSkippingStatsColumns": "ingest_batch,ts,epoch,seq,broker_id"},
 )

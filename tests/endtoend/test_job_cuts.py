@@ -13,8 +13,8 @@ from lane_tables import tables_of
 from pyspark.sql import SparkSession
 
 import pipeline.ingest.micro_batch
-import pipeline.lanes.bronze_files
 import pipeline.lanes.query
+import pipeline.lanes.unread
 import pipeline.sinks.append
 import pipeline.warehouse.checkpoint
 import pipeline.warehouse.local_tables
@@ -84,7 +84,7 @@ def optimized_and_rebuilt(events: Events, folder: Path, warehouse: Warehouse) ->
 
 KNOW_LOCAL_FOLDERS = (
     pipeline.ingest.micro_batch,
-    pipeline.lanes.bronze_files,
+    pipeline.lanes.unread,
     pipeline.sinks.append,
     pipeline.warehouse.checkpoint,
     pipeline.warehouse.local_tables,

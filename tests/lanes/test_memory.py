@@ -15,12 +15,12 @@ sys.path[:0] = ["tests"]
 import numpy as np, pandas as pd
 from lane_rows import lane_rows
 from busy_log import busy_log
-from pipeline.lanes.bronze_files import PACKET_ROWS
+from pipeline.packets.of_events import PACKET_ROWS
 from pipeline.lanes.operator import lane_operator
 from pipeline.lanes.outcome_packets import opened_outcomes
-from pipeline.lanes.packet import PACKET, packed_rows
+from pipeline.packets.packet import packed_rows
 from lane_tables import SETTINGS
-from schemas.lane_columns import LANE_COLUMNS
+from schemas.lane_columns import PACKET, ROW
 
 ROWS, CHUNK = 2_000_000, PACKET_ROWS
 pattern = lane_rows(busy_log(seconds=60))
@@ -31,8 +31,7 @@ def chunks():
         last = min(first + CHUNK, ROWS)
         rows = pattern[np.arange(first, last) % len(pattern)]
         rows[:, 1] = np.arange(first + 1, last + 1)
-        packet = {**dict.fromkeys(LANE_COLUMNS, 0), "epoch": rows[0, 0], "seq": rows[0, 1], PACKET: packed_rows(rows.T)}
-        yield pd.DataFrame([packet])
+        yield pd.DataFrame({PACKET: [packed_rows(rows.T)], ROW: [np.empty(0, dtype=np.int64)]})
 
 class State:
     exists = False

@@ -1,26 +1,31 @@
 """What travels packed is what was packed: lane rows on their way in, outcomes on their way out."""
 
-from types import SimpleNamespace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from bronze_events import random_events
 from busy_log import busy_log
 from lane_rows import lane_rows
 from lane_tables import SETTINGS, drain_row
 
-from pipeline.lanes import bronze_files, outcome_packets
-from pipeline.lanes.bronze_columns import columns_read, lane_columns_of
-from pipeline.lanes.bronze_files import PACKET_ROWS, packed_events, packets_of_file
+from pipeline.faults import BadWarehouse
+from pipeline.lanes import outcome_packets
 from pipeline.lanes.lane import Lane
 from pipeline.lanes.operator import output_frame
 from pipeline.lanes.outcome_packets import PACKET_COLUMNS, WIDE_COLUMNS, narrow_rows, opened_outcomes, packed_outcomes, wide_rows
-from pipeline.lanes.packet import packed_rows, unpacked_rows
 from pipeline.machines.outcome import Rows
-from schemas.lane_columns import COLUMN, LANE_COLUMNS
+from pipeline.packets import of_events
+from pipeline.packets.bronze_columns import columns_read, lane_columns_of
+from pipeline.packets.of_events import packet_columns
+from pipeline.packets.packet import first_of, packed_rows, unpacked_rows
+from schemas import lane_columns
+from schemas.lane_columns import COLUMN, LANE_COLUMNS, LAYOUT, PACKET_FORMAT
 from schemas.outcomes import KINDS, OUTCOME_COLUMNS, PAYLOAD
+from schemas.tables.bronze import LANE_LAYOUT, LANE_PACKET
+
+GOLDEN = Path(__file__).parents[1] / "fixtures" / "lane_packet_v1.bin"
 
 LEAST, MOST = -(2**63), 2**63 - 1
 
@@ -34,28 +39,49 @@ def test_a_packet_holds_its_rows(rows: int) -> None:
     assert np.array_equal(unpacked_rows(packet), columns.T)
 
 
-def test_a_packet_is_of_one_lane_and_one_epoch_and_keeps_the_order() -> None:
+def opened(columns: dict[str, pa.Array]) -> dict[int, np.ndarray]:
+    """The rows of each packet by the place of its first event."""
+    return {place: unpacked_rows(packet) for place, packet in enumerate(columns[LANE_PACKET].to_pylist()) if packet is not None}
+
+
+@pytest.mark.parametrize("at_once", [7, 400])
+def test_packets_hold_every_event_once_in_order(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    monkeypatch.setattr(of_events, "ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr(of_events, "PACKET_ROWS", 50)
     events = random_events(5, 400).select(columns_read()).combine_chunks().to_batches()[0]
-    wanted = lane_columns_of(events).T
-    lanes = events["broker_id"].to_numpy()
-    packets = packed_events(events).to_pylist()
-    assert len(packets) == 4, "two lanes of two epochs"
-    for packet in packets:
-        rows = unpacked_rows(packet["packet"])
-        own = (lanes == packet["lane"]) & (wanted[:, COLUMN["epoch"]] == packet["epoch"])
-        assert np.array_equal(rows, wanted[own])
-        assert rows[0, COLUMN["seq"]] == packet["seq"]
+    columns = packet_columns(events)
+    assert columns[LANE_LAYOUT].to_pylist() == [LAYOUT] * 400
+    wanted, lanes = lane_columns_of(events).T, events["broker_id"].to_numpy()
+    found: dict[tuple[int, int], list[np.ndarray]] = {}
+    for place, rows in sorted(opened(columns).items()):
+        assert len(rows) <= 50
+        assert np.array_equal(rows[0], wanted[place]), "a packet lies beside its first event"
+        assert first_of(columns[LANE_PACKET][place].as_py()) == (rows[0, COLUMN["epoch"]], rows[0, COLUMN["seq"]])
+        found.setdefault((int(lanes[place]), int(rows[0, COLUMN["epoch"]])), []).append(rows)
+    assert len(found) == 4, "two lanes of two epochs"
+    for (lane, epoch), packets in found.items():
+        own = (lanes == lane) & (wanted[:, COLUMN["epoch"]] == epoch)
+        assert np.array_equal(np.concatenate(packets), wanted[own])
 
 
-def test_a_file_is_read_piece_by_piece(tmp_path) -> None:
-    events = random_events(6, 100)
-    whole = pa.concat_tables([events] * (2 * PACKET_ROWS // 100 + 1))
-    path = tmp_path / "a b%20.parquet"
-    pq.write_table(whole.drop_columns(["event_date", "batch_index"]), path)
-    packets = [packet for batch in packets_of_file(str(path)) for packet in batch.to_pylist()]
-    counts = [len(unpacked_rows(packet["packet"])) for packet in packets]
-    assert sum(counts) == whole.num_rows
-    assert max(counts) <= PACKET_ROWS
+def test_bytes_that_changed_stop_the_lane_with_the_way_out() -> None:
+    packet = packed_rows(np.ones((len(LANE_COLUMNS), 5), dtype=np.int64))
+    damaged = packet[:-3] + bytes([packet[-3] ^ 1]) + packet[-2:]
+    with pytest.raises(BadWarehouse, match=r"packet of 5 events from epoch 1, seq 1 has another checksum.*spark-submit.sh rebuild all"):
+        unpacked_rows(damaged)
+
+
+def test_the_golden_packet_opens() -> None:
+    """If this fails the format has changed: raise PACKET_FORMAT, and make the fixture anew (packets of another layout are read as rows)."""
+    columns = np.arange(5 * len(LANE_COLUMNS), dtype=np.int64).reshape(len(LANE_COLUMNS), 5)
+    assert PACKET_FORMAT == 1
+    assert np.array_equal(unpacked_rows(GOLDEN.read_bytes()), columns.T)
+
+
+def test_the_layout_follows_from_what_lane_rows_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lane_columns._layout() == LAYOUT
+    monkeypatch.setitem(lane_columns.ENUM_SLOTS, "level", ("topic", "broker", "subscription"))
+    assert lane_columns._layout() != LAYOUT
 
 
 def lane_outcomes() -> list[Rows]:
@@ -88,21 +114,3 @@ def test_outcomes_come_out_as_they_went_in(monkeypatch: pytest.MonkeyPatch, most
         numbers = np.concatenate([one[list(WIDE_COLUMNS)].to_numpy() for one in wanted])
         assert np.array_equal(np.array([wide[name].to_numpy() for name in WIDE_COLUMNS]).T, numbers)
         assert wide[PAYLOAD].to_pylist() == [state for one in wanted for state in one[PAYLOAD]]
-
-
-@pytest.mark.parametrize(
-    ("settings", "plain"),
-    [
-        ({}, True),
-        ({"delta.enableDeletionVectors": "true"}, False),
-        ({"delta.columnMapping.mode": "name"}, False),
-        ({"delta.enableDeletionVectors": "false", "delta.columnMapping.mode": "none"}, True),
-    ],
-)
-def test_files_that_do_not_hold_the_table_s_rows_are_left_to_spark(
-    monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], plain: bool
-) -> None:
-    table = SimpleNamespace(metadata=lambda: SimpleNamespace(configuration=settings))
-    monkeypatch.setattr(bronze_files, "opened", lambda _: table)
-    assert bronze_files.has_plain_files("file:/warehouse/dispatch_events") is plain
-    assert not bronze_files.has_plain_files("s3a://lake/dispatch_events")

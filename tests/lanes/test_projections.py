@@ -10,8 +10,8 @@ from bronze_events import ODD_TEXTS, random_events
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from pipeline.lanes.bronze_columns import ANSWERS, VALUES, columns_read, lane_columns_of
 from pipeline.lanes.project import bronze_lane_rows
+from pipeline.packets.bronze_columns import ANSWERS, VALUES, columns_read, lane_columns_of
 from schemas.events import EVENT_TYPES
 from schemas.lane_columns import COLUMN, COMPUTED_FIELDS, LANE_COLUMNS, QUESTIONS, SLOT_FIELDS
 from schemas.spark_numbers import integer

@@ -96,7 +96,10 @@ def test_a_start_adds_the_columns_that_were_declared_since(spark: SparkSession, 
     names = TABLES_BY_NAME["names"]
     spark.sql(create_table(names, warehouse.table("names")))
     spark.sql(f"INSERT INTO delta.`{warehouse.table('names')}` VALUES (1, 'broker', 'b1:8080', NULL, NULL)")
-    new = (Field("number", "long", "how many", "bytes", nullable=True, added=True), Field("one", "binary", "one", nullable=True, added=True))
+    new = (
+        Field("number", "long", "how many", "bytes", nullable=True, added=True),
+        Field("one", "binary", "one", nullable=True, added=True),
+    )
     declared = replace(names, fields=(*names.fields, *new))
     with pytest.raises(BadWarehouse, match=r"column number \(bigint\) is missing"):
         check_table(spark, warehouse, declared)

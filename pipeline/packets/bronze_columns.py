@@ -1,4 +1,4 @@
-"""Columns of bronze to lane rows (schemas/lane_columns.py), by Arrow and numpy: what project.py computes in Spark's SQL."""
+"""Columns of bronze to lane rows (schemas/lane_columns.py), by Arrow and numpy: what lanes/project.py computes in Spark's SQL."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

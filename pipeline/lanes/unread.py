@@ -1,0 +1,78 @@
+"""Whether every event that lanes have still to read is in a packet, by the names of the files in the log of dispatch_events.
+
+A query that reads packets alone opens each file once and plans no projection, so it is planned without one where it can be. Then no other
+file may come: ingest writes packets, and whoever else appends to dispatch_events needs the lock that the running job holds.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from pipeline.faults import BadWarehouse
+from pipeline.packets.files import is_packed
+from pipeline.warehouse.checkpoint import delta_offsets, offset_entry, read_checkpoint
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_tables import local_folder, opened
+
+_TABLE = "dispatch_events"
+
+
+class PackedFiles:
+    """The log of dispatch_events in a local folder, looked through up to and with version `checked`."""
+
+    def __init__(self, folder: str, checked: int) -> None:
+        self._log = Path(folder, "_delta_log")
+        self.checked = checked
+
+    def first_other(self) -> str | None:
+        """Look through the versions that came since; returns a file that was appended without packets, or None."""
+        while (commit := self._log / f"{self.checked + 1:020}.json").exists():
+            other = next((path for path in _appended(commit) if not is_packed(path)), None)
+            if other is not None:
+                return other
+            self.checked += 1
+        return None
+
+    def check(self) -> None:
+        """Raise BadWarehouse if a file without packets was appended: the running query would not read its events."""
+        other = self.first_other()
+        if other is not None:
+            raise BadWarehouse(
+                f"{_TABLE}: version {self.checked + 1} appended {other}, which ingest did not write. Lanes read it after a new start: "
+                "start `stream` again"
+            )
+
+
+def unread_packed(spark: SparkSession, warehouse: Warehouse, query: str, *, after_rebuild: bool) -> PackedFiles | None:
+    """The log of dispatch_events, if every event that `query` has still to read is in a packet; None: rows must be read, too."""
+    folder = local_folder(warehouse.table(_TABLE))
+    if folder is None:
+        return None
+    if after_rebuild:
+        table = opened(folder)
+        return PackedFiles(folder, table.version()) if all(map(is_packed, table.file_uris())) else None
+    first = _first_unread(spark, warehouse, query)
+    if first is None or not Path(folder, "_delta_log", f"{first:020}.json").exists():
+        return None
+    files = PackedFiles(folder, first - 1)
+    return files if files.first_other() is None else None
+
+
+def _first_unread(spark: SparkSession, warehouse: Warehouse, query: str) -> int | None:
+    """Version of dispatch_events from which the query goes on; None: it reads a table as it stood once."""
+    committed = read_checkpoint(spark, warehouse, query).last_committed
+    entry = offset_entry(spark, warehouse, query, committed)
+    offset = None if entry is None else delta_offsets(entry)[0]
+    if offset is None:
+        return 0
+    return None if offset.initial else offset.version
+
+
+def _appended(commit: Path) -> Iterator[str]:
+    """Files that a commit appended; of one that took rows away, as lanes skip it, none."""
+    actions = [json.loads(line) for line in commit.read_text(encoding="utf-8").splitlines() if line]
+    if any(action["remove"].get("dataChange", True) for action in actions if "remove" in action):
+        return
+    yield from (action["add"]["path"] for action in actions if "add" in action and action["add"].get("dataChange", True))
