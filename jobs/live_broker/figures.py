@@ -63,13 +63,20 @@ def when_quiet(admin: Admin, namespace: str) -> Figures:
         time.sleep(0.2)
         if check_buckets(admin.metrics()) == checks:
             continue
-        time.sleep(0.3)
+        _await_end_of_round(admin)
         one, other = _scrape(admin, namespace), _scrape(admin, namespace)
         scrapes += 2
         if _lasting(one) == _lasting(other):
             return Figures(one.as_of_us, other.as_of_end_us, one.metrics, one.otel, one.stats, one.internal, scrapes)
         checks = check_buckets(other.metrics)
     raise TimeoutError(f"the broker's figures did not come to rest within {QUIET_S:.0f} s")
+
+
+def _await_end_of_round(admin: Admin) -> None:
+    """Checks of one round follow each other closely: it is over when none has come for most of a second."""
+    checks = None
+    while checks != (checks := check_buckets(admin.metrics())):
+        time.sleep(0.8)
 
 
 def _scrape(admin: Admin, namespace: str) -> Figures:

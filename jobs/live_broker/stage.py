@@ -40,7 +40,8 @@ class Stage:
         """Make a topic with subscriptions at its beginning; returns its full name."""
         topic = f"persistent://{self.namespace}/{name}"
         self.admin.make_topic(topic)
-        self.clients.subscribe(topic, *subs, kind=kind)
+        if subs:
+            self.clients.subscribe(topic, *subs, kind=kind)
         return topic
 
     def publish(self, topic: str, count: int, per_s: float, **how: Any) -> None:

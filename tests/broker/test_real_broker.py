@@ -45,9 +45,9 @@ def test_nothing_is_missing_in_the_log(played: Played) -> None:
 
 def test_the_live_tables_equal_those_of_the_log_read_at_once(played: Played) -> None:
     """Row for row, column for column."""
-    at_once = tables_of(played.all_events)
+    live = played.whole
     assert_none(
-        [f"{name}: {one} / {other}" for name in at_once for one, other in first_difference(at_once[name], played.whole[name])], played
+        [(name, *found) for name, rows in tables_of(played.all_events).items() for found in first_difference(rows, live[name])], played
     )
 
 
