@@ -1,4 +1,7 @@
-"""Producers and consumers. Each call has a client of its own, so a connection of its own."""
+"""Producers and consumers. Each call has a client of its own, so a connection of its own.
+
+Pulsar's client is imported when one is made: it is installed for those who start a broker.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -6,9 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pulsar
+if TYPE_CHECKING:
+    import pulsar
 
 _PATIENCE_S = 60.0
 _POLL_MS = 200
@@ -66,8 +70,10 @@ class Clients:
     refused: dict[str, int] = field(default_factory=dict)
 
     @contextmanager
-    def connected(self) -> Iterator[pulsar.Client]:
+    def connected(self) -> "Iterator[pulsar.Client]":
         """A client, closed at the end."""
+        import pulsar
+
         client = pulsar.Client(
             self.service_url, logger=pulsar.FileLogger(pulsar.LoggerLevel.Warn, str(self.log)), operation_timeout_seconds=30
         )
@@ -101,6 +107,8 @@ class Clients:
 
     def publish_stubbornly(self, topic: str, how: Publishing, *, for_s: float) -> None:
         """Publish as a producer that must not give up: it is made anew, and sends again, until `for_s` are over."""
+        import pulsar
+
         end = time.monotonic() + for_s
         sent = refused = 0
         with self.connected() as client:
@@ -120,6 +128,8 @@ class Clients:
 
     def consume(self, topic: str, sub: str, how: Consuming) -> int:
         """Consume; returns how many messages came."""
+        import pulsar
+
         end = time.monotonic() + how.for_s
         received, last = 0, time.monotonic()
         with self.connected() as client:
@@ -143,7 +153,9 @@ class Clients:
         return received
 
 
-def _subscribed(client: pulsar.Client, topic: str, sub: str, kind: str, queue: int, *, latest: bool = False) -> Any:
+def _subscribed(client: Any, topic: str, sub: str, kind: str, queue: int, *, latest: bool = False) -> Any:
+    import pulsar
+
     position = pulsar.InitialPosition.Latest if latest else pulsar.InitialPosition.Earliest
     return client.subscribe(
         topic,
@@ -156,7 +168,7 @@ def _subscribed(client: pulsar.Client, topic: str, sub: str, kind: str, queue: i
 
 
 def _note(failed: list[Any], result: Any) -> None:
-    if result != pulsar.Result.Ok:
+    if result.name != "Ok":
         failed.append(result)
 
 

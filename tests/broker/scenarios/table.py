@@ -1,12 +1,15 @@
-"""All scenarios by name: each is a function that is declared in one of the files beside this one."""
+"""All scenarios by name: each is a function that is declared in one of the files beside this one; and the demo's, shortened."""
 
 import importlib
 from collections.abc import Callable
 from pathlib import Path
 
+from jobs.live_broker.incident import incident
 from jobs.live_broker.scenario import Scenario
 from jobs.live_broker.stage import Stage
 
+#: Instead of the demo's minute and a half.
+INCIDENT_S = 25.0
 Load = Callable[[Stage], None]
 SCENARIOS: dict[str, Scenario] = {}
 
@@ -29,4 +32,4 @@ def all_scenarios() -> dict[str, Scenario]:
     for path in sorted(Path(__file__).parent.glob("*.py")):
         if path.stem not in ("__init__", Path(__file__).stem):
             importlib.import_module(f"scenarios.{path.stem}")
-    return SCENARIOS
+    return SCENARIOS | {"incident": incident(INCIDENT_S)}
