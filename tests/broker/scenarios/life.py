@@ -5,11 +5,14 @@ from jobs.live_broker.stage import Stage
 from scenarios.table import scenario
 
 EVICT = "consumer_backlog_eviction"
+#: A size eviction after a precise age check may block the thread that it needs, for 30 s (a fault of Pulsar's): unloads come amid it.
+NOT_PRECISE = {"preciseTimeBasedBacklogQuotaCheck": "false"}
 
 
 @scenario(
     "Limits of topic and subscription and a size quota; the topic is unloaded twice: counters, limiters and evictions begin again.",
     timeline=True,
+    **NOT_PRECISE,
 )
 def unload(stage: Stage) -> None:
     topic = stage.topic("t", "s", "idle")
@@ -29,6 +32,7 @@ def unload(stage: Stage) -> None:
 @scenario(
     "The broker is stopped and started again in mid-run: two epochs in one log, with a limit, a quota, and a subscription with holes.",
     timeline=True,
+    **NOT_PRECISE,
 )
 def restart(stage: Stage) -> None:
     topic = stage.topic("t", "limited", "holes", "idle")
@@ -49,13 +53,15 @@ def restart(stage: Stage) -> None:
 
 
 @scenario(
-    "150 topics under one namespace limit, each with two subscriptions, a tenth of them busy; a broker limit, a namespace quota of 20 KB.",
+    "100 topics under a limit and a size quota of their namespace, each with two subscriptions; a tenth of them is busy.",
+    backlogQuotaCheckIntervalInSeconds="10",
+    **NOT_PRECISE,
 )
 def many_topics(stage: Stage) -> None:
     stage.admin.namespace_policy(stage.namespace, "dispatchRate", rate(40))
     quota = {"limitSize": 20_000, "limitTime": -1, "policy": EVICT}
     stage.admin.namespace_policy(stage.namespace, "backlogQuota?backlogQuotaType=destination_storage", quota)
-    topics = [stage.topic(f"t{number:03}") for number in range(150)]
+    topics = [stage.topic(f"t{number:03}") for number in range(100)]
     with stage.clients.connected() as client:
         for topic in topics:
             for sub in ("a", "b"):

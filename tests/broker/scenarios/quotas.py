@@ -34,6 +34,7 @@ def size_quota(stage: Stage) -> None:
     " between them.",
     timeline=True,
     managedLedgerMaxEntriesPerLedger="200",
+    preciseTimeBasedBacklogQuotaCheck="false",
 )
 def size_quota_while_entries_arrive(stage: Stage) -> None:
     topic = stage.topic("t", "idle", "idle-too", "slow")
