@@ -31,7 +31,21 @@ all)
   marked='not broker'
   export EXAMPLES_ONE_IN=1
   ;;
-broker | cluster | crash | soak)
+broker)
+  marked=broker
+  processes=()
+  chosen=()
+  while (($#)); do
+    case $1 in
+    --keep | -k) chosen+=("$1" "${2:?$1 needs a value}") && shift ;;
+    -*) chosen+=("$1") ;;
+    *) chosen+=(--scenario "$1") ;;
+    esac
+    shift
+  done
+  set -- tests/broker ${chosen[@]+"${chosen[@]}"}
+  ;;
+cluster | crash | soak)
   marked=''
   processes=()
   set -- "tests/$which" "$@"

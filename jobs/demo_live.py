@@ -15,6 +15,7 @@ from jobs.driver import say
 from jobs.live_broker.scenario import Scenario
 from jobs.live_broker.standalone import Standalone, checked_collector
 from jobs.shown import aligned
+from pipeline.faults import BadConfig
 from pipeline.settings import load_settings
 
 #: The load; with the starts of Spark and broker before it, and figures, the rest of the log and the comparison after it, three minutes.
@@ -33,6 +34,7 @@ def run(shown_warehouse: str) -> int:
     from jobs.driver import qualified_warehouse
     from jobs.session import LITTLE_DATA, build_session
     from jobs.stream import run_stream
+    from pipeline.warehouse.local_tables import local_folder
 
     settings = load_settings(None, [f"lanes.window_ms={WINDOW_MS}"], os.environ)
     with tempfile.TemporaryDirectory(prefix="dispatch-demo-live-") as folder:
@@ -40,6 +42,8 @@ def run(shown_warehouse: str) -> int:
         say(f"{scenario.what}\n\nstarting Spark and a broker; then {LOAD_S:.0f} s of load …")
         spark = build_session("dispatch-analytics demo", LITTLE_DATA)
         warehouse = qualified_warehouse(spark, shown_warehouse)
+        if local_folder(warehouse.root) is None:
+            raise BadConfig(f"--warehouse {warehouse.root}: --live reads the tables while they grow, on the local file system only")
         make_room(spark, warehouse)
         show = Show(scenario, broker, Path(folder) / "capture", warehouse)
         threads = [threading.Thread(target=work, daemon=True) for work in (show.play, show.watch)]
@@ -48,10 +52,8 @@ def run(shown_warehouse: str) -> int:
         try:
             code = run_stream(spark, broker.events.as_uri(), warehouse.root, settings, once=False, drain=False)
         finally:
-            show.over.set()
+            show.stream_ended.set()
             broker.kill()
-            for thread in threads:
-                thread.join()
         if show.is_complete:
             return code or report(spark, warehouse, shown_warehouse, show.capture)
         say(f"the demo was stopped before its end{f': {show.fault}' if show.fault else ''}")
@@ -82,7 +84,8 @@ class Show:
     warehouse: Any
     fault: Exception | None = None
     is_complete: bool = False
-    over: threading.Event = field(default_factory=threading.Event)
+    is_over: threading.Event = field(default_factory=threading.Event)
+    stream_ended: threading.Event = field(default_factory=threading.Event)
 
     def play(self) -> None:
         """Play the incident, wait until its log is in the tables, stop the stream. A fault is kept for the main thread."""
@@ -97,12 +100,15 @@ class Show:
         except Exception as fault:  # noqa: BLE001  # whatever it is, the main thread reports it
             self.fault = fault
         finally:
-            self.over.set()
-            Path(self.warehouse.stop_file.removeprefix("file:")).touch()
+            self.is_over.set()
+            # Again and again: a stream that is only starting forgets a request to an earlier one.
+            while not self.stream_ended.is_set():
+                Path(self.warehouse.stop_file.removeprefix("file:")).touch()
+                self.stream_ended.wait(1)
 
     def watch(self) -> None:
         """Print what the tables have, every few seconds, until the end."""
-        while not self.over.wait(SHOW_S):
+        while not self.is_over.wait(SHOW_S) and not self.stream_ended.is_set():
             say(f"\n{now()}  in the tables\n\n{self._shown()}\n")
 
     def _shown(self) -> str:
@@ -132,7 +138,7 @@ class Show:
     def _wait_for(self, events: int) -> None:
         deadline = time.monotonic() + PATIENCE_S
         while self._applied() < events:
-            if time.monotonic() > deadline or self.over.is_set():
+            if time.monotonic() > deadline or self.stream_ended.is_set():
                 raise TimeoutError(f"of {events:,} events {self._applied():,} are in the tables after {PATIENCE_S:.0f} s")
             time.sleep(0.5)
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,7 +21,7 @@ READY = "ready"
 class Hanging:
     """The process. While it hangs it reads nothing: the broker's channel to it fills."""
 
-    def __init__(self, clients: Clients, subscriptions: list[tuple[str, str]], *, produces: str = "") -> None:
+    def __init__(self, clients: Clients, subscriptions: Sequence[tuple[str, str]], *, produces: str = "") -> None:
         """Consume `subscriptions` (topic, subscription); publish small messages to the topic `produces`, if any."""
         words = [word for subscription in subscriptions for word in subscription]
         command = [sys.executable, "-P", "-m", "jobs.live_broker.hanging", clients.service_url, f"{clients.log}.hanging", produces, *words]
@@ -43,6 +43,11 @@ class Hanging:
         """Close its clients, and end it."""
         self._process.terminate()
         self._process.wait(30)
+
+    def kill(self) -> None:
+        """End it at once, also while it hangs."""
+        self._process.kill()
+        self._process.wait()
 
 
 def main(service_url: str, log: str, produces: str, *words: str) -> None:

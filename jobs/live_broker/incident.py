@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 
 from jobs.live_broker.admin import rate
-from jobs.live_broker.hanging import Hanging
 from jobs.live_broker.scenario import Scenario
 from jobs.live_broker.stage import Stage
 
@@ -39,7 +38,7 @@ def _load(seconds: float) -> Callable[[Stage], None]:
             (payments, "ledger", 0), (payments, "fraud", 0), (orders, "billing", 0), (orders, "shipping", 0), (refunds, "desk", 80),
         ):  # fmt: skip
             stage.meanwhile(stage.consume, topic, sub, for_s=seconds, pause_ms=pause_ms)
-        client = Hanging(stage.clients, [(images, "thumbnails")], produces=uploads)
+        client = stage.hanging((images, "thumbnails"), produces=uploads)
         with (
             stage.held_back("subscription_msg_limit", "40/s of 60/s", (payments, "ledger")),
             stage.held_back("topic_byte_limit", "two subscriptions share as much as arrives", (orders, "billing"), (orders, "shipping")),

@@ -39,6 +39,7 @@ def play(scenario: Scenario, broker: Standalone, folder: Path) -> None:
             stage.join()
         finally:
             timeline.end()
+            stage.close()
         load_end_us = now_us()
         figures = when_quiet(stage.admin, stage.namespace)
     figures.write(folder)

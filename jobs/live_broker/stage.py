@@ -1,13 +1,15 @@
 """What a scenario works with: a broker that runs, clients, threads, and the book of causes."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from jobs.live_broker.admin import Admin
+from jobs.live_broker.hanging import Hanging
 from jobs.live_broker.load import Clients, Consuming, Publishing
 from jobs.live_broker.scenario import CAUSES, Cause
 from jobs.live_broker.standalone import Standalone
@@ -28,8 +30,8 @@ class Stage:
     namespace: str
     clients: Clients
     causes: list[Cause] = field(default_factory=list)
-    _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(32))
     _begun: list[Future[Any]] = field(default_factory=list)
+    _processes: list[Hanging] = field(default_factory=list)
 
     @property
     def admin(self) -> Admin:
@@ -53,9 +55,28 @@ class Stage:
         return self.clients.consume(topic, sub, Consuming(**how))
 
     def meanwhile(self, work: Callable[..., Any], *arguments: Any, **named: Any) -> "Future[Any]":
-        """Begin work on a thread; `join` waits for it, and raises what it raised."""
-        self._begun.append(self._threads.submit(work, *arguments, **named))
-        return self._begun[-1]
+        """Begin work on a thread; `join` waits for it, and raises what it raised. Nobody waits for it when the process ends."""
+        result: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                result.set_result(work(*arguments, **named))
+            except BaseException as fault:  # noqa: BLE001  # whoever asks for the result gets it
+                result.set_exception(fault)
+
+        threading.Thread(target=run, daemon=True).start()
+        self._begun.append(result)
+        return result
+
+    def hanging(self, *subscriptions: tuple[str, str], produces: str = "") -> Hanging:
+        """A client process that can hang; see Hanging."""
+        self._processes.append(Hanging(self.clients, subscriptions, produces=produces))
+        return self._processes[-1]
+
+    def close(self) -> None:
+        """Leave no process behind, whatever the scenario came to."""
+        for process in self._processes:
+            process.kill()
 
     def join(self) -> None:
         """Wait for all work that was begun."""

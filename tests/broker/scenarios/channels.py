@@ -2,7 +2,6 @@
 
 import time
 
-from jobs.live_broker.hanging import Hanging
 from jobs.live_broker.stage import Stage
 from scenarios.table import scenario
 
@@ -17,7 +16,7 @@ MARKS = {"pulsarChannelWriteBufferHighWaterMark": "65536", "pulsarChannelWriteBu
 def unwritable_channel(stage: Stage) -> None:
     one, two = stage.topic("one", "hangs", "reads"), stage.topic("two", "hangs")
     small = stage.topic("small")
-    client = Hanging(stage.clients, [(one, "hangs"), (two, "hangs")], produces=small)
+    client = stage.hanging((one, "hangs"), (two, "hangs"), produces=small)
     for topic in (one, two):
         stage.meanwhile(stage.publish, topic, 320, 20, size=100_000)
     stage.meanwhile(stage.consume, one, "reads", for_s=16)
@@ -37,7 +36,7 @@ def unwritable_channel(stage: Stage) -> None:
 )
 def unwritable_without_pause(stage: Stage) -> None:
     topic, small = stage.topic("t", "hangs"), stage.topic("small")
-    client = Hanging(stage.clients, [(topic, "hangs")], produces=small)
+    client = stage.hanging((topic, "hangs"), produces=small)
     stage.meanwhile(stage.publish, topic, 240, 20, size=100_000)
     time.sleep(2)
     with client.hangs(), stage.held_back("stopped_consumer", "the channel is full", (topic, "hangs")):
@@ -55,7 +54,7 @@ def pauses_under_load(stage: Stage) -> None:
     topic = stage.topic("t", "a", "b", "c")
     small = stage.topic("small")
     stage.publish(topic, 400, 400, size=100_000)
-    client = Hanging(stage.clients, [(topic, "a"), (topic, "b"), (topic, "c")], produces=small)
+    client = stage.hanging((topic, "a"), (topic, "b"), (topic, "c"), produces=small)
     with stage.held_back("slow_consumer", "40 MB through a channel with marks of 64 KB", (topic, "a"), (topic, "b"), (topic, "c")):
         time.sleep(10)
     client.end()

@@ -2,7 +2,6 @@
 
 import time
 
-from jobs.live_broker.hanging import Hanging
 from jobs.live_broker.stage import Stage
 from scenarios.table import scenario
 
@@ -54,7 +53,7 @@ def leaving_consumers(stage: Stage) -> None:
 )
 def stopped_consumer(stage: Stage) -> None:
     topic = stage.topic("t", "stopped", "other")
-    client = Hanging(stage.clients, [(topic, "stopped")])
+    client = stage.hanging((topic, "stopped"))
     stage.meanwhile(stage.publish, topic, 600, 50)
     stage.meanwhile(stage.consume, topic, "other", count=600)
     time.sleep(3)
