@@ -52,7 +52,10 @@ def eviction_that_was_interrupted(events: list[Event]) -> Callable[[Finding], bo
 
 
 def unknown_deletions(events: list[Event]) -> Callable[[Finding], bool]:
-    """A snapshot has how many entries behind a cursor are deleted, not which: what the cursor passes, and where an eviction takes it, is unknown."""
+    """A snapshot has how many entries behind a cursor are deleted, not which.
+
+    So nobody knows what the cursor passes, nor where an eviction takes it.
+    """
     of = {(e["topic"], e["sub"]) for e in events if e["type"] == "cursor_open" and e.get("snapshot") and e.get("entries", 0) > 0}
 
     def is_one(finding: Finding) -> bool:
