@@ -7,13 +7,15 @@
 #   ./test.sh crash            only tests that kill the job, 200 random kills among them (KILLS=20 KILL_SEED=7 for others)
 #   ./test.sh soak             only the test that lets stream, maintain and readers run together (SOAK_MINUTES=2 for less than ten)
 #   ./test.sh cluster          only tests on a cluster of Spark, which they start on this machine: five minutes on two cores
+#   ./test.sh broker           only tests beside a real Pulsar broker with the collector: 25 minutes on two cores. With names of scenarios
+#                              (tests/broker/scenarios) only those, 90 s each; --keep DIR keeps their logs and figures
 #   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given); -n 0: in one process
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 cd "$root"
 which=most
-case ${1:-} in fast | all | cluster | crash | soak)
+case ${1:-} in fast | all | broker | cluster | crash | soak)
   which=$1
   shift
   ;;
@@ -22,22 +24,38 @@ esac
 processes=(-n 2 --dist loadfile --no-loadscope-reorder)
 case $which in
 fast)
-  marked='not slow and not spark and not captures'
+  marked='not slow and not spark and not captures and not broker'
   export EXAMPLES_ONE_IN=20
   ;;
 all)
-  marked=''
+  marked='not broker'
   export EXAMPLES_ONE_IN=1
+  ;;
+broker)
+  marked=broker
+  processes=()
+  chosen=()
+  while (($#)); do
+    case $1 in
+    --keep | -k) chosen+=("$1" "${2:?$1 needs a value}") && shift ;;
+    -*) chosen+=("$1") ;;
+    *) chosen+=(--scenario "$1") ;;
+    esac
+    shift
+  done
+  set -- tests/broker ${chosen[@]+"${chosen[@]}"}
   ;;
 cluster | crash | soak)
   marked=''
   processes=()
   set -- "tests/$which" "$@"
   ;;
-*) marked='not slow' ;;
+*) marked='not slow and not broker' ;;
 esac
 
-./spark-submit.sh set-up quality tests
+sets=(quality tests)
+[[ $which != broker ]] || sets+=(broker)
+./spark-submit.sh set-up "${sets[@]}"
 venv=$root/.venv
 export PYTHONPATH=$root NUMBA_CACHE_DIR=${NUMBA_CACHE_DIR:-$venv/numba-cache} HYPOTHESIS_STORAGE_DIRECTORY=$root/.hypothesis
 unset SPARK_HOME PYSPARK_SUBMIT_ARGS
@@ -55,7 +73,7 @@ check format "$bin/ruff" format --check .
 check types "$bin/mypy"
 check walls "$bin/lint-imports"
 # The collector is Java: its tests need no broker, and Maven, which is fetched where there is none.
-case $which in most | all) check collector ./spark-submit.sh collector build ;; esac
+case $which in most | all | broker) check collector ./spark-submit.sh collector build ;; esac
 # pytest ends with 5 when it found no test: that is a failure, too.
 check tests "$bin/python" -m pytest ${processes[@]+"${processes[@]}"} ${marked:+-m "$marked"} "$@"
 

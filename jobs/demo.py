@@ -23,6 +23,7 @@ from pipeline.settings import describe, load_settings
 EXAMPLES = """examples:
   ./spark-submit.sh demo
   ./spark-submit.sh demo --warehouse /tmp/demo --master 'local[2]'
+  ./spark-submit.sh demo --live
 """
 CAPTURE = Path(__file__).parent.parent / "demo" / "y_incident"
 #: In a warehouse that the demo made, and may delete.
@@ -37,10 +38,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="URI",
         help="made anew each time; refused unless the demo made it (default: ./warehouse/demo)",
     )
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="start a real broker with the collector, and a load with trouble in it; watch the tables change. Three minutes;"
+        " the first time Pulsar is fetched (245 MB)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the job over the bundled log, print what it found, compare. 0: everything equal."""
+    if args.live:
+        from jobs import demo_live
+
+        return demo_live.run(args.warehouse)
     from jobs.driver import qualified_warehouse, say
     from jobs.session import LITTLE_DATA, build_session
     from jobs.stream import run_stream
@@ -52,16 +63,16 @@ def run(args: argparse.Namespace) -> int:
         staged = meanwhile.submit(_stage, CAPTURE, Path(folder))
         spark = build_session("dispatch-analytics demo", LITTLE_DATA)
         warehouse = qualified_warehouse(spark, args.warehouse)
-        _make_room(spark, warehouse)
+        make_room(spark, warehouse)
         events = staged.result()
         say(f"{events:,} events up to the moment at which the broker was asked for its counters")
         code = run_stream(spark, Path(folder).as_uri(), warehouse.root, settings, once=True, drain=True)
     if code:
         return code
-    return _report(spark, warehouse, args.warehouse)
+    return report(spark, warehouse, args.warehouse, CAPTURE)
 
 
-def _make_room(spark: Any, warehouse: Any) -> None:
+def make_room(spark: Any, warehouse: Any) -> None:
     """Delete the warehouse of an earlier demo; BadConfig if the folder is anybody else's."""
     from jobs.rebuild import forget_cached_tables
     from pipeline.warehouse.files import WarehouseFiles
@@ -89,21 +100,22 @@ def _stage(capture: Path, folder: Path) -> int:
     return kept
 
 
-def _report(spark: Any, warehouse: Any, shown_warehouse: str) -> int:
+def report(spark: Any, warehouse: Any, shown_warehouse: str, capture: Path) -> int:
+    """Print what the tables have, beside the broker's figures in the folder `capture`. 1 if one of them differs."""
     from jobs.demo_backlog import backlog_report
     from jobs.demo_channels import channel_report
     from jobs.driver import say
 
-    metrics = (CAPTURE / "metrics.txt").read_text(encoding="utf-8")
+    metrics = (capture / "metrics.txt").read_text(encoding="utf-8")
     table = spark.read.format("delta").load(warehouse.table("subscription_throttle"))
     say("\nWhat the limiters did to each subscription (whole log)\n\n" + _found(table))
-    ours = our_counters(table)
+    ours = our_counters(table, json.loads((capture / "manifest.json").read_text(encoding="utf-8"))["as_of_us"])
     theirs = throttle_counters(metrics)
     text, different = compared(ours, theirs)
     say("\nThrottled reads since the dispatcher was opened: this job / the broker's own counter\n\n" + text)
     backlogs, different_backlogs = backlog_report(spark, warehouse, metrics)
     say("\n" + backlogs)
-    channels, different_pauses = channel_report(spark, warehouse, (CAPTURE / "otel.txt").read_text(encoding="utf-8"))
+    channels, different_pauses = channel_report(spark, warehouse, (capture / "otel.txt").read_text(encoding="utf-8"))
     say("\n" + channels)
     say(where_to_look(warehouse.root, shown_warehouse))
     return 1 if different or different_backlogs or different_pauses else 0
@@ -134,8 +146,8 @@ def _found(table: Any) -> str:
     )
 
 
-def our_counters(table: Any) -> dict[SubscriptionName, dict[tuple[str, str], int]]:
-    """The six counters of every subscription with an open dispatcher, from the last row of its incarnation."""
+def our_counters(table: Any, as_of_us: int) -> dict[SubscriptionName, dict[tuple[str, str], int]]:
+    """The six counters of every subscription whose dispatcher was open at `as_of_us`, from the last row of its incarnation."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
@@ -147,7 +159,7 @@ def our_counters(table: Any) -> dict[SubscriptionName, dict[tuple[str, str], int
         SubscriptionName(row["topic"], row["subscription"]): {
             (dimension, level): row[f"dispatch_throttled_{dimension}_events_by_{level}_limit_since_open"] for dimension, level in COUNTERS
         }
-        for row in last.where("closed_at IS NULL").orderBy("epoch", "opened_at").collect()
+        for row in last.where(f"closed_at IS NULL OR closed_at > timestamp_micros({as_of_us})").orderBy("epoch", "opened_at").collect()
     }
 
 

@@ -15,5 +15,6 @@ if __name__ == "__main__":
     if command in WITHOUT_SPARK:
         print("packages")
     else:
-        build_parser(command).parse_args(sys.argv[1:])
-        print("packages jars rules", *(["quality"] if command == "quality" else []))
+        args = build_parser(command).parse_args(sys.argv[1:])
+        later = ["quality"] if command == "quality" else ["broker"] if getattr(args, "live", False) else []
+        print("packages jars rules", *later)

@@ -1,6 +1,7 @@
 """`python -m jobs.environment PART…`: make what is missing of these parts of the environment. spark-submit.sh calls it.
 
-packages: what runs. jars: Delta's. rules: compiled. quality: packages of the quality job. tests: packages of the tests.
+packages: what runs. jars: Delta's. rules: compiled. quality: packages of the quality job.
+tests: packages of the tests. broker: a client that loads a real broker.
 """
 
 import fcntl
@@ -18,15 +19,18 @@ from jobs.environment.board import Board
 from jobs.environment.place import Place, SetUpFailed
 from jobs.environment.tool import Tools
 
-PACKAGES, JARS, RULES, QUALITY, TESTS = "packages", jars.PART, rules.PART, packages.QUALITY, packages.TESTS
-PARTS = (PACKAGES, JARS, RULES, QUALITY, TESTS)
+PACKAGES, JARS, RULES = "packages", jars.PART, rules.PART
+#: Sets of packages beside what runs; each is asked for by its name.
+LATER = (packages.QUALITY, packages.TESTS, packages.BROKER)
+PARTS = (PACKAGES, JARS, RULES, *LATER)
 #: How much is said of each before it is made: seconds on two quiet cores with a fast network, and MB.
 WORDS = {
     PACKAGES: "Python packages, 40 s, 870 MB",
     JARS: "Delta's jars, 10 s, 13 MB",
     RULES: "compiled rules, a minute, 13 MB",
-    QUALITY: "packages of the quality job",
-    TESTS: "packages of the tests",
+    packages.QUALITY: "packages of the quality job",
+    packages.TESTS: "packages of the tests",
+    packages.BROKER: "a client of Pulsar, 2 s, 25 MB",
 }
 
 
@@ -55,7 +59,7 @@ def make(place: Place, missing: Sequence[str], board: Board) -> None:
         except BaseException:
             tools.stop()
             raise
-    for name in (QUALITY, TESTS):
+    for name in LATER:
         if name in missing:
             packages.install(place, f"packages for {name}", packages.pins_of(place.requirements(f"{name}.lock")), board, tools)
             packages.remove_what_is_never_used(place, board)
@@ -121,7 +125,7 @@ def main(asked: Sequence[str]) -> int:
     place, board = Place(), Board()
     unknown = [part for part in asked if part not in PARTS]
     if unknown:
-        print(f"error: set-up knows no {unknown[0]}; it makes what runs, and on request: {QUALITY}, {TESTS}", file=sys.stderr)
+        print(f"error: set-up knows no {unknown[0]}; it makes what runs, and on request: {', '.join(LATER)}", file=sys.stderr)
         return 2
     if not missing_parts(place, asked):
         return 0

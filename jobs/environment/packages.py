@@ -1,4 +1,4 @@
-"""Python packages: a virtual environment, and in it one set for what runs; those for quality and for tests when they are asked for."""
+"""Python packages: a virtual environment, and in it one set for what runs; later ones when they are asked for."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from jobs.environment.place import Place, SetUpFailed, digest
 from jobs.environment.tool import Tools, last_line
 
 #: Each has its lock in requirements/. A later one is `run` and more.
-RUN, QUALITY, TESTS = "run", "quality", "tests"
+RUN, QUALITY, TESTS, BROKER = "run", "quality", "tests", "broker"
 #: What the rules import: installed first, so that they compile while the rest is installed.
 RULES_NEED = ("llvmlite", "numba", "numpy")
 _PACKAGE = re.compile(r"([A-Za-z0-9._-]+)==\S+")

@@ -170,6 +170,10 @@ def oldest_by_ledgers() -> Iterator[Case]:
     log.at(9).close(2, 2, 2048).open(3).at(12).check()
     yield Case("B23", log.events, [{"oldest_ts_ms": None, "age_s": -1}, {"oldest_ts_ms": ms(9), "age_s": 3}])
 
+    # Seen on a real broker: a check in the 50 ms between the close of a ledger and the opening of the next: the closed one is the last.
+    log = Log(precise=False).load().fill(1, kib(2)).sub("c1", (1, -1)).at(5).close(1, 2, 2048).check().open(2).at(8).check()
+    yield Case("B23-last", log.events, [{"oldest_ts_ms": None, "age_s": -1}, {"oldest_ts_ms": ms(5), "age_s": 3}])
+
 
 def evictions_by_age() -> Iterator[Case]:
     log = Log().load(age=10, age_policy=EVICTION).fill(1, []).sub("c1", (1, -1))

@@ -3,24 +3,26 @@
 Beyond 8,192 retained entries publish times are exact to what their row says; everything else is exact.
 """
 
-import json
-from collections import Counter
 from functools import cache
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from backlog_probe import Event, watched_by_lane
-from bookkeeper.broker_figures import throttle_counters_from_metrics, throttle_counters_from_stats
-from bookkeeper.quota_books import BROKER_LEVEL, KIND
-from bookkeeper.quota_figures import Seen, evictions_from_metrics, figures_from, histogram_from_metrics, samples_of
+from backlog_probe import Event
+from bookkeeper.quota_figures import evictions_from_metrics, samples_of
 from capture_events import capture_events
+from compared_figures import (
+    checks_differing,
+    counters_differing,
+    decisions_differing,
+    evictions_differing,
+    final_figures,
+    histogram_differing,
+    outside,
+    timeline_differing,
+)
 from lane_tables import Table, tables_of
 from real_captures import EVERY_LARGE_CAPTURE, LARGE_CAPTURES, LARGE_NAMES
-from test_bookkeeper_captures import COLUMNS, open_counters
 
 from pipeline.machines.broker.marks import MOST_MARKS
-from schemas.packages.backlog.quotas import BUCKET_NAMES
 
 pytestmark = [pytest.mark.captures, pytest.mark.skipif(not LARGE_NAMES, reason="no captures in shared/captures-large beside the project")]
 
@@ -35,14 +37,6 @@ def tables_from(name: str) -> dict[str, Table]:
     return tables_of(events_of(name))
 
 
-def read_json(name: str, file: str) -> Any:
-    return json.loads((LARGE_CAPTURES / name / file).read_text(encoding="utf-8"))
-
-
-def topics_with_life(name: str) -> set[str]:
-    return {event["topic"] for event in events_of(name) if event["type"] == "topic_load"}
-
-
 @EVERY_LARGE_CAPTURE
 def test_it_is_a_deep_backlog(name: str) -> None:
     """Else it proves nothing about marks of many entries."""
@@ -55,66 +49,36 @@ def test_it_is_a_deep_backlog(name: str) -> None:
 
 @EVERY_LARGE_CAPTURE
 def test_counters_since_open_equal_the_metrics_and_stats(name: str) -> None:
-    ours = open_counters(SimpleNamespace(subscription_throttle=tables_from(name)["subscription_throttle"]))  # type: ignore[arg-type]
-    nothing = dict.fromkeys(COLUMNS, 0)
-    for theirs in (
-        throttle_counters_from_metrics(LARGE_CAPTURES / name / "metrics.txt"),
-        throttle_counters_from_stats(LARGE_CAPTURES / name / "stats.json"),
-    ):
-        assert theirs, "the capture has counters"
-        assert {key: ours.get(key, nothing) for key in theirs} == theirs
+    assert counters_differing(tables_from(name), LARGE_CAPTURES / name) == []
 
 
 @EVERY_LARGE_CAPTURE
 def test_evictions_and_durations_equal_the_metrics(name: str) -> None:
-    rows = sorted(tables_from(name)["topic_backlog"], key=lambda row: (row["epoch"], row["check_number"]))
-    last = {row["topic"]: row for row in rows}
-    ours = {
-        (topic, kind): row[f"storage_backlog_quota_exceeded_evictions_{kind}"] for topic, row in last.items() for kind in ("size", "time")
-    }
-    ours |= {(BROKER_LEVEL, kind): sum(count for (_, of), count in ours.items() if of == kind) for kind in ("size", "time")}
-    said = evictions_from_metrics(LARGE_CAPTURES / name / "metrics.txt")
-    assert {key: ours.get(key, 0) for key in said} == said
-    assert sum(said.values()) > 0
-    checks = max(tables_from(name)["quota_checks"], key=lambda row: (row["epoch"], row["window_start"]))
-    buckets, sum_s, count = histogram_from_metrics(LARGE_CAPTURES / name / "metrics.txt")
-    found = [checks[f"{bucket}_since_start"] for bucket in BUCKET_NAMES]
-    assert (found, checks["duration_sum_s_since_start"], found[-1]) == (list(buckets.values()), sum_s, count)
+    assert evictions_differing(tables_from(name), LARGE_CAPTURES / name) == {}
+    assert sum(evictions_from_metrics(LARGE_CAPTURES / name / "metrics.txt").values()) > 0
+    assert histogram_differing(tables_from(name), LARGE_CAPTURES / name) == []
 
 
 @EVERY_LARGE_CAPTURE
 def test_every_check_decides_as_the_broker_did(name: str) -> None:
-    tables, living = tables_from(name), topics_with_life(name)
-    said = [event for event in events_of(name) if event["type"] == "quota_exceeded" and event["topic"] in living]
-    acted = [row for row in tables["topic_backlog"] if row["decision"] in ("size", "time")]
-    assert said
-    assert Counter((row["topic"], row["check_time"], row["decision"]) for row in acted) == Counter(
-        (event["topic"], event["ts"], KIND[event["quota_type"]]) for event in said
-    )
-    assert [row for row in tables["quota_evictions"] if not row["agrees"]] == []
-    checked = Counter(event["topic"] for event in events_of(name) if event["type"] == "quota_check" and "cause" not in event)
-    assert Counter(row["topic"] for row in tables["topic_backlog"]) == checked
+    assert any(event["type"] == "quota_exceeded" for event in events_of(name))
+    assert decisions_differing(tables_from(name), events_of(name)) == []
+    assert checks_differing(tables_from(name), events_of(name)) == {}
 
 
 @EVERY_LARGE_CAPTURE
 def test_sizes_entries_ages_and_producers_equal_the_stats(name: str) -> None:
     """At `as_of_us`; the oldest publish times within `exact_to_ms`."""
-    manifest = read_json(name, "manifest.json")
-    span = manifest["as_of_us"], manifest["as_of_end_us"]
-    moments = [Seen(topic, *span, figures_from(said), {}) for topic, said in read_json(name, "stats.json").items()]
-    moments = [seen for seen in moments if seen.topic in topics_with_life(name)]
-    watched_by_lane(events_of(name), moments)
+    moments, _ = final_figures(LARGE_CAPTURES / name, events_of(name))
     assert len(moments) > 1
-    assert {seen.topic: seen.wrong() for seen in moments if seen.wrong()} == {}
+    assert outside(moments) == []
 
 
 @pytest.mark.slow(reason="folds half a million events again; the small captures keep the claim in the default run")
 @EVERY_LARGE_CAPTURE
 def test_every_sample_of_the_time_line_lies_inside_what_probes_say(name: str) -> None:
-    moments = samples_of(LARGE_CAPTURES / name)
-    watched_by_lane(capture_events(LARGE_CAPTURES / name, until_as_of=False), moments)
-    assert len(moments) > 20
-    assert [(seen.topic, seen.ts, figure, *found) for seen in moments for figure, found in seen.wrong().items()] == []
+    assert len(samples_of(LARGE_CAPTURES / name)) > 20
+    assert timeline_differing(LARGE_CAPTURES / name, capture_events(LARGE_CAPTURES / name, until_as_of=False)) == []
 
 
 @pytest.mark.slow(reason="folds to every sample of four minutes; the end figures of this log and the small captures keep the claim")

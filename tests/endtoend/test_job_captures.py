@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bookkeeper.broker_figures import throttle_counters_from_metrics, throttle_counters_from_stats
+from bookkeeper.broker_figures import throttle_counters_from_metrics
 from capture_events import capture_events, write_events
+from compared_figures import counters_differing, counters_now, differing
 from job_run import run_job, tables_in
 from lane_tables import Table, tables_of
 from pyspark.sql import SparkSession
@@ -19,39 +20,11 @@ CAPTURES = (
     "l_holes_redelivery_seek", "m_unload", "o_unwritable", "p1_batches", "r_classic_limiter", "s_producers_cut_off", "t_restart",
     "y_incident",
 )  # fmt: skip
-COUNTERS = [f"dispatch_throttled_{d}_events_by_{level}_limit" for d in ("msg", "bytes") for level in ("broker", "topic", "subscription")]
-
-
-def counters_now(rows: Table) -> dict[tuple[str, str], dict[str, int]]:
-    """Per subscription the six counters of the last row of its open incarnation."""
-    last: dict[tuple[str, str, int, int], dict] = {}
-    for row in sorted(rows, key=lambda row: (row["window_start"], row["clock_segment"])):
-        last[row["topic"], row["subscription"], row["epoch"], row["opened_at"]] = row
-    return {
-        (row["topic"], row["subscription"]): {name: row[f"{name}_since_open"] for name in COUNTERS}
-        for row in last.values()
-        if row["closed_at"] is None
-    }
-
-
-def differences(mine: dict[tuple[str, str], dict[str, int]], brokers: dict[tuple[str, str], dict[str, int]]) -> list[str]:
-    """Every counter that differs; no row of ours is 0."""
-    zeros = dict.fromkeys(COUNTERS, 0)
-    return [
-        f"{subscription} {name}: broker {figures[name]}, ours {mine.get(subscription, zeros)[name]}"
-        for subscription, figures in brokers.items()
-        for name in COUNTERS
-        if figures[name] != mine.get(subscription, zeros)[name]
-    ]
 
 
 def assert_as_the_broker_and_the_lane_say(tables: dict[str, Table], capture: Path, events: list[dict[str, Any]]) -> None:
     """Counters equal the broker's, everything equals the pure lane's tables of the same events."""
-    mine = counters_now(tables["subscription_throttle"])
-    from_metrics = throttle_counters_from_metrics(capture / "metrics.txt")
-    assert from_metrics
-    assert differences(mine, from_metrics) == []
-    assert differences(mine, throttle_counters_from_stats(capture / "stats.json")) == []
+    assert counters_differing(tables, capture) == []
     assert tables_of(events) == tables
     assert tables["log_gaps"] == []
     assert sum(row["left_mismatches"] for row in tables["subscription_throttle"]) == 0
@@ -124,7 +97,7 @@ def test_an_altered_read_is_noticed(captures: Path, name: str, level: str, dimen
     counted = next(e for e in reversed(events) if e["type"] == "read" and 0 <= e.get(field, -1) < e[f"want_{dimension}"])
     counted[field] = -1
     mine = counters_now(tables_of(events)["subscription_throttle"])
-    assert differences(mine, throttle_counters_from_metrics(captures / name / "metrics.txt"))
+    assert differing(mine, throttle_counters_from_metrics(captures / name / "metrics.txt"))
 
 
 def without_a_counted_read(capture: Path) -> tuple[list[dict[str, Any]], int]:
@@ -136,7 +109,7 @@ def without_a_counted_read(capture: Path) -> tuple[list[dict[str, Any]], int]:
 
 def assert_the_loss_is_told(tables: dict[str, Table], captures: Path, lost: int) -> None:
     mine = counters_now(tables["subscription_throttle"])
-    assert differences(mine, throttle_counters_from_metrics(captures / "a_sub_msg_limit" / "metrics.txt"))
+    assert differing(mine, throttle_counters_from_metrics(captures / "a_sub_msg_limit" / "metrics.txt"))
     assert [(lost, lost)] == [(gap["from_seq"], gap["to_seq"]) for gap in tables["log_gaps"]]
     assert min(row["completeness"] for row in tables["subscription_throttle"]) < 1
 

@@ -18,7 +18,7 @@ from jobs.environment.never_used import patterns_of, remove_never_used
 from jobs.environment.place import ROOT, Place, SetUpFailed, digest
 from jobs.environment.tool import Tools, last_line
 
-LOCKS = ("run.lock", "quality.lock", "tests.lock", "jars.lock", "never-used.txt")
+LOCKS = ("run.lock", "quality.lock", "tests.lock", "broker.lock", "jars.lock", "never-used.txt")
 
 
 @pytest.fixture
@@ -43,6 +43,7 @@ def complete(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
         ("packages", packages.content(place, "run")),
         ("quality", packages.content(place, "quality")),
         ("tests", packages.content(place, "tests")),
+        ("broker", packages.content(place, "broker")),
         ("jars", jars.content(place)),
         ("rules", rules.content(place)),
     ):
@@ -70,8 +71,9 @@ def test_without_its_interpreter_everything_is_missing_again(complete: Place) ->
         ("run.lock", ["packages", "rules"]),
         ("quality.lock", ["quality"]),
         ("tests.lock", ["tests"]),
+        ("broker.lock", ["broker"]),
         ("jars.lock", ["jars"]),
-        ("never-used.txt", ["packages", "quality", "tests"]),
+        ("never-used.txt", ["packages", "quality", "tests", "broker"]),
     ],
 )
 def test_a_changed_lock_makes_its_part_anew(complete: Place, file: str, parts: list[str]) -> None:

@@ -66,9 +66,13 @@ def entry_time(topic: Record, ledgers: Records, marks: Blocks, ledger: int, entr
 
 @compiled_part
 def close_time(topic: Record, ledgers: Records, ledger: int, entry: int) -> tuple[int, int]:
-    """(KNOWN, close time in ms) of the ledger of the entry behind a position; (NOTHING, 0) while that ledger is open (§2.4 step 5)."""
+    """(KNOWN, close time in ms) of the ledger of the entry behind a position; (NOTHING, 0) while that ledger is the last (§2.4 step 5).
+
+    The last is open, or it was closed a moment ago and the next is not there yet.
+    """
     row = find_ledger(topic, ledgers, ledger)
-    if row >= 0 and ledgers[row].closed == 0:
+    is_last = row == first_row(topic.ledgers) + topic.ledgers[USED] - 1
+    if row >= 0 and (is_last or ledgers[row].closed == 0):
         return NOTHING, 0
     if row < 0 or entry >= ledgers[row].entries - 1:
         row = next_valid_ledger(topic, ledgers, ledger)

@@ -1,0 +1,165 @@
+"""The demo with --live: a real broker with the collector, a load with trouble in it, the stream; and the tables while all of it runs."""
+
+import json
+import os
+import tempfile
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from jobs.driver import say
+from jobs.live_broker.scenario import Scenario
+from jobs.live_broker.standalone import Standalone, checked_collector
+from jobs.shown import aligned
+from pipeline.faults import BadConfig
+from pipeline.settings import load_settings
+
+#: The load; with the starts of Spark and broker before it, and figures, the rest of the log and the comparison after it, three minutes.
+LOAD_S = 90.0
+SHOW_S = 10.0
+#: Windows that close while somebody watches.
+WINDOW_MS = 5_000
+PATIENCE_S = 120.0
+_THROTTLE = ("topic", "subscription", "window_start", "dispatched_msgs", "blocked_ns", "reads_blocked")
+_BACKLOG = ("topic", "subscription", "check_time", "msg_backlog")
+
+
+def run(shown_warehouse: str) -> int:
+    """Run broker and stream together, then compare. 0: everything equal; 1: something differs, or it was stopped."""
+    from jobs.demo import make_room, report
+    from jobs.driver import qualified_warehouse
+    from jobs.session import LITTLE_DATA, build_session
+    from jobs.stream import run_stream
+    from pipeline.warehouse.local_tables import local_folder
+
+    settings = load_settings(None, [f"lanes.window_ms={WINDOW_MS}"], os.environ)
+    with tempfile.TemporaryDirectory(prefix="dispatch-demo-live-") as folder:
+        scenario, broker = prepared(Path(folder))
+        say(f"{scenario.what}\n\nstarting Spark and a broker; then {LOAD_S:.0f} s of load …")
+        spark = build_session("dispatch-analytics demo", LITTLE_DATA)
+        warehouse = qualified_warehouse(spark, shown_warehouse)
+        if local_folder(warehouse.root) is None:
+            raise BadConfig(f"--warehouse {warehouse.root}: --live reads the tables while they grow, on the local file system only")
+        make_room(spark, warehouse)
+        show = Show(scenario, broker, Path(folder) / "capture", warehouse)
+        threads = [threading.Thread(target=work, daemon=True) for work in (show.play, show.watch)]
+        for thread in threads:
+            thread.start()
+        try:
+            code = run_stream(spark, broker.events.as_uri(), warehouse.root, settings, once=False, drain=False)
+        finally:
+            show.stream_ended.set()
+            broker.kill()
+        if show.is_complete:
+            return code or report(spark, warehouse, shown_warehouse, show.capture)
+        say(f"the demo was stopped before its end{f': {show.fault}' if show.fault else ''}")
+        return 1
+
+
+def prepared(folder: Path) -> tuple[Scenario, Standalone]:
+    """Everything that may have to be fetched or made, before anything starts. BadConfig if it cannot."""
+    from jobs import collector
+    from jobs.live_broker.incident import incident
+    from jobs.live_broker.pulsar import server
+
+    if not collector.JAR.exists():
+        collector.build()
+    scenario = incident(LOAD_S)
+    (folder / "events").mkdir()
+    return scenario, Standalone(server(), checked_collector(collector.JAR), folder / "broker", folder / "events", scenario.settings)
+
+
+@dataclass
+class Show:
+    """The broker's side of the demo, on threads of its own: the stream has the main thread, and is stopped by its stop file."""
+
+    scenario: Scenario
+    broker: Standalone
+    #: The scenario's log and the broker's figures, when it is over.
+    capture: Path
+    warehouse: Any
+    fault: Exception | None = None
+    is_complete: bool = False
+    is_over: threading.Event = field(default_factory=threading.Event)
+    stream_ended: threading.Event = field(default_factory=threading.Event)
+
+    def play(self) -> None:
+        """Play the incident, wait until its log is in the tables, stop the stream. A fault is kept for the main thread."""
+        from jobs.live_broker.run import play
+
+        try:
+            play(self.scenario, self.broker, self.capture)
+            events = json.loads((self.capture / "manifest.json").read_text(encoding="utf-8"))["events"]
+            say(f"the broker has ended after {events:,} events; the last of them are on their way")
+            self._wait_for(events)
+            self.is_complete = True
+        except Exception as fault:  # noqa: BLE001  # whatever it is, the main thread reports it
+            self.fault = fault
+        finally:
+            self.is_over.set()
+            # Again and again: a stream that is only starting forgets a request to an earlier one.
+            while not self.stream_ended.is_set():
+                Path(self.warehouse.stop_file.removeprefix("file:")).touch()
+                self.stream_ended.wait(1)
+
+    def watch(self) -> None:
+        """Print what the tables have, every few seconds, until the end."""
+        while not self.is_over.wait(SHOW_S) and not self.stream_ended.is_set():
+            say(f"\n{now()}  in the tables\n\n{self._shown()}\n")
+
+    def _shown(self) -> str:
+        throttle = self._newest("subscription_throttle", _THROTTLE, "window_start")
+        backlog = self._newest("subscription_backlog", _BACKLOG, "check_time")
+        if not throttle:
+            return "nothing yet: the first window is still open"
+        rows = []
+        for name, row in sorted(throttle.items()):
+            behind = backlog.get(name)
+            rows.append(
+                (
+                    name[0].removeprefix("persistent://"), name[1], f"{row['window_start']:%H:%M:%S}", row["dispatched_msgs"],
+                    row["reads_blocked"], row["blocked_ns"] / 1e9, behind and behind["msg_backlog"],
+                )
+            )  # fmt: skip
+        return aligned(["topic", "subscription", "window", "messages", "reads blocked", "s blocked", "entries behind"], rows)
+
+    def _newest(self, table: str, columns: tuple[str, ...], by: str) -> dict[tuple[str, str], dict[str, Any]]:
+        """The newest row of every subscription of the shop."""
+        newest: dict[tuple[str, str], dict[str, Any]] = {}
+        for row in sorted(self._rows(table, columns), key=lambda row: row[by]):
+            if row["subscription"] and "__" not in row["topic"]:
+                newest[row["topic"], row["subscription"]] = row
+        return newest
+
+    def _wait_for(self, events: int) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while self._applied() < events:
+            if time.monotonic() > deadline or self.stream_ended.is_set():
+                raise TimeoutError(f"of {events:,} events {self._applied():,} are in the tables after {PATIENCE_S:.0f} s")
+            time.sleep(0.5)
+
+    def _applied(self) -> int:
+        counts = Counter[str]()
+        for row in self._rows("batch_manifest", ("query", "applied")):
+            counts[row["query"]] += row["applied"] or 0
+        return counts["lanes"]
+
+    def _rows(self, table: str, columns: tuple[str, ...]) -> list[dict[str, Any]]:
+        """Without Spark, which has the stream to run."""
+        from deltalake import DeltaTable
+        from deltalake.exceptions import TableNotFoundError
+
+        try:
+            found = DeltaTable(self.warehouse.table(table).removeprefix("file:"))
+        except TableNotFoundError:
+            return []
+        return list(found.to_pyarrow_table(columns=list(columns)).to_pylist())
+
+
+def now() -> str:
+    """The time of day, UTC, as the tables have it."""
+    return f"{datetime.now(UTC):%H:%M:%S}"

@@ -1,0 +1,96 @@
+"""What a scenario works with: a broker that runs, clients, threads, and the book of causes."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from jobs.live_broker.admin import Admin
+from jobs.live_broker.hanging import Hanging
+from jobs.live_broker.load import Clients, Consuming, Publishing
+from jobs.live_broker.scenario import CAUSES, Cause
+from jobs.live_broker.standalone import Standalone
+
+TENANT = "real"
+
+
+def now_us() -> int:
+    """The wall clock, which the broker on this machine has, too: µs since the epoch."""
+    return time.time_ns() // 1000
+
+
+@dataclass
+class Stage:
+    """A running broker with a namespace of its own for the scenario."""
+
+    broker: Standalone
+    namespace: str
+    clients: Clients
+    causes: list[Cause] = field(default_factory=list)
+    _begun: list[Future[Any]] = field(default_factory=list)
+    _processes: list[Hanging] = field(default_factory=list)
+
+    @property
+    def admin(self) -> Admin:
+        """The broker's web service."""
+        return self.broker.admin
+
+    def topic(self, name: str, *subs: str, kind: str = "Shared") -> str:
+        """Make a topic with subscriptions at its beginning; returns its full name."""
+        topic = f"persistent://{self.namespace}/{name}"
+        self.admin.make_topic(topic)
+        if subs:
+            self.clients.subscribe(topic, *subs, kind=kind)
+        return topic
+
+    def publish(self, topic: str, count: int, per_s: float, **how: Any) -> None:
+        """See Clients.publish; `how` as in Publishing."""
+        self.clients.publish(topic, Publishing(count, per_s, **how))
+
+    def consume(self, topic: str, sub: str, **how: Any) -> int:
+        """See Clients.consume; `how` as in Consuming."""
+        return self.clients.consume(topic, sub, Consuming(**how))
+
+    def meanwhile(self, work: Callable[..., Any], *arguments: Any, **named: Any) -> "Future[Any]":
+        """Begin work on a thread; `join` waits for it, and raises what it raised. Nobody waits for it when the process ends."""
+        result: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                result.set_result(work(*arguments, **named))
+            except BaseException as fault:  # noqa: BLE001  # whoever asks for the result gets it
+                result.set_exception(fault)
+
+        threading.Thread(target=run, daemon=True).start()
+        self._begun.append(result)
+        return result
+
+    def hanging(self, *subscriptions: tuple[str, str], produces: str = "") -> Hanging:
+        """A client process that can hang; see Hanging."""
+        self._processes.append(Hanging(self.clients, subscriptions, produces=produces))
+        return self._processes[-1]
+
+    def close(self) -> None:
+        """Leave no process behind, whatever the scenario came to."""
+        for process in self._processes:
+            process.kill()
+
+    def join(self) -> None:
+        """Wait for all work that was begun."""
+        begun, self._begun = self._begun, []
+        for one in begun:
+            one.result()
+
+    @contextmanager
+    def held_back(self, cause: str, words: str, *of: tuple[str, str]) -> Iterator[None]:
+        """While this lasts, `cause` holds back the subscriptions `of`: (topic, subscription) each."""
+        if cause not in CAUSES:
+            raise ValueError(f"{cause} is no cause: {', '.join(CAUSES)}")
+        begun = now_us()
+        try:
+            yield
+        finally:
+            self.causes += [Cause(topic, sub, cause, begun, now_us(), words) for topic, sub in of]
