@@ -1,14 +1,22 @@
 """What came in: the events that keep the contract, and the lines that do not."""
 
-from schemas.events import CONTRACT_VERSION, ENVELOPE, ENVELOPE_REQUIRED, PAYLOAD, EventField
+from schemas.events import CONTRACT_VERSION, ENVELOPE, ENVELOPE_REQUIRED, LOG_VERSIONS, PAYLOAD, EventField
 from schemas.field import Field, Table
 
-_SPARK_TYPES = {"long": "long", "string": "string", "boolean": "boolean", "map": "map<string,string>", "longs": "array<bigint>"}
+_SPARK_TYPES = {
+    "long": "long",
+    "string": "string",
+    "boolean": "boolean",
+    "map": "map<string,string>",
+    "longs": "array<bigint>",
+    "strings": "array<string>",
+}
 
 
 def _column(declared: EventField) -> Field:
     nullable = declared.name not in ENVELOPE_REQUIRED
-    return Field(declared.name, _SPARK_TYPES[declared.kind], declared.meaning, declared.unit, nullable=nullable)
+    added = declared.since != LOG_VERSIONS[0]
+    return Field(declared.name, _SPARK_TYPES[declared.kind], declared.meaning, declared.unit, nullable=nullable, added=added)
 
 
 #: Columns that the parser makes beside the contract's fields.
