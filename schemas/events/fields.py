@@ -108,7 +108,7 @@ PAYLOAD = (
     _count("entries", "entries", "entries"),
     _count("bytes", "stored bytes", "bytes"),
     EventField("close_ts", "long", "when the ledger was closed", "ms since 1970", 0, YEAR_2100_MS - 1),
-    _flag("snapshot", "existed before the topic was loaded, or was set before the log began"),
+    _flag("snapshot", "existed before the topic was loaded"),
     _flag("durable", "durable cursor"),
     _text("sub_type", "subscription type", SUB_TYPES),
     _count("consumer", "consumer id, unique on its connection"),

@@ -80,15 +80,16 @@ _DELIVERY = (
     EventType("delayed", 35, "How many entries a subscription holds for later delivery, when that changes",
               ("topic", "sub", "entries"), since=_SECOND),
     EventType("redeliver", 36, "Entries will be delivered again: `cause` is requested (by the client: a negative acknowledgement, or a "
-              "timeout of its own) or consumer_closed. Thinned: one event has the sum of several commands",
-              ("topic", "sub", "entries", "cause"), ("consumer", "conn", "commands"), since=_SECOND),
+              "timeout of its own) or consumer_closed. Without `entries` all that are not acknowledged, and the broker does not count them. Thinned: "
+              "one event has the sum of several commands",
+              ("topic", "sub", "cause"), ("entries", "consumer", "conn", "commands"), since=_SECOND),
     EventType("read_done", 37, "Storage gave these entries, or failed with `error`; `duration_us` since it was asked",
               ("topic", "sub", "entries", "bytes"), ("duration_us", "replay", "error"), since=_SECOND),
 )  # fmt: skip
 _SET = (
-    EventType("policy_set", 38, "A policy as it is set: at the start (`snapshot`), at the load of its topic, and at each change. Without "
+    EventType("policy_set", 38, "A policy as it is set, written when a topic of the broker meets it first, and at each change. Without "
               "values it is set there no more. `sub`: an override for one subscription",
-              ("source", "policy_kind"), ("namespace", "topic", "sub", "snapshot", *_RATE, "quota_type", "limit", "policy"),
+              ("source", "policy_kind"), ("namespace", "topic", "sub", *_RATE, "quota_type", "limit", "policy"),
               Needs("source", {
                   "namespace_legacy": ("namespace",), "namespace": ("namespace",), "topic_global": ("topic",), "topic": ("topic",),
                   "subscription_global": ("topic", "sub"), "subscription": ("topic", "sub"),

@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/dispatch_events` (
   `entries` BIGINT COMMENT 'entries [entries]',
   `bytes` BIGINT COMMENT 'stored bytes [bytes]',
   `close_ts` BIGINT COMMENT 'when the ledger was closed [ms since 1970]',
-  `snapshot` BOOLEAN COMMENT 'existed before the topic was loaded, or was set before the log began',
+  `snapshot` BOOLEAN COMMENT 'existed before the topic was loaded',
   `durable` BOOLEAN COMMENT 'durable cursor',
   `sub_type` STRING COMMENT 'subscription type',
   `consumer` BIGINT COMMENT 'consumer id, unique on its connection',

@@ -5,6 +5,7 @@ import io.dispatchanalytics.collector.names.Names;
 import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** What the collector knows of one loaded topic. It holds none of the broker's objects back from the garbage collector. */
@@ -13,6 +14,10 @@ public final class LoadedTopic {
     public final byte[] fragment;
     final String name;
     final String ledgerName;
+    /** Policies as they were written last. */
+    final Map<String, byte[]> policies = new ConcurrentHashMap<>();
+    volatile Set<String> overridden = Set.of();
+    volatile long compactionBeganNs;
     private final WeakReference<Object> ledger;
     private final Names names;
     private final Map<String, Sub> subs = new ConcurrentHashMap<>();
