@@ -17,6 +17,7 @@ from schemas.events.declared import (
 )
 from schemas.events.fields import (
     ACK_TYPES,
+    CURSOR_KINDS,
     ENVELOPE,
     ENVELOPE_REQUIRED,
     FIELDS,
@@ -51,6 +52,7 @@ __all__ = [
     "ACK_TYPES",
     "CODES",
     "CONTRACT_VERSION",
+    "CURSOR_KINDS",
     "DRAIN_CODE",
     "ENVELOPE",
     "ENVELOPE_REQUIRED",

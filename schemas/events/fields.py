@@ -45,7 +45,7 @@ POLICY_KINDS = (
     "replicator_dispatch_rate",
     "backlog_quota",
 )
-CURSOR_KINDS = ("subscription", "reader", "replicator", "deduplication", "compaction", "other")
+CURSOR_KINDS = ("subscription", "reader", "replicator", "deduplication", "compaction")
 UNACKED_CAPS = ("consumer", "subscription", "broker")
 TRANSACTION_ACTIONS = ("publish", "ack", "commit", "abort")
 _SECOND = LOG_VERSIONS[1]

@@ -20,19 +20,12 @@ public final class Deliveries {
     private final Topics topics;
     private final Connections connections;
     private final long flowNs;
-    private final Map<Consumer, Flow> flows = new ConcurrentHashMap<>();
+    private final Map<Consumer, Thinned> flows = new ConcurrentHashMap<>();
     private final Set<Consumer> blockedConsumers = ConcurrentHashMap.newKeySet();
     /** Dispatchers that a cap stops, and which cap. */
     private final Map<Object, String> blockedDispatchers = new ConcurrentHashMap<>();
     /** Dispatchers that hold entries for later, and how many were written last. */
     private final Map<AbstractPersistentDispatcherMultipleConsumers, Long> delayed = new ConcurrentHashMap<>();
-
-    /** Commands of one consumer that are not written yet. */
-    private static final class Flow {
-        long permits;
-        long commands;
-        long writtenNs = Long.MIN_VALUE;
-    }
 
     Deliveries(EventQueue queue, Topics topics, Connections connections, long flowNs) {
         this.queue = queue;
@@ -47,26 +40,22 @@ public final class Deliveries {
             return;
         }
         flows.compute(consumer, (same, known) -> {
-            Flow flow = known == null ? new Flow() : known;
-            flow.permits += permits;
-            flow.commands++;
+            Thinned flow = known == null ? new Thinned(flowNs) : known;
             long now = System.nanoTime();
-            if (flow.writtenNs == Long.MIN_VALUE || now - flow.writtenNs >= flowNs) {
+            if (flow.add(permits, now)) {
                 write(consumer, flow, now);
             }
             return flow;
         });
     }
 
-    private void write(Consumer consumer, Flow flow, long now) {
+    private void write(Consumer consumer, Thinned flow, long now) {
         Sub sub = sub(consumer);
-        if (sub != null && flow.commands > 0) {
-            Event event = of(Fields.FLOW, sub, consumer).number(Fields.PERMITS, flow.permits);
-            queue.put(flow.commands == 1 ? event : event.number(Fields.COMMANDS, flow.commands));
+        if (sub != null && flow.commands() > 0) {
+            Event event = of(Fields.FLOW, sub, consumer).number(Fields.PERMITS, flow.sum());
+            queue.put(flow.commands() == 1 ? event : event.number(Fields.COMMANDS, flow.commands()));
         }
-        flow.permits = 0;
-        flow.commands = 0;
-        flow.writtenNs = now;
+        flow.written(now);
     }
 
     /** A consumer is removed: nothing of it stays here. Before its `consumer_close` is written. */
@@ -82,7 +71,7 @@ public final class Deliveries {
     public void heartbeat() {
         for (Consumer consumer : flows.keySet()) {
             flows.computeIfPresent(consumer, (same, flow) -> {
-                boolean idle = flow.commands == 0;
+                boolean idle = flow.commands() == 0;
                 write(consumer, flow, System.nanoTime());
                 return idle ? null : flow;
             });

@@ -43,6 +43,7 @@ public final class Fields {
     public static final byte[] REDELIVER = Event.type("redeliver");
     public static final byte[] READ_DONE = Event.type("read_done");
     public static final byte[] POLICY_SET = Event.type("policy_set");
+    public static final byte[] PUBLISH_RATE = Event.type("publish_rate");
     public static final byte[] COMPACTION = Event.type("compaction");
     public static final byte[] TRANSACTION = Event.type("transaction");
 
@@ -75,6 +76,8 @@ public final class Fields {
     public static final byte[] DURATION_US = Json.key("duration_us");
     public static final byte[] WRITABLE = Json.key("writable");
     public static final byte[] ON = Json.key("on");
+    public static final byte[] AVG_MSGS = Json.key("avg_msgs_per_s");
+    public static final byte[] AVG_BYTES = Json.key("avg_bytes_per_s");
     public static final byte[] COMMANDS = Json.key("commands");
     public static final byte[] UNACKED_MSGS = Json.key("unacked_msgs");
 

@@ -21,6 +21,8 @@ public final class LoadedTopic {
     private final WeakReference<Object> ledger;
     private final Names names;
     private final Map<String, Sub> subs = new ConcurrentHashMap<>();
+    private long averageMsgs = -1;
+    private long averageBytes = -1;
     private final byte[][] quotas = new byte[2][];
 
     LoadedTopic(String name, String ledgerName, Object ledger, Names names) {
@@ -45,6 +47,14 @@ public final class LoadedTopic {
     /** A subscription is gone: a topic sees thousands of readers, each with a name of its own. */
     void forget(String sub) {
         subs.remove(sub);
+    }
+
+    /** Whether the average publish rates differ from those that were written last. */
+    synchronized boolean isNewAverage(long msgs, long bytes) {
+        boolean isNew = averageMsgs != msgs || averageBytes != bytes;
+        averageMsgs = msgs;
+        averageBytes = bytes;
+        return isNew;
     }
 
     /** Whether the payload of a quota differs from what was written last of its kind. */

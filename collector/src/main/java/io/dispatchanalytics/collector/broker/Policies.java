@@ -72,13 +72,49 @@ public final class Policies {
         rate(limiter, fields.type(), fields.of(), fields.topic(), fields.sub(), rate);
     }
 
+    /** Policies of its namespace were set into a topic. */
+    public void namespaceSet(PersistentTopic topic) {
+        if (topics.of(topic.getName()) != null) {
+            asSet.ofNamespace(topic, topics.names());
+            quotas(topic);
+        }
+    }
+
+    /** Policies of its own were set into a topic. */
+    public void topicSet(PersistentTopic topic) {
+        LoadedTopic loaded = topics.of(topic.getName());
+        if (loaded != null) {
+            asSet.ofTopic(topic, loaded);
+            quotas(topic);
+        }
+    }
+
+    /** The average publish rate of a topic was computed anew. Only a relative rate follows it. */
+    public void averagePublished(PersistentTopic topic) {
+        LoadedTopic loaded = topics.of(topic.getName());
+        if (loaded == null || !isRelative(topic)) {
+            return;
+        }
+        long msgs = (long) topic.getLastUpdatedAvgPublishRateInMsg();
+        long bytes = (long) topic.getLastUpdatedAvgPublishRateInByte();
+        if (loaded.isNewAverage(msgs, bytes)) {
+            queue.put(Event.of(Fields.PUBLISH_RATE).with(loaded.fragment).number(Fields.AVG_MSGS, msgs).number(Fields.AVG_BYTES, bytes));
+        }
+    }
+
+    private static boolean isRelative(PersistentTopic topic) {
+        DispatchRate ofSubs = topic.getHierarchyTopicPolicies().getSubscriptionDispatchRate().get();
+        return topic.getDispatchRate().isRelativeToPublishRate() || ofSubs != null && ofSubs.isRelativeToPublishRate()
+                || PolicySources.overrides(topic).values().stream()
+                        .anyMatch(each -> each.getDispatchRate() != null && each.getDispatchRate().isRelativeToPublishRate());
+    }
+
     /** The quotas of a topic may have changed. */
     public void quotas(PersistentTopic topic) {
         LoadedTopic loaded = topics.of(topic.getName());
         if (loaded == null) {
             return;
         }
-        asSet.of(topic, loaded, topics.names());
         for (BacklogQuotaType type : TYPES) {
             BacklogQuota quota = topic.getBacklogQuota(type);
             if (quota != null && quota.getPolicy() != null) {

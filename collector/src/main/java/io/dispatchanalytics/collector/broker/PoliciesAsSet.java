@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.apache.pulsar.broker.service.persistent.PersistentTopic;
 import org.apache.pulsar.common.policies.data.BacklogQuota;
 import org.apache.pulsar.common.policies.data.BacklogQuota.BacklogQuotaType;
@@ -69,29 +70,42 @@ final class PoliciesAsSet {
         return PolicySources.of(topic.getHierarchyTopicPolicies().getBackLogQuotaMap().get(type), sourceOfBroker(QUOTA + type));
     }
 
-    /** Whatever is set for a loaded topic: some of it may have changed. */
-    synchronized void of(PersistentTopic topic, LoadedTopic loaded, Names names) {
-        HierarchyTopicPolicies policies = topic.getHierarchyTopicPolicies();
+    /** Policies of the namespace were set into a topic, those of the broker before. A topic that loads has none of them at first. */
+    synchronized void ofNamespace(PersistentTopic topic, Names names) {
         byte[] namespace = Json.field("namespace", namespace(names.topic(topic.getName())));
-        rate(OF_TOPIC, policies.getDispatchRate(), loaded, namespace);
-        rate(OF_SUB, policies.getSubscriptionDispatchRate(), loaded, namespace);
-        rate(OF_REPLICATOR, policies.getReplicatorDispatchRate(), loaded, namespace);
-        policies.getBackLogQuotaMap().forEach((type, value) -> quota(type, value, loaded, namespace));
+        String where = new String(namespace, StandardCharsets.UTF_8);
+        each(topic, (key, head, value) -> {
+            ofBroker(key, head, value.of(PolicyHierarchyValue::getBrokerValue));
+            write(written, PolicySources.NAMESPACE, key + where, head, namespace, value.of(PolicyHierarchyValue::getNamespaceValue));
+        });
+    }
+
+    /** Policies of the topic were set into it. */
+    synchronized void ofTopic(PersistentTopic topic, LoadedTopic loaded) {
+        each(topic, (key, head, value) -> {
+            write(loaded.policies, PolicySources.TOPIC_GLOBAL, key, head, loaded.fragment, value.of(PolicyHierarchyValue::getTopicGlobalValue));
+            write(loaded.policies, PolicySources.TOPIC, key, head, loaded.fragment, value.of(PolicyHierarchyValue::getTopicValue));
+        });
         overrides(PolicySources.overrides(topic), loaded);
     }
 
-    private void rate(String kind, PolicyHierarchyValue<? extends DispatchRate> value, LoadedTopic topic, byte[] namespace) {
-        byte[] head = KIND.of(kind);
-        ofBroker(kind, head, values(value.getBrokerValue()));
-        levels(kind, head, topic, namespace, values(value.getNamespaceValue()), values(value.getTopicGlobalValue()), values(value.getTopicValue()));
+    /** One policy of a topic: what is set at a level, as JSON. */
+    private interface Values {
+        byte[] of(Function<PolicyHierarchyValue<?>, Object> level);
     }
 
-    private void quota(BacklogQuotaType type, PolicyHierarchyValue<BacklogQuota> value, LoadedTopic topic, byte[] namespace) {
-        String key = QUOTA + type;
-        byte[] head = Json.joined(KIND.of(QUOTA), Json.field("quota_type", type.name()));
-        ofBroker(key, head, values(type, value.getBrokerValue()));
-        levels(key, head, topic, namespace, values(type, value.getNamespaceValue()), values(type, value.getTopicGlobalValue()),
-                values(type, value.getTopicValue()));
+    /** What is done with each. */
+    private interface Visit {
+        void policy(String key, byte[] head, Values values);
+    }
+
+    private static void each(PersistentTopic topic, Visit visit) {
+        HierarchyTopicPolicies policies = topic.getHierarchyTopicPolicies();
+        visit.policy(OF_TOPIC, KIND.of(OF_TOPIC), level -> values((DispatchRate) level.apply(policies.getDispatchRate())));
+        visit.policy(OF_SUB, KIND.of(OF_SUB), level -> values((DispatchRate) level.apply(policies.getSubscriptionDispatchRate())));
+        visit.policy(OF_REPLICATOR, KIND.of(OF_REPLICATOR), level -> values((DispatchRate) level.apply(policies.getReplicatorDispatchRate())));
+        policies.getBackLogQuotaMap().forEach((type, value) -> visit.policy(QUOTA + type,
+                Json.joined(KIND.of(QUOTA), Json.field("quota_type", type.name())), level -> values(type, (BacklogQuota) level.apply(value))));
     }
 
     /** A change after the first value is a dynamic one: the broker's file is read once. */
@@ -99,13 +113,6 @@ final class PoliciesAsSet {
         byte[] first = written.get(PolicySources.BROKER_CONFIG + key);
         boolean dynamic = first != null && (written.containsKey(PolicySources.DYNAMIC_CONFIG + key) || !Arrays.equals(first, values));
         write(written, dynamic ? PolicySources.DYNAMIC_CONFIG : PolicySources.BROKER_CONFIG, key, head, NOTHING, values);
-    }
-
-    private void levels(String key, byte[] head, LoadedTopic topic, byte[] namespace, byte[] ofNamespace, byte[] global, byte[] local) {
-        String where = new String(namespace, StandardCharsets.UTF_8);
-        write(written, PolicySources.NAMESPACE, key + where, head, namespace, ofNamespace);
-        write(topic.policies, PolicySources.TOPIC_GLOBAL, key, head, topic.fragment, global);
-        write(topic.policies, PolicySources.TOPIC, key, head, topic.fragment, local);
     }
 
     private void overrides(Map<String, SubscriptionPolicies> found, LoadedTopic topic) {

@@ -44,7 +44,8 @@ public final class TopicLife {
         // A collector that was attached a moment ago has not begun: it will meet this topic.
         if (isLogged(topic.getName()) && queue.isBegun()) {
             begin(topic);
-            policies.quotas(topic);
+            policies.namespaceSet(topic);
+        policies.topicSet(topic);
         }
     }
 

@@ -57,7 +57,8 @@ public final class Points {
             point("topic_unload", List.of("topic_unload"), at(BROKER, method("removeTopicFromCache", 3), TopicHooks.Unload.class)),
             point("backlog_quota", List.of("backlog_quota", "policy_set"),
                     at(TOPIC, method("updateTopicPolicy", 1), TopicHooks.PoliciesSet.class),
-                    at(TOPIC, method("updateTopicPolicyByNamespacePolicy", 1), TopicHooks.PoliciesSet.class)),
+                    at(TOPIC, method("updateTopicPolicyByNamespacePolicy", 1), TopicHooks.NamespacePoliciesSet.class)),
+            point("publish_rate", List.of("publish_rate"), at(PERSISTENT + "PersistentTopic", method("updateRates", 6), TopicHooks.Rates.class)),
             point("dispatch_rate", List.of("dispatch_rate"), limiters(method("updateDispatchRate", 1), ReadHooks.Rate.class)),
             point("ledger_open", List.of("ledger_open"), at(LEDGER, method("updateLedgersIdsComplete", 1), LedgerHooks.Open.class)),
             // Newer brokers have both methods, of which the one calls the other.
