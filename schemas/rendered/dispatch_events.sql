@@ -83,7 +83,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/dispatch_events` (
   `avg_msgs_per_s` BIGINT COMMENT 'average publish rate that a relative rate follows [messages/s]',
   `avg_bytes_per_s` BIGINT COMMENT 'average publish rate that a relative rate follows [bytes/s]',
   `transaction_action` STRING COMMENT 'what was done in a transaction',
-  `type_code` INT NOT NULL COMMENT 'number of the type in schemas/events.py, 0 = unknown to this version',
+  `type_code` INT NOT NULL COMMENT 'number of the type in docs/event-log.md, 0 = unknown to this version',
   `extra` STRING COMMENT 'fields that the contract does not know, as one JSON object',
   `source_file` STRING COMMENT 'file the event came from; empty for tables',
   `source_line` BIGINT NOT NULL COMMENT 'line in that file, from 1; 0 for tables',

@@ -21,7 +21,7 @@ def _column(declared: EventField) -> Field:
 
 #: Columns that the parser makes beside the contract's fields.
 _BESIDE = (
-    Field("type_code", "int", "number of the type in schemas/events.py, 0 = unknown to this version"),
+    Field("type_code", "int", "number of the type in docs/event-log.md, 0 = unknown to this version"),
     Field("extra", "string", "fields that the contract does not know, as one JSON object", nullable=True),
     Field("source_file", "string", "file the event came from; empty for tables", nullable=True),
     Field("source_line", "long", "line in that file, from 1; 0 for tables"),
