@@ -1,4 +1,4 @@
-"""Check log files against contract version 1 and show what is wrong, where. Needs no Spark.
+"""Check log files against the contract (docs/event-log.md), of whichever version, and show what is wrong, where. Needs no Spark.
 
 Duplicates, unknown types and unknown fields are allowed by the contract: they are reported and do not change the exit status.
 Exit 0: clean; 1: lines were rejected or seq numbers are missing; 2: bad arguments.
@@ -23,7 +23,7 @@ from jobs.seq_ranges import SeqRanges
 from pipeline.faults import BadConfig
 from pipeline.parse.file import ParsedBlock, ParseLimits, parse_stream
 from pipeline.parse.typed import parse_typed
-from schemas.events import UNKNOWN_TYPE_CODE
+from schemas.events import LOG_VERSIONS, UNKNOWN_TYPE_CODE, added_since
 
 EXAMPLES = """examples:
   ./spark-submit.sh validate /var/log/pulsar-events/events-0001.jsonl.gz
@@ -56,6 +56,7 @@ class Report:
     lines: dict[str, int] = field(default_factory=dict)
     faults: dict[str, dict[str, Fault]] = field(default_factory=dict)
     orders: dict[tuple[str, int], SeqRanges] = field(default_factory=dict)
+    starts: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
     unknown_types: Counter[str] = field(default_factory=Counter)
     unknown_fields: Counter[str] = field(default_factory=Counter)
 
@@ -71,7 +72,13 @@ class Report:
         # A rejected line with a readable envelope is damaged, not lost: its place is taken.
         self._add_order(block.events)
         self._add_order(block.rejects.filter(block.rejects.column("seq").is_valid()))
+        self._add_starts(block.events)
         self._add_unknown(block.events)
+
+    def _add_starts(self, events: pa.RecordBatch) -> None:
+        starts = events.filter(pc.equal(events.column("type"), "broker_start"))
+        for start in starts.select(["broker", "epoch", "log_version", "missing_points"]).to_pylist():
+            self.starts[start["broker"], start["epoch"]] = start
 
     def _add_order(self, rows: pa.RecordBatch) -> None:
         keys = pa.table({name: rows.column(name) for name in ("broker", "epoch")}).group_by(["broker", "epoch"]).aggregate([])
@@ -154,12 +161,20 @@ def as_json(report: Report) -> dict[str, Any]:
         "files": files,
         "totals": {"lines": lines, "events": lines - totals.total(), "rejected": totals.total(), "by_reason": dict(sorted(totals.items()))},
         "epochs": [
-            {"broker": broker, "epoch": epoch, **ranges.facts()}
+            {"broker": broker, "epoch": epoch, **_version(report.starts.get((broker, epoch))), **ranges.facts()}
             for (broker, epoch), ranges in sorted(report.orders.items(), key=lambda o: o[0])
         ],
         "unknown_types": dict(report.unknown_types.most_common()),
         "unknown_fields": dict(report.unknown_fields.most_common()),
     }
+
+
+def _version(start: dict[str, Any] | None) -> dict[str, Any]:
+    """Which version an epoch has, by its `broker_start`, and what cannot be in it. Nothing is known where the start is not in the files."""
+    if start is None:
+        return {"log_version": None, "missing_points": [], "not_in_version": []}
+    version = start["log_version"] or LOG_VERSIONS[0]
+    return {"log_version": version, "missing_points": start["missing_points"] or [], "not_in_version": added_since(version)}
 
 
 def as_text(facts: dict[str, Any]) -> Iterator[str]:
@@ -171,7 +186,11 @@ def as_text(facts: dict[str, Any]) -> Iterator[str]:
             yield f"  {fault['reason']}: {fault['count']} (line {lines}), e.g. {fault['example']}"
     for epoch in facts["epochs"]:
         seen = f"seq {epoch['first']} … {epoch['last']}, {epoch['missing']} missing, {epoch['duplicates']} duplicates"
-        yield f"broker {epoch['broker']} epoch {epoch['epoch']}: {seen}"
+        version = f"version {epoch['log_version']}" if epoch["log_version"] else "version unknown, its broker_start is not here"
+        yield f"broker {epoch['broker']} epoch {epoch['epoch']}: {version}, {seen}"
+        for words, names in (("not in this version", epoch["not_in_version"]), ("the broker lacks points", epoch["missing_points"])):
+            if names:
+                yield f"  {words}: {', '.join(names)}"
         for start, end in epoch["gaps"]:
             yield f"  missing seq {start}" + (f" … {end}" if end > start else "")
     for kind in ("unknown_types", "unknown_fields"):

@@ -4,7 +4,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 #: Every column type that a table of ours may have; the renderers map each of them, and nothing else.
-TYPES = ("string", "long", "int", "boolean", "double", "timestamp", "date", "map<string,string>", "array<bigint>", "binary")
+TYPES = (
+    "string", "long", "int", "boolean", "double", "timestamp", "date", "map<string,string>", "array<bigint>", "array<string>", "binary",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

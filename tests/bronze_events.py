@@ -54,6 +54,8 @@ def _value(chance: random.Random, declared: EventField) -> Any:
         return [(name, chance.choice(ODD_TEXTS)) for name in chance.sample(_settings(), chance.randrange(4, 8))]
     if declared.kind == "longs":
         return [chance.randrange(2**62)]
+    if declared.kind == "strings":
+        return [chance.choice(ODD_TEXTS)]
     near = [declared.minimum, declared.maximum, 0, 1, 2**31 - 1, 2**53 + 1]
     return chance.choice([number for number in near if declared.minimum <= number <= declared.maximum])
 

@@ -18,7 +18,7 @@ PLAIN_PAGES = [
     ARCHITECTURE,
     RUNBOOK,
     GLOSSARY,
-    *(DOCS / f"{name}.md" for name in ("throttling", "backlog", "channels", "quality", "scaling", "collector")),
+    *(DOCS / f"{name}.md" for name in ("throttling", "backlog", "channels", "quality", "scaling", "collector", "event-log")),
 ]
 
 _FENCE = "```"

@@ -25,11 +25,11 @@ from typing import Any, NamedTuple
 from schemas.events import (
     CODES,
     CONTRACT_VERSION,
-    DISPATCH_RATE_TEXT,
     ENVELOPE_REQUIRED,
     FIELDS,
     LONG_MAX,
     LONG_MIN,
+    NEVER_EMPTY,
     TYPES_BY_NAME,
     UNKNOWN_TYPE_CODE,
     EventField,
@@ -39,8 +39,6 @@ from schemas.events import (
 MAX_DEPTH = 100
 #: Python refuses to convert integers of thousands of digits; from here on they stay text.
 _LONGEST_INTEGER = 400
-#: These name a lane, a limiter or an id: an empty one would be somebody.
-NEVER_EMPTY = ("broker", "topic", "sub")
 _SHOWN = 80
 _POSITION = {name: position for position, name in enumerate(FIELDS)}
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
@@ -294,12 +292,25 @@ def _longs_fault(declared: EventField, value: Any, limits: ParseLimits) -> tuple
     return next((fault for item in value if (fault := _long_fault(word, item, limits))), None)
 
 
+def _strings_fault(declared: EventField, value: Any, limits: ParseLimits) -> tuple[str, str] | None:
+    if type(value) is not list:
+        return "wrong_type", f"{declared.name}: {_shown(value)} is not a list"
+    for item in value:
+        if type(item) is not str:
+            return "wrong_type", f"an item of {declared.name}: {_shown(item)} is not a string"
+        fault = _length_fault(f"an item of {declared.name}", item, limits)
+        if fault:
+            return fault
+    return None
+
+
 _KIND_FAULTS: dict[str, Callable[[EventField, Any, ParseLimits], tuple[str, str] | None]] = {
     "long": _long_fault,
     "string": _string_fault,
     "boolean": _boolean_fault,
     "map": _map_fault,
     "longs": _longs_fault,
+    "strings": _strings_fault,
 }
 
 
@@ -308,8 +319,5 @@ def _missing_field(values: dict[str, Any]) -> str:
     declared = TYPES_BY_NAME.get(values["type"])
     if declared is None:
         return ""
-    required = declared.required
-    if declared.name == "dispatch_rate" and "level" in values:
-        required += DISPATCH_RATE_TEXT[values["level"]]
-    absent = next((name for name in required if name not in values), None)
+    absent = next((name for name in declared.required_of(values) if name not in values), None)
     return f"{declared.name} without {absent}" if absent else ""

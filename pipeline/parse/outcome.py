@@ -16,6 +16,7 @@ from schemas.tables.bronze import PARSED_FIELDS, QUARANTINE
 EVENT_SCHEMA = arrow_schema(PARSED_FIELDS)
 #: quarantine without what only the ingest batch knows.
 REJECT_SCHEMA = arrow_schema([f for f in QUARANTINE.fields if f.name not in ("ingest_batch", "quarantined_at")])
+_KINDS = set(EVENT_SCHEMA.types)
 _NO_EVENTS = EVENT_SCHEMA.empty_table()
 
 
@@ -137,11 +138,10 @@ def assemble(
     joined = pa.concat_tables([table for table, _ in pieces], promote_options="default").combine_chunks() if pieces else _NO_EVENTS
     if not np.array_equal(order, np.arange(len(order))):
         joined = joined.take(pa.array(order))
-    columns = {
-        # Most columns belong to few types: what no piece has is made null here, at once.
-        field.name: _only_chunk(joined.column(field.name)) if field.name in joined.schema.names else pa.nulls(len(order), field.type)
-        for field in EVENT_SCHEMA
-    }
+    # Most columns belong to few types: what no piece has is null, and the nulls of a kind are made once.
+    nulls = {kind: pa.nulls(len(order), kind) for kind in _KINDS}
+    names = set(joined.schema.names)
+    columns = {field.name: _only_chunk(joined.column(field.name)) if field.name in names else nulls[field.type] for field in EVENT_SCHEMA}
     columns["source_file"] = pa.repeat(pa.scalar(source_file, pa.string()), len(order))
     columns["source_line"] = pa.array(line_numbers[positions[order]], pa.int64())
     events = pa.RecordBatch.from_arrays(list(columns.values()), schema=EVENT_SCHEMA)

@@ -13,8 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.parse.line import NEVER_EMPTY
-from schemas.events import ENVELOPE, ENVELOPE_REQUIRED, EVENT_TYPES, FIELDS, LONG_MAX, LONG_MIN, EventField
+from schemas.events import ENVELOPE, ENVELOPE_REQUIRED, EVENT_TYPES, FIELDS, LONG_MAX, LONG_MIN, NEVER_EMPTY, EventField
 
 Rows = npt.NDArray[np.bool_]
 
@@ -60,11 +59,10 @@ class TypeShape:
 def _shapes() -> dict[str, TypeShape]:
     shapes = {}
     for declared in EVENT_TYPES:
-        names = (*declared.required, *declared.optional)
-        # dispatch_rate needs more text by its level, and maps are read row by row: both are rare and left to parse_line.
-        if declared.name in ("dispatch_rate",) or any(FIELDS[name].kind == "map" for name in declared.required):
+        # What a type needs by the value of a field, and maps, are read row by row: both are rare and left to parse_line.
+        if declared.needs or any(FIELDS[name].kind == "map" for name in declared.required):
             continue
-        fields = (*ENVELOPE, *(FIELDS[name] for name in names if FIELDS[name].kind in _ARROW))
+        fields = (*ENVELOPE, *(FIELDS[name] for name in declared.fields if FIELDS[name].kind in _ARROW))
         shapes[declared.name] = TypeShape(declared.name, declared.code, fields, frozenset((*ENVELOPE_REQUIRED, *declared.required)))
     return shapes
 

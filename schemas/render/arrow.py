@@ -16,6 +16,7 @@ _ARROW_TYPES: dict[str, pa.DataType] = {
     "date": pa.date32(),
     "map<string,string>": pa.map_(pa.string(), pa.string()),
     "array<bigint>": pa.list_(pa.int64()),
+    "array<string>": pa.list_(pa.string()),
     "binary": pa.binary(),
 }
 

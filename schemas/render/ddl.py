@@ -15,6 +15,7 @@ SQL_TYPES = {
     "date": "DATE",
     "map<string,string>": "MAP<STRING, STRING>",
     "array<bigint>": "ARRAY<BIGINT>",
+    "array<string>": "ARRAY<STRING>",
     "binary": "BINARY",
 }
 #: A commit per micro-batch: with Delta's default of 10 every tenth batch would pay for a checkpoint of the log.

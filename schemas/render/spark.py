@@ -32,6 +32,7 @@ SPARK_TYPES: dict[str, DataType] = {
     "date": DateType(),
     "map<string,string>": MapType(StringType(), StringType()),
     "array<bigint>": ArrayType(LongType()),
+    "array<string>": ArrayType(StringType()),
     "binary": BinaryType(),
 }
 

@@ -1,19 +1,27 @@
 """What came in: the events that keep the contract, and the lines that do not."""
 
-from schemas.events import CONTRACT_VERSION, ENVELOPE, ENVELOPE_REQUIRED, PAYLOAD, EventField
+from schemas.events import CONTRACT_VERSION, ENVELOPE, ENVELOPE_REQUIRED, LOG_VERSIONS, PAYLOAD, EventField
 from schemas.field import Field, Table
 
-_SPARK_TYPES = {"long": "long", "string": "string", "boolean": "boolean", "map": "map<string,string>", "longs": "array<bigint>"}
+_SPARK_TYPES = {
+    "long": "long",
+    "string": "string",
+    "boolean": "boolean",
+    "map": "map<string,string>",
+    "longs": "array<bigint>",
+    "strings": "array<string>",
+}
 
 
 def _column(declared: EventField) -> Field:
     nullable = declared.name not in ENVELOPE_REQUIRED
-    return Field(declared.name, _SPARK_TYPES[declared.kind], declared.meaning, declared.unit, nullable=nullable)
+    added = declared.since != LOG_VERSIONS[0]
+    return Field(declared.name, _SPARK_TYPES[declared.kind], declared.meaning, declared.unit, nullable=nullable, added=added)
 
 
 #: Columns that the parser makes beside the contract's fields.
 _BESIDE = (
-    Field("type_code", "int", "number of the type in schemas/events.py, 0 = unknown to this version"),
+    Field("type_code", "int", "number of the type in docs/event-log.md, 0 = unknown to this version"),
     Field("extra", "string", "fields that the contract does not know, as one JSON object", nullable=True),
     Field("source_file", "string", "file the event came from; empty for tables", nullable=True),
     Field("source_line", "long", "line in that file, from 1; 0 for tables"),

@@ -43,7 +43,8 @@ def test_a_made_table_has_the_declared_columns_and_comments(spark: SparkSession,
 def test_every_check_is_enforced_on_append(spark: SparkSession, made: Warehouse, table: Table) -> None:
     values = {
         "string": "'?'", "long": "-1", "int": "-1", "boolean": "true", "double": "-1", "timestamp": "timestamp'2026-01-05'",
-        "date": "date'2026-01-05'", "map<string,string>": "map('a', 'b')", "array<bigint>": "array(1)", "binary": "X'00'",
+        "date": "date'2026-01-05'", "map<string,string>": "map('a', 'b')", "array<bigint>": "array(1)",
+        "array<string>": "array('a')", "binary": "X'00'",
     }  # fmt: skip
     bad = spark.range(1).selectExpr(*(f"CAST({values[f.type]} AS {f.type.replace('long', 'bigint')}) AS `{f.name}`" for f in table.fields))
     with pytest.raises(Exception, match="CHECK constraint (?:" + "|".join(constraints(table)) + ") "):

@@ -59,7 +59,7 @@ public final class CollectorAgent {
             // First: making the recorder loads classes of the broker, which must be woven. No hook runs before main.
             weaver.install(instrumentation);
         }
-        Recorder recorder = new Recorder(queue, names, () -> missing);
+        Recorder recorder = new Recorder(queue, names, () -> missing, options.flowNs());
         Collector.install(recorder);
         if (attached) {
             // Last: hooks run at once.

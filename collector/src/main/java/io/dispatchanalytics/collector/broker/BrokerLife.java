@@ -15,21 +15,27 @@ import org.apache.pulsar.broker.service.persistent.PersistentTopic;
 
 /** Start and end of the epoch, and what is written once a second. */
 public final class BrokerLife {
+    /** Of the log's contract (docs/event-log.md). */
+    private static final String LOG_VERSION = "1.1";
+
     private final EventQueue queue;
     private final TopicLife topicLife;
     private final Policies policies;
     private final Connections connections;
+    private final Deliveries deliveries;
     private final Supplier<List<String>> missingPoints;
     private volatile PulsarService pulsar;
     private volatile boolean ending;
     private volatile BrokerSettings settings;
     private Map<String, String> written;
 
-    BrokerLife(EventQueue queue, TopicLife topicLife, Policies policies, Connections connections, Supplier<List<String>> missingPoints) {
+    BrokerLife(EventQueue queue, TopicLife topicLife, Policies policies, Connections connections, Deliveries deliveries,
+            Supplier<List<String>> missingPoints) {
         this.queue = queue;
         this.topicLife = topicLife;
         this.policies = policies;
         this.connections = connections;
+        this.deliveries = deliveries;
         this.missingPoints = missingPoints;
     }
 
@@ -55,6 +61,7 @@ public final class BrokerLife {
         Event event = Event.of(Fields.BROKER_START)
                 .with(Json.field("cluster", service.getConfiguration().getClusterName()))
                 .with(Json.field("version", service.getBrokerVersion()))
+                .with(Json.field("log_version", LOG_VERSION))
                 .with(ascii(",\"settings\":{")).with(pairs(written)).with(ascii("}"))
                 .with(ascii(",\"missing_points\":[")).with(list(missingPoints.get())).with(ascii("]"));
         queue.begin(event);
@@ -124,6 +131,7 @@ public final class BrokerLife {
             }
         });
         written = now;
+        deliveries.heartbeat();
         long pendingBytes = connections.pendingBytes();
         queue.put(Event.of(Fields.HEARTBEAT).number(Fields.DROPPED, queue.dropped()).number(Fields.PENDING_BYTES, pendingBytes));
     }

@@ -37,6 +37,15 @@ public final class Fields {
     public static final byte[] WRITABILITY = Event.type("writability");
     public static final byte[] THROTTLE = Event.type("throttle");
     public static final byte[] REQUEST = Event.type("request");
+    public static final byte[] FLOW = Event.type("flow");
+    public static final byte[] CONSUMER_BLOCKED = Event.type("consumer_blocked");
+    public static final byte[] DELAYED = Event.type("delayed");
+    public static final byte[] REDELIVER = Event.type("redeliver");
+    public static final byte[] READ_DONE = Event.type("read_done");
+    public static final byte[] POLICY_SET = Event.type("policy_set");
+    public static final byte[] PUBLISH_RATE = Event.type("publish_rate");
+    public static final byte[] COMPACTION = Event.type("compaction");
+    public static final byte[] TRANSACTION = Event.type("transaction");
 
     public static final byte[] DROPPED = Json.key("dropped");
     public static final byte[] PENDING_BYTES = Json.key("pending_bytes");
@@ -67,6 +76,10 @@ public final class Fields {
     public static final byte[] DURATION_US = Json.key("duration_us");
     public static final byte[] WRITABLE = Json.key("writable");
     public static final byte[] ON = Json.key("on");
+    public static final byte[] AVG_MSGS = Json.key("avg_msgs_per_s");
+    public static final byte[] AVG_BYTES = Json.key("avg_bytes_per_s");
+    public static final byte[] COMMANDS = Json.key("commands");
+    public static final byte[] UNACKED_MSGS = Json.key("unacked_msgs");
 
     private Fields() { }
 }

@@ -5,6 +5,7 @@ import io.dispatchanalytics.collector.names.Names;
 import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** What the collector knows of one loaded topic. It holds none of the broker's objects back from the garbage collector. */
@@ -13,9 +14,15 @@ public final class LoadedTopic {
     public final byte[] fragment;
     final String name;
     final String ledgerName;
+    /** Policies as they were written last. */
+    final Map<String, byte[]> policies = new ConcurrentHashMap<>();
+    volatile Set<String> overridden = Set.of();
+    volatile long compactionBeganNs;
     private final WeakReference<Object> ledger;
     private final Names names;
     private final Map<String, Sub> subs = new ConcurrentHashMap<>();
+    private long averageMsgs = -1;
+    private long averageBytes = -1;
     private final byte[][] quotas = new byte[2][];
 
     LoadedTopic(String name, String ledgerName, Object ledger, Names names) {
@@ -40,6 +47,14 @@ public final class LoadedTopic {
     /** A subscription is gone: a topic sees thousands of readers, each with a name of its own. */
     void forget(String sub) {
         subs.remove(sub);
+    }
+
+    /** Whether the average publish rates differ from those that were written last. */
+    synchronized boolean isNewAverage(long msgs, long bytes) {
+        boolean isNew = averageMsgs != msgs || averageBytes != bytes;
+        averageMsgs = msgs;
+        averageBytes = bytes;
+        return isNew;
     }
 
     /** Whether the payload of a quota differs from what was written last of its kind. */

@@ -18,10 +18,12 @@ public final class Policies {
 
     private final EventQueue queue;
     private final Topics topics;
+    private final PoliciesAsSet asSet;
 
     Policies(EventQueue queue, Topics topics) {
         this.queue = queue;
         this.topics = topics;
+        this.asSet = new PoliciesAsSet(queue);
     }
 
     /** A level of the log, or null: the log has none for replicators. */
@@ -35,7 +37,7 @@ public final class Policies {
     }
 
     /** A limiter got a rate, maybe the one that it had: a token bucket is full again. */
-    public void rate(DispatchRateLimiter limiter, Object type, String topic, String sub, DispatchRate rate) {
+    public void rate(DispatchRateLimiter limiter, Object type, PersistentTopic of, String topic, String sub, DispatchRate rate) {
         String level = level(type);
         if (level == null || rate == null) {
             return;
@@ -48,13 +50,63 @@ public final class Policies {
         }
         event.number(Fields.MSG_RATE, rate.getDispatchThrottlingRateInMsg()).number(Fields.BYTE_RATE, rate.getDispatchThrottlingRateInByte())
                 .number(Fields.PERIOD_S, rate.getRatePeriodInSecond()).flag(Fields.RELATIVE, rate.isRelativeToPublishRate());
-        queue.put(event.with(limiter.getClass().getSimpleName().contains("Classic") ? CLASSIC : TOKEN_BUCKET));
+        event.with(limiter.getClass().getSimpleName().contains("Classic") ? CLASSIC : TOKEN_BUCKET);
+        String source = source(of, sub, rate);
+        queue.put(source == null ? event : event.with(PolicySources.FIELD.of(source)));
+        if (of == null) {
+            asSet.ofBroker(rate);
+        }
+    }
+
+    private String source(PersistentTopic topic, String sub, DispatchRate rate) {
+        if (topic == null) {
+            return asSet.sourceOfBrokerRate(rate);
+        }
+        boolean isSet = rate.getDispatchThrottlingRateInMsg() > 0 || rate.getDispatchThrottlingRateInByte() > 0;
+        return isSet ? asSet.sourceOfRate(topic, sub) : null;
     }
 
     /** A limiter that was there before the collector. */
     void rate(DispatchRateLimiter limiter, DispatchRate rate) {
         LimiterFields fields = LimiterFields.of(limiter);
-        rate(limiter, fields.type(), fields.topic(), fields.sub(), rate);
+        rate(limiter, fields.type(), fields.of(), fields.topic(), fields.sub(), rate);
+    }
+
+    /** Policies of its namespace were set into a topic. */
+    public void namespaceSet(PersistentTopic topic) {
+        if (topics.of(topic.getName()) != null) {
+            asSet.ofNamespace(topic, topics.names());
+            quotas(topic);
+        }
+    }
+
+    /** Policies of its own were set into a topic. */
+    public void topicSet(PersistentTopic topic) {
+        LoadedTopic loaded = topics.of(topic.getName());
+        if (loaded != null) {
+            asSet.ofTopic(topic, loaded);
+            quotas(topic);
+        }
+    }
+
+    /** The average publish rate of a topic was computed anew. Only a relative rate follows it. */
+    public void averagePublished(PersistentTopic topic) {
+        LoadedTopic loaded = topics.of(topic.getName());
+        if (loaded == null || !isRelative(topic)) {
+            return;
+        }
+        long msgs = (long) topic.getLastUpdatedAvgPublishRateInMsg();
+        long bytes = (long) topic.getLastUpdatedAvgPublishRateInByte();
+        if (loaded.isNewAverage(msgs, bytes)) {
+            queue.put(Event.of(Fields.PUBLISH_RATE).with(loaded.fragment).number(Fields.AVG_MSGS, msgs).number(Fields.AVG_BYTES, bytes));
+        }
+    }
+
+    private static boolean isRelative(PersistentTopic topic) {
+        DispatchRate ofSubs = topic.getHierarchyTopicPolicies().getSubscriptionDispatchRate().get();
+        return topic.getDispatchRate().isRelativeToPublishRate() || ofSubs != null && ofSubs.isRelativeToPublishRate()
+                || PolicySources.overrides(topic).values().stream()
+                        .anyMatch(each -> each.getDispatchRate() != null && each.getDispatchRate().isRelativeToPublishRate());
     }
 
     /** The quotas of a topic may have changed. */
@@ -66,7 +118,9 @@ public final class Policies {
         for (BacklogQuotaType type : TYPES) {
             BacklogQuota quota = topic.getBacklogQuota(type);
             if (quota != null && quota.getPolicy() != null) {
-                byte[] payload = payload(type, quota);
+                String source = asSet.sourceOfQuota(topic, type);
+                byte[] values = payload(type, quota);
+                byte[] payload = source == null ? values : Json.joined(values, PolicySources.FIELD.of(source));
                 if (loaded.isNewQuota(type.ordinal(), payload)) {
                     queue.put(Event.of(Fields.BACKLOG_QUOTA).with(loaded.fragment).with(payload));
                 }

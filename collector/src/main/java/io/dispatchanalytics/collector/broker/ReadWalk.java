@@ -19,7 +19,13 @@ public final class ReadWalk {
     private static final long NOT_ASKED = Long.MIN_VALUE;
     private static final Fragments SUB_TYPES = new Fragments("sub_type");
 
+    private static final byte[][] TOKEN_KEYS = {
+        Json.key("broker_msgs_tokens"), Json.key("broker_bytes_tokens"), Json.key("topic_msgs_tokens"), Json.key("topic_bytes_tokens"),
+        Json.key("sub_msgs_tokens"), Json.key("sub_bytes_tokens"),
+    };
+
     private final long[] answers = new long[KEYS.length];
+    private final long[] tokens = new long[KEYS.length];
     private boolean running;
     private boolean hasPermits;
     private long permits;
@@ -55,7 +61,7 @@ public final class ReadWalk {
     }
 
     /** A limiter answered; outside of a walk somebody else asked, for a statistic. */
-    public void answered(Object limiterType, boolean bytes, long answer) {
+    public void answered(Object limiterType, boolean bytes, long answer, Object limiter) {
         if (!running) {
             return;
         }
@@ -69,7 +75,9 @@ public final class ReadWalk {
                 case "topic" -> 2;
                 default -> 4;
             };
-            answers[at + (bytes ? BYTES_AFTER_MSGS : 0)] = answer;
+            int place = at + (bytes ? BYTES_AFTER_MSGS : 0);
+            answers[place] = answer;
+            tokens[place] = LimiterTokens.after(answer, limiter);
         }
     }
 
@@ -91,7 +99,16 @@ public final class ReadWalk {
             }
         }
         event.number(Fields.LEFT_MSGS, leftMsgs).number(Fields.LEFT_BYTES, leftBytes);
-        queue.put(askedNs == 0 ? event : event.number(Fields.ASKED_NS, askedNs));
+        if (askedNs != 0) {
+            event.number(Fields.ASKED_NS, askedNs);
+        }
+        for (int at = 0; at < answers.length; at++) {
+            // Without a rate there are no books.
+            if (answers[at] >= 0) {
+                event.number(TOKEN_KEYS[at], tokens[at]);
+            }
+        }
+        queue.put(event);
     }
 
     /** Reads of a system topic are written only where a limiter with a rate was asked: they draw on what others share. */

@@ -16,9 +16,12 @@ public final class Recorder {
     public final QuotaRounds quotaRounds;
     public final Channels channels;
     public final BrokerLife brokerLife;
+    public final Deliveries deliveries;
+    public final Storage storage;
+    public final Counted counted;
 
     /** Nothing is recorded before brokerLife begins. */
-    public Recorder(EventQueue queue, Names names, Supplier<List<String>> missingPoints) {
+    public Recorder(EventQueue queue, Names names, Supplier<List<String>> missingPoints, long flowNs) {
         this.queue = queue;
         Connections connections = new Connections(queue, names);
         topics = new Topics(names);
@@ -28,6 +31,9 @@ public final class Recorder {
         traffic = new Traffic(queue, topics);
         quotaRounds = new QuotaRounds(queue, topics);
         channels = new Channels(queue, connections);
-        brokerLife = new BrokerLife(queue, topicLife, policies, connections, missingPoints);
+        deliveries = new Deliveries(queue, topics, connections, flowNs);
+        storage = new Storage(queue, topics);
+        counted = new Counted(queue, topics);
+        brokerLife = new BrokerLife(queue, topicLife, policies, connections, deliveries, missingPoints);
     }
 }

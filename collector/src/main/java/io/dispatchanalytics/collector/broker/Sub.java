@@ -17,6 +17,7 @@ public final class Sub {
     private boolean persistedKnown;
     private long persistedLedger;
     private long persistedEntry;
+    private volatile long readBeganNs;
 
     Sub(byte[] fragment) {
         this.fragment = fragment;
@@ -47,6 +48,20 @@ public final class Sub {
     /** Whether nothing of it is open any more, now that its dispatcher is closed. */
     synchronized boolean endsWithDispatcher() {
         return cursorIsClosed;
+    }
+
+    /** Storage is asked at this time. Asked again for the rest of the same read it is the first time that counts. */
+    void readBegins(long nowNs) {
+        if (readBeganNs == 0) {
+            readBeganNs = nowNs;
+        }
+    }
+
+    /** The read has ended. Returns when it began; 0: not known. */
+    long readEnds() {
+        long began = readBeganNs;
+        readBeganNs = 0;
+        return began;
     }
 
     /** Takes the position by which the broker orders its cursors. */

@@ -2,6 +2,7 @@ package io.dispatchanalytics.collector.broker;
 
 import io.dispatchanalytics.collector.log.Event;
 import io.dispatchanalytics.collector.log.EventQueue;
+import io.dispatchanalytics.collector.log.Fragments;
 import io.dispatchanalytics.collector.log.Json;
 import io.dispatchanalytics.collector.names.Names;
 import java.util.Map;
@@ -20,6 +21,10 @@ import org.apache.pulsar.common.util.Codec;
 /** Load and unload of topics, with all that a reader must know of a topic when its events begin. */
 public final class TopicLife {
     private static final String SCHEME = "persistent://";
+    private static final Fragments KINDS = new Fragments("cursor_kind");
+    /** As `replicatorPrefix` is by default. */
+    private static final String REPLICATOR_PREFIX = "pulsar.repl";
+    private static final String COMPACTION_CURSOR = "__compaction";
     private static final byte[] SNAPSHOT = ",\"snapshot\":true".getBytes(java.nio.charset.StandardCharsets.US_ASCII);
 
     private final EventQueue queue;
@@ -39,7 +44,8 @@ public final class TopicLife {
         // A collector that was attached a moment ago has not begun: it will meet this topic.
         if (isLogged(topic.getName()) && queue.isBegun()) {
             begin(topic);
-            policies.quotas(topic);
+            policies.namespaceSet(topic);
+        policies.topicSet(topic);
         }
     }
 
@@ -163,7 +169,7 @@ public final class TopicLife {
                 return;
             }
             sub.setPersisted(position.getLedgerId(), position.getEntryId());
-            Event event = Event.of(Fields.CURSOR_OPEN).with(sub.fragment).flag(Fields.DURABLE, cursor.isDurable())
+            Event event = Event.of(Fields.CURSOR_OPEN).with(sub.fragment).flag(Fields.DURABLE, cursor.isDurable()).with(KINDS.of(kindOf(cursor)))
                     .number(Fields.LEDGER, position.getLedgerId()).number(Fields.ENTRY, position.getEntryId());
             if (snapshot) {
                 long deleted = DeletedEntries.behind(cursor.getManagedLedger(), cursor, position);
@@ -188,6 +194,21 @@ public final class TopicLife {
                 topic.forget(name);
             }
         }
+    }
+
+    /** Whose cursor it is, by the names that the broker gives to its own. */
+    private static String kindOf(ManagedCursor cursor) {
+        String name = cursor.getName();
+        if (name.equals(PersistentTopic.DEDUPLICATION_CURSOR_NAME)) {
+            return "deduplication";
+        }
+        if (name.startsWith(REPLICATOR_PREFIX)) {
+            return "replicator";
+        }
+        if (name.equals(COMPACTION_CURSOR)) {
+            return "compaction";
+        }
+        return cursor.isDurable() ? "subscription" : "reader";
     }
 
     /** The subscription of a cursor: the broker encodes the names of durable ones. */

@@ -45,6 +45,11 @@ public final class Topics {
         return loaded;
     }
 
+    /** How names appear. */
+    Names names() {
+        return names;
+    }
+
     /** `,"topic":…` also of topics of the system. */
     public byte[] fragment(String topic) {
         LoadedTopic loaded = byName.get(topic);

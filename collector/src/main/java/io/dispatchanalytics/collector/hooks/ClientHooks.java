@@ -91,6 +91,7 @@ public final class ClientHooks {
     public static void dispatcherClosed(Object dispatcher, Object subscription) {
         TestFaults.at("dispatcher_close");
         Subscription of = (Subscription) subscription;
+        Collector.recorder().deliveries.dispatcherEnded(dispatcher);
         Collector.recorder().topicLife.dispatcherClosed(of.getTopicName(), of.getName(), (Dispatcher) dispatcher);
     }
 
@@ -110,6 +111,7 @@ public final class ClientHooks {
     public static void consumerRemoved(Object subscription, Object consumer) {
         TestFaults.at("consumer_close");
         Subscription of = (Subscription) subscription;
+        Collector.recorder().deliveries.ended((Consumer) consumer);
         Collector.recorder().topicLife.consumerClosed(of.getTopicName(), of.getName(), (Consumer) consumer);
     }
 

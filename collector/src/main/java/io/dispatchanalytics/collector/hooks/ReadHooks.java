@@ -13,6 +13,7 @@ import org.apache.pulsar.broker.service.Dispatcher;
 import org.apache.pulsar.broker.service.Subscription;
 import org.apache.pulsar.broker.service.Topic;
 import org.apache.pulsar.broker.service.persistent.DispatchRateLimiter;
+import org.apache.pulsar.broker.service.persistent.PersistentTopic;
 import org.apache.pulsar.common.policies.data.DispatchRate;
 
 /** Limiters: their rates, what they answer, what is charged to them. */
@@ -77,8 +78,9 @@ public final class ReadHooks {
 
         /** Woven. */
         @Advice.OnMethodExit(suppress = Throwable.class)
-        public static void exit(@Advice.FieldValue("type") Object type, @Advice.Return long answer) {
-            answered(type, false, answer);
+        public static void exit(@Advice.FieldValue("type") Object type, @Advice.Return long answer,
+                @Advice.FieldValue("dispatchRateLimiterOnMessage") Object limiter) {
+            answered(type, false, answer, limiter);
         }
     }
 
@@ -88,8 +90,9 @@ public final class ReadHooks {
 
         /** Woven. */
         @Advice.OnMethodExit(suppress = Throwable.class)
-        public static void exit(@Advice.FieldValue("type") Object type, @Advice.Return long answer) {
-            answered(type, true, answer);
+        public static void exit(@Advice.FieldValue("type") Object type, @Advice.Return long answer,
+                @Advice.FieldValue("dispatchRateLimiterOnByte") Object limiter) {
+            answered(type, true, answer, limiter);
         }
     }
 
@@ -99,9 +102,10 @@ public final class ReadHooks {
 
         /** Woven. */
         @Advice.OnMethodExit(suppress = Throwable.class)
-        public static void exit(@Advice.This Object limiter, @Advice.FieldValue("type") Object type, @Advice.FieldValue("topicName") String topic,
+        public static void exit(@Advice.This Object limiter, @Advice.FieldValue("type") Object type, @Advice.FieldValue("topic") Object of,
+                @Advice.FieldValue("topicName") String topic,
                 @Advice.FieldValue("subscriptionName") String sub, @Advice.Argument(0) Object rate) {
-            rated(limiter, type, topic, sub, rate);
+            rated(limiter, type, of, topic, sub, rate);
         }
     }
 
@@ -139,8 +143,8 @@ public final class ReadHooks {
     }
 
     /** Called by what is woven. */
-    public static void answered(Object type, boolean bytes, long answer) {
-        ReadWalk.current().answered(type, bytes, answer);
+    public static void answered(Object type, boolean bytes, long answer, Object limiter) {
+        ReadWalk.current().answered(type, bytes, answer, limiter);
     }
 
     /** Called by what is woven. */
@@ -154,9 +158,9 @@ public final class ReadHooks {
     }
 
     /** Called by what is woven. */
-    public static void rated(Object limiter, Object type, String topic, String sub, Object rate) {
+    public static void rated(Object limiter, Object type, Object of, String topic, String sub, Object rate) {
         TestFaults.at("dispatch_rate");
-        Collector.recorder().policies.rate((DispatchRateLimiter) limiter, type, topic, sub, (DispatchRate) rate);
+        Collector.recorder().policies.rate((DispatchRateLimiter) limiter, type, (PersistentTopic) of, topic, sub, (DispatchRate) rate);
     }
 
     /** Called by what is woven. As the broker decides it in the method that follows. */

@@ -31,7 +31,29 @@ public final class TopicHooks {
         }
     }
 
-    /** Policies were set into a topic. */
+    /** Policies of the namespace were set into a topic. */
+    public static final class NamespacePoliciesSet {
+        private NamespacePoliciesSet() { }
+
+        /** Woven. */
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        public static void exit(@Advice.This Object topic) {
+            namespacePoliciesSet(topic);
+        }
+    }
+
+    /** The rates of a topic were computed anew. */
+    public static final class Rates {
+        private Rates() { }
+
+        /** Woven. */
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        public static void exit(@Advice.This Object topic) {
+            ratesUpdated(topic);
+        }
+    }
+
+    /** Policies of its own were set into a topic. */
     public static final class PoliciesSet {
         private PoliciesSet() { }
 
@@ -58,7 +80,20 @@ public final class TopicHooks {
     public static void policiesSet(Object topic) {
         TestFaults.at("backlog_quota");
         if (topic instanceof PersistentTopic persistent) {
-            Collector.recorder().policies.quotas(persistent);
+            Collector.recorder().policies.topicSet(persistent);
         }
+    }
+
+    /** Called by what is woven. */
+    public static void namespacePoliciesSet(Object topic) {
+        TestFaults.at("backlog_quota");
+        if (topic instanceof PersistentTopic persistent) {
+            Collector.recorder().policies.namespaceSet(persistent);
+        }
+    }
+
+    /** Called by what is woven. */
+    public static void ratesUpdated(Object topic) {
+        Collector.recorder().policies.averagePublished((PersistentTopic) topic);
     }
 }

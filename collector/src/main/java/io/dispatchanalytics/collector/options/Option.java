@@ -12,6 +12,7 @@ public enum Option {
     KEEP_MB("keep_mb", Kind.COUNT, "10240", "Finished files of this broker may fill this much of the folder, in MiB. Older files are deleted"),
     FLUSH_MS("flush_ms", Kind.COUNT, "1000", "Events reach the file after this time at most, in ms. A crash loses no more than this"),
     QUEUE_MB("queue_mb", Kind.COUNT, "32", "Memory for events that wait for the disk, in MiB. Events beyond are lost and counted"),
+    FLOW_MS("flow_ms", Kind.COUNT, "100", "Permits that a consumer grants within this time become one event `flow` with their sum, in ms"),
     TOPICS("topics", Kind.NAMES, "plain", "Topic names: `plain`, `hash`, or `omit` (a number instead)"),
     SUBS("subs", Kind.NAMES, "plain", "Subscription names: `plain`, `hash`, or `omit` (a number instead)"),
     REMOTES("remotes", Kind.NAMES, "plain", "Client addresses: `plain`, `hash`, or `omit` (the field is left out)"),

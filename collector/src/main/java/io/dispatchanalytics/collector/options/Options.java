@@ -102,6 +102,11 @@ public final class Options {
         return count(Option.FLUSH_MS) * 1_000_000L;
     }
 
+    /** Permits granted within this time become one event. */
+    public long flowNs() {
+        return count(Option.FLOW_MS) * 1_000_000L;
+    }
+
     /** Memory of the queue. */
     public int queueBytes() {
         return (int) (count(Option.QUEUE_MB) * MIB - 16);

@@ -14,10 +14,13 @@ import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
 import io.dispatchanalytics.collector.hooks.BrokerHooks;
 import io.dispatchanalytics.collector.hooks.ChannelHooks;
 import io.dispatchanalytics.collector.hooks.ClientHooks;
+import io.dispatchanalytics.collector.hooks.CountedHooks;
 import io.dispatchanalytics.collector.hooks.CursorHooks;
+import io.dispatchanalytics.collector.hooks.DeliveryHooks;
 import io.dispatchanalytics.collector.hooks.LedgerHooks;
 import io.dispatchanalytics.collector.hooks.QuotaHooks;
 import io.dispatchanalytics.collector.hooks.ReadHooks;
+import io.dispatchanalytics.collector.hooks.StorageHooks;
 import io.dispatchanalytics.collector.hooks.TopicHooks;
 import io.dispatchanalytics.collector.hooks.TrafficHooks;
 import io.dispatchanalytics.collector.points.Point.Target;
@@ -33,6 +36,8 @@ public final class Points {
     private static final String MANY = PERSISTENT + "PersistentDispatcherMultipleConsumers";
     private static final String MANY_CLASSIC = MANY + "Classic";
     private static final String ONE = SERVICE + "AbstractDispatcherSingleActiveConsumer";
+    private static final String ONE_PERSISTENT = PERSISTENT + "PersistentDispatcherSingleActiveConsumer";
+    private static final String CONSUMER = SERVICE + "Consumer";
     private static final String LEDGER = MLEDGER + "ManagedLedgerImpl";
     private static final String TOPIC = SERVICE + "AbstractTopic";
     private static final String CONNECTION = SERVICE + "ServerCnx";
@@ -41,15 +46,19 @@ public final class Points {
     /** The field in which the compiler keeps where a seek goes. */
     private static final String SEEK_FIELD = "val$newMarkDeletePosition";
 
+    private static final ElementMatcher.Junction<MethodDescription> BY_BROKER =
+            method("blockDispatcherOnUnackedMsgs", 0).or(method("unBlockDispatcherOnUnackedMsgs", 0));
+
     private static final List<Point> ALL = List.of(
             point("broker_start", List.of("broker_start"), at(BROKER, isConstructor().and(takesArguments(2)), BrokerHooks.Start.class)),
             point("broker_stop", List.of("broker_stop"), at(BROKER, method("closeAsync", 0), BrokerHooks.Stop.class)),
             point("topic_load", List.of("topic_load", "topic_unload", "ledger_open", "ledger_close", "cursor_open", "backlog_quota"),
                     at(PERSISTENT + "PersistentTopic", isConstructor().and(takesArguments(3)), TopicHooks.Load.class)),
             point("topic_unload", List.of("topic_unload"), at(BROKER, method("removeTopicFromCache", 3), TopicHooks.Unload.class)),
-            point("backlog_quota", List.of("backlog_quota"),
+            point("backlog_quota", List.of("backlog_quota", "policy_set"),
                     at(TOPIC, method("updateTopicPolicy", 1), TopicHooks.PoliciesSet.class),
-                    at(TOPIC, method("updateTopicPolicyByNamespacePolicy", 1), TopicHooks.PoliciesSet.class)),
+                    at(TOPIC, method("updateTopicPolicyByNamespacePolicy", 1), TopicHooks.NamespacePoliciesSet.class)),
+            point("publish_rate", List.of("publish_rate"), at(PERSISTENT + "PersistentTopic", method("updateRates", 6), TopicHooks.Rates.class)),
             point("dispatch_rate", List.of("dispatch_rate"), limiters(method("updateDispatchRate", 1), ReadHooks.Rate.class)),
             point("ledger_open", List.of("ledger_open"), at(LEDGER, method("updateLedgersIdsComplete", 1), LedgerHooks.Open.class)),
             // Newer brokers have both methods, of which the one calls the other.
@@ -93,6 +102,45 @@ public final class Points {
                     at(PERSISTENT + "PersistentDispatcherSingleActiveConsumer", method("calculateToRead", 1), ReadHooks.PermitsOfOne.class)),
             point("read_answers_msgs", List.of("read"), limiters(method("getAvailableDispatchRateLimitOnMsg", 0), ReadHooks.AnswerMsgs.class)),
             point("read_answers_bytes", List.of("read"), limiters(method("getAvailableDispatchRateLimitOnByte", 0), ReadHooks.AnswerBytes.class)),
+            point("read_asked", List.of("read_done"), at(LEDGER, method("asyncReadEntries", 1), StorageHooks.Asked.class)),
+            point("read_done", List.of("read_done"),
+                    at(MANY, method("readEntriesComplete", 2), StorageHooks.Gave.class),
+                    at(MANY, method("readEntriesFailed", 2), StorageHooks.Failed.class),
+                    optional(MANY_CLASSIC, method("readEntriesComplete", 2), StorageHooks.Gave.class),
+                    optional(MANY_CLASSIC, method("readEntriesFailed", 2), StorageHooks.Failed.class),
+                    at(ONE_PERSISTENT, method("readEntriesComplete", 3), StorageHooks.Gave.class),
+                    at(ONE_PERSISTENT, method("readEntriesFailed", 2), StorageHooks.Failed.class)),
+            point("flow", List.of("flow"), at(CONSUMER, method("flowPermits", 1), DeliveryHooks.Flow.class)),
+            point("consumer_blocked", List.of("consumer_blocked"),
+                    at(CONSUMER, method("incrementUnackedMessages", 1), DeliveryHooks.ConsumerUnacked.class),
+                    at(CONSUMER, method("flowPermits", 1), DeliveryHooks.ConsumerUnacked.class),
+                    at(CONSUMER, method("redeliverUnacknowledgedMessages", 1), DeliveryHooks.ConsumerUnacked.class),
+                    at(CONSUMER, method("updateBlockedConsumerOnUnackedMsgs", 1), DeliveryHooks.OwnerUnacked.class)),
+            point("dispatcher_blocked", List.of("consumer_blocked"),
+                    at(MANY, method("addUnAckedMessages", 1), DeliveryHooks.DispatcherUnacked.class),
+                    at(MANY, BY_BROKER, DeliveryHooks.BrokerUnacked.class),
+                    optional(MANY_CLASSIC, method("addUnAckedMessages", 1), DeliveryHooks.DispatcherUnacked.class),
+                    optional(MANY_CLASSIC, BY_BROKER, DeliveryHooks.BrokerUnacked.class)),
+            point("delayed", List.of("delayed"),
+                    at(MANY, method("trackDelayedDelivery", 3), DeliveryHooks.Delayed.class),
+                    optional(MANY_CLASSIC, method("trackDelayedDelivery", 3), DeliveryHooks.Delayed.class)),
+            point("redeliver", List.of("redeliver"),
+                    at(MANY, method("redeliverUnacknowledgedMessages", 2), DeliveryHooks.Redeliver.class),
+                    optional(MANY_CLASSIC, method("redeliverUnacknowledgedMessages", 2), DeliveryHooks.Redeliver.class),
+                    // The one with a list of positions calls the one with an epoch.
+                    at(ONE_PERSISTENT, method("redeliverUnacknowledgedMessages", 2).and(takesArgument(1, long.class)), DeliveryHooks.Redeliver.class)),
+            point("redeliver_of_closed", List.of("redeliver"),
+                    at(MANY, method("removeConsumer", 1), DeliveryHooks.ConsumerLeaves.class),
+                    optional(MANY_CLASSIC, method("removeConsumer", 1), DeliveryHooks.ConsumerLeaves.class)),
+            point("compaction", List.of("compaction"),
+                    at(PERSISTENT + "PersistentTopic", method("triggerCompaction", 0), CountedHooks.CompactionStart.class),
+                    at(PERSISTENT + "PersistentTopic", nameStartsWith("lambda$triggerCompaction$").and(takesArguments(2))
+                            .and(takesArgument(1, Throwable.class)), CountedHooks.CompactionEnd.class)),
+            point("transaction", List.of("transaction"),
+                    at(PERSISTENT + "PersistentTopic", method("publishTxnMessage", 3), CountedHooks.Published.class),
+                    at(PERSISTENT + "PersistentTopic", method("endTxn", 3), CountedHooks.Ended.class),
+                    at(PERSISTENT + "PersistentSubscription", method("transactionIndividualAcknowledge", 2), CountedHooks.Acked.class),
+                    at(PERSISTENT + "PersistentSubscription", method("transactionCumulativeAcknowledge", 2), CountedHooks.Acked.class)),
             point("dispatch", List.of("dispatch"),
                     at(SERVICE + "AbstractBaseDispatcher", method("acquirePermitsForDeliveredMessages", 5), ReadHooks.Dispatch.class)),
             point("ack_consumer", List.of("ack"), at(SERVICE + "Consumer", method("messageAcked", 1), TrafficHooks.Acking.class)),
