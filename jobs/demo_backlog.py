@@ -18,7 +18,7 @@ _COUNTER = "storage_backlog_quota_exceeded_evictions"
 
 def backlog_report(spark: Any, warehouse: Any, metrics: str) -> tuple[str, int]:
     """The figures of the tables at the end of the log, and how many of them differ from the broker's (`metrics`, its /metrics/ page)."""
-    from pipeline.views.catalog import register
+    from pipeline.views.register import register
 
     register(spark, warehouse, statement=f"backlog_now quota_risk quota_checks {LOST}")
     # Planning a view is work for one core, and takes longer than these few rows: all at the same time.
