@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
@@ -153,7 +154,8 @@ def _has(delta: DeltaTable, feature: str) -> bool:
 
 
 def _path(uri: str) -> str:
-    return "/" + uri.removeprefix("file:").lstrip("/")
+    """delta-rs escapes what a URI does not have, such as a space."""
+    return unquote("/" + uri.removeprefix("file:").lstrip("/"))
 
 
 def _text(value: str) -> str:

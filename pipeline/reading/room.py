@@ -1,6 +1,7 @@
 """The reading room: tables and views of a warehouse on the local file system, answered by DuckDB. No Spark, no lock, no writes."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -68,8 +69,9 @@ class ReadingRoom:
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Rows of a query of ours, over tables and views that are opened where it names them; a table that is not there has none."""
-        self._make(named_in(sql), lenient=True)
-        answer = self._fetched(translated(sql), None)
+        with _files_may_go():
+            self._make(named_in(sql), lenient=True)
+            answer = self._fetched(translated(sql), None)
         return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
 
     def facts(self, small_below: int) -> list[TableFacts]:
@@ -101,17 +103,16 @@ class ReadingRoom:
         if statement.what == DESCRIBE:
             return self._described(statement.name)
         assert statement.query is not None
-        self._make(named_in(sql), lenient=False)
         text = for_duckdb(statement.query)
         try:
-            # What is refused was refused above, by Spark's grammar; this is DuckDB's own opinion of what it is about to run.
-            if [one.type for one in duckdb.extract_statements(text)] != [duckdb.StatementType.SELECT]:
-                raise BadConfig("SQL: this is no query")
-            if statement.what == EXPLAIN:
-                return Answer(["plan"], [(row[1],) for row in self._duckdb.execute(f"EXPLAIN {text}").fetchall()])
-            return self._fetched(text, most)
-        except duckdb.IOException as gone:
-            raise BadWarehouse(f"a file of a table is gone while it was read (`maintain`, `rebuild`?): ask again; {gone}") from gone
+            with _files_may_go():
+                self._make(named_in(sql), lenient=False)
+                # What is refused was refused above, by Spark's grammar; this is DuckDB's own opinion of what it is about to run.
+                if [one.type for one in duckdb.extract_statements(text)] != [duckdb.StatementType.SELECT]:
+                    raise BadConfig("SQL: this is no query")
+                if statement.what == EXPLAIN:
+                    return Answer(["plan"], [(row[1],) for row in self._duckdb.execute(f"EXPLAIN {text}").fetchall()])
+                return self._fetched(text, most)
         except duckdb.Error as refused:
             raise BadConfig(f"SQL: {str(refused).strip().splitlines()[0]}; Spark answers with --engine spark") from refused
 
@@ -198,6 +199,16 @@ class ReadingRoom:
             ["col_name", "data_type", "comment"],
             [(column, _SPARK_TYPES.get(kind, kind.lower()), meanings.get(column)) for column, kind, *_ in found],
         )
+
+
+@contextmanager
+def _files_may_go() -> Iterator[None]:
+    """A file of a version that was opened may be gone: `maintain` deletes those that nobody has needed for a week, `rebuild` all."""
+    try:
+        yield
+    except duckdb.IOException as gone:
+        reason = str(gone).strip().splitlines()[0]
+        raise BadWarehouse(f"a file of a table is gone while it was read (`maintain`, `rebuild`?): ask again; {reason}") from gone
 
 
 def _closed_duckdb(folders: list[str]) -> duckdb.DuckDBPyConnection:
