@@ -29,6 +29,8 @@ class _ForDuckDB(DuckDB):
             # A null beside the greatest value is the answer in Spark; DuckDB's arg_max looks for another.
             exp.ArgMax: lambda self, e: self.func("ARG_MAX_NULL", e.this, e.expression),
             exp.ArgMin: lambda self, e: self.func("ARG_MIN_NULL", e.this, e.expression),
+            # Of nulls alone DuckDB's count_if is null, Spark's 0.
+            exp.CountIf: lambda self, e: f"COUNT(CASE WHEN {self.sql(e, 'this')} THEN 1 END)",
             exp.SafeMultiply: lambda self, e: f"TRY({self.binary(exp.Mul(this=e.this, expression=e.expression), '*')})",
         }
 
