@@ -31,6 +31,8 @@ from pipeline.warehouse.look import Commit, TableFacts
 from pipeline.warehouse.newest_cut import newest_cut
 from schemas.tables import JOB_TABLES, TABLES, TABLES_BY_NAME
 
+#: Rows of a record batch: DuckDB makes them of some vectors.
+_BATCH_ROWS = 65_536
 #: Spark's names of DuckDB's types, for DESCRIBE.
 _SPARK_TYPES = {
     "VARCHAR": "string",
@@ -73,6 +75,12 @@ class ReadingRoom:
             self._make(named_in(sql), lenient=True)
             answer = self._fetched(translated(sql), None)
         return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+    def batches(self, sql: str) -> Iterator[Any]:
+        """The same rows as Arrow's record batches, read on as they are asked for: for more than fits into lists."""
+        with _files_may_go():
+            self._make(named_in(sql), lenient=True)
+            yield from self._duckdb.sql(translated(sql)).to_arrow_reader(_BATCH_ROWS)
 
     def facts(self, small_below: int) -> list[TableFacts]:
         """Of every declared table that is there, in declared order, at its newest version."""
