@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable
+from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING, Any
 
 from pipeline.faults import BadWarehouse
@@ -84,6 +85,21 @@ def refuse_missing(warehouse: "Warehouse", files: Any, tables: Iterable[str]) ->
         raise BadWarehouse(f"table {gone[0]} is gone from {warehouse.root}: {warehouse.rebuild_command(writer_of(gone[0]))}")
 
 
+class _NoPandas(MetaPathFinder):
+    """As if pandas were not installed."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> None:
+        """Raises ImportError for pandas."""
+        if fullname == "pandas":
+            raise ModuleNotFoundError("pandas is left out of what only reads", name=fullname)
+
+
+def leave_pandas_out() -> None:
+    """For a process that only reads: pyarrow imports pandas at the first array it makes, for a second, and nothing here uses pandas."""
+    sys.meta_path.insert(0, _NoPandas())
+
+
 def say_by_spark(reason: str) -> None:
-    """Why the answer takes half a minute instead of a second."""
+    """Why the answer takes half a minute instead of a second. Spark needs pandas."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _NoPandas)]
     print(f"{reason}: Spark answers", file=sys.stderr, flush=True)
