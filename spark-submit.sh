@@ -136,8 +136,9 @@ for word in "${ours[@]}"; do
   fi
 done
 needs=$("$python" -P -m jobs.needs "${ours[@]}") || exit $?
-if [[ $needs == packages ]]; then
-  set_up packages
+if [[ $needs != *jars* ]]; then
+  # shellcheck disable=SC2086 # words
+  set_up $needs
   exec "$venv/bin/python" -P -m jobs "${ours[@]}"
 fi
 

@@ -3,7 +3,8 @@
 import os
 import sys
 
-from jobs.cli import main
+from jobs.cli import READERS, command_of, main
+from jobs.reader import leave_pandas_out
 
 
 def stop_spark() -> None:
@@ -15,6 +16,8 @@ def stop_spark() -> None:
 
 
 if __name__ == "__main__":
+    if command_of(sys.argv[1:]) in READERS:
+        leave_pandas_out()
     try:
         code = main(sys.argv[1:])
         stop_spark()

@@ -5,8 +5,7 @@ Spark and Delta report such a fault in pages. This file recognises it by their e
 
 import re
 
-from pipeline.warehouse.guard import writer_of
-from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.layout import Warehouse, writer_of
 
 _GOES_ON = "then start again: what was not finished is written then, once"
 _FULL = r"No space left on device|[Qq]uota exceeded|Not enough space"

@@ -27,6 +27,8 @@ COMMANDS = {
 }
 #: Those that start no Spark: they need no jars, and look for Java themselves where they need it.
 WITHOUT_SPARK = ("validate", "collector")
+#: Those that only read: the reading room answers them without Spark, where the warehouse is on this machine's file system.
+READERS = ("sql", "status", "probe")
 EXAMPLES = """examples:
   ./spark-submit.sh demo
   ./spark-submit.sh stream --events /var/log/pulsar-events --warehouse /data/warehouse

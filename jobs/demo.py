@@ -26,6 +26,20 @@ EXAMPLES = """examples:
   ./spark-submit.sh demo --live
 """
 CAPTURE = Path(__file__).parent.parent / "demo" / "y_incident"
+FOUND = """
+SELECT topic, subscription, sum(reads) AS reads, sum(reads_shrunk) AS shrunk, sum(reads_blocked) AS blocked,
+  sum(reads_blocked_by_broker_limit) AS by_broker, sum(reads_blocked_by_topic_limit) AS by_topic,
+  sum(reads_blocked_by_subscription_limit) AS by_subscription, sum(blocked_ns) AS blocked_ns, sum(dispatched_msgs) AS messages
+FROM subscription_throttle GROUP BY topic, subscription ORDER BY blocked_ns DESC, topic, subscription
+"""
+#: The last row of each dispatcher, the newest dispatcher of a subscription last.
+LAST_WINDOWS = """
+SELECT * FROM (
+  SELECT *, row_number() OVER (
+    PARTITION BY broker, epoch, topic, subscription, opened_at ORDER BY clock_segment DESC, window_start DESC
+  ) AS age FROM subscription_throttle
+) WHERE age = 1 ORDER BY epoch, opened_at
+"""
 #: In a warehouse that the demo made, and may delete.
 MARKER = "_made_by_demo"
 
@@ -69,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
         code = run_stream(spark, Path(folder).as_uri(), warehouse.root, settings, once=True, drain=True)
     if code:
         return code
-    return report(spark, warehouse, args.warehouse, CAPTURE)
+    return report(warehouse, args.warehouse, CAPTURE)
 
 
 def make_room(spark: Any, warehouse: Any) -> None:
@@ -100,66 +114,50 @@ def _stage(capture: Path, folder: Path) -> int:
     return kept
 
 
-def report(spark: Any, warehouse: Any, shown_warehouse: str, capture: Path) -> int:
+def report(warehouse: Any, shown_warehouse: str, capture: Path) -> int:
     """Print what the tables have, beside the broker's figures in the folder `capture`. 1 if one of them differs."""
     from jobs.demo_backlog import backlog_report
     from jobs.demo_channels import channel_report
     from jobs.driver import say
+    from jobs.reader import look_at
 
+    look = look_at(warehouse.root)
     metrics = (capture / "metrics.txt").read_text(encoding="utf-8")
-    table = spark.read.format("delta").load(warehouse.table("subscription_throttle"))
-    say("\nWhat the limiters did to each subscription (whole log)\n\n" + _found(table))
-    ours = our_counters(table, json.loads((capture / "manifest.json").read_text(encoding="utf-8"))["as_of_us"])
-    theirs = throttle_counters(metrics)
-    text, different = compared(ours, theirs)
+    say("\nWhat the limiters did to each subscription (whole log)\n\n" + _found(look.rows(FOUND)))
+    as_of_us = json.loads((capture / "manifest.json").read_text(encoding="utf-8"))["as_of_us"]
+    text, different = compared(our_counters(look.rows(LAST_WINDOWS), as_of_us), throttle_counters(metrics))
     say("\nThrottled reads since the dispatcher was opened: this job / the broker's own counter\n\n" + text)
-    backlogs, different_backlogs = backlog_report(spark, warehouse, metrics)
+    backlogs, different_backlogs = backlog_report(look, metrics)
     say("\n" + backlogs)
-    channels, different_pauses = channel_report(spark, warehouse, (capture / "otel.txt").read_text(encoding="utf-8"))
+    channels, different_pauses = channel_report(look, (capture / "otel.txt").read_text(encoding="utf-8"))
     say("\n" + channels)
     say(where_to_look(warehouse.root, shown_warehouse))
     return 1 if different or different_backlogs or different_pauses else 0
 
 
-def _found(table: Any) -> str:
+def _found(rows: list[dict[str, Any]]) -> str:
     """One line per subscription: sums over its windows."""
-    from pyspark.sql import functions as F
-
-    sums = {
-        "reads": "reads",
-        "shrunk": "reads_shrunk",
-        "blocked": "reads_blocked",
-        "by broker": "reads_blocked_by_broker_limit",
-        "by topic": "reads_blocked_by_topic_limit",
-        "by subscr.": "reads_blocked_by_subscription_limit",
-        "blocked ns": "blocked_ns",
-        "messages": "dispatched_msgs",
-    }
-    rows = table.groupBy("topic", "subscription").agg(*(F.sum(column).alias(name) for name, column in sums.items())).collect()
     shown = [
-        (_short(row["topic"]), row["subscription"], *(row[n] for n in list(sums)[:6]), f"{row['blocked ns'] / 1e9:.1f} s", row["messages"])
-        for row in sorted(rows, key=lambda row: -row["blocked ns"])
-    ]
+        (
+            _short(row["topic"]), row["subscription"], row["reads"], row["shrunk"], row["blocked"], row["by_broker"], row["by_topic"],
+            row["by_subscription"], f"{row['blocked_ns'] / 1e9:.1f} s", row["messages"],
+        )
+        for row in rows
+    ]  # fmt: skip
     return aligned(
         ["topic", "subscription", "reads asked", "shrunk", "blocked", "by broker", "by topic", "by subscr.", "time blocked", "messages"],
         shown,
     )
 
 
-def our_counters(table: Any, as_of_us: int) -> dict[SubscriptionName, dict[tuple[str, str], int]]:
-    """The six counters of every subscription whose dispatcher was open at `as_of_us`, from the last row of its incarnation."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
-    incarnation = Window.partitionBy("broker", "epoch", "topic", "subscription", "opened_at")
-    last = table.withColumn("age", F.row_number().over(incarnation.orderBy(F.desc("clock_segment"), F.desc("window_start")))).where(
-        "age = 1"
-    )
+def our_counters(rows: list[dict[str, Any]], as_of_us: int) -> dict[SubscriptionName, dict[tuple[str, str], int]]:
+    """The six counters of every subscription whose dispatcher was open at `as_of_us`, by LAST_WINDOWS."""
     return {
         SubscriptionName(row["topic"], row["subscription"]): {
             (dimension, level): row[f"dispatch_throttled_{dimension}_events_by_{level}_limit_since_open"] for dimension, level in COUNTERS
         }
-        for row in last.where(f"closed_at IS NULL OR closed_at > timestamp_micros({as_of_us})").orderBy("epoch", "opened_at").collect()
+        for row in rows
+        if row["closed_at"] is None or row["closed_at"].timestamp() * 1_000_000 > as_of_us
     }
 
 

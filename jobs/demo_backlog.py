@@ -1,10 +1,10 @@
 """The part of the demo about backlogs: how far behind, what was evicted, what trips next. Beside it stand the broker's own figures."""
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from jobs.broker_metrics import check_buckets, eviction_counters
 from jobs.shown import aligned, duration
+from pipeline.warehouse.look import Look
 from schemas.packages.backlog.quotas import BUCKET_NAMES, BUCKETS_S
 
 Evictions = dict[tuple[str, str], int]
@@ -16,18 +16,10 @@ LOST = "SELECT topic, quota_type, subscription, sum(entries_evicted) AS entries 
 _COUNTER = "storage_backlog_quota_exceeded_evictions"
 
 
-def backlog_report(spark: Any, warehouse: Any, metrics: str) -> tuple[str, int]:
+def backlog_report(look: Look, metrics: str) -> tuple[str, int]:
     """The figures of the tables at the end of the log, and how many of them differ from the broker's (`metrics`, its /metrics/ page)."""
-    from pipeline.views.catalog import register
-
-    register(spark, warehouse, statement=f"backlog_now quota_risk quota_checks {LOST}")
-    # Planning a view is work for one core, and takes longer than these few rows: all at the same time.
-    with ThreadPoolExecutor(4) as threads:
-        asked_now = threads.submit(spark.table("backlog_now").collect)
-        asked_lost = threads.submit(spark.sql(LOST).collect)
-        asked_buckets = threads.submit(our_buckets, spark)
-        asked_risks = threads.submit(spark.table("quota_risk").limit(MOST_AT_RISK).collect)
-    now, lost, buckets, risks = asked_now.result(), asked_lost.result(), asked_buckets.result(), asked_risks.result()
+    now, lost = look.rows("SELECT * FROM backlog_now"), look.rows(LOST)
+    buckets, risks = our_buckets(look), look.rows(f"SELECT * FROM quota_risk LIMIT {MOST_AT_RISK}")
     evictions, wrong_evictions = compared_evictions(our_evictions(now), eviction_counters(metrics), lost)
     checks, wrong_checks = compared_checks(buckets, check_buckets(metrics))
     sections = {
@@ -62,10 +54,10 @@ def compared_evictions(ours: Evictions, theirs: Evictions, lost: list[Any]) -> t
     return f"{aligned(['topic', 'quota', 'rounds', 'entries lost', ''], rows)}\n\n{verdict}", len(wrong)
 
 
-def our_buckets(spark: Any) -> dict[str, int]:
+def our_buckets(look: Look) -> dict[str, int]:
     """The histogram of check durations since the broker started, under the broker's own borders."""
     borders = (*(f"{bound}.0" for bound in BUCKETS_S), "+Inf")
-    last = spark.sql("SELECT * FROM quota_checks ORDER BY epoch DESC, clock_segment DESC, window_start DESC LIMIT 1").collect()
+    last = look.rows("SELECT * FROM quota_checks ORDER BY epoch DESC, clock_segment DESC, window_start DESC LIMIT 1")
     return {border: last[0][f"{name}_since_start"] if last else 0 for border, name in zip(borders, BUCKET_NAMES, strict=True)}
 
 

@@ -4,20 +4,21 @@ from typing import Any
 
 from jobs.broker_metrics import connection_counters
 from jobs.shown import aligned
+from pipeline.warehouse.look import Look
 
 #: Sums over the windows of each connection that was ever paused or unwritable.
 PAUSED = """
 SELECT conn, sum(paused_count) AS paused, sum(resumed_count) AS resumed, sum(paused_ns) AS paused_ns, sum(unwritable_ns) AS unwritable_ns,
   max(pending_bytes_max) AS most_bytes, max(producers_paused_max) AS producers, max(consumers_unwritable_max) AS consumers
-FROM delta.`{table}`
+FROM channel_backpressure
 GROUP BY conn
 ORDER BY paused_ns DESC, conn
 """
 
 
-def channel_report(spark: Any, warehouse: Any, otel: str) -> tuple[str, int]:
+def channel_report(look: Look, otel: str) -> tuple[str, int]:
     """What the tables have about connections, and how many counters differ from the broker's (`otel`, its OpenTelemetry figures)."""
-    rows = spark.sql(PAUSED.format(table=warehouse.table("channel_backpressure"))).collect()
+    rows = look.rows(PAUSED)
     ours = {"paused": sum(row["paused"] for row in rows), "resumed": sum(row["resumed"] for row in rows)}
     text, different = compared_pauses(ours, connection_counters(otel))
     return f"Connections that the broker did not read from (PIP-434)\n\n{_connections(rows)}\n\n{text}", different

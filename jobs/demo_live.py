@@ -55,7 +55,7 @@ def run(shown_warehouse: str) -> int:
             show.stream_ended.set()
             broker.kill()
         if show.is_complete:
-            return code or report(spark, warehouse, shown_warehouse, show.capture)
+            return code or report(warehouse, shown_warehouse, show.capture)
         say(f"the demo was stopped before its end{f': {show.fault}' if show.fault else ''}")
         return 1
 

@@ -9,26 +9,22 @@ import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 from types import FrameType
 
 from pyspark.sql import SparkSession
 
 from jobs import VERSION
+from jobs.processes import is_alive, process_start, utc_now
+from jobs.reader import refuse_missing
 from jobs.shared_paths import refuse_unshared
-from pipeline.faults import BadWarehouse
+from pipeline.reading.by_spark import SparkLook
 from pipeline.run_context import RunContext
 from pipeline.warehouse.files import WarehouseFiles
-from pipeline.warehouse.guard import check_checkpoint, writer_of
+from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import QUERIES, Warehouse
-from pipeline.warehouse.lock import Driver, DriverLock, is_gone, read_lock
+from pipeline.warehouse.lock import DriverLock
+from pipeline.warehouse.lock_file import Driver, is_gone, read_lock
 from pipeline.warehouse.stop import MicroBatchGate, StopFile, park_until_interrupted
-
-
-def utc_now() -> datetime:
-    """The clock of every job."""
-    return datetime.now(UTC)
 
 
 def say(line: str) -> None:
@@ -78,13 +74,8 @@ def qualified_warehouse(spark: SparkSession, uri: str) -> Warehouse:
 
 def existing_warehouse(spark: SparkSession, uri: str, tables: Iterable[str] = ()) -> Warehouse:
     """The warehouse at `uri`. BadWarehouse with the command that helps where none is, or one of `tables` is not in it."""
-    warehouse, files = qualified_warehouse(spark, uri), WarehouseFiles(spark)
-    gone = [table for table in ("batch_manifest", *tables) if not files.exists(f"{warehouse.table(table)}/_delta_log")]
-    if "batch_manifest" in gone:
-        make = "./spark-submit.sh stream --once --events URI --warehouse URI"
-        raise BadWarehouse(f"there is no warehouse at {warehouse.root}; make one: {make}")
-    if gone:
-        raise BadWarehouse(f"table {gone[0]} is gone from {warehouse.root}: {warehouse.rebuild_command(writer_of(gone[0]))}")
+    warehouse = qualified_warehouse(spark, uri)
+    refuse_missing(warehouse, WarehouseFiles(spark), tables)
     return warehouse
 
 
@@ -111,8 +102,9 @@ def open_for_writing(spark: SparkSession, warehouse: Warehouse) -> Iterator[Open
     stop = StopRequest(stop_file)
     with _signals_heard(stop), locked(spark, warehouse, run_id) as lock:
         stop_file.clear()
+        look = SparkLook(spark, warehouse)
         for query in QUERIES:
-            check_checkpoint(spark, warehouse, query)
+            check_checkpoint(look, query)
         create_missing_tables(spark, warehouse)
         gate = MicroBatchGate(lock.verify, park_until_interrupted(spark))
         run = RunContext(run_id, VERSION, utc_now, gate.enter, time.sleep)
@@ -134,24 +126,3 @@ def stream_runs(spark: SparkSession, warehouse: Warehouse) -> bool:
     """Whether a driver holds the warehouse that is not gone."""
     holder = read_lock(WarehouseFiles(spark), warehouse.lock_file)
     return holder is not None and not is_gone(holder, utc_now(), socket.gethostname(), is_alive)
-
-
-def is_alive(driver: Driver) -> bool:
-    """Whether a driver of this host still runs: its process exists and is the same one (a pid is used again)."""
-    try:
-        os.kill(driver.pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass  # it exists and is somebody else's
-    return process_start(driver.pid) == driver.process
-
-
-def process_start(pid: int) -> str:
-    """When the process was started: the boot's id and the kernel's ticks since; empty where there is no /proc, or no such process."""
-    try:
-        # The second field is the command in parentheses, which may contain anything; start time is the 22nd.
-        ticks = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
-        return f"{Path('/proc/sys/kernel/random/boot_id').read_text(encoding='utf-8').strip()}:{ticks}"
-    except OSError:
-        return ""

@@ -1,13 +1,14 @@
 """Checks a command line for spark-submit.sh before anything is set up. Prints what the command needs: parts of jobs/environment.
 
-`packages` alone: it starts no Spark.
+Without `jars` it starts no Spark.
 
 Standard library only: it runs before the environment exists.
 """
 
 import sys
 
-from jobs.cli import WITHOUT_SPARK, build_parser, command_of
+from jobs.cli import READERS, WITHOUT_SPARK, build_parser, command_of
+from jobs.reader import only_hadoop
 
 if __name__ == "__main__":
     # A command without Spark may import what is not installed yet for its arguments; it checks them itself, soon enough.
@@ -16,5 +17,8 @@ if __name__ == "__main__":
         print("packages")
     else:
         args = build_parser(command).parse_args(sys.argv[1:])
-        later = ["quality"] if command == "quality" else ["broker"] if getattr(args, "live", False) else []
-        print("packages jars rules", *later)
+        if command in READERS and getattr(args, "engine", None) != "spark" and only_hadoop(args.warehouse) is None:
+            print("packages", *(["rules"] if command == "probe" else []))
+        else:
+            later = ["quality"] if command == "quality" else ["broker"] if getattr(args, "live", False) else []
+            print("packages jars rules", *later)

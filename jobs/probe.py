@@ -7,12 +7,20 @@ beside a live job. If a broker's clock was set back, so that it showed the insta
 import argparse
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jobs.shown import aligned
-from pipeline.faults import BadConfig, BadWarehouse
+from jobs.reader import look_at
+from jobs.shown import aligned, in_utc
+from pipeline.faults import BadConfig
+
+if TYPE_CHECKING:
+    from pipeline.warehouse.look import Look
+
+#: Brokers that live, the instant (µs) and the lanes' settings to the rows of both tables: what each epoch looked like then.
+RowsOf = Callable[[Sequence["LivingBroker"], int, Any], Mapping[str, Iterable[Mapping[str, Any]]]]
 
 EXAMPLES = """examples:
   ./spark-submit.sh probe --warehouse ./warehouse/demo --at 2026-11-21T11:48:00Z
@@ -64,14 +72,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print what was found; BadConfig for a bad time, broker or topic, BadWarehouse where no warehouse is."""
     at_us = micros_of(args.at)
-    from jobs.driver import existing_warehouse
-    from jobs.session import SHORT_JOB, build_session
+    from pipeline.lanes.lane import LaneSettings
+    from pipeline.reading.room import ReadingRoom
     from pipeline.settings import load_settings
 
-    settings = load_settings(None, [], os.environ)
-    spark = build_session("dispatch-analytics probe", SHORT_JOB)
-    warehouse = existing_warehouse(spark, args.warehouse, ("dispatch_events",))
-    brokers, tables = probe(spark, warehouse, at_us, settings, broker=args.broker, topic=args.topic)
+    lanes = load_settings(None, [], os.environ).lanes
+    settings = LaneSettings(lanes.lateness_ms, lanes.window_ms, lanes.clock_step_ms, lanes.hold_ms)
+    look = look_at(args.warehouse, ("dispatch_events",))
+    if isinstance(look, ReadingRoom):
+        from jobs.probe_here import rows_here
+
+        rows_of: RowsOf = partial(rows_here, look)
+    else:
+        from jobs.probe_by_spark import rows_by_spark
+
+        rows_of = partial(rows_by_spark, look.warehouse)
+    brokers, tables = probe(look, at_us, settings, rows_of, broker=args.broker, topic=args.topic)
     for line in json_lines(brokers, tables) if args.json else text_lines(at_us, brokers, tables):
         print(line)
     return 0
@@ -94,87 +110,53 @@ def text_of(us: int) -> str:
 
 
 def probe(
-    spark: Any, warehouse: Any, at_us: int, settings: Any, *, broker: str | None, topic: str | None
+    look: "Look", at_us: int, settings: Any, rows_of: RowsOf, *, broker: str | None, topic: str | None
 ) -> tuple[list[LivingBroker], dict[str, list[dict[str, Any]]]]:
     """Brokers as of the instant, and rows of `topic_backlog` and `subscription_backlog` as of a check then, without the columns of checks.
 
     Raises BadConfig if no event lies before the instant, or none of that broker or topic; BadWarehouse if names are still to come.
     """
-    from pyspark.sql import functions as F
-
-    from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
-    from schemas.tables import TABLES_BY_NAME
-
-    brokers = _brokers_at(spark, warehouse, at_us, broker, topic)
-    outcomes = _outcomes(spark, warehouse, at_us, settings, [one for one in brokers if not one.stopped]).persist()
-    try:
-        outcomes.count()
-        # After the count: ingest writes events before their names, so the names of what was read are there by now.
-        resolved = with_text(outcomes, spark.read.format("delta").load(warehouse.table("names")))
-        if resolved.where(lacks_text()).count():
-            raise BadWarehouse(f"ingest is amid a micro-batch: names of new topics are not in {warehouse.table('names')} yet; ask again")
-        tables = {}
-        for name in _TABLES:
-            rows = table_rows(resolved, TABLES_BY_NAME[name]).drop(*_OF_CHECKS)
-            chosen = rows.where(F.col("topic") == topic) if topic is not None else rows
-            tables[name] = [row.asDict() for row in chosen.orderBy(*chosen.columns).collect()]
-        return brokers, tables
-    finally:
-        outcomes.unpersist()
+    brokers = brokers_at(look, at_us, broker, topic)
+    found = rows_of([one for one in brokers if not one.stopped], at_us, settings)
+    tables = {}
+    for name in _TABLES:
+        rows = [{key: in_utc(value) for key, value in row.items() if key not in _OF_CHECKS} for row in found[name]]
+        chosen = [row for row in rows if topic is None or row["topic"] == topic]
+        tables[name] = sorted(chosen, key=lambda row: [(value is not None, value) for value in row.values()])
+    return brokers, tables
 
 
-def _brokers_at(spark: Any, warehouse: Any, at_us: int, broker: str | None, topic: str | None) -> list[LivingBroker]:
+def brokers_at(look: "Look", at_us: int, broker: str | None, topic: str | None) -> list[LivingBroker]:
     """Per broker its last epoch that began until the instant. With `topic` only where its log knows that topic."""
-    from pyspark.sql import functions as F
-
     from schemas.events import CODES
 
-    bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
-    of_topic = F.lit(True) if topic is None else F.max(F.coalesce(F.col("topic") == topic, F.lit(False)))
-    epochs = (
-        bronze.where(F.col("ts") <= at_us)
-        .groupBy("broker", "broker_id", "epoch")
-        .agg(
-            F.max("seq").alias("last_seq"),
-            F.max_by("ts", "seq").alias("last_us"),
-            F.max_by("type_code", "seq").alias("last_type"),
-            of_topic.alias("of_topic"),
-        )
-        .orderBy("broker", "epoch")
-        .collect()
+    of_topic = "true" if topic is None else f"coalesce(max(topic = {quoted(topic)}), false)"
+    epochs = look.rows(
+        "SELECT broker, broker_id, epoch, max(seq) AS last_seq, max_by(ts, seq) AS last_us, max_by(type_code, seq) AS last_type,"
+        f" {of_topic} AS of_topic FROM dispatch_events WHERE ts <= {at_us} GROUP BY broker, broker_id, epoch ORDER BY broker, epoch"
     )
     if not epochs:
-        begin_us = bronze.agg(F.min("ts")).first()[0]
+        begin_us = look.rows("SELECT min(ts) AS begin FROM dispatch_events")[0]["begin"]
         begin = f"the first event is of {text_of(begin_us)}" if begin_us is not None else "the warehouse has no events"
         raise BadConfig(f"--at {text_of(at_us)}: no event until then, {begin}")
-    last = {row.broker: row for row in epochs if broker is None or row.broker == broker}
+    last = {row["broker"]: row for row in epochs if broker is None or row["broker"] == broker}
     if not last:
-        raise BadConfig(
-            f"--broker {broker}: no event of it until {text_of(at_us)}, only of {', '.join(sorted({e.broker for e in epochs}))}"
-        )
-    chosen = [row for row in last.values() if row.of_topic]
+        names = ", ".join(sorted({row["broker"] for row in epochs}))
+        raise BadConfig(f"--broker {broker}: no event of it until {text_of(at_us)}, only of {names}")
+    chosen = [row for row in last.values() if row["of_topic"]]
     if not chosen:
         raise BadConfig(f"--topic {topic}: no event of it until {text_of(at_us)} in the last epoch of {', '.join(last)}")
     return [
-        LivingBroker(row.broker, row.broker_id, row.epoch, row.last_seq, row.last_us, row.last_type == CODES["broker_stop"])
+        LivingBroker(
+            row["broker"], row["broker_id"], row["epoch"], row["last_seq"], row["last_us"], row["last_type"] == CODES["broker_stop"]
+        )
         for row in chosen
     ]
 
 
-def _outcomes(spark: Any, warehouse: Any, at_us: int, settings: Any, brokers: list[LivingBroker]) -> Any:
-    """Operator output of the probes. An epoch's log is cut at a `seq`, not at a time: a hole in it would look like a loss."""
-    from functools import partial
-
-    from pipeline.lanes.operator import OUTPUT_TYPE
-    from pipeline.lanes.probe import probe_lanes
-    from pipeline.lanes.project import WANTED, replayed_rows
-    from pipeline.lanes.query import lane_settings
-
-    bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
-    control = spark.read.format("delta").load(warehouse.table("lane_control"))
-    wanted = spark.createDataFrame([(one.broker_id, one.epoch, 1, one.last_seq) for one in brokers], WANTED)
-    lanes = replayed_rows(bronze, control, wanted)
-    return lanes.mapInPandas(partial(probe_lanes, now_us=at_us, settings=lane_settings(settings)), OUTPUT_TYPE)
+def quoted(text: str) -> str:
+    """A text in Spark's SQL."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def json_lines(brokers: list[LivingBroker], tables: dict[str, list[dict[str, Any]]]) -> Iterable[str]:
@@ -202,5 +184,4 @@ def text_lines(at_us: int, brokers: list[LivingBroker], tables: dict[str, list[d
 
 
 def _plain(value: Any) -> Any:
-    # collect() gives naive times of this process's local zone
-    return text_of((value.astimezone(UTC) - _START) // timedelta(microseconds=1)) if isinstance(value, datetime) else value
+    return text_of((value - _START) // timedelta(microseconds=1)) if isinstance(value, datetime) else value

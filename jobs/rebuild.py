@@ -101,7 +101,7 @@ def forget_lanes(spark: Any, warehouse: Any, say: Callable[[str], None], step: C
     from delta.tables import DeltaTable
 
     from pipeline.warehouse.files import WarehouseFiles
-    from pipeline.warehouse.guard import WRITTEN_BY
+    from pipeline.warehouse.layout import WRITTEN_BY
     from pipeline.warehouse.local_tables import newest_version
 
     files = WarehouseFiles(spark)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 
@@ -51,3 +51,8 @@ def _cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.3f}" if isinstance(value, float) else str(value)
+
+
+def in_utc(value: Any) -> Any:
+    """Times in UTC; a naive one, as Spark's collect() gives, is of this process's local zone."""
+    return value.astimezone(UTC) if isinstance(value, datetime) else value

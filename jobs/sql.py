@@ -1,4 +1,4 @@
-"""Run SQL over the tables and views of a warehouse, each under its plain name."""
+"""Run SQL over the tables and views of a warehouse, each under its plain name. It only reads: queries, SHOW, DESCRIBE, EXPLAIN."""
 
 import argparse
 import csv
@@ -7,14 +7,17 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from jobs.reader import only_hadoop, open_room, say_by_spark
 from jobs.shown import aligned
 from pipeline.faults import BadConfig
 
+ROOM, SPARK = "room", "spark"
 EXAMPLES = """examples:
   ./spark-submit.sh sql "SHOW VIEWS" --warehouse ./warehouse/demo
   ./spark-submit.sh sql "SELECT * FROM throttled_now" --warehouse ./warehouse/demo
   ./spark-submit.sh sql "SELECT * FROM log_balance" --warehouse /data/live --consistent
   ./spark-submit.sh sql "SELECT topic, sum(dispatched_msgs) AS msgs FROM subscription_throttle GROUP BY topic" --warehouse W --format csv
+  ./spark-submit.sh sql "SELECT * FROM brokers" --engine spark --warehouse hdfs://name/dispatch
 """
 
 
@@ -28,23 +31,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read all tables as the newest whole micro-batches left them, not each at its newest version",
     )
+    parser.add_argument(
+        "--engine",
+        choices=(ROOM, SPARK),
+        default=ROOM,
+        help="who answers: room, in a second (default), or spark, in half a minute: for functions that only Spark has",
+    )
     parser.add_argument("--max-rows", type=int, default=1000, metavar="N", help="print at most N rows (default: 1000)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the rows; BadConfig for bad SQL, BadWarehouse where no warehouse is."""
+    """Print the rows; BadConfig for bad SQL or for what is no query, BadWarehouse where no warehouse is."""
     if args.max_rows < 1:
         raise BadConfig(f"--max-rows {args.max_rows}: must be 1 or more")
+    answer = asked(args)
+    write_rows(answer.columns, answer.rows, args.format)
+    if answer.more:
+        print(f"… more rows follow; --max-rows {args.max_rows} cut them", file=sys.stderr)
+    return 0
+
+
+def asked(args: argparse.Namespace) -> Any:
+    """The answer (`columns`, `rows`, `more`) of the room; of Spark where it is asked for, or where only it can read."""
+    from pipeline.reading.delta_table import OnlySpark
+
+    reason = "--engine spark" if args.engine == SPARK else only_hadoop(args.warehouse)
+    if reason is None:
+        try:
+            return open_room(args.warehouse, consistent=args.consistent).ask(args.query, args.max_rows)
+        except OnlySpark as fault:
+            reason = str(fault)
+    say_by_spark(reason)
+    return asked_of_spark(args)
+
+
+def asked_of_spark(args: argparse.Namespace) -> Any:
+    """The same answer by Spark."""
     from pyspark.errors import PySparkException
 
     from jobs.driver import existing_warehouse
     from jobs.session import SHORT_JOB, build_session
-    from pipeline.views.catalog import named_in, register
-    from pipeline.warehouse.cut import newest_cut
+    from pipeline.reading.answer import Answer
+    from pipeline.reading.by_spark import SparkLook, in_utc
+    from pipeline.reading.spark_statement import refuse_what_is_no_query
+    from pipeline.views.catalog import named_in
+    from pipeline.views.register import register
+    from pipeline.warehouse.newest_cut import newest_cut
 
     spark = build_session("dispatch-analytics sql", SHORT_JOB)
     warehouse = existing_warehouse(spark, args.warehouse)
-    cut = newest_cut(spark, warehouse) if args.consistent else None
+    refuse_what_is_no_query(spark, args.query)
+    cut = newest_cut(SparkLook(spark, warehouse)) if args.consistent else None
     # SHOW and DESCRIBE ask for names; what refers to no name at all deserves an error that suggests one.
     register(spark, warehouse, cut, args.query if named_in(args.query) else None)
     try:
@@ -52,10 +89,8 @@ def run(args: argparse.Namespace) -> int:
         rows = frame.limit(args.max_rows + 1).collect() if frame.columns else []
     except PySparkException as refused:
         raise BadConfig(f"SQL: {first_line(str(refused))}") from refused
-    write_rows(frame.columns, [tuple(row) for row in rows[: args.max_rows]], args.format)
-    if len(rows) > args.max_rows:
-        print(f"… more rows follow; --max-rows {args.max_rows} cut them", file=sys.stderr)
-    return 0
+    shown = [tuple(in_utc(value) for value in row) for row in rows[: args.max_rows]]
+    return Answer(frame.columns, shown, len(rows) > args.max_rows)
 
 
 def first_line(message: str) -> str:

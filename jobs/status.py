@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from jobs.reader import look_at
 from jobs.shown import aligned, duration, print_document
 
 EXAMPLES = """examples:
@@ -29,15 +30,12 @@ def run(args: argparse.Namespace) -> int:
     """Print it; 0 whatever the state is. BadWarehouse where no warehouse is."""
     import socket
 
-    from jobs.driver import existing_warehouse, is_alive, utc_now
-    from jobs.session import LITTLE_DATA, build_session
+    from jobs.processes import is_alive, utc_now
     from pipeline.settings import load_settings
     from pipeline.upkeep.status import status
 
-    settings = load_settings(None, [], os.environ)
-    spark = build_session("dispatch-analytics status", LITTLE_DATA)
-    warehouse = existing_warehouse(spark, args.warehouse, ("lane_control", "dispatch_events"))
-    document = status(spark, warehouse, utc_now(), socket.gethostname(), is_alive, settings.maintain.small_file_bytes)
+    small = load_settings(None, [], os.environ).maintain.small_file_bytes
+    document = status(look_at(args.warehouse, ("lane_control", "dispatch_events")), utc_now(), socket.gethostname(), is_alive, small)
     print_document(document, args.format, text_lines)
     return 0
 

@@ -13,10 +13,11 @@ from pipeline.backfill.slices import SWAPPED_TABLES
 from pipeline.quality.judge import judge_law
 from pipeline.quality.laws import LAWS
 from pipeline.quality.validation import Validation
+from pipeline.reading.by_spark import SparkLook
 from pipeline.settings import load_settings
-from pipeline.views.catalog import register
-from pipeline.warehouse.cut import newest_cut
+from pipeline.views.register import register
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.newest_cut import newest_cut
 
 SWAPPED = [table.name for table in SWAPPED_TABLES]
 
@@ -39,7 +40,7 @@ def computed(tables: dict[str, Table]) -> dict[str, Table]:
 def broken_laws(spark: SparkSession, warehouse: Warehouse) -> list[str]:
     """Of the newest consistent cut, which has to show the backfill; and brokers of whose log something seems to be awaited."""
     session = spark.newSession()
-    register(session, warehouse, newest_cut(spark, warehouse), " ".join(("log_health", *(law.sql for law in LAWS))))
+    register(session, warehouse, newest_cut(SparkLook(spark, warehouse)), " ".join(("log_health", *(law.sql for law in LAWS))))
     verdicts = [judge_law(session.sql(law.sql), law, Validation("r", datetime.now(UTC)), {}) for law in LAWS]
     health = session.sql("SELECT * FROM log_health WHERE awaited <> 0 OR late <> 0 OR lost_events <> 0").collect()
     return [verdict.line for verdict in verdicts if not verdict.success] + [str(row) for row in health]

@@ -14,6 +14,7 @@ from pipeline.backfill.run import Run
 from pipeline.backfill.stretch import FIRST_SEQ
 from pipeline.lanes.control import Order, broker_ids, issue, seed_orders
 from pipeline.lanes.operator import OUTPUT_TYPE
+from pipeline.reading.by_spark import SparkLook
 from pipeline.sinks.outcomes import output_column
 from pipeline.warehouse.guard import newest_batches
 from pipeline.warehouse.layout import Warehouse
@@ -128,8 +129,8 @@ class LiveLanes:
 
     def _answers(self) -> Mapping[tuple[str, int, str], int]:
         """next_seq by (broker, epoch, answer), out of whole micro-batches of lanes alone: then their rows are there, too."""
-        batches = newest_batches(self.spark, self.warehouse, "lanes")
-        version = batches[0].table_versions.get(LANE_ANSWERS.name) if batches else None
+        batches = newest_batches(SparkLook(self.spark, self.warehouse), "lanes")
+        version = batches[0]["table_versions"].get(LANE_ANSWERS.name) if batches else None
         if version is None:
             return {}
         table = self.spark.read.format("delta").option("versionAsOf", int(version)).load(self.warehouse.table(LANE_ANSWERS.name))

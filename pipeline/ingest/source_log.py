@@ -10,9 +10,10 @@ from urllib.parse import unquote
 from pyspark.sql import SparkSession
 
 from pipeline.faults import invariant
-from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint, source_offsets
+from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.offsets import source_offsets
 
 #: Ends the name of a log file that holds everything before it, too; each so many files Spark writes one.
 _COMPACTED = ".compact"

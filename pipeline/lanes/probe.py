@@ -4,13 +4,8 @@ Nothing of a running job is touched: a probe folds the events of an epoch from i
 only backlogs are reported.
 """
 
-from collections.abc import Iterator
-
-import pandas as pd
-
 from pipeline.faults import invariant
 from pipeline.lanes.lane import Lane, LaneSettings
-from pipeline.lanes.operator import output_frame, runs_of
 from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows
 from schemas.lane_columns import COLUMN
@@ -39,22 +34,3 @@ class Probe:
         """
         self._epoch.give_up_holes(lambda held: True)
         return [] if self._epoch.time is None else self._epoch.time.model.probe(now_us, self._epoch.epoch)
-
-
-def probe_lanes(chunks: Iterator[pd.DataFrame], now_us: int, settings: LaneSettings) -> Iterator[pd.DataFrame]:
-    """Lane rows (LANE_KEY, LANE_COLUMNS) of one epoch per lane, sorted by lane and `seq`, to operator output: the rows of a probe.
-
-    For `mapInPandas` over partitions that hold whole lanes: rows stream by, one lane's state is in memory at a time.
-    """
-    broker_id, probe = 0, None
-    for lane, rows in runs_of(chunks):
-        if probe is None or lane != broker_id:
-            yield from _probe_frames(broker_id, probe, now_us)
-            broker_id, probe = lane, Probe(int(rows[0, EPOCH]), settings)
-        probe.offer(rows)
-    yield from _probe_frames(broker_id, probe, now_us)
-
-
-def _probe_frames(broker_id: int, probe: Probe | None, now_us: int) -> Iterator[pd.DataFrame]:
-    for rows in probe.at(now_us) if probe is not None else ():
-        yield output_frame(broker_id, rows)

@@ -11,7 +11,7 @@ from pipeline.quality.laws import LAWS, Law
 from pipeline.quality.rules import Rule, rules_of
 from pipeline.quality.validation import Validation
 from pipeline.quality.verdict import Verdict, example_text
-from pipeline.views.catalog import register_tables
+from pipeline.views.register import register_tables
 from pipeline.warehouse.cut import Cut
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table

@@ -15,6 +15,7 @@ from pipeline.parse.line import ParseLimits
 from pipeline.quarantine.judged import CUT, EVENT, LINE_KEY, REJECTED, UNFINISHED, judged_lines
 from pipeline.quarantine.put_back import ReplayRun, end_interrupted, put_back
 from pipeline.quarantine.repaired import RepairedLine
+from pipeline.reading.by_spark import SparkLook
 from pipeline.warehouse.checkpoint import read_checkpoint
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.guard import check_checkpoint
@@ -47,7 +48,7 @@ def replay(spark: SparkSession, warehouse: Warehouse, limits: ParseLimits, reque
     mine = spark.newSession()
     interrupted = end_interrupted(mine, warehouse) if request.changes else _interrupted(mine, warehouse)
     if interrupted != WAITS:
-        check_checkpoint(mine, warehouse, "ingest")
+        check_checkpoint(SparkLook(mine, warehouse), "ingest")
     newest = newest_whole_batch(mine, warehouse)
     lines = judged_lines(mine, warehouse, limits, request.where, request.repaired, newest).persist(StorageLevel.MEMORY_AND_DISK)
     try:

@@ -6,11 +6,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.lanes.blob import MAGIC, VERSION
+from pipeline.reading.by_spark import SparkLook
 from pipeline.upkeep.needed import STREAMED
 from pipeline.upkeep.progress import refusal
-from pipeline.warehouse.checkpoint import entry_settings, offset_entry, read_checkpoint, source_offsets
+from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.offsets import entry_settings, source_offsets
 
 _STORE = "spark.sql.streaming.stateStore.providerClass"
 _PARTITIONS = "spark.sql.shuffle.partitions"
@@ -33,7 +35,7 @@ def inspect(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[str, 
         "folder": folder,
         "bytes": WarehouseFiles(spark).bytes_below(folder),
         "query_id": checkpoint.query_id,
-        "refused": refusal(spark, warehouse, query),
+        "refused": refusal(SparkLook(spark, warehouse), query),
         "planned": checkpoint.last_planned,
         "committed": checkpoint.last_committed,
         "sources": None if entry is None else dict(zip(names, source_offsets(entry), strict=True)),

@@ -1,8 +1,8 @@
 """Small files of ours that nobody reads again."""
 
-from pipeline.warehouse.checkpoint import Checkpoint
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.offsets import Checkpoint
 
 
 def old_listings(files: WarehouseFiles, warehouse: Warehouse, ingest: Checkpoint) -> list[str]:

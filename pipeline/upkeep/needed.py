@@ -2,9 +2,11 @@
 
 from pyspark.sql import SparkSession
 
-from pipeline.warehouse.checkpoint import delta_offsets, offset_entry, read_checkpoint
-from pipeline.warehouse.cut import newest_cut
+from pipeline.reading.by_spark import SparkLook
+from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.newest_cut import newest_cut
+from pipeline.warehouse.offsets import delta_offsets
 
 #: What lanes stream from, in the order of their sources.
 STREAMED = ("dispatch_events", "lane_control")
@@ -17,7 +19,7 @@ def needed_versions(spark: SparkSession, warehouse: Warehouse) -> dict[str, int]
     A consistent cut reads the versions that the newest whole micro-batches left: of a job that stopped, for as long as it is stopped.
     Lanes read on from the last micro-batch that Spark committed: what was planned after it is read again.
     """
-    needed = dict(newest_cut(spark, warehouse).versions)
+    needed = dict(newest_cut(SparkLook(spark, warehouse)).versions)
     for table, version in _lanes_read_on_from(spark, warehouse).items():
         needed[table] = min(version, needed[table])
     return needed

@@ -4,22 +4,15 @@ Its keys are a promise to schedulers and dashboards (docs/operations.md): new on
 """
 
 from collections.abc import Callable
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pyspark.sql import Row, SparkSession
-from pyspark.sql import functions as F
-
 from pipeline.upkeep.backfills import last_backfill, waiting_late_events
-from pipeline.upkeep.progress import ingest_batch_read, newest_event_times, query_progress
-from pipeline.views.catalog import sql_of
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.upkeep.progress import ingest_batch_read, query_progress
 from pipeline.warehouse.guard import newest_batches
-from pipeline.warehouse.layout import QUERIES, Warehouse
-from pipeline.warehouse.lock import Driver, is_gone, read_lock
-from pipeline.warehouse.replays import replayed_lines
-from pipeline.warehouse.table_facts import all_table_facts
+from pipeline.warehouse.layout import QUERIES
+from pipeline.warehouse.lock_file import Driver, is_gone, read_lock
+from pipeline.warehouse.look import Look
 from schemas.tables import JOB_TABLES
 from schemas.tables.backfills import BACKFILLS
 from schemas.tables.watch import QUERY_PROGRESS, RUN_LEDGER
@@ -35,56 +28,53 @@ _OF_RUN = (
 _OF_PROGRESS = ("batch_id", "ended_at", "trigger_execution_ms", "add_batch_ms", "rows_in", "rows_per_s", "event_lag_ms")
 
 
-def status(
-    spark: SparkSession, warehouse: Warehouse, now: datetime, host: str, is_alive: Callable[[Driver], bool], small_below: int
-) -> Document:
+def status(look: Look, now: datetime, host: str, is_alive: Callable[[Driver], bool], small_below: int) -> Document:
     """Everything at `now` (with its zone), as JSON-ready values but for datetimes, which have a zone.
 
     `is_alive` is whether a driver on `host`, where we are, runs. Files below `small_below` bytes are small. The tables batch_manifest and
     lane_control must exist.
     """
-    mine = spark.newSession()  # its temporary views are nobody else's
-    facts = all_table_facts(mine, warehouse, small_below)
+    facts = look.facts(small_below)
     there = {fact.name for fact in facts}
     missing = [table.name for table in JOB_TABLES if table.name not in there]
     document: Document = {
-        "warehouse": warehouse.root,
+        "warehouse": look.warehouse.root,
         "at": now,
         "problems": [],
-        "writer": writer(mine, warehouse, now, host, is_alive),
-        "stop_requested": WarehouseFiles(mine).exists(warehouse.stop_file),
-        "run": None if RUN_LEDGER.name not in there else _last_run(mine, warehouse),
+        "writer": writer(look, now, host, is_alive),
+        "stop_requested": look.files.exists(look.warehouse.stop_file),
+        "run": None if RUN_LEDGER.name not in there else _last_run(look),
         "queries": {
             query: {
-                **query_progress(mine, warehouse, query),
-                "last_progress": None if QUERY_PROGRESS.name not in there else _last_progress(mine, warehouse, query),
+                **query_progress(look, query),
+                "last_progress": None if QUERY_PROGRESS.name not in there else _last_progress(look, query),
             }
             for query in QUERIES
         },
-        "events": _events(mine, warehouse),
-        "event_time": _event_time(mine, warehouse, now),
-        "gaps": {} if "log_gaps" in missing else _gaps(mine, warehouse),
-        "late": {} if "late_events" in missing else _by_reason(mine, warehouse, "late_events"),
+        "events": _events(look),
+        "event_time": _event_time(look, now),
+        "gaps": {} if "log_gaps" in missing else _gaps(look),
+        "late": {} if "late_events" in missing else _by_reason(look, "late_events"),
         "backfill": {
-            "last": None if BACKFILLS.name not in there else last_backfill(mine, warehouse),
-            "waiting": {} if "late_events" in missing else waiting_late_events(mine, warehouse),
+            "last": None if BACKFILLS.name not in there else last_backfill(look),
+            "waiting": {} if "late_events" in missing else waiting_late_events(look),
         },
-        "quarantine": {} if "quarantine" in missing else _by_reason(mine, warehouse, "quarantine"),
-        "tables": {fact.name: {key: value for key, value in asdict(fact).items() if key != "name"} for fact in facts},
+        "quarantine": {} if "quarantine" in missing else _by_reason(look, "quarantine"),
+        "tables": {fact.name: {key: value for key, value in fact._asdict().items() if key != "name"} for fact in facts},
         "missing_tables": missing,
     }
     document["problems"] = problems(document)
     return document
 
 
-def writer(spark: SparkSession, warehouse: Warehouse, now: datetime, host: str, is_alive: Callable[[Driver], bool]) -> Document:
+def writer(look: Look, now: datetime, host: str, is_alive: Callable[[Driver], bool]) -> Document:
     """Who holds the warehouse's lock: state `nobody`, `running`, `gone` (left behind by a driver that died) or `unreadable`."""
-    files = WarehouseFiles(spark)
-    if not files.exists(warehouse.lock_file):
+    lock_file = look.warehouse.lock_file
+    if not look.files.exists(lock_file):
         return {"state": "nobody"}
-    holder = read_lock(files, warehouse.lock_file)
+    holder = read_lock(look.files, lock_file)
     if holder is None:
-        return {"state": "unreadable" if files.exists(warehouse.lock_file) else "nobody"}
+        return {"state": "unreadable" if look.files.exists(lock_file) else "nobody"}
     gone = is_gone(holder, now, host, is_alive)
     driver = {"run_id": holder.driver.run_id, "host": holder.driver.host, "pid": holder.driver.pid}
     return {"state": "gone" if gone else "running", **driver, "started_at": holder.started_at, "heartbeat_at": holder.heartbeat_at}
@@ -107,39 +97,30 @@ def problems(document: Document) -> list[str]:
     return found
 
 
-def _last_run(spark: SparkSession, warehouse: Warehouse) -> Document | None:
+def _last_run(look: Look) -> Document | None:
     """The run that was started last, as far as run_ledger has it. Without an end it runs, or was killed: the writer's state shows which."""
-    ledger = spark.read.format("delta").load(warehouse.table(RUN_LEDGER.name))
     # Of the two rows of a run the one with its end, if it is there.
-    rows = ledger.orderBy(F.desc("started_at"), F.desc_nulls_last("ended_at")).select(*_OF_RUN).limit(1).collect()
-    return _in_utc(rows[0].asDict()) if rows else None
+    newest = f"SELECT {', '.join(_OF_RUN)} FROM run_ledger ORDER BY started_at DESC, ended_at DESC NULLS LAST LIMIT 1"
+    return next(iter(look.rows(newest)), None)
 
 
-def _last_progress(spark: SparkSession, warehouse: Warehouse, query: str) -> Document | None:
+def _last_progress(look: Look, query: str) -> Document | None:
     """The newest micro-batch of the query that query_progress has: a minute may pass until it is there."""
-    of_query = spark.read.format("delta").load(warehouse.table(QUERY_PROGRESS.name)).where(F.col("query") == query)
-    rows = of_query.orderBy(F.desc("ended_at")).select(*_OF_PROGRESS).limit(1).collect()
-    return _in_utc(rows[0].asDict()) if rows else None
+    newest = f"SELECT {', '.join(_OF_PROGRESS)} FROM query_progress WHERE query = '{query}' ORDER BY ended_at DESC LIMIT 1"
+    return next(iter(look.rows(newest)), None)
 
 
-def _in_utc(row: Document) -> Document:
-    """collect() gives naive times of this process's local zone."""
-    return {key: value.astimezone(UTC) if isinstance(value, datetime) else value for key, value in row.items()}
-
-
-def _events(spark: SparkSession, warehouse: Warehouse) -> Document:
+def _events(look: Look) -> Document:
     """The row of the view log_balance. Lanes may be quicker than ingest's books: then they are not behind."""
-    for table in ("batch_manifest", "lane_control"):
-        spark.read.format("delta").load(warehouse.table(table)).createOrReplaceTempView(table)
-    replayed_lines(spark, warehouse).createOrReplaceTempView("quarantine_replays")
-    row = spark.sql(sql_of("log_balance")).drop("last_written_at").collect()[0].asDict()
+    row = look.rows("SELECT * FROM log_balance")[0]
+    del row["last_written_at"]
     return {**row, "lanes_behind": max(0, row["lanes_behind"])}
 
 
-def _event_time(spark: SparkSession, warehouse: Warehouse, now: datetime) -> Document:
-    batches = newest_batches(spark, warehouse, "lanes")
-    read_batch = ingest_batch_read(spark, warehouse, batches[0].source_offsets) if batches else None
-    newest, read = newest_event_times(spark, warehouse, read_batch)
+def _event_time(look: Look, now: datetime) -> Document:
+    batches = newest_batches(look, "lanes")
+    read_batch = ingest_batch_read(look, batches[0]["source_offsets"]) if batches else None
+    newest, read = look.newest_event_times(read_batch)
     return {
         "newest": _instant(newest),
         "newest_age_s": None if newest is None else max(_NOW_S, (now - _EPOCH).total_seconds() - newest / 1e6),
@@ -152,17 +133,15 @@ def _instant(us: int | None) -> datetime | None:
     return None if us is None else _EPOCH + timedelta(microseconds=us)
 
 
-def _gaps(spark: SparkSession, warehouse: Warehouse) -> Document:
-    gaps = spark.read.format("delta").load(warehouse.table("log_gaps"))
-    row: Row = gaps.agg(
-        F.count_if(F.col("kind") == "lost").alias("lost_ranges"),
-        F.coalesce(F.sum("events"), F.lit(0)).alias("lost_events"),
-        F.count_if(F.col("kind") == "clock_step").alias("clock_steps"),
-        F.unix_micros(F.max(F.when(F.col("kind") == "lost", F.coalesce("ts_after", "ts_before")))).alias("newest"),
-    ).collect()[0]
-    return {**row.asDict(), "newest": _instant(row["newest"])}
+def _gaps(look: Look) -> Document:
+    (row,) = look.rows(
+        "SELECT count_if(kind = 'lost') AS lost_ranges, CAST(coalesce(sum(events), 0) AS BIGINT) AS lost_events,"
+        " count_if(kind = 'clock_step') AS clock_steps,"
+        " unix_micros(max(CASE WHEN kind = 'lost' THEN coalesce(ts_after, ts_before) END)) AS newest FROM log_gaps"
+    )
+    return {**row, "newest": _instant(row["newest"])}
 
 
-def _by_reason(spark: SparkSession, warehouse: Warehouse, table: str) -> dict[str, int]:
-    rows = spark.read.format("delta").load(warehouse.table(table)).groupBy("reason").count().orderBy(F.desc("count"), "reason").collect()
-    return {row["reason"]: row["count"] for row in rows}
+def _by_reason(look: Look, table: str) -> dict[str, int]:
+    rows = look.rows(f"SELECT reason, count(*) AS how_many FROM {table} GROUP BY reason ORDER BY how_many DESC, reason")
+    return {row["reason"]: row["how_many"] for row in rows}

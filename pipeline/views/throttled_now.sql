@@ -26,7 +26,7 @@ WITH ranked AS (
 counted AS (
   -- 0 from the newest window back to the first that was not throttled, or that does not touch the one after it.
   SELECT *,
-    sum(CASE WHEN throttled AND (age = 1 OR newer = struct(clock_segment, window_end)) THEN 0 ELSE 1 END)
+    sum(CASE WHEN throttled AND (age = 1 OR newer.clock_segment = clock_segment AND newer.window_start = window_end) THEN 0 ELSE 1 END)
       OVER (PARTITION BY broker, epoch, topic, subscription, opened_at ORDER BY age) AS breaks
   FROM ranked
   WHERE ended_at IS NULL

@@ -4,19 +4,12 @@ Each table by itself is atomic, but a micro-batch writes several: read each at i
 others do not have yet. `batch_manifest` records where the tables stood after each whole one.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from delta.tables import DeltaTable
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-
-from pipeline.warehouse.checkpoint import delta_offsets
-from pipeline.warehouse.guard import WRITTEN_BY
-from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import newest_version
+from pipeline.warehouse.layout import WRITTEN_BY
+from pipeline.warehouse.offsets import delta_offsets
 from schemas.tables import JOB_TABLES
-from schemas.tables.backfills import BACKFILLS
 
 #: Every table is made empty: nothing was written at version 0.
 EMPTY_VERSION = 0
@@ -73,31 +66,20 @@ def consistent_cut(ingest: Sequence[Batch], lanes: Sequence[Batch]) -> Cut:
     return Cut(versions, newest, read)
 
 
-def newest_cut(spark: SparkSession, warehouse: Warehouse) -> Cut:
-    """The newest consistent cut of a warehouse now."""
-    manifest = spark.read.format("delta").load(warehouse.table("batch_manifest"))
-    cut = consistent_cut(_newest(manifest.where("query = 'ingest'")), _newest(manifest.where("query = 'lanes'")))
-    return replace(cut, versions={**cut.versions, **_after_backfills(spark, warehouse, cut)})
+def beyond_swaps(versions: Mapping[str, int], swapped: Mapping[str, Collection[int]]) -> dict[str, int]:
+    """Versions of the tables after the commits of whole backfill rounds (`swapped`) that follow them without an append between."""
+    gone_on = {}
+    for table, replaced in swapped.items():
+        gone_on[table] = versions[table]
+        while gone_on[table] + 1 in replaced:
+            gone_on[table] += 1
+    return gone_on
 
 
-def _after_backfills(spark: SparkSession, warehouse: Warehouse, cut: Cut) -> dict[str, int]:
-    """Tables that whole rounds of `backfill` changed since the cut, without a micro-batch between: their versions then."""
-    path = warehouse.table(BACKFILLS.name)
-    if newest_version(spark, path) < 0:
-        return {}
-    finished = spark.read.format("delta").load(path).where("swapped").agg(F.max("finished_at")).collect()[0][0]
-    if finished is None:
-        return {}
-    versions = {}
-    for table in WRITTEN_BY["lanes"]:
-        commits = DeltaTable.forPath(spark, warehouse.table(table)).history(LOOKED_AT).where(F.col("timestamp") <= F.lit(finished))
-        replaced = {row.version for row in commits.where("NOT isBlindAppend").select("version").collect()}
-        versions[table] = cut.versions[table]
-        while versions[table] + 1 in replaced:
-            versions[table] += 1
-    return versions
+def rows_of_the_cut(cut: Cut) -> str:
+    """SQL: whether a row of batch_manifest belongs to the cut."""
+    return f"{_up_to('ingest', cut.ingest)} OR {_up_to('lanes', cut.lanes)}"
 
 
-def _newest(rows: DataFrame) -> list[Batch]:
-    newest = rows.orderBy(F.desc("batch_id")).limit(LOOKED_AT)
-    return [Batch(*row) for row in newest.select("batch_id", "source_offsets", "table_versions").collect()]
+def _up_to(query: str, newest: Batch | None) -> str:
+    return "false" if newest is None else f"(query = '{query}' AND batch_id <= {newest.batch_id})"

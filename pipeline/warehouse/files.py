@@ -1,13 +1,13 @@
 """Small text files in a warehouse (lock, stop file, checkpoints), through Hadoop's file systems: WAREHOUSE may be any URI they know."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BadWarehouse
+from pipeline.warehouse.local_files import local_path, names_in, text_in
 
 
 class WarehouseFiles:
@@ -37,7 +37,7 @@ class WarehouseFiles:
 
     def exists(self, uri: str) -> bool:
         """Whether a file or folder is there."""
-        local = _local(uri)
+        local = local_path(uri)
         if local is not None:
             return local.exists()
         system, path = self._open(uri)
@@ -45,9 +45,9 @@ class WarehouseFiles:
 
     def names(self, folder: str) -> list[str]:
         """Names of what lies in `folder`, sorted; empty if it does not exist."""
-        local = _local(folder)
+        local = local_path(folder)
         if local is not None:
-            return sorted(entry.name for entry in local.iterdir()) if local.exists() else []
+            return names_in(local)
         system, path = self._open(folder)
         return sorted(status.getPath().getName() for status in system.listStatus(path)) if system.exists(path) else []
 
@@ -69,12 +69,9 @@ class WarehouseFiles:
 
     def read(self, uri: str) -> str | None:
         """Content as UTF-8 text; None if there is no such file (or it vanishes while it is read)."""
-        local = _local(uri)
+        local = local_path(uri)
         if local is not None:
-            try:
-                return local.read_text("utf-8")
-            except FileNotFoundError:
-                return None
+            return text_in(local)
         system, path = self._open(uri)
         try:
             stream = system.open(path)
@@ -131,14 +128,6 @@ class WarehouseFiles:
 
     def _no_attributes(self) -> Any:
         return self._gateway.new_array(self._jvm.java.nio.file.attribute.FileAttribute, 0)
-
-
-def _local(uri: str) -> Path | None:
-    """The path that Hadoop's URI of a local file names (nothing in it is percent-encoded); None for another file system.
-
-    A path without a scheme is in Hadoop's default file system, whichever that is.
-    """
-    return Path("/" + uri.removeprefix("file:").lstrip("/")) if uri.startswith("file:/") else None
 
 
 def _fill(stream: Any, text: str) -> None:

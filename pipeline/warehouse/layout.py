@@ -2,9 +2,16 @@
 
 from dataclasses import dataclass
 
+from schemas.tables import LANE_TABLES
+
 QUERIES = ("ingest", "lanes")
 #: What `rebuild` has to forget so that a query begins anew: lanes have read what ingest wrote.
 REBUILT_WITH = {"ingest": "all", "lanes": "lanes"}
+#: Tables that a query alone writes rows of its own into. `lane_control` has several writers and belongs to none.
+WRITTEN_BY = {
+    "ingest": ("dispatch_events", "quarantine", "names", "ingest_files"),
+    "lanes": tuple(table.name for table in LANE_TABLES),
+}
 
 
 @dataclass(frozen=True)
@@ -63,3 +70,8 @@ class Warehouse:
         """The command that computes anew what `query` (one of QUERIES) wrote."""
         events = " --events URI" if query == "ingest" else ""
         return f"./spark-submit.sh rebuild {REBUILT_WITH[query]} --warehouse {self.root}{events}"
+
+
+def writer_of(table: str) -> str:
+    """The query that is to be computed anew where the table is gone or another; ingest, and with it all, where it is not of lanes alone."""
+    return "lanes" if table in WRITTEN_BY["lanes"] else "ingest"

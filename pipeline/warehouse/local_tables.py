@@ -3,38 +3,19 @@
 delta-rs is used on the local file system alone: other file systems need Hadoop's settings, and there Spark does the same.
 """
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
 from operator import and_
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.warehouse import delta_log
+from pipeline.warehouse.local_log import local_folder, newest_local_version, opened
 from schemas.field import Table
 from schemas.render.spark import struct
-
-#: A commit of a table in its log.
-_COMMIT = re.compile(r"(\d{20})\.json")
-
-
-def local_folder(uri: str) -> str | None:
-    """The folder that a URI or absolute path names on the local file system; None: on another one, or delta-rs cannot open it.
-
-    delta-rs decodes a folder's name once too often, so it looks for one with a percent sign elsewhere.
-    """
-    path = uri.removeprefix("file:")
-    return "/" + path.lstrip("/") if path.startswith("/") and "%" not in path else None
-
-
-def opened(folder: str, version: int | None = None) -> DeltaTable:
-    """The table in a folder that `local_folder` gave, now or at a version. Raises DeltaError or TableNotFoundError if there is none."""
-    return DeltaTable(Path(folder).as_uri(), version)
 
 
 def newest_version(spark: SparkSession, uri: str) -> int:
@@ -42,10 +23,7 @@ def newest_version(spark: SparkSession, uri: str) -> int:
     folder = local_folder(uri)
     if folder is None:
         return delta_log.version(spark, uri)
-    log = Path(folder, "_delta_log")
-    if not log.is_dir():
-        return -1
-    return max((int(found[1]) for name in log.iterdir() if (found := _COMMIT.fullmatch(name.name))), default=-1)
+    return newest_local_version(folder)
 
 
 def arrow_rows(

@@ -1,7 +1,5 @@
 """Files, bytes and rows of every table, from Delta's own log: no data file is opened."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
@@ -10,20 +8,8 @@ from pyspark.sql import functions as F
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import newest_version
+from pipeline.warehouse.look import TableFacts
 from schemas.tables import TABLES
-
-
-@dataclass(frozen=True)
-class TableFacts:
-    """A table at its newest version. `rows` is None if a file came without statistics; times are the file system's."""
-
-    name: str
-    version: int
-    written_at: datetime | None
-    files: int
-    small_files: int
-    bytes: int
-    rows: int | None
 
 
 def existing_tables(spark: SparkSession, warehouse: Warehouse) -> list[str]:

@@ -11,8 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from pipeline.faults import BadWarehouse
-from pipeline.warehouse.guard import writer_of
-from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.layout import Warehouse, writer_of
 from pipeline.warehouse.local_tables import local_folder, newest_version, opened
 from schemas.field import Table
 from schemas.render.ddl import add_columns, constraints, create_table, delta_path, properties

@@ -20,7 +20,7 @@ from jobs.driver import is_alive, process_start
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.settings import Settings, load_settings
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.lock import Driver
+from pipeline.warehouse.lock_file import Driver
 
 SETTINGS = load_settings(None, ["stream.trigger_interval_ms=200"], {})
 

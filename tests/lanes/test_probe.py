@@ -19,7 +19,8 @@ from quota_tables import checks_of
 from suite.examples import examples
 
 from pipeline.faults import BrokenInvariant
-from pipeline.lanes.probe import Probe, probe_lanes
+from pipeline.lanes.probe import Probe
+from pipeline.lanes.probe_query import probe_lanes
 from pipeline.sinks.outcomes import output_column
 from schemas.lane_columns import LANE_COLUMNS, LANE_KEY
 from schemas.outcomes import KINDS

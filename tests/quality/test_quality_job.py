@@ -22,10 +22,11 @@ from pipeline.quality.laws import LAWS, NAMES, Law
 from pipeline.quality.rules import Rule
 from pipeline.quality.validation import Validation
 from pipeline.quality.verdict import Verdict
-from pipeline.views.catalog import register, register_tables
+from pipeline.reading.by_spark import SparkLook
+from pipeline.views.register import register, register_tables
 from pipeline.warehouse import delta_log
-from pipeline.warehouse.cut import newest_cut
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.newest_cut import newest_cut
 from pipeline.warehouse.tables import create_missing_tables, make_report_table
 from schemas.tables import JOB_TABLES, TABLES_BY_NAME
 from schemas.tables.quality import QUALITY_RESULTS
@@ -37,7 +38,7 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 def session(spark: SparkSession, sound: Warehouse) -> SparkSession:
     """A session in which the tables are as the newest cut has them."""
     session = spark.newSession()
-    register_tables(session, sound, newest_cut(session, sound))
+    register_tables(session, sound, newest_cut(SparkLook(session, sound)))
     return session
 
 
@@ -58,7 +59,7 @@ def test_a_sound_warehouse_passes_beside_a_running_job_and_says_so_everywhere(
     assert {row.table_name for row in results if row.kind == "key"} == {table.name for table in JOB_TABLES}
     assert {(row.success, row.unexpected, row.example) for row in results} == {(True, 0, None)}
     bronze = next(row for row in results if row.table_name == "dispatch_events")
-    assert bronze.table_versions == {"dispatch_events": str(newest_cut(spark, sound).versions["dispatch_events"])}
+    assert bronze.table_versions == {"dispatch_events": str(newest_cut(SparkLook(spark, sound)).versions["dispatch_events"])}
     index = (docs / "index.html").read_text(encoding="utf-8")
     assert all(name in index for name in (*NAMES, *(table.name for table in JOB_TABLES)))
     assert len(list((docs / "validations").rglob("*.html"))) == len(NAMES) + len(JOB_TABLES)
@@ -289,5 +290,5 @@ def test_a_folder_without_tables_is_refused(tmp_path: Path, capsys: pytest.Captu
 def test_the_laws_hold_of_empty_tables(spark: SparkSession, tmp_path: Path) -> None:
     empty, session = Warehouse(str(tmp_path)), spark.newSession()
     create_missing_tables(session, empty)
-    register_tables(session, empty, newest_cut(session, empty))
+    register_tables(session, empty, newest_cut(SparkLook(session, empty)))
     assert {law.name: session.sql(law.sql).count() for law in LAWS} == dict.fromkeys(NAMES, 0)

@@ -19,11 +19,13 @@ from jobs.cli import main
 from jobs.driver import locked
 from pipeline.faults import BadWarehouse
 from pipeline.quality.laws import NAMES, Law
+from pipeline.reading.by_spark import SparkLook
 from pipeline.upkeep.closed import batch_read_for_good
-from pipeline.views.catalog import named_in, register, register_tables
-from pipeline.warehouse.cut import newest_cut
+from pipeline.views.catalog import named_in
+from pipeline.views.register import register, register_tables
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock import UpkeepLock
+from pipeline.warehouse.newest_cut import newest_cut
 from schemas.render.ddl import delta_path
 
 BOOKS = "every_line_is_an_event_or_quarantined"
@@ -51,7 +53,7 @@ def replay(damaged: Damaged, capsys: pytest.CaptureFixture[str], *words: str) ->
 def broken_laws(spark: SparkSession, warehouse: Warehouse, names: Sequence[str]) -> dict[str, int]:
     """Law → rows that break it, over the newest consistent cut."""
     session = spark.newSession()
-    register_tables(session, warehouse, newest_cut(session, warehouse), named_in(" ".join(Law(name).sql for name in names)))
+    register_tables(session, warehouse, newest_cut(SparkLook(session, warehouse)), named_in(" ".join(Law(name).sql for name in names)))
     return {name: count for name in names if (count := session.sql(Law(name).sql).count())}
 
 
@@ -146,7 +148,7 @@ def test_the_next_micro_batch_takes_a_replay_into_the_cut_and_lanes_computed_ane
     write_events(more, damaged.folder / "events" / "more.jsonl")
     run_job(damaged.more, warehouse)
     assert len(listed(warehouse, "dispatch_events")) == len(damaged.events) + len(more)
-    assert newest_cut(spark, warehouse).versions["quarantine_replays"] == 2
+    assert newest_cut(SparkLook(spark, warehouse)).versions["quarantine_replays"] == 2
     assert broken_laws(spark, warehouse, NAMES) == {}
     assert main(["rebuild", "lanes", "--warehouse", warehouse.root, "--yes"]) == 0
     run_job(damaged.more, warehouse)

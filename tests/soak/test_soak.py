@@ -22,6 +22,7 @@ from upkeep_log import capture
 
 from jobs.cli import main
 from jobs.driver import utc_now
+from pipeline.reading.by_spark import SparkLook
 from pipeline.upkeep import vacuum
 from pipeline.upkeep.status import status
 from pipeline.warehouse.layout import Warehouse
@@ -126,7 +127,7 @@ def test_stream_maintain_backfill_and_readers_do_not_disturb_each_other(
                 if job.written("lanes", "rows_in"):
                     removed += maintained(warehouse, capsys)
                     done.append(backfilled(warehouse, capsys, days[len(done) // 2 % len(days)] if len(done) % 2 else None))
-                found = status(spark, warehouse, utc_now(), "elsewhere", lambda _: True, 1 << 20)
+                found = status(SparkLook(spark, warehouse), utc_now(), "elsewhere", lambda _: True, 1 << 20)
                 assert found["problems"] == []
         for _ in range(3):
             done.append(backfilled(warehouse, capsys))

@@ -14,9 +14,11 @@ from upkeep_log import LOST, first_epoch, second_epoch
 
 from jobs.cli import main
 from jobs.status import run_words, text_lines
+from pipeline.reading.by_spark import SparkLook
+from pipeline.reading.room import ReadingRoom
 from pipeline.upkeep.status import problems, status
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.lock import STALE_AFTER, Driver, LockEntry, is_gone
+from pipeline.warehouse.lock_file import STALE_AFTER, Driver, LockEntry, is_gone
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 HERE = "here"
@@ -25,7 +27,12 @@ OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
 
 
 def asked(spark: SparkSession, warehouse: Warehouse, *, alive: bool = True) -> dict[str, Any]:
-    return status(spark, warehouse, NOON, HERE, lambda _: alive, 1 << 20)
+    """By the reading room; Spark says the same."""
+    by_room, by_spark = (
+        status(look, NOON, HERE, lambda _: alive, 1 << 20) for look in (ReadingRoom(warehouse), SparkLook(spark, warehouse))
+    )
+    assert by_room == by_spark
+    return by_room
 
 
 def test_a_stopped_warehouse_tells_how_far_it_got_and_what_is_missing(spark: SparkSession, made: Warehouse) -> None:
@@ -104,7 +111,6 @@ def paths(document: dict[str, Any], *, top: bool = True) -> set[str]:
     return found
 
 
-@pytest.mark.usefixtures("spark")
 def test_where_no_warehouse_is_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "--warehouse", str(tmp_path / "none")]) == 2
     assert "there is no warehouse at" in capsys.readouterr().err

@@ -10,7 +10,8 @@ from pyspark.sql import SparkSession
 from views_from_memory import register_from_memory
 
 from pipeline.faults import BadWarehouse
-from pipeline.views.catalog import VIEWS, named_in, question, register
+from pipeline.views.catalog import VIEWS, named_in, question
+from pipeline.views.register import register
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables import TABLES

@@ -5,7 +5,7 @@ The commands' tests (test_demo_queries.py and others) ask views over Delta table
 
 from pyspark.sql import SparkSession
 
-from pipeline.views.catalog import register_views
+from pipeline.views.register import register_views
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import arrow_rows, frame_of
 from schemas.tables import TABLES

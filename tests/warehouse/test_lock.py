@@ -11,7 +11,8 @@ from pyspark.sql import SparkSession
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.lock import STALE_AFTER, Driver, DriverLock, UpkeepLock
+from pipeline.warehouse.lock import DriverLock, UpkeepLock
+from pipeline.warehouse.lock_file import STALE_AFTER, Driver
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 FIRST = Driver("run-1", "here", 100, "boot:1")

@@ -19,7 +19,7 @@ from jobs.run_ledger import settings_fingerprint
 from jobs.stream import check_log_file
 from pipeline.faults import BadConfig
 from pipeline.settings import load_settings
-from pipeline.views.catalog import register
+from pipeline.views.register import register
 from pipeline.warehouse.layout import Warehouse
 from pipeline.watch.outbox import Entry
 

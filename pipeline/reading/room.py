@@ -1,0 +1,239 @@
+"""The reading room: tables and views of a warehouse on the local file system, answered by DuckDB. No Spark, no lock, no writes."""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from typing import Any
+
+import duckdb
+
+from pipeline.faults import BadConfig, BadWarehouse
+from pipeline.reading.answer import Answer
+from pipeline.reading.delta_table import (
+    OnlySpark,
+    OpenTable,
+    declared_columns,
+    empty_relation,
+    open_table,
+    refuse_unknown_features,
+    relation,
+    removed_rows,
+)
+from pipeline.reading.dialect import MACROS, for_duckdb, translated
+from pipeline.reading.facts import facts_of, newest_event_times
+from pipeline.reading.statement import DESCRIBE, EXPLAIN, SHOW, Statement, admitted
+from pipeline.views.catalog import VIEWS, all_names, named_in, sql_of
+from pipeline.warehouse.cut import Cut, rows_of_the_cut
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_files import LocalFiles
+from pipeline.warehouse.local_log import local_commits, local_folder, newest_local_version, opened
+from pipeline.warehouse.look import Commit, TableFacts
+from pipeline.warehouse.newest_cut import newest_cut
+from schemas.tables import JOB_TABLES, TABLES, TABLES_BY_NAME
+
+#: Rows of a record batch: DuckDB makes them of some vectors.
+_BATCH_ROWS = 65_536
+#: Spark's names of DuckDB's types, for DESCRIBE.
+_SPARK_TYPES = {
+    "VARCHAR": "string",
+    "TIMESTAMP WITH TIME ZONE": "timestamp",
+    "INTEGER": "int",
+    "HUGEINT": "decimal(38,0)",
+    "BLOB": "binary",
+}
+
+
+class ReadingRoom:
+    """A look at one warehouse (`Look`), which also answers statements of people (`ask`).
+
+    A table is opened when a query first names it, and stays at that version until `refresh`. With `consistent` tables of the job stand at
+    the newest consistent cut of that moment, else each at its newest version. Raises OnlySpark where only Spark can read, BadWarehouse for
+    a table that is gone. Not for several threads.
+    """
+
+    def __init__(self, warehouse: Warehouse, *, consistent: bool = False) -> None:
+        if local_folder(warehouse.root) is None:
+            raise OnlySpark(f"{warehouse.root} is not on the local file system, or has a percent sign in its path")
+        self.warehouse = warehouse
+        self.files = LocalFiles()
+        self._open: dict[str, OpenTable | None] = {}
+        self._made: set[str] = set()
+        self._consistent = consistent
+        self._cut: Cut | None = None
+        self._duckdb = _closed_duckdb([self._folder(table.name) for table in TABLES])
+        self._settle()
+
+    # ---- Look -------------------------------------------------------------------------------------------------------------------------
+
+    def version(self, table: str) -> int:
+        """Newest version of the table; −1 if there is none."""
+        return newest_local_version(self._folder(table))
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """Rows of a query of ours, over tables and views that are opened where it names them; a table that is not there has none."""
+        with _files_may_go():
+            self._make(named_in(sql), lenient=True)
+            answer = self._fetched(translated(sql), None)
+        return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+    def batches(self, sql: str) -> Iterator[Any]:
+        """The same rows as Arrow's record batches, read on as they are asked for: for more than fits into lists."""
+        with _files_may_go():
+            self._make(named_in(sql), lenient=True)
+            yield from self._duckdb.sql(translated(sql)).to_arrow_reader(_BATCH_ROWS)
+
+    def facts(self, small_below: int) -> list[TableFacts]:
+        """Of every declared table that is there, in declared order, at its newest version."""
+        folders = {table.name: self._folder(table.name) for table in TABLES}
+        return [facts_of(name, folder, small_below) for name, folder in folders.items() if newest_local_version(folder) >= 0]
+
+    def newest_event_times(self, read_batch: int | None) -> tuple[int | None, int | None]:
+        """Greatest `ts` (µs) of all events, and of those in files of nothing beyond that micro-batch."""
+        return newest_event_times(self._folder("dispatch_events"), read_batch)
+
+    def commits(self, table: str, most: int | None = None) -> list[Commit]:
+        """What the table's log still has of its versions, newest first."""
+        return local_commits(self._folder(table), most)
+
+    def refuse_what_only_spark_reads(self) -> None:
+        """Raise OnlySpark if a table is one, before a long answer stops half-way."""
+        for table in TABLES:
+            if self.version(table.name) >= 0:
+                refuse_unknown_features(table.name, opened(self._folder(table.name)))
+
+    # ---- statements of people ---------------------------------------------------------------------------------------------------------
+
+    def ask(self, sql: str, most: int | None = None) -> Answer:
+        """What a statement in Spark's dialect asks, the first `most` rows. Raises BadConfig for bad SQL, or for what is not answered."""
+        statement = admitted(sql, all_names())
+        if statement.what == SHOW:
+            return self._shown(statement)
+        if statement.what == DESCRIBE:
+            return self._described(statement.name)
+        assert statement.query is not None
+        text = for_duckdb(statement.query)
+        try:
+            with _files_may_go():
+                self._make(named_in(sql), lenient=False)
+                # What is refused was refused above, by Spark's grammar; this is DuckDB's own opinion of what it is about to run.
+                if [one.type for one in duckdb.extract_statements(text)] != [duckdb.StatementType.SELECT]:
+                    raise BadConfig("SQL: this is no query")
+                if statement.what == EXPLAIN:
+                    return Answer(["plan"], [(row[1],) for row in self._duckdb.execute(f"EXPLAIN {text}").fetchall()])
+                return self._fetched(text, most)
+        except duckdb.Error as refused:
+            raise BadConfig(f"SQL: {str(refused).strip().splitlines()[0]}; Spark answers with --engine spark") from refused
+
+    def refresh(self) -> list[str]:
+        """Go to what is newest now; returns the tables that are opened anew when they are named next."""
+        before = self._cut
+        self._settle()
+        changed = [name for name, table in self._open.items() if self._version_wanted(name) != (table.version if table else -1)]
+        if before is not None and self._cut != before and "batch_manifest" in self._open:
+            changed.append("batch_manifest")
+        for name in changed:
+            del self._open[name]
+        # A view of DuckDB keeps the columns of what it names: made again, it takes them from there.
+        self._made = {name for name in self._made if name in self._open}
+        return changed
+
+    # ---- tables and views -------------------------------------------------------------------------------------------------------------
+
+    def _folder(self, table: str) -> str:
+        folder = local_folder(self.warehouse.table(table))
+        assert folder is not None
+        return folder
+
+    def _settle(self) -> None:
+        """Find the newest cut, where one is wanted."""
+        if self._consistent:
+            self._cut = newest_cut(ReadingRoom(self.warehouse))
+
+    def _version_wanted(self, table: str) -> int:
+        if self._cut is not None and table in self._cut.versions:
+            return self._cut.versions[table]
+        return self.version(table)
+
+    def _make(self, names: Collection[str], *, lenient: bool) -> None:
+        """Have DuckDB know these tables and views, in the order of the catalog: a view comes after what it names."""
+        for name in names:
+            if name not in self._made:
+                query = translated(sql_of(name)) if name in VIEWS else self._table(name, lenient)
+                self._duckdb.execute(f"CREATE OR REPLACE VIEW {name} AS {query}")
+                self._made.add(name)
+
+    def _table(self, name: str, lenient: bool) -> str:
+        version = self._version_wanted(name)
+        if version < 0:
+            if TABLES_BY_NAME[name] in JOB_TABLES and not lenient:
+                raise BadWarehouse(
+                    f"no table {name} in {self.warehouse.root}. Is it the right --warehouse? "
+                    f"One is made by: ./spark-submit.sh stream --events DIR --warehouse {self.warehouse.root}"
+                )
+            self._open[name] = None
+            return empty_relation(declared_columns(TABLES_BY_NAME[name].fields))
+        table = self._open[name] = open_table(name, self._folder(name), version)
+        query = relation(table)
+        if table.removed:
+            removed = f"removed_of_{name}"
+            self._duckdb.execute(f"CREATE OR REPLACE TABLE {removed} AS SELECT unnest($1) AS file, unnest($2) AS row", removed_rows(table))
+            query = f"{query} WHERE (filename, file_row_number) NOT IN (FROM {removed})"
+        if name == "batch_manifest" and self._cut is not None:
+            return f"SELECT * FROM ({query}) WHERE {rows_of_the_cut(self._cut)}"
+        return query
+
+    def _fetched(self, sql: str, most: int | None) -> Answer:
+        cursor = self._duckdb.execute(sql)
+        columns = [column[0] for column in cursor.description]
+        rows = cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
+        return Answer(columns, rows[:most], most is not None and len(rows) > most)
+
+    def _shown(self, statement: Statement) -> Answer:
+        """With the columns that Spark gives them."""
+        if statement.name == "COLUMNS":
+            return Answer(["col_name"], [row[:1] for row in self._described(statement.of).rows])
+        names = all_names() if statement.name == "TABLES" else VIEWS
+        chosen = [name for name in sorted(names) if fnmatchcase(name, statement.like or "*")]
+        return Answer(
+            ["namespace", "tableName" if statement.name == "TABLES" else "viewName", "isTemporary"], [("", n, True) for n in chosen]
+        )
+
+    def _described(self, name: str) -> Answer:
+        """Columns and types; the meaning of a declared column beside them."""
+        self._make(named_in(name), lenient=False)
+        meanings = {field.name: field.meaning for field in TABLES_BY_NAME[name].fields} if name in TABLES_BY_NAME else {}
+        found = self._duckdb.execute(f"DESCRIBE {name}").fetchall()
+        return Answer(
+            ["col_name", "data_type", "comment"],
+            [(column, _SPARK_TYPES.get(kind, kind.lower()), meanings.get(column)) for column, kind, *_ in found],
+        )
+
+
+@contextmanager
+def _files_may_go() -> Iterator[None]:
+    """A file of a version that was opened may be gone: `maintain` deletes those that nobody has needed for a week, `rebuild` all."""
+    try:
+        yield
+    except duckdb.IOException as gone:
+        reason = str(gone).strip().splitlines()[0]
+        raise BadWarehouse(f"a file of a table is gone while it was read (`maintain`, `rebuild`?): ask again; {reason}") from gone
+
+
+def _closed_duckdb(folders: list[str]) -> duckdb.DuckDBPyConnection:
+    """A DuckDB in memory that reads nothing outside of these folders, loads no extension and keeps these settings."""
+    connection = duckdb.connect(
+        config={
+            "allow_community_extensions": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",
+        }
+    )
+    for macro in MACROS:
+        connection.execute(macro)
+    connection.execute("SET TimeZone = 'UTC'")
+    quoted = ", ".join("'" + folder.replace("'", "''") + "/'" for folder in folders)
+    connection.execute(f"SET allowed_directories = [{quoted}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection

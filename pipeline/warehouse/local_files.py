@@ -1,0 +1,44 @@
+"""Small files on the local file system, without Hadoop: each of its steps crosses into the JVM some times."""
+
+from pathlib import Path
+
+
+def local_path(uri: str) -> Path | None:
+    """The path that Hadoop's URI of a local file names (nothing in it is percent-encoded); None for another file system.
+
+    A path without a scheme is in Hadoop's default file system, whichever that is.
+    """
+    return Path("/" + uri.removeprefix("file:").lstrip("/")) if uri.startswith("file:/") else None
+
+
+def names_in(folder: Path) -> list[str]:
+    """Names of what lies there, sorted; empty if it does not exist."""
+    return sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
+
+
+def text_in(file: Path) -> str | None:
+    """Content as UTF-8 text; None if there is no such file (or it vanishes while it is read)."""
+    try:
+        return file.read_text("utf-8")
+    except FileNotFoundError:
+        return None
+
+
+class LocalFiles:
+    """The files of a warehouse on the local file system, as `TextFiles` has them: by `file:` URI or absolute path."""
+
+    def exists(self, uri: str) -> bool:
+        """Whether a file or folder is there."""
+        return _of(uri).exists()
+
+    def names(self, folder: str) -> list[str]:
+        """Names of what lies in `folder`, sorted; empty if it does not exist."""
+        return names_in(_of(folder))
+
+    def read(self, uri: str) -> str | None:
+        """Content as UTF-8 text; None if there is no such file."""
+        return text_in(_of(uri))
+
+
+def _of(uri: str) -> Path:
+    return Path("/" + uri.removeprefix("file:").lstrip("/"))

@@ -1,0 +1,83 @@
+"""A look at a warehouse: what everybody may ask who only reads, whether Spark answers or the reading room.
+
+`pipeline/reading/room.py` answers without Spark where the warehouse is on the local file system, `pipeline/reading/by_spark.py` elsewhere.
+"""
+
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+
+from pipeline.warehouse.layout import Warehouse
+
+
+class TextFiles(Protocol):
+    """Small files of a warehouse, by URI."""
+
+    def exists(self, uri: str) -> bool:
+        """Whether a file or folder is there."""
+
+    def names(self, folder: str) -> list[str]:
+        """Names of what lies in `folder`, sorted; empty if it does not exist."""
+
+    def read(self, uri: str) -> str | None:
+        """Content as UTF-8 text; None if there is no such file."""
+
+
+class Commit(NamedTuple):
+    """A version of a table: what made it, when (by its file in the log), the mark that its writer left in `userMetadata`.
+
+    `is_blind_append` is None where the writer does not say it.
+    """
+
+    version: int
+    operation: str
+    at: datetime
+    is_blind_append: bool | None
+    mark: str | None
+
+
+class TableFacts(NamedTuple):
+    """A table at its newest version, from its log: no data file is opened.
+
+    `rows` is None if a file came without statistics; `written_at` is the file system's time, None if the log entry is gone.
+    """
+
+    name: str
+    version: int
+    written_at: datetime | None
+    files: int
+    small_files: int
+    bytes: int
+    rows: int | None
+
+
+class Look(Protocol):
+    """Tables and files of one warehouse. Reads only and takes no lock: it may be asked beside a running job."""
+
+    @property
+    def warehouse(self) -> Warehouse:
+        """Where it looks."""
+
+    @property
+    def files(self) -> TextFiles:
+        """Small files beside the tables."""
+
+    def version(self, table: str) -> int:
+        """Newest version of the table; −1 if there is none."""
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """Rows of a query in Spark's dialect over tables and views by their plain names, the tables as they are now.
+
+        A declared table that is not there has no rows. Times have the zone UTC.
+        """
+
+    def facts(self, small_below: int) -> list[TableFacts]:
+        """Of every declared table that is there, in declared order; a file of less than `small_below` bytes is small."""
+
+    def newest_event_times(self, read_batch: int | None) -> tuple[int | None, int | None]:
+        """Greatest `ts` (µs) in dispatch_events, and in its files that hold nothing beyond the micro-batch `read_batch` of ingest.
+
+        From the files' statistics; None where there is no such file.
+        """
+
+    def commits(self, table: str, most: int | None = None) -> list[Commit]:
+        """What the table's log still has of its versions, newest first: all, or the newest `most`."""

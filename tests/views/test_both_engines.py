@@ -1,0 +1,28 @@
+"""One SQL text for both engines: every view, and every query of the cookbook, has the same rows from Spark and from the reading room."""
+
+import pytest
+from both_engines import difference
+from pyspark.sql import SparkSession
+from test_cookbook import QUERIES
+
+from pipeline.reading.room import ReadingRoom
+from pipeline.views.catalog import VIEWS
+from pipeline.warehouse.layout import Warehouse
+
+
+@pytest.fixture(scope="module")
+def room(filled_warehouse: Warehouse) -> ReadingRoom:
+    """The small warehouse without Spark."""
+    return ReadingRoom(filled_warehouse)
+
+
+@pytest.mark.usefixtures("views")
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_has_the_same_rows_from_both(spark: SparkSession, room: ReadingRoom, view: str) -> None:
+    assert difference(spark, room, f"SELECT * FROM {view}") == {}
+
+
+@pytest.mark.usefixtures("views")
+@pytest.mark.parametrize("number", QUERIES)
+def test_a_query_of_the_cookbook_has_the_same_rows_from_both(spark: SparkSession, room: ReadingRoom, number: int) -> None:
+    assert difference(spark, room, QUERIES[number][0]) == {}
