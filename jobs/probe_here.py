@@ -7,11 +7,11 @@ import pyarrow as pa
 
 from jobs.probe import LivingBroker
 from pipeline.faults import BadWarehouse
-from pipeline.packets.bronze_columns import columns_read, lane_columns_of
 from pipeline.lanes.lane import LaneSettings
 from pipeline.lanes.outcomes import encoded
 from pipeline.lanes.probe import Probe
 from pipeline.machines.outcome import Rows
+from pipeline.packets.bronze_columns import columns_read, lane_columns_of
 from pipeline.reading.room import ReadingRoom
 from pipeline.sinks.few_outcomes import FewOutcomes
 from schemas.events import TOMBSTONE_CODE

@@ -12,9 +12,10 @@ from pyspark.sql import SparkSession
 
 from pipeline.faults import BadWarehouse
 from pipeline.packets.files import is_packed
-from pipeline.warehouse.checkpoint import delta_offsets, offset_entry, read_checkpoint
+from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import local_folder, opened
+from pipeline.warehouse.offsets import delta_offsets
 
 _TABLE = "dispatch_events"
 
