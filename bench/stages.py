@@ -18,12 +18,13 @@ from pipeline.lanes.lane import Lane
 from pipeline.lanes.outcome_packets import packed_outcomes
 from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows
-from pipeline.packets.bronze_columns import columns_read, lane_columns_of
-from pipeline.packets.of_events import PACKET_ROWS, ROWS_AT_ONCE
-from pipeline.packets.packet import packed_rows, unpacked_rows
+from pipeline.packets.bronze_columns import columns_read
+from pipeline.packets.of_events import PACKET_ROWS, ROWS_AT_ONCE, packet_columns
+from pipeline.packets.packet import unpacked_rows
 from pipeline.parse.file import parse_stream
 from pipeline.parse.line import ParseLimits
 from pipeline.sources.named import TaskNames
+from schemas.tables.bronze import LANE_PACKET
 from tests.lane_rows import lane_rows
 
 #: The log of the demo so many times: about 630,000 events.
@@ -60,9 +61,9 @@ def _round(folder: Path) -> dict[str, float]:
     timed("names", lambda: [met.new_in(block) for met in [TaskNames()] for block in blocks])
     written = timed("write_bronze", lambda: _written(folder, blocks))
     found["bronze_bytes"] = written.size_bytes / events
-    batches = timed("read_bronze", lambda: _read(folder / written.path))
-    columns = timed("project", lambda: [lane_columns_of(batch) for batch in batches])
-    packets = timed("pack", lambda: [packed_rows(one) for one in columns])
+    batches = _read(folder / written.path)
+    timed("packets_of_it", lambda: [packet_columns(batch) for batch in batches])
+    packets = timed("read_packets", lambda: _packets_in(folder / written.path))
     found["packet_bytes"] = sum(map(len, packets)) / events
     timed("unpack", lambda: [unpacked_rows(packet) for packet in packets])
     rows, lane = repeated(lane_rows(events_of(DEMO)), COPIES), Lane(SETTINGS)
@@ -81,6 +82,12 @@ def _written(folder: Path, blocks: list[pa.RecordBatch]) -> Any:
 
 def _read(path: Path) -> list[pa.RecordBatch]:
     return list(pq.ParquetFile(path).iter_batches(ROWS_AT_ONCE, columns=list(columns_read()), use_threads=False))
+
+
+def _packets_in(path: Path) -> list[bytes]:
+    return [
+        packet for packet in pq.read_table(path, columns=[LANE_PACKET], partitioning=None)[LANE_PACKET].to_pylist() if packet is not None
+    ]
 
 
 def _folded(lane: Lane, rows: Array) -> list[Rows]:

@@ -41,7 +41,7 @@ class PackedFiles:
         other = self.first_other()
         if other is not None:
             raise BadWarehouse(
-                f"{_TABLE}: version {self.checked + 1} appended {other}, which ingest did not write. Lanes read it after a new start: "
+                f"dispatch_events: version {self.checked + 1} appended {other}, which ingest did not write. Lanes read it after a new start: "
                 "start `stream` again"
             )
 

@@ -12,6 +12,7 @@ from schemas.tables import JOB_TABLES
 NAMES = (
     "every_line_is_an_event_or_quarantined",
     "every_id_has_a_name",
+    "packets_hold_their_events",
     "lanes_read_every_event_once",
     "every_event_has_one_fate",
     "every_loss_is_told",

@@ -7,7 +7,7 @@ of the files), row groups (by their statistics). A version once opened stays as 
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -64,6 +64,13 @@ def open_table(name: str, folder: str, version: int | None = None) -> OpenTable:
         _refuse_other_folders(name, path, partitions)
     columns = tuple((field["name"], duckdb_type(field["type"])) for field in fields)
     return OpenTable(name, delta.version(), columns, partitions, files, removed)
+
+
+def with_added_columns(table: OpenTable, fields: Sequence[Field]) -> OpenTable:
+    """The table with the columns that were added to its declaration since this version of it: null in all rows."""
+    known = {name for name, _ in table.columns}
+    added = declared_columns([field for field in fields if field.added and field.name not in known])
+    return replace(table, columns=(*table.columns, *added))
 
 
 def refuse_unknown_features(name: str, delta: DeltaTable) -> None:

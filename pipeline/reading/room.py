@@ -18,6 +18,7 @@ from pipeline.reading.delta_table import (
     refuse_unknown_features,
     relation,
     removed_rows,
+    with_added_columns,
 )
 from pipeline.reading.dialect import MACROS, for_duckdb, translated
 from pipeline.reading.facts import facts_of, newest_event_times
@@ -172,7 +173,8 @@ class ReadingRoom:
                 )
             self._open[name] = None
             return empty_relation(declared_columns(TABLES_BY_NAME[name].fields))
-        table = self._open[name] = open_table(name, self._folder(name), version)
+        table = with_added_columns(open_table(name, self._folder(name), version), TABLES_BY_NAME[name].fields)
+        self._open[name] = table
         query = relation(table)
         if table.removed:
             removed = f"removed_of_{name}"

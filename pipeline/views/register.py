@@ -10,7 +10,7 @@ from pipeline.warehouse.cut import Cut, rows_of_the_cut
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import newest_version
 from schemas.field import Table
-from schemas.render.ddl import delta_path
+from schemas.render.ddl import SQL_TYPES, delta_path
 from schemas.render.spark import struct
 from schemas.tables import JOB_TABLES, REPORT_TABLES, TABLES
 
@@ -46,7 +46,16 @@ def register_tables(spark: SparkSession, warehouse: Warehouse, cut: Cut | None =
                 f"no table {table.name} in {warehouse.root}. Is it the right --warehouse? "
                 f"One is made by: ./spark-submit.sh stream --events DIR --warehouse {warehouse.root}"
             )
-        spark.sql(f"CREATE OR REPLACE TEMP VIEW {table.name} AS SELECT * FROM {delta_path(path)}{_as_of(table.name, cut)}")
+        source = f"{delta_path(path)}{_as_of(table.name, cut)}"
+        columns = ", ".join(["*", *_added_since(spark, source, table)])
+        spark.sql(f"CREATE OR REPLACE TEMP VIEW {table.name} AS SELECT {columns} FROM {source}")
+
+
+def _added_since(spark: SparkSession, source: str, table: Table) -> list[str]:
+    """Columns that were added to the declaration since the version of the table that `source` (SQL) names: null in all rows."""
+    added = [f for f in table.fields if f.added]
+    there = spark.sql(f"SELECT * FROM {source}").columns if added else []
+    return [f"CAST(NULL AS {SQL_TYPES[f.type]}) AS `{f.name}`" for f in added if f.name not in there]
 
 
 def register_views(spark: SparkSession, names: Collection[str] = VIEWS) -> None:

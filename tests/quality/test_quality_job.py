@@ -125,6 +125,8 @@ FAULTS: list[tuple[str, str, Fault]] = [
     ("every_line_is_an_event_or_quarantined", "batch_manifest", one_more("rows_in", "query = 'ingest' AND batch_id = 0")),
     ("every_line_is_an_event_or_quarantined", "batch_manifest", without("query = 'ingest' AND batch_id = 0")),
     ("every_id_has_a_name", "names", without("level = 'subscription'")),
+    ("packets_hold_their_events", "dispatch_events", without("seq = 500")),
+    ("packets_hold_their_events", "dispatch_events", instead("lane_packet", "NULL")),
     ("lanes_read_every_event_once", "dispatch_events", without("seq = 500")),
     ("lanes_read_every_event_once", "dispatch_events", twice("seq = 500")),
     ("lanes_read_every_event_once", "lane_control", without("kind = 'tombstone'")),

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from pipeline.reading.delta_table import OnlySpark
 from pipeline.reading.room import ReadingRoom
 from pipeline.views.catalog import VIEWS, all_names
 from pipeline.warehouse.layout import Warehouse
-from schemas.tables import TABLES
+from schemas.field import Field as Declared
+from schemas.tables import TABLES, TABLES_BY_NAME
 
 SEQ = "SELECT seq FROM dispatch_events ORDER BY seq"
 
@@ -102,6 +104,13 @@ def test_a_checkpoint_of_the_log_and_entries_before_it_that_are_gone_change_noth
 def test_a_column_that_older_files_lack_is_null_in_them(room: ReadingRoom, two_days: Warehouse) -> None:
     delta_of(two_days, "names").alter.add_columns(Field("added", PrimitiveType("long"), nullable=True))
     assert room.rows("SELECT id, added FROM names") == [{"id": 1, "added": None}]
+
+
+def test_columns_that_were_added_since_the_table_was_made_are_null(monkeypatch: pytest.MonkeyPatch, two_days: Warehouse) -> None:
+    names = TABLES_BY_NAME["names"]
+    newer = replace(names, fields=(*names.fields, Declared("bytes", "binary", "added", nullable=True, added=True)))
+    monkeypatch.setitem(TABLES_BY_NAME, "names", newer)
+    assert ReadingRoom(two_days).rows("SELECT id, bytes FROM names") == [{"id": 1, "bytes": None}]
 
 
 def test_what_only_spark_reads_is_refused_with_its_name(room: ReadingRoom, two_days: Warehouse) -> None:
