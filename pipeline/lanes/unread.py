@@ -41,8 +41,8 @@ class PackedFiles:
         other = self.first_other()
         if other is not None:
             raise BadWarehouse(
-                f"dispatch_events: version {self.checked + 1} appended {other}, which ingest did not write. Lanes read it after a new start: "
-                "start `stream` again"
+                f"dispatch_events: version {self.checked + 1} appended {other}, which ingest did not write. "
+                "Lanes read it after a new start: start `stream` again"
             )
 
 
