@@ -45,6 +45,8 @@ NAMES_WAIT_S, NAMES_PAUSE_S = 120, 0.5
 ROWS_PER_FILE = 200_000
 #: Spark's setting for what opening a file of bronze costs, in bytes read: a millisecond.
 _OPENING, _OPENING_BYTES = "spark.sql.files.openCostInBytes", 262_144
+#: Packets of outcomes up to this size come to the driver with the counts. A lane gives a packet per table.
+SMALL_PACKET_BYTES = 131_072
 #: Tables that the driver writes at the same time: a small commit waits for the file system more than it works.
 FEW_AT_ONCE = 4
 _TABLES = {kind: name for name, kind in KINDS.items()}
@@ -145,9 +147,9 @@ def _writer(warehouse: Warehouse, run: RunContext, packed: PackedFiles | None) -
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId") or ""
         batch.persist(StorageLevel.MEMORY_AND_DISK)
         try:
-            report, newest_ts, sizes = _count(batch)
+            report, newest_ts, sizes, in_hand = _count(batch)
             few, many = shared_out(sizes)
-            _write_few(spark, _of_tables(batch, few), few, warehouse, run, query_id, batch_id)
+            _write_few(spark, _packets_of(batch, few, sizes, in_hand), few, warehouse, run, query_id, batch_id)
             _write_many(spark, _of_tables(batch, many), many, sizes, warehouse, run, query_id, batch_id)
             write_manifest(spark, warehouse, run, QUERY, query_id, batch_id, report)
             run.after_micro_batch(QUERY, batch_id, {**report, LANE_REPORT_NEWEST: newest_ts})
@@ -159,32 +161,55 @@ def _writer(warehouse: Warehouse, run: RunContext, packed: PackedFiles | None) -
 
 @dataclass(frozen=True)
 class Size:
-    """How much one table gets: rows, and bytes of states among them."""
+    """How much one table gets: rows, bytes of states among them, and in how many packets."""
 
     rows: int
     payload_bytes: int
+    packets: int = 1
+
+    def and_packet(self, rows: int, payload_bytes: int) -> "Size":
+        """With one packet more."""
+        return Size(self.rows + rows, self.payload_bytes + payload_bytes, self.packets + 1)
 
 
-def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[str, Size]]:
+#: Packets of outcomes by table.
+Packets = Mapping[str, list[bytes]]
+
+
+def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[str, Size], Packets]:
     """One full action over the persisted batch: every lane runs and commits its state here, once.
 
-    Returns the summed report, the greatest `ts` that was read (µs; 0: none), and how much each table gets.
+    Returns the summed report, the greatest `ts` that was read (µs; 0: none), how much each table gets, and the small packets, which
+    come to the driver at once: a second job for them would take longer than their transport.
     """
-    report_packet = F.when(F.col("kind") == KINDS[LANE_REPORT], F.col("outcome")).alias("report")
-    packets = batch.select("kind", "rows", "payload_bytes", report_packet).collect()
-    reports = [packet.report for packet in packets if packet.report is not None]
+    small = F.when(F.octet_length("outcome") <= SMALL_PACKET_BYTES, F.col("outcome")).alias("outcome")
+    packets = batch.select("kind", "rows", "payload_bytes", small).toArrow().to_pylist()
+    reports = [packet["outcome"] for packet in packets if packet["kind"] == KINDS[LANE_REPORT]]
     report, newest_ts = dict.fromkeys(LANE_REPORT_COLUMNS, 0), 0
     if reports:
         lanes = opened_outcomes(LANE_REPORT, reports)
         report = {name: pc.sum(lanes[name]).as_py() for name in LANE_REPORT_COLUMNS}
         newest_ts = pc.max(lanes[LANE_REPORT_NEWEST]).as_py()
     sizes: dict[str, Size] = {}
+    in_hand: dict[str, list[bytes]] = {}
     for packet in packets:
-        if packet.report is None:
-            name = _TABLES[packet.kind]
-            before = sizes.get(name, Size(0, 0))
-            sizes[name] = Size(before.rows + packet.rows, before.payload_bytes + packet.payload_bytes)
-    return report, newest_ts, sizes
+        if packet["kind"] != KINDS[LANE_REPORT]:
+            name = _TABLES[packet["kind"]]
+            sizes[name] = sizes.get(name, Size(0, 0, 0)).and_packet(packet["rows"], packet["payload_bytes"])
+            if packet["outcome"] is not None:
+                in_hand.setdefault(name, []).append(packet["outcome"])
+    return report, newest_ts, sizes, in_hand
+
+
+def _packets_of(batch: DataFrame, tables: Sequence[Table], sizes: Mapping[str, Size], in_hand: Packets) -> Packets:
+    """All packets of the tables: those in hand, and of tables with larger ones what a job fetches."""
+    missing = [table for table in tables if len(in_hand.get(table.name, [])) < sizes[table.name].packets]
+    fetched = _of_tables(batch, missing).select("kind", "outcome").toArrow() if missing else None
+    found = {table.name: in_hand[table.name] for table in tables if table not in missing}
+    for table in missing:
+        assert fetched is not None
+        found[table.name] = fetched.filter(pc.equal(fetched["kind"], KINDS[table.name]))["outcome"].to_pylist()
+    return found
 
 
 def shared_out(sizes: Mapping[str, Size]) -> tuple[list[Table], list[Table]]:
@@ -205,16 +230,12 @@ def _of_tables(batch: DataFrame, tables: Sequence[Table]) -> DataFrame:
 
 
 def _write_few(
-    spark: SparkSession, rows: DataFrame, tables: Sequence[Table], warehouse: Warehouse, run: RunContext, query_id: str, batch_id: int
+    spark: SparkSession, packets: Packets, tables: Sequence[Table], warehouse: Warehouse, run: RunContext, query_id: str, batch_id: int
 ) -> None:
     """By way of the driver: a job of Spark per table would take longer than everything else."""
     if not tables:
         return
-    packets = rows.select("kind", "outcome").toArrow()
-    outcomes = {
-        table.name: opened_outcomes(table.name, packets.filter(pc.equal(packets["kind"], KINDS[table.name]))["outcome"].to_pylist())
-        for table in tables
-    }
+    outcomes = {name: opened_outcomes(name, of_table) for name, of_table in packets.items()}
 
     def resolved() -> FewOutcomes | None:
         names = arrow_rows(spark, warehouse.table(NAMES.name), among={"id": ids_in(outcomes.values())})

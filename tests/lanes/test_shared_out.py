@@ -1,9 +1,12 @@
 """Which tables' rows of a micro-batch go by way of the driver."""
 
 import pytest
+from pyspark.sql import SparkSession
 
 import pipeline.lanes.query
 from pipeline.lanes.query import Size, shared_out
+from schemas.outcomes import KINDS
+from schemas.tables import TABLES_BY_NAME
 
 
 @pytest.fixture(autouse=True)
@@ -28,3 +31,16 @@ def test_the_smallest_go_together_as_long_as_they_are_few() -> None:
 def test_large_states_are_not_few_and_keep_nobody_else_out() -> None:
     sizes = {"lane_snapshots": Size(2, 1_001), "lane_answers": Size(2, 900), "late_events": Size(3, 0)}
     assert names(sizes) == (["lane_answers", "late_events"], ["lane_snapshots"])
+
+
+@pytest.mark.parametrize("small_bytes", [0, 50, 10_000], ids=["none in hand", "some in hand", "all in hand"])
+def test_every_packet_reaches_the_driver_once(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, small_bytes: int) -> None:
+    monkeypatch.setattr(pipeline.lanes.query, "SMALL_PACKET_BYTES", small_bytes)
+    packets = [("topic_backlog", b"a" * 9), ("topic_backlog", b"b" * 900), ("log_gaps", b"c"), ("log_gaps", b"d" * 40)]
+    rows = [(KINDS[name], 7, 2, 0, packet) for name, packet in packets]
+    batch = spark.createDataFrame(rows, "kind long, broker_id long, rows long, payload_bytes long, outcome binary")
+    _, _, sizes, in_hand = pipeline.lanes.query._count(batch)
+    assert sizes == {"topic_backlog": Size(4, 0, 2), "log_gaps": Size(4, 0, 2)}
+    tables = [TABLES_BY_NAME[name] for name in sizes]
+    found = pipeline.lanes.query._packets_of(batch, tables, sizes, in_hand)
+    assert sorted((name, packet) for name, of_table in found.items() for packet in of_table) == sorted(packets)
