@@ -44,3 +44,17 @@ def test_every_packet_reaches_the_driver_once(spark: SparkSession, monkeypatch: 
     tables = [TABLES_BY_NAME[name] for name in sizes]
     found = pipeline.lanes.query._packets_of(batch, tables, sizes, in_hand)
     assert sorted((name, packet) for name, of_table in found.items() for packet in of_table) == sorted(packets)
+
+
+@pytest.mark.parametrize("before", [None, "12345"])
+def test_only_the_lanes_query_shares_files_out_by_bytes(spark: SparkSession, before: str | None) -> None:
+    query = pipeline.lanes.query
+    usual = spark.conf.get(query._OPENING)
+    if before is not None:
+        spark.conf.set(query._OPENING, before)
+    try:
+        with query._files_shared_out_by_bytes(spark):
+            assert spark.conf.get(query._OPENING) == str(query._OPENING_BYTES)
+        assert spark.conf.get(query._OPENING) == (before or usual)
+    finally:
+        spark.conf.unset(query._OPENING)
