@@ -70,7 +70,7 @@ def test_a_log_is_gathered_in_its_order_and_without_other_brokers(tmp_path: Path
 
 
 def test_a_cause_holds_back_from_its_beginning_to_its_end(tmp_path: Path) -> None:
-    stage = Stage(a_broker(tmp_path), "real/x", None)  # type: ignore[arg-type]
+    stage = Stage(a_broker(tmp_path), "real/x", None)  # type: ignore[arg-type]  # this test asks the broker for nothing
     with stage.held_back("nothing", "it follows", ("t", "a"), ("t", "b")):
         assert stage.causes == []
     assert [(cause.topic, cause.subscription, cause.cause) for cause in stage.causes] == [("t", "a", "nothing"), ("t", "b", "nothing")]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -115,6 +116,7 @@ def test_a_start_adds_the_columns_that_were_declared_since(spark: SparkSession, 
 
 
 def test_an_added_column_is_null_in_rows_of_before() -> None:
-    for wrong in ({"nullable": False}, {"nullable": True, "check": "x > 0"}):
+    wrongs: list[dict[str, Any]] = [{"nullable": False}, {"nullable": True, "check": "x > 0"}]
+    for wrong in wrongs:
         with pytest.raises(ValueError, match="field x: rows of before have null"):
-            Field("x", "long", "", added=True, **wrong)  # type: ignore[arg-type]
+            Field("x", "long", "", added=True, **wrong)
