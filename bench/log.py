@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from jobs.stream import run_stream
 from pipeline.ingest.bronze_files import TaskFiles, new_file
 from pipeline.packets.files import name_with_packets
+from pipeline.session_settings import ARROW_BATCH_BYTES, UNCOUNTED, setting
 from pipeline.settings import load_settings
 from pipeline.sinks.append import append_files
 from pipeline.warehouse.layout import Warehouse
@@ -64,7 +65,9 @@ def append_as_ingest(events: DataFrame, warehouse: Warehouse, ingest_batch: int,
     folder = warehouse.table(DISPATCH_EVENTS.name)
     ordered = events.repartition(partitions, "broker").sortWithinPartitions("broker", "epoch", "seq")
     written = ordered.select(*(f.name for f in PARSED_FIELDS)).mapInArrow(partial(_written, folder, ingest_batch), "added string")
-    append_files(folder, DISPATCH_EVENTS, [new_file(row.added) for row in written.collect()], ("bench", ingest_batch))
+    with setting(events.sparkSession, ARROW_BATCH_BYTES, UNCOUNTED):
+        added = written.collect()
+    append_files(folder, DISPATCH_EVENTS, [new_file(row.added) for row in added], ("bench", ingest_batch))
 
 
 def _written(folder: str, ingest_batch: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -15,6 +15,7 @@ from pipeline.lanes.lane import LaneSettings
 from pipeline.lanes.operator import OUTPUT_TYPE
 from pipeline.lanes.outcome_packets import narrow_rows
 from pipeline.lanes.project import WANTED, replayed_rows
+from pipeline.session_settings import ARROW_BATCH_BYTES, UNCOUNTED, setting
 from pipeline.sinks.few_outcomes import FEW_BYTES, FewOutcomes, ids_in
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from pipeline.warehouse.files import WarehouseFiles
@@ -47,7 +48,8 @@ def stage(
     near = bronze.where(F.col("broker").isin(brokers) & F.col("epoch").isin(epochs))
     near = near.where(F.col("seq").between(min(s.first_seq for s in chosen), max(s.last_seq for s in chosen)))
     outcomes = replayed_rows(near, control, wanted).mapInPandas(partial(refold, stretches=stretches, settings=settings), OUTPUT_TYPE)
-    outcomes.write.partitionBy("kind").parquet(folder)
+    with setting(spark, ARROW_BATCH_BYTES, UNCOUNTED):  # lane rows are numbers
+        outcomes.write.partitionBy("kind").parquet(folder)
 
 
 def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked: list[Dates]) -> dict[str, DataFrame]:

@@ -1,9 +1,8 @@
 """The lanes query: bronze and control in, outcome tables out, each exactly once per micro-batch."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -21,6 +20,7 @@ from pipeline.lanes.outcome_packets import opened_outcomes, wide_rows
 from pipeline.lanes.project import bronze_lane_rows, control_lane_rows, handed, packets, packets_hold_every_event, packets_or_rows
 from pipeline.lanes.unread import PackedFiles, unread_packed
 from pipeline.run_context import RunContext
+from pipeline.session_settings import setting
 from pipeline.settings import Settings
 from pipeline.sinks.append import app_id_of, append, append_rows
 from pipeline.sinks.few_outcomes import FEW_BYTES, FEW_ROWS, FewOutcomes, ids_in
@@ -43,7 +43,8 @@ QUERY = "lanes"
 NAMES_WAIT_S, NAMES_PAUSE_S = 120, 0.5
 #: Rows for which a micro-batch writes one more file into a table: most write one, and readers list fewer.
 ROWS_PER_FILE = 200_000
-#: Spark's setting for what opening a file of bronze costs, in bytes read: a millisecond.
+#: Spark's setting for what opening a file of bronze costs, in bytes read: a millisecond. Of files of all sizes Spark gave one task most
+#: bytes and the other most files: it takes opening one for as much as 4 MB of rows.
 _OPENING, _OPENING_BYTES = "spark.sql.files.openCostInBytes", 262_144
 #: Packets of outcomes up to this size come to the driver with the counts. A lane gives a packet per table.
 SMALL_PACKET_BYTES = 131_072
@@ -115,7 +116,7 @@ def start_lanes(spark: SparkSession, warehouse: Warehouse, settings: Settings, r
     write_checkpoints_quickly(spark, warehouse)
     after_rebuild = begins_after_rebuild(spark, warehouse)
     packed = unread_packed(spark, warehouse, QUERY, after_rebuild=after_rebuild)
-    with _files_shared_out_by_bytes(spark):  # a query keeps the settings that it was started with
+    with setting(spark, _OPENING, _OPENING_BYTES):  # a query keeps the settings that it was started with
         return (
             lane_outcomes(spark, warehouse, settings, packets_only=packed is not None, after_rebuild=after_rebuild)
             .writeStream.queryName(QUERY)
@@ -125,17 +126,6 @@ def start_lanes(spark: SparkSession, warehouse: Warehouse, settings: Settings, r
             .trigger(**trigger)
             .start()
         )
-
-
-@contextmanager
-def _files_shared_out_by_bytes(spark: SparkSession) -> Iterator[None]:
-    """Of files of all sizes Spark gave one task most bytes and the other most files: it takes opening one for as much as 4 MB of rows."""
-    before = spark.conf.get(_OPENING, None)
-    spark.conf.set(_OPENING, _OPENING_BYTES)
-    try:
-        yield
-    finally:
-        spark.conf.unset(_OPENING) if before is None else spark.conf.set(_OPENING, before)
 
 
 def _writer(warehouse: Warehouse, run: RunContext, packed: PackedFiles | None) -> Callable[[DataFrame, int], None]:
@@ -245,7 +235,7 @@ def _write_few(
     few = _when_named(resolved, warehouse, run)
     with ThreadPoolExecutor(FEW_AT_ONCE) as threads:
         appended = [
-            threads.submit(append_rows, spark, warehouse, table, few.rows_of(table), (app_id_of(query_id, table.name), batch_id))
+            threads.submit(append_rows, spark, warehouse, table, few.slices_of(table), (app_id_of(query_id, table.name), batch_id))
             for table in tables
         ]
         for waiting in appended:

@@ -135,7 +135,7 @@ class BrokerState:
         needed = most + max(counts[self.layout.count_of(store)] for store in self.layout.lists)
         for store in self.layout.lists:
             if len(self.rows[store.name]) < needed:
-                self.rows[store.name] = with_capacity(self.rows[store.name], counts[self.layout.count_of(store)], 2 * needed)
+                self.rows[store.name] = with_capacity(self.rows[store.name], counts[self.layout.count_of(store)], needed + needed // 4)
         for arena in self.layout.arenas:
             ends = self.rows[f"{arena.name}_ends"]
             if not has_spare(len(self.rows[arena.name]), ends):

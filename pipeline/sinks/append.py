@@ -40,28 +40,32 @@ def append_rows(
     spark: SparkSession,
     warehouse: Warehouse,
     table: Table,
-    rows: pa.Table | Sequence[Mapping[str, Any]],
+    rows: pa.Table | pa.RecordBatchReader | Sequence[Mapping[str, Any]],
     once: tuple[str, int] | None = None,
 ) -> None:
-    """Append rows that the driver holds, with all columns of the table, in one commit; `once` is (app id, version), as in `append`.
+    """Append rows that the driver has, with all columns of the table, in one commit; `once` is (app id, version), as in `append`.
+
+    A reader has rows, and of its rows a slice at a time is held.
 
     By delta-rs, which takes some milliseconds and keeps the table's CHECK constraints as Spark does; by Spark where the warehouse is not
     on the local file system. The table must exist.
     """
     schema = arrow_schema(table.fields)
-    values = rows if isinstance(rows, pa.Table) else pa.table({name: [row[name] for row in rows] for name in schema.names}, schema)
-    if values.num_rows == 0:
-        return
+    if not isinstance(rows, pa.RecordBatchReader):
+        rows = rows if isinstance(rows, pa.Table) else pa.table({name: [row[name] for row in rows] for name in schema.names}, schema)
+        if rows.num_rows == 0:
+            return
     folder = local_folder(warehouse.table(table.name))
     if folder is None:
-        _append_by_spark(spark, warehouse, table, values, once)
+        held = rows if isinstance(rows, pa.Table) else rows.read_all()
+        _append_by_spark(spark, warehouse, table, held, once)
         return
     delta = opened(folder)
     if once is not None and _is_in(delta, *once):
         return
     transactions = None if once is None else [Transaction(*once)]
     commit = CommitProperties(max_commit_retries=ATTEMPTS, app_transactions=transactions)
-    write_deltalake(delta, values, mode="append", commit_properties=commit)
+    write_deltalake(delta, rows, mode="append", commit_properties=commit)
 
 
 class NewFile(NamedTuple):

@@ -27,7 +27,7 @@ def newest_version(spark: SparkSession, uri: str) -> int:
 
 
 def arrow_rows(
-    spark: SparkSession, uri: str, columns: Sequence[str] | None = None, among: Mapping[str, Collection[Any]] | None = None
+    spark: SparkSession, uri: str, columns: Sequence[str] | None = None, among: Mapping[str, Collection[Any] | pa.Array] | None = None
 ) -> pa.Table:
     """Rows of an existing table as it is now: all columns or `columns`, all rows or those whose value is `among` some of a column.
 
@@ -47,6 +47,9 @@ def frame_of(spark: SparkSession, rows: pa.Table, table: Table) -> DataFrame:
     return spark.createDataFrame(rows if rows.num_rows else [], struct(table.fields))  # Arrow's tables without rows are refused
 
 
-def _condition(schema: pa.Schema, among: Mapping[str, Collection[Any]]) -> pc.Expression:
-    sets = ((column, pa.array(list(values), schema.field(column).type)) for column, values in among.items())
-    return reduce(and_, (pc.field(column).isin(values) for column, values in sets))
+def _condition(schema: pa.Schema, among: Mapping[str, Collection[Any] | pa.Array]) -> pc.Expression:
+    def values_of(column: str) -> pa.Array:
+        values = among[column]
+        return values if isinstance(values, pa.Array) else pa.array(list(values), schema.field(column).type)
+
+    return reduce(and_, (pc.field(column).isin(values_of(column)) for column in among))

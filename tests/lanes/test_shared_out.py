@@ -5,6 +5,7 @@ from pyspark.sql import SparkSession
 
 import pipeline.lanes.query
 from pipeline.lanes.query import Size, shared_out
+from pipeline.session_settings import setting
 from schemas.outcomes import KINDS
 from schemas.tables import TABLES_BY_NAME
 
@@ -47,13 +48,13 @@ def test_every_packet_reaches_the_driver_once(spark: SparkSession, monkeypatch: 
 
 
 @pytest.mark.parametrize("before", [None, "12345"])
-def test_only_the_lanes_query_shares_files_out_by_bytes(spark: SparkSession, before: str | None) -> None:
+def test_a_setting_for_one_query_leaves_the_session_as_it_was(spark: SparkSession, before: str | None) -> None:
     query = pipeline.lanes.query
     usual = spark.conf.get(query._OPENING)
     if before is not None:
         spark.conf.set(query._OPENING, before)
     try:
-        with query._files_shared_out_by_bytes(spark):
+        with setting(spark, query._OPENING, query._OPENING_BYTES):
             assert spark.conf.get(query._OPENING) == str(query._OPENING_BYTES)
         assert spark.conf.get(query._OPENING) == (before or usual)
     finally:
