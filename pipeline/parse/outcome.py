@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from pipeline.faults import invariant
 from pipeline.parse.line import ParsedEvent, ParseLimits, Reject, parse_line
+from pipeline.parse.scatter import Part, scattered
 from schemas.render.arrow import arrow_schema
 from schemas.tables.bronze import PARSED_FIELDS, QUARANTINE
 
@@ -17,7 +18,6 @@ EVENT_SCHEMA = arrow_schema(PARSED_FIELDS)
 #: quarantine without what only the ingest batch knows.
 REJECT_SCHEMA = arrow_schema([f for f in QUARANTINE.fields if f.name not in ("ingest_batch", "quarantined_at")])
 _KINDS = set(EVENT_SCHEMA.types)
-_NO_EVENTS = EVENT_SCHEMA.empty_table()
 
 
 @dataclass(frozen=True)
@@ -134,16 +134,22 @@ def assemble(
     if slow.events:
         pieces.append((event_table(slow.events), np.array(slow.event_at, dtype=np.int64)))
     positions = np.concatenate([np.empty(0, np.int64), *(at for _, at in pieces)])
-    order = np.argsort(positions, kind="stable")
-    joined = pa.concat_tables([table for table, _ in pieces], promote_options="default").combine_chunks() if pieces else _NO_EVENTS
-    if not np.array_equal(order, np.arange(len(order))):
-        joined = joined.take(pa.array(order))
+    rows = len(positions)
+    is_event = np.zeros(len(line_numbers), dtype=np.bool_)
+    is_event[positions] = True
+    place_of = np.cumsum(is_event) - 1
+    parts: dict[str, list[Part]] = {}
+    for table, at in pieces:
+        places = place_of[at]
+        for name, column in zip(table.schema.names, table.columns, strict=True):
+            parts.setdefault(name, []).append((_only_chunk(column), places))
     # Most columns belong to few types: what no piece has is null, and the nulls of a kind are made once.
-    nulls = {kind: pa.nulls(len(order), kind) for kind in _KINDS}
-    names = set(joined.schema.names)
-    columns = {field.name: _only_chunk(joined.column(field.name)) if field.name in names else nulls[field.type] for field in EVENT_SCHEMA}
-    columns["source_file"] = pa.repeat(pa.scalar(source_file, pa.string()), len(order))
-    columns["source_line"] = pa.array(line_numbers[positions[order]], pa.int64())
+    nulls = {kind: pa.nulls(rows, kind) for kind in _KINDS}
+    columns = {
+        field.name: scattered(parts[field.name], field.type, rows) if field.name in parts else nulls[field.type] for field in EVENT_SCHEMA
+    }
+    columns["source_file"] = pa.repeat(pa.scalar(source_file, pa.string()), rows)
+    columns["source_line"] = pa.array(line_numbers[is_event], pa.int64())
     events = pa.RecordBatch.from_arrays(list(columns.values()), schema=EVENT_SCHEMA)
     return ParsedBlock(events, reject_batch(slow.rejected), lines)
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.parse.line import ParseLimits
-from pipeline.parse.outcome import ParsedBlock, assemble, parse_singly
+from pipeline.parse.outcome import EVENT_SCHEMA, ParsedBlock, assemble, parse_singly, reject_batch
 from pipeline.parse.shape import SHAPES, TypeShape, faulty_rows
 
 Ints = npt.NDArray[np.int64]
@@ -35,11 +35,10 @@ def parse_typed(batch: pa.RecordBatch, limits: ParseLimits) -> ParsedBlock:
     """
     rows = batch.num_rows
     columns = {name: _readable(batch.column(place)) for place, name in enumerate(batch.schema.names)}
-    keys = np.zeros(rows, dtype=np.int64)
-    for column in columns.values():
-        keys += column.is_valid().to_numpy(zero_copy_only=False)
+    keys = _keys(columns, rows)
     quick = []
     done = np.zeros(rows, dtype=np.bool_)
+    codes = np.zeros(rows, dtype=np.int32)
     if "type" in columns and columns["type"].type == pa.string():
         short = _short_rows(columns, rows, limits)
         for name in pc.unique(columns["type"]).to_pylist():
@@ -49,12 +48,43 @@ def parse_typed(batch: pa.RecordBatch, limits: ParseLimits) -> ParsedBlock:
             table, good = _good_rows(SHAPES[name], columns, at, keys[at])
             quick.append((table, at[good]))
             done[at[good]] = True
+            codes[at] = SHAPES[name].code
+    if done.all():
+        return _as_it_is(columns, codes)
     singly = np.flatnonzero(~done)
     records = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns)).take(pa.array(singly))
     raws = [json_line(record) for record in _records(records)]
     numbers = np.zeros(rows, dtype=np.int64)
     slow = parse_singly(raws, singly.tolist(), [0] * len(raws), _NO_FILE, limits)
     return assemble(quick, slow, numbers, _NO_FILE, rows)
+
+
+def _keys(columns: dict[str, pa.Array], rows: int) -> Ints:
+    """How many fields each row has."""
+    keys = np.zeros(rows, dtype=np.int64)
+    for column in columns.values():
+        if column.null_count < rows:
+            keys += column.is_valid().to_numpy(zero_copy_only=False) if column.null_count else 1
+    return keys
+
+
+def _as_it_is(columns: dict[str, pa.Array], codes: npt.NDArray[np.int32]) -> ParsedBlock:
+    """A batch of good rows only: no row has a value that its type does not have, so the columns are those of the events."""
+    rows = len(codes)
+    beside = {
+        "type_code": pa.array(codes),
+        "source_file": pa.repeat(pa.scalar(_NO_FILE), rows),
+        "source_line": pa.array(np.zeros(rows, dtype=np.int64)),
+    }
+    events = [
+        beside[field.name]
+        if field.name in beside
+        else columns[field.name]
+        if field.name in columns and columns[field.name].type == field.type
+        else pa.nulls(rows, field.type)
+        for field in EVENT_SCHEMA
+    ]
+    return ParsedBlock(pa.RecordBatch.from_arrays(events, schema=EVENT_SCHEMA), reject_batch([]), rows)
 
 
 def json_line(record: dict[str, Any]) -> bytes:
@@ -112,7 +142,8 @@ def _good_rows(shape: TypeShape, columns: dict[str, pa.Array], at: Ints, keys: I
     ]
     table = pa.table(arrays, schema=shape.schema)
     good = ~faulty_rows(shape, table, keys)
-    table = table.filter(pa.array(good))
+    if not good.all():
+        table = table.filter(pa.array(good))
     code = pa.repeat(pa.scalar(shape.code, pa.int32()), table.num_rows)
     return table.append_column("type_code", code), good
 

@@ -26,7 +26,7 @@ from schemas.tables.bronze import PARSED_FIELDS
 
 SUFFIXES = (".parquet",)
 #: Records that are parsed at once.
-ROWS_AT_ONCE = 16_384
+ROWS_AT_ONCE = 32_768
 #: A larger file is cut for several tasks, as Spark would cut it.
 _PART_BYTES = 128 << 20
 #: JSON of the same events is about so many times as long: only to share work evenly.
