@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ Ints = npt.NDArray[np.int64]
 #: A column of a piece, and the place of each of its rows.
 Part = tuple[pa.Array, Ints]
 
-_NUMBERS = {pa.int64(): np.dtype(np.int64), pa.int32(): np.dtype(np.int32)}
+_NUMBERS: dict[pa.DataType, np.dtype[Any]] = {pa.int64(): np.dtype(np.int64), pa.int32(): np.dtype(np.int32)}
 
 
 def scattered(parts: Sequence[Part], kind: pa.DataType, rows: int) -> pa.Array:
