@@ -5,6 +5,7 @@ named faulty is no verdict, it goes to parse_line.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -98,6 +99,45 @@ def faulty_rows(shape: TypeShape, table: pa.Table, keys: npt.NDArray[np.int64]) 
     if not pc.all(pc.equal(table.column("type"), shape.name)).as_py():
         faulty |= ~_true(pc.equal(table.column("type").chunk(0), shape.name))
     return faulty
+
+
+class TypedRows:
+    """Columns of a table's rows by name, and `keys`: how many fields each row has."""
+
+    def __init__(self, columns: Mapping[str, pa.Array], rows: int) -> None:
+        self._columns = {name: column for name, column in columns.items() if column.null_count < rows}
+        #: Where a column that has values and nulls has a value.
+        self._valid = {
+            name: column.is_valid().to_numpy(zero_copy_only=False) for name, column in self._columns.items() if column.null_count
+        }
+        everywhere = len(self._columns) - len(self._valid)
+        self.keys = np.full(rows, everywhere, dtype=np.int64)
+        for valid in self._valid.values():
+            self.keys += valid
+
+    def have_bounds_kept(self) -> bool:
+        """Whether no value of a field of the contract is out of bounds, whatever the type of its event."""
+        return not any(
+            np.any(_out_of_bounds(FIELDS[name], column))
+            for name, column in self._columns.items()
+            if name in FIELDS and column.type == _ARROW.get(FIELDS[name].kind)
+        )
+
+    def complete(self, shape: TypeShape, at: npt.NDArray[np.int64]) -> Rows:
+        """Which of the rows `at` have all that the shape requires, and nothing that it does not have."""
+        present = np.zeros(len(at), dtype=np.int64)
+        found = np.ones(len(at), dtype=np.bool_)
+        for field in shape.fields:
+            if field.name in self._valid:
+                valid = self._valid[field.name][at]
+                if field.name in shape.required:
+                    found &= valid
+                present += valid
+            elif field.name in self._columns:
+                present += 1
+            elif field.name in shape.required:
+                return np.zeros(len(at), dtype=np.bool_)
+        return found & (present == self.keys[at])
 
 
 def _out_of_bounds(field: EventField, column: pa.Array) -> Rows | np.bool_:

@@ -8,6 +8,7 @@ import datetime
 import decimal
 import json
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.parse.line import ParseLimits
-from pipeline.parse.outcome import EVENT_SCHEMA, ParsedBlock, assemble, parse_singly, reject_batch
-from pipeline.parse.shape import SHAPES, TypeShape, faulty_rows
+from pipeline.parse.outcome import EVENT_SCHEMA, ParsedBlock, SlowRows, assemble, event_table, parse_singly, reject_batch
+from pipeline.parse.shape import SHAPES, TypedRows, TypeShape, faulty_rows
 
 Ints = npt.NDArray[np.int64]
 
@@ -26,6 +27,12 @@ _NO_FILE = ""
 #: JSON's escapes make a byte six at worst; keys, numbers and punctuation of a whole row stay below this.
 _BYTES_PER_BYTE = 6
 _BYTES_BESIDE_TEXT = 8_192
+_SHAPES = tuple(SHAPES.values())
+_TYPE_NAMES = pa.array(list(SHAPES))
+#: Stands for the type code of a row that is not provably good.
+_NOT_GOOD = -1
+#: A batch with less than one such row in so many is taken as it is, but for them.
+_FEW = 100
 
 
 def parse_typed(batch: pa.RecordBatch, limits: ParseLimits) -> ParsedBlock:
@@ -35,48 +42,51 @@ def parse_typed(batch: pa.RecordBatch, limits: ParseLimits) -> ParsedBlock:
     """
     rows = batch.num_rows
     columns = {name: _readable(batch.column(place)) for place, name in enumerate(batch.schema.names)}
-    keys = _keys(columns, rows)
+    typed = TypedRows(columns, rows)
+    of_shapes = [(shape, at) for shape, at in _rows_of_shapes(columns, _short_rows(columns, rows, limits)) if _has_columns(shape, columns)]
+    if typed.have_bounds_kept():
+        codes = np.full(rows, _NOT_GOOD, dtype=np.int32)
+        for shape, at in of_shapes:
+            codes[at[typed.complete(shape, at)]] = shape.code
+        if np.count_nonzero(codes == _NOT_GOOD) <= rows // _FEW:
+            return _mostly_as_it_is(columns, codes, limits)
     quick = []
     done = np.zeros(rows, dtype=np.bool_)
-    codes = np.zeros(rows, dtype=np.int32)
-    if "type" in columns and columns["type"].type == pa.string():
-        short = _short_rows(columns, rows, limits)
-        for name in pc.unique(columns["type"]).to_pylist():
-            at = np.flatnonzero(pc.fill_null(pc.equal(columns["type"], name), False).to_numpy(zero_copy_only=False) & short)
-            if name not in SHAPES or not len(at) or not _has_columns(SHAPES[name], columns):
-                continue
-            table, good = _good_rows(SHAPES[name], columns, at, keys[at])
-            quick.append((table, at[good]))
-            done[at[good]] = True
-            codes[at] = SHAPES[name].code
-    if done.all():
-        return _as_it_is(columns, codes)
-    singly = np.flatnonzero(~done)
-    records = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns)).take(pa.array(singly))
+    for shape, at in of_shapes:
+        table, good = _good_rows(shape, columns, at, typed.keys[at])
+        quick.append((table, at[good]))
+        done[at[good]] = True
+    slow = _singly(columns, np.flatnonzero(~done), limits)
+    return assemble(quick, slow, np.zeros(rows, dtype=np.int64), _NO_FILE, rows)
+
+
+def _singly(columns: dict[str, pa.Array], at: Ints, limits: ParseLimits) -> SlowRows:
+    """The rows `at`, each as the line that it stands for."""
+    records = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns)).take(pa.array(at))
     raws = [json_line(record) for record in _records(records)]
-    numbers = np.zeros(rows, dtype=np.int64)
-    slow = parse_singly(raws, singly.tolist(), [0] * len(raws), _NO_FILE, limits)
-    return assemble(quick, slow, numbers, _NO_FILE, rows)
+    return parse_singly(raws, at.tolist(), [0] * len(raws), _NO_FILE, limits)
 
 
-def _keys(columns: dict[str, pa.Array], rows: int) -> Ints:
-    """How many fields each row has."""
-    keys = np.zeros(rows, dtype=np.int64)
-    for column in columns.values():
-        if column.null_count < rows:
-            keys += column.is_valid().to_numpy(zero_copy_only=False) if column.null_count else 1
-    return keys
+def _rows_of_shapes(columns: dict[str, pa.Array], wanted: npt.NDArray[np.bool_]) -> Iterator[tuple[TypeShape, Ints]]:
+    """The wanted rows of each shape, ascending."""
+    if "type" not in columns or columns["type"].type != pa.string():
+        return
+    found = pc.fill_null(pc.index_in(columns["type"], value_set=_TYPE_NAMES), -1).to_numpy(zero_copy_only=False)
+    number = np.where(wanted, found, -1).astype(np.int16)  # two bytes are sorted in one pass
+    order = np.argsort(number, kind="stable")
+    first, *borders = np.searchsorted(number[order], np.arange(len(_SHAPES) + 1)).tolist()
+    for shape, stop in zip(_SHAPES, borders, strict=True):
+        if first < stop:
+            yield shape, order[first:stop]
+        first = stop
 
 
-def _as_it_is(columns: dict[str, pa.Array], codes: npt.NDArray[np.int32]) -> ParsedBlock:
-    """A batch of good rows only: no row has a value that its type does not have, so the columns are those of the events."""
-    rows = len(codes)
-    beside = {
-        "type_code": pa.array(codes),
-        "source_file": pa.repeat(pa.scalar(_NO_FILE), rows),
-        "source_line": pa.array(np.zeros(rows, dtype=np.int64)),
-    }
-    events = [
+def _mostly_as_it_is(columns: dict[str, pa.Array], codes: npt.NDArray[np.int32], limits: ParseLimits) -> ParsedBlock:
+    """A batch of good rows but for a few. No good row has a value that its type does not have, so the columns are those of the events."""
+    rows, odd = len(codes), np.flatnonzero(codes == _NOT_GOOD)
+    slow = _singly(columns, odd, limits)
+    beside = {"type_code": pa.array(codes), **_without_line(rows)}
+    values = [
         beside[field.name]
         if field.name in beside
         else columns[field.name]
@@ -84,7 +94,30 @@ def _as_it_is(columns: dict[str, pa.Array], codes: npt.NDArray[np.int32]) -> Par
         else pa.nulls(rows, field.type)
         for field in EVENT_SCHEMA
     ]
-    return ParsedBlock(pa.RecordBatch.from_arrays(events, schema=EVENT_SCHEMA), reject_batch([]), rows)
+    events = pa.RecordBatch.from_arrays(values, schema=EVENT_SCHEMA)
+    if len(odd):
+        events = _replaced(events, odd, slow)
+    return ParsedBlock(events, reject_batch(slow.rejected), rows)
+
+
+def _replaced(events: pa.RecordBatch, odd: Ints, slow: SlowRows) -> pa.RecordBatch:
+    """The rows `odd` left out; where one is an event, that one in its place."""
+    columns = event_table(slow.events)
+    filled = _without_line(columns.num_rows)
+    single = pa.Table.from_arrays([filled.get(name, columns[name]) for name in EVENT_SCHEMA.names], schema=EVENT_SCHEMA)
+    single_at = {place: number for number, place in enumerate(slow.event_at)}
+    pieces, first = [single.slice(0, 0)], 0
+    for place in odd.tolist():
+        pieces.append(pa.Table.from_batches([events.slice(first, place - first)]))
+        if place in single_at:
+            pieces.append(single.slice(single_at[place], 1))
+        first = place + 1
+    whole = pa.concat_tables([*pieces, pa.Table.from_batches([events.slice(first)])])
+    return pa.RecordBatch.from_arrays([column.combine_chunks() for column in whole.columns], schema=EVENT_SCHEMA)
+
+
+def _without_line(rows: int) -> dict[str, pa.Array]:
+    return {"source_file": pa.repeat(pa.scalar(_NO_FILE), rows), "source_line": pa.array(np.zeros(rows, dtype=np.int64))}
 
 
 def json_line(record: dict[str, Any]) -> bytes:

@@ -1,17 +1,19 @@
 """A table of the log gives what its lines would have given."""
 
 import json
+import random
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+import pipeline.parse.typed
 from pipeline.parse.block import parse_text
 from pipeline.parse.line import ParseLimits
 from pipeline.parse.lines import TextBlock
-from pipeline.parse.outcome import ParsedBlock
-from pipeline.parse.typed import parse_typed
+from pipeline.parse.outcome import EVENT_SCHEMA, ParsedBlock
+from pipeline.parse.typed import json_line, parse_typed
 
 LIMITS = ParseLimits()
 BESIDE = ("type_code", "extra", "source_file", "source_line")
@@ -46,6 +48,31 @@ def test_a_capture_as_a_table_gives_the_same_events(capture_lines: list[bytes]) 
     assert set(block.events.column("source_file").to_pylist()) == {""}
     assert set(block.events.column("source_line").to_pylist()) == {0}
     assert block.lines == len(capture_lines)
+
+
+@pytest.mark.parametrize("few", [1, 100])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_large_table_with_some_odd_rows_gives_what_its_lines_give(
+    capture_lines: list[bytes], monkeypatch: pytest.MonkeyPatch, seed: int, few: int
+) -> None:
+    monkeypatch.setattr(pipeline.parse.typed, "_FEW", few)  # 1: whatever is odd, the good rows are taken as they are
+    chance = random.Random(seed)
+    rows = [json.loads(raw) for raw in capture_lines[:600]]
+    for row in chance.sample(rows, 5):
+        row |= chance.choice([{"seq": None}, {"type": "surprise"}, {"unknown": "x"}, {"topic": ""}, {"v": 2}])
+    names = [name for name in EVENT_SCHEMA.names if name not in BESIDE]
+    kinds = {name: EVENT_SCHEMA.field(name).type for name in names}
+    arrays = [
+        pa.array([list(row[name].items()) if isinstance(row.get(name), dict) else row.get(name) for row in rows], kinds[name])
+        for name in names
+    ]
+    unknown = pa.array([row.get("unknown") for row in rows], pa.string())
+    found = parse_typed(pa.RecordBatch.from_arrays([*arrays, unknown], names=[*names, "unknown"]), LIMITS)
+    lines = [json_line({name: value for name, value in row.items() if value is not None}) for row in rows]
+    wanted = parse_text(TextBlock(b"\n".join(lines), 1), "f", LIMITS)
+    assert without_place(found) == without_place(wanted)
+    assert found.rejects["reason"].to_pylist() == wanted.rejects["reason"].to_pylist()
+    assert found.rejects.num_rows > 0
 
 
 def test_missing_and_narrow_columns_are_read(capture_lines: list[bytes]) -> None:
