@@ -455,21 +455,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
             broker_rules.on_ledger_close(topics[t], ledgers, ledgers_ends, event)
             backlog_rules.on_ledger_close(topic_checks[t], event)
             if cause_rules.needs_on_ledger_close(chains[t]):
-                cause_rules.on_ledger_close(
-                    charges,
-                    chains[t],
-                    topics[t],
-                    subscriptions,
-                    cursors,
-                    readings,
-                    dispatchers,
-                    settings_row[0],
-                    pace_row[0],
-                    connectivity_row[0],
-                    attachments,
-                    connections,
-                    event,
-                )
+                cause_rules.on_ledger_close(broker, cause, t, event)
         elif code == LEDGER_TRIM:
             broker_rules.on_ledger_trim(broker, t, event)
             backlog_rules.on_ledger_trim(topic_checks[t], event)

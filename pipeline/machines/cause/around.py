@@ -6,6 +6,7 @@ from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.charging import end_backlog, is_whole, settle
 from pipeline.machines.cause.verdict import judge
 from pipeline.machines.cause.waiting import forget_delivered
+from pipeline.machines.cause.waking import Around, wake
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.index import find
 from pipeline.machines.records import Record
@@ -35,6 +36,24 @@ def judge_row(broker: Any, cause: Any, t: int, s: int, ts_us: int, ns: int) -> N
         ts_us,
         ns,
     )
+
+
+@compiled_part
+def wake_row(broker: Any, cause: Any, t: int, ts_us: int, ns: int) -> None:
+    """The topic has entries more."""
+    around = Around(
+        broker.topics[t],
+        broker.subscriptions,
+        broker.cursors,
+        broker.readings,
+        broker.dispatchers,
+        broker.settings[0],
+        cause.pace[0],
+        broker.connectivity[0],
+        broker.attachments,
+        broker.connections,
+    )
+    wake(cause.charges, cause.chains[t], around, ts_us, ns)
 
 
 @compiled_part

@@ -32,6 +32,13 @@ def backlog_of(topic: Record, cursor: Record, charge: Record) -> int:
 
 
 @compiled_part
+def correct_waterfall(charge: Record, topic: Record, cursor: Record, backlog: int) -> None:
+    """Let the waterfall come to `backlog`: of a cursor that was met in mid-life, or of a log with losses, steps may be missing."""
+    gone = cursor.acknowledged + cursor.evicted + cursor.expired
+    charge.offset = backlog - (cursor.opened_backlog + topic.end_entries - cursor.opened_end - gone + cursor.sought)
+
+
+@compiled_part
 def is_whole(cursor: Record, settings: Record) -> int:
     """1 if the log has the cursor's whole life."""
     return 1 if cursor.began_complete == 1 and cursor.losses_at_open == settings.losses else 0
@@ -77,7 +84,9 @@ def _stalled(charge: Record, dispatcher: Record, pace: Record, whole_log: bool) 
     """Everything is there, and nothing moves: a bug of the broker, if the log has all that could explain it."""
     if not whole_log:
         return EVENTS_LOST
-    can_tell = pace.tells_deliveries == 1 and charge.permits_known == 1 and dispatcher.sub_type != KEY_SHARED and dispatcher.sub_type != NONE
+    can_tell = (
+        pace.tells_deliveries == 1 and charge.permits_known == 1 and dispatcher.sub_type != KEY_SHARED and dispatcher.sub_type != NONE
+    )
     return STUCK if can_tell and charge.is_out == 0 else NOT_IN_THIS_LOG
 
 

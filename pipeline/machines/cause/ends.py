@@ -7,7 +7,7 @@ import numpy as np
 from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.rows import cause_rows, main_accounts, status_rows
-from pipeline.machines.cause.window_end import charge_until, has_backlog, pass_border
+from pipeline.machines.cause.window_end import charge_until, pass_border
 from pipeline.machines.outcome import Rows, Window
 from pipeline.machines.package import Ends, State
 
@@ -50,7 +50,8 @@ class CauseEnds(Ends):
 
     def has_running_time(self, state: State, until_ns: int) -> bool:
         """Whether a backlog lasts until `until_ns`."""
-        return bool(has_backlog(state.group("cause").charges, state.counts.subscriptions, until_ns))
+        charges = state.group("cause").charges[: state.counts.subscriptions]
+        return bool(((charges["running"] == 1) & (charges["since_ns"] < until_ns)).any())
 
     def step_clock(self, state: State, ts_us: int, ns: int, seq: int) -> None:
         """The wall clock was set: backlogs go on from there."""

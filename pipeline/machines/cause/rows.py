@@ -23,9 +23,13 @@ def _cause_columns(accounts: Array) -> dict[str, Array | int]:
 
 
 def main_accounts(charges: Records) -> Array:
-    """The account that most of each subscription's window was charged to, of equal ones the first; NONE without a backlog: [n]."""
-    charged = charges["charged_ns"]
-    return np.where(charged.any(axis=1), charged.argmax(axis=1), NONE)
+    """The account that most entries × time of each subscription's window were charged to, of equal ones the first: [n].
+
+    Where that comes to nothing, the one with most time; NONE without a backlog.
+    """
+    charged, area = charges["charged_ns"], charges["entry_us"]
+    most = np.where(area.any(axis=1), area.argmax(axis=1), charged.argmax(axis=1))
+    return np.where(charged.any(axis=1), most, NONE)
 
 
 def cause_rows(subscriptions: Records, charges: Records, window: Window) -> Rows:

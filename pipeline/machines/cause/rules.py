@@ -8,21 +8,19 @@ from typing import Any
 from pipeline.machines import fields
 from pipeline.machines.array import Array
 from pipeline.machines.broker.cursors import backlog_entries
-from pipeline.machines.broker.layout import BYTES, CONSUMING, DIMENSION_COUNT, LEVEL_COUNT, MSG, NONE
+from pipeline.machines.broker.layout import CONSUMING, NONE
 from pipeline.machines.cause import fields as own
-from pipeline.machines.cause.around import end_cursor, end_topic, forget_dispatcher, judge_row, settle_row, topic_of
-from pipeline.machines.cause.charging import backlog_of, is_whole, settle
-from pipeline.machines.cause.layout import BROKER_CAP, CONSUMER_CAP, NO_CHARGE, SUBSCRIPTION_CAP, THROTTLED
+from pipeline.machines.cause.around import end_cursor, end_topic, forget_dispatcher, judge_row, settle_row, topic_of, wake_row
+from pipeline.machines.cause.charging import backlog_of, correct_waterfall, is_whole, settle
+from pipeline.machines.cause.layout import CONSUMER_CAP, NO_CHARGE
 from pipeline.machines.cause.pace import measure
+from pipeline.machines.cause.reads import blocked_account, note_alive
 from pipeline.machines.cause.verdict import judge
-from pipeline.machines.cause.waiting import forget_delivered, waiting_entries
+from pipeline.machines.cause.waiting import ask_again, forget_delivered, forget_removed, waiting_entries
+from pipeline.machines.cause.waking import Around, wake
 from pipeline.machines.compiled import compiled_part
-from pipeline.machines.integers import add, narrow_to_int32
+from pipeline.machines.integers import add
 from pipeline.machines.records import Record, Records
-from pipeline.machines.throttle.layout import MODELLED, OBSERVED
-
-#: Two threads may write a publish and its delivery in the other order, this far apart at most.
-LATE_NS = 10_000_000
 
 
 @compiled_part
@@ -107,7 +105,7 @@ def on_consumer_open(broker: Any, cause: Any, t: int, s: int, event: Array) -> N
 
 @compiled_part
 def on_consumer_close(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
-    """A consumer is gone; with the last one what was in flight goes back. Whose permits the others have is not known until the next read."""
+    """A consumer is gone; with the last one what was in flight goes back. Which permits the others have is known at the next read."""
     settle_row(broker, cause, t, s, event[fields.NS])
     charge = cause.charges[s]
     charge.granted_known, charge.is_attached, charge.moved_ns = 0, 0, event[fields.NS]
@@ -140,20 +138,8 @@ def on_publish(
     event: Array,
 ) -> None:
     """Subscriptions for which nothing waited have something to read now."""
-    ts, ns = event[fields.TS], event[fields.NS]
-    s = chain.first_in_chain
-    chain.first_in_chain = NONE
-    while s != NONE:
-        charge, cursor = charges[s], cursors[s]
-        following = charge.next_in_chain
-        charge.in_chain, charge.next_in_chain = 0, NONE
-        if cursor.open == 1:
-            settle(charge, topic, cursor, dispatchers[s], settings, pace, ns)
-            if charge.running == 0 and ns > charge.moved_ns + LATE_NS:
-                charge.delivered = 0
-            charge.moved_ns = max(charge.moved_ns, ns)
-            judge(charges, chain, s, topic, subscriptions[s], cursor, readings[s], settings, connectivity, attachments, connections, ts, ns)
-        s = following
+    around = Around(topic, subscriptions, cursors, readings, dispatchers, settings, pace, connectivity, attachments, connections)
+    wake(charges, chain, around, event[fields.TS], event[fields.NS])
 
 
 @compiled_part
@@ -163,25 +149,9 @@ def needs_on_ledger_close(chain: Record) -> bool:
 
 
 @compiled_part
-def on_ledger_close(
-    charges: Records,
-    chain: Record,
-    topic: Record,
-    subscriptions: Records,
-    cursors: Records,
-    readings: Records,
-    dispatchers: Records,
-    settings: Record,
-    pace: Record,
-    connectivity: Record,
-    attachments: Records,
-    connections: Records,
-    event: Array,
-) -> None:
+def on_ledger_close(broker: Any, cause: Any, t: int, event: Array) -> None:
     """The ledger may have more entries than were seen."""
-    on_publish(
-        charges, chain, topic, subscriptions, cursors, readings, dispatchers, settings, pace, connectivity, attachments, connections, event
-    )  # fmt: skip
+    wake_row(broker, cause, t, event[fields.TS], event[fields.NS])
 
 
 @compiled_part
@@ -216,9 +186,9 @@ def on_read(
     """The dispatcher asks for entries: a limiter blocks it, or a read is out until something is delivered."""
     charge, ns = charges[s], event[fields.NS]
     settle(charge, topic, cursor, dispatcher, settings, pace, ns)
-    _note_alive(charge, cursor, reading, settings)
+    note_alive(charge, cursor, reading, settings)
     if throttling.blocked_level != NONE:
-        charge.blocked, charge.is_out, charge.moved_ns = _blocked_account(throttling.blocked_level, working), 0, ns
+        charge.blocked, charge.is_out, charge.moved_ns = blocked_account(throttling.blocked_level, working), 0, ns
     else:
         charge.blocked = NONE
         if charge.is_out == 0:
@@ -226,29 +196,9 @@ def on_read(
     charge.permits_known = 1 if fields.has(event, own.READ_PERMITS) else 0
     charge.permits = event[own.READ_PERMITS]
     if charge.running == 1:
-        judge(charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, event[fields.TS], ns)
-
-
-@compiled_part
-def _note_alive(charge: Record, cursor: Record, reading: Record, settings: Record) -> None:
-    """Who reads or is served has a consumer. One that was not seen coming counts, unless the count of consumers is whole: then the last one
-    has just left, and this is the work of another thread.
-    """
-    charge.losses = settings.losses
-    if reading.consumers == 0 and charge.is_attached == 0:
-        charge.is_attached = 0 if is_whole(cursor, settings) == 1 and charge.had_consumer == 1 else 1
-
-
-@compiled_part
-def _blocked_account(level: int, working: Record) -> int:
-    """The account of the limiter that left nothing: of its messages, if both ran out."""
-    is_observed = False
-    for each in range(LEVEL_COUNT):
-        is_observed = is_observed or working.present[OBSERVED, each] == 1
-    answers = OBSERVED if is_observed else MODELLED
-    no_bytes = working.answers[answers, level, BYTES] == 0
-    no_messages = narrow_to_int32(working.answers[answers, level, MSG]) == 0
-    return THROTTLED + DIMENSION_COUNT * level + (BYTES if no_bytes and not no_messages else MSG)
+        judge(
+            charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, event[fields.TS], ns
+        )
 
 
 @compiled_part
@@ -273,7 +223,7 @@ def on_dispatch(
     settle(charge, topic, cursor, dispatcher, settings, pace, ns)
     if charge.losses != settings.losses:
         charge.permits_known = 0
-    _note_alive(charge, cursor, reading, settings)
+    note_alive(charge, cursor, reading, settings)
     if charge.is_out == 1 and charge.running == 1 and ns > charge.moved_ns:
         measure(pace, ns - charge.moved_ns)
     charge.is_out, charge.moved_ns = 0, ns
@@ -281,7 +231,9 @@ def on_dispatch(
     charge.granted -= event[fields.MSGS]
     charge.delivered = add(charge.delivered, event[fields.ENTRIES])
     if charge.running == 1:
-        judge(charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, event[fields.TS], ns)
+        judge(
+            charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, event[fields.TS], ns
+        )
 
 
 @compiled_part
@@ -320,7 +272,9 @@ def needs_before_mark_delete(charge: Record, event: Array) -> bool:
 
 
 @compiled_part
-def before_mark_delete(charge: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, event: Array) -> None:
+def before_mark_delete(
+    charge: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, event: Array
+) -> None:
     """The backlog was what it is until now."""
     settle(charge, topic, cursor, dispatcher, settings, pace, event[fields.NS])
 
@@ -344,27 +298,13 @@ def on_mark_delete(broker: Any, cause: Any, t: int, s: int, event: Array) -> Non
         return
     charge.placed = 1
     if is_whole(cursor, broker.settings[0]) == 0:
-        charge.offset = 0
-        gone = cursor.acknowledged + cursor.evicted + cursor.expired
-        waterfall = cursor.opened_backlog + topic.end_entries - cursor.opened_end - gone + cursor.sought
-        charge.offset = backlog_entries(topic, broker.ledgers, cursor) - waterfall
+        correct_waterfall(charge, topic, cursor, backlog_entries(topic, broker.ledgers, cursor))
     if event[fields.MARK_RESET] == 1:
         forget_delivered(charge, cursor)
         charge.moved_ns = max(charge.moved_ns, event[fields.NS])
     elif cursor.evicted + cursor.expired != charge.removed_seen:
-        _forget_removed(charge, topic, cursor, reading)
+        forget_removed(charge, topic, cursor, reading, backlog_of(topic, cursor, charge))
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
-
-
-@compiled_part
-def _forget_removed(charge: Record, topic: Record, cursor: Record, reading: Record) -> None:
-    """Of the entries that were removed some had been delivered: all before the read position."""
-    removed = cursor.evicted + cursor.expired - charge.removed_seen
-    if charge.is_redelivered == 1 or reading.known == 0:
-        charge.delivered = max(0, charge.delivered - removed)
-        return
-    beyond = max(0, topic.end_entries - reading.entries)
-    charge.delivered = min(charge.delivered, max(0, backlog_of(topic, cursor, charge) - beyond))
 
 
 @compiled_part
@@ -385,7 +325,7 @@ def on_consumer_blocked(broker: Any, cause: Any, t: int, s: int, event: Array) -
     settle_row(broker, cause, t, s, event[fields.NS])
     if cap == CONSUMER_CAP:
         charge.consumers_capped = max(0, charge.consumers_capped + (1 if is_on == 1 else -1))
-    elif cap == SUBSCRIPTION_CAP or cap == BROKER_CAP:
+    else:
         charge.is_capped = charge.is_capped | (1 << cap) if is_on == 1 else charge.is_capped & ~(1 << cap)
     charge.moved_ns = event[fields.NS]
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
@@ -406,8 +346,7 @@ def on_redeliver(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     charge, topic, cursor = cause.charges[s], broker.topics[t], broker.cursors[s]
     settle_row(broker, cause, t, s, event[fields.NS])
     waiting_entries(charge, topic, cursor, broker.readings[s], backlog_of(topic, cursor, charge))
-    again = event[own.REDELIVERED_ENTRIES] if fields.has(event, own.REDELIVERED_ENTRIES) else charge.delivered
-    charge.delivered, charge.is_redelivered = max(0, charge.delivered - again), 1
+    ask_again(charge, event[own.REDELIVERED_ENTRIES] if fields.has(event, own.REDELIVERED_ENTRIES) else charge.delivered)
     charge.moved_ns = event[fields.NS]
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
 

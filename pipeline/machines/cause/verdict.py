@@ -70,9 +70,9 @@ def _account(
         return EVENTS_LOST
     if reading.consumers == 0 and charge.is_attached == 0:
         return NO_CONSUMER if cursor.began_complete == 1 else BEGINNING_NOT_SEEN
-    if connectivity.unwritable > 0 and subscription.first_attachment != NONE:
-        if is_unwritable(subscription, connectivity, attachments, connections):
-            return CHANNEL
+    has_unwritable = connectivity.unwritable > 0 and subscription.first_attachment != NONE
+    if has_unwritable and is_unwritable(subscription, connectivity, attachments, connections):
+        return CHANNEL
     if waiting == 0:
         return IN_FLIGHT
     if waiting <= charge.delayed:

@@ -1,9 +1,8 @@
-"""What waits: entries of the backlog that were neither delivered nor held for later, and the chains of subscriptions for which nothing does.
+"""What waits: entries of a backlog neither delivered nor held for later; and the chains of subscriptions for which nothing does.
 
 Law: a publish looks only at subscriptions of its topic for which nothing waited; each of them came into the chain by an event of its own.
 """
 
-from pipeline.machines.broker.layout import NONE
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.records import Record, Records
 
@@ -35,18 +34,25 @@ def forget_delivered(charge: Record, cursor: Record) -> None:
 
 
 @compiled_part
+def forget_removed(charge: Record, topic: Record, cursor: Record, reading: Record, backlog: int) -> None:
+    """Of the entries that were removed some had been delivered: all before the read position."""
+    removed = cursor.evicted + cursor.expired - charge.removed_seen
+    if charge.is_redelivered == 1 or reading.known == 0:
+        charge.delivered = max(0, charge.delivered - removed)
+        return
+    beyond = max(0, topic.end_entries - reading.entries)
+    charge.delivered = min(charge.delivered, max(0, backlog - beyond))
+
+
+@compiled_part
+def ask_again(charge: Record, entries: int) -> None:
+    """So many delivered entries wait again."""
+    charge.delivered, charge.is_redelivered = max(0, charge.delivered - entries), 1
+
+
+@compiled_part
 def chain(charges: Records, chain_of_topic: Record, s: int) -> None:
     """Nothing waits for the subscription: the next publish is to look at it."""
     if charges[s].in_chain == 0:
         charges[s].in_chain, charges[s].next_in_chain = 1, chain_of_topic.first_in_chain
         chain_of_topic.first_in_chain = s
-
-
-@compiled_part
-def unchain(charges: Records, chain_of_topic: Record) -> int:
-    """Take one subscription out of its topic's chain, or NONE."""
-    s = chain_of_topic.first_in_chain
-    if s != NONE:
-        chain_of_topic.first_in_chain = charges[s].next_in_chain
-        charges[s].in_chain, charges[s].next_in_chain = 0, NONE
-    return s

@@ -6,7 +6,7 @@ from pipeline.machines.cause.around import settle_row, topic_of
 from pipeline.machines.cause.charging import backlog_of, border_of, is_whole
 from pipeline.machines.cause.waiting import waiting_entries
 from pipeline.machines.compiled import compiled
-from pipeline.machines.records import Record, Records
+from pipeline.machines.records import Record
 
 
 @compiled
@@ -33,15 +33,6 @@ def pass_border(broker: Any, cause: Any, counts: Record, border_us: int, border_
             charge.incomplete = 1
         if is_calm and charge.losses != settings.losses and broker.readings[s].consumers == 0 and charge.waiting_end > 0:
             charge.losses = settings.losses  # a consumer that came unseen would have read in a whole window
-
-
-@compiled
-def has_backlog(charges: Records, count: int, until_ns: int) -> bool:
-    """Whether any backlog still has time to charge before `until_ns`."""
-    for s in range(count):
-        if charges[s].running == 1 and charges[s].since_ns < until_ns:
-            return True
-    return False
 
 
 @compiled

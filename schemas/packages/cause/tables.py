@@ -42,7 +42,7 @@ SUBSCRIPTION_CAUSES = Table(
         _count("backlog_ns", "time in the window in which the subscription had a backlog: the sum of `ns` over its causes", "ns"),
         _count("entry_us", "entries in the backlog × time charged to this cause; between two charges the backlog is taken to move in a straight line", "entry-µs"),
         Field("first_at", "timestamp", "when this cause was first charged in the window"),
-        Field("is_main", "boolean", "whether more time of the window was charged to it than to any other cause"),
+        Field("is_main", "boolean", "whether more entries × time of the window were charged to it than to any other cause"),
         Field("main_since", "timestamp", "since when the cause with is_main is the main one, through windows that touch"),
         _count("backlog_end", "entries in the backlog at the end of the window", "entries"),
         _count("waiting_end", "of them neither delivered nor held for later delivery", "entries"),
