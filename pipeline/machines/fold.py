@@ -307,6 +307,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
             meet_topic(topics[t])
             meet_cursor(broker, t, s, event[fields.TS])
         if code == PUBLISH:
+            cause_rules.before_publish(chains[t], topics[t], event)
             broker_rules.on_publish(topics[t], ledgers, ledgers_ends, marks, event)
             backlog_rules.on_publish(topic_checks[t], event)
             if cause_rules.needs_on_publish(chains[t]):
@@ -412,7 +413,9 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
             if backlog_rules.needs_before_mark_delete(topics[t], ledgers, cursors[s], words, event):
                 backlog_rules.before_mark_delete(broker, backlog, counts, t, s, event)
             if cause_rules.needs_before_mark_delete(charges[s], event):
-                cause_rules.before_mark_delete(charges[s], topics[t], cursors[s], dispatchers[s], settings_row[0], pace_row[0], event)
+                cause_rules.before_mark_delete(
+                    charges[s], chains[t], topics[t], cursors[s], dispatchers[s], settings_row[0], pace_row[0], event
+                )
             broker_rules.on_mark_delete(topics[t], ledgers, heap, cursors, words, readings[s], s, event)
             backlog_rules.on_mark_delete(
                 topics[t], ledgers, heap, subscriptions, cursors, topic_checks[t], cursors[s], cursor_moves[s], s, event
@@ -452,6 +455,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
         elif code == LEDGER_OPEN:
             broker_rules.on_ledger_open(topics[t], ledgers, ledgers_ends, event)
         elif code == LEDGER_CLOSE:
+            cause_rules.before_ledger_close(chains[t], topics[t], event)
             broker_rules.on_ledger_close(topics[t], ledgers, ledgers_ends, event)
             backlog_rules.on_ledger_close(topic_checks[t], event)
             if cause_rules.needs_on_ledger_close(chains[t]):

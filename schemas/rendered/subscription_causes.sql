@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/subscription_causes` (
   `unknown_reason` STRING COMMENT 'unknown: why; else null',
   `ns` BIGINT NOT NULL COMMENT 'time charged to this cause [ns]',
   `backlog_ns` BIGINT NOT NULL COMMENT 'time in the window in which the subscription had a backlog: the sum of `ns` over its causes [ns]',
-  `entry_us` BIGINT NOT NULL COMMENT 'entries in the backlog × time charged to this cause; between two charges the backlog is taken to move in a straight line [entry-µs]',
+  `entry_us` BIGINT NOT NULL COMMENT 'entries in the backlog × time charged to this cause; what is acknowledged between two charges is taken to go in a straight line [entry-µs]',
   `first_at` TIMESTAMP NOT NULL COMMENT 'when this cause was first charged in the window',
   `is_main` BOOLEAN NOT NULL COMMENT 'whether more entries × time of the window were charged to it than to any other cause',
   `main_since` TIMESTAMP NOT NULL COMMENT 'since when the cause with is_main is the main one, through windows that touch',

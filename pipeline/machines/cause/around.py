@@ -15,7 +15,9 @@ from pipeline.machines.records import Record
 @compiled_part
 def settle_row(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
     """Charge what lasted until now. For events that are rare, or that reach many subscriptions."""
-    settle(cause.charges[s], broker.topics[t], broker.cursors[s], broker.dispatchers[s], broker.settings[0], cause.pace[0], ns)
+    settle(
+        cause.charges[s], cause.chains[t], broker.topics[t], broker.cursors[s], broker.dispatchers[s], broker.settings[0], cause.pace[0], ns
+    )
 
 
 @compiled_part

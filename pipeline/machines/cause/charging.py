@@ -45,20 +45,48 @@ def is_whole(cursor: Record, settings: Record) -> int:
 
 
 @compiled_part
-def settle(charge: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, ns: int) -> None:
-    """Charge the time since the stretch began; it goes on from `ns`. Nothing else changes."""
-    if charge.running == 1 and ns > charge.since_ns:
-        backlog = backlog_of(topic, cursor, charge)
-        _charge_up_to(charge, cursor, dispatcher, settings, pace, charge.backlog_seen + backlog, ns)
-        charge.backlog_seen = backlog
+def advance_area(chain: Record, topic: Record, ns: int) -> None:
+    """The topic's scale is about to grow: what it was until now is counted."""
+    now_us = max(ns // 1000, chain.area_us)
+    chain.area += (topic.end_entries - chain.base_entries) * (now_us - chain.area_us)
+    chain.area_us = now_us
 
 
 @compiled_part
-def _charge_up_to(charge: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, both: int, ns: int) -> None:
-    """`both`: entries in the backlog at the beginning and now, together."""
+def area_at(chain: Record, topic: Record, ns: int) -> int:
+    """The integral of the topic's scale beyond `base_entries` up to `ns`: entry-µs."""
+    return chain.area + (topic.end_entries - chain.base_entries) * (ns // 1000 - chain.area_us)
+
+
+@compiled_part
+def note_area(charge: Record, chain: Record, topic: Record, backlog: int) -> None:
+    """A stretch begins with so many entries in the backlog."""
+    charge.backlog_seen, charge.gone_seen = backlog, topic.end_entries - backlog
+    charge.area_seen = area_at(chain, topic, charge.since_ns)
+
+
+@compiled_part
+def settle(
+    charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, ns: int
+) -> None:
+    """Charge the time since the stretch began; it goes on from `ns`. Nothing else changes."""
+    if charge.running == 0 or ns <= charge.since_ns:
+        return
+    backlog = backlog_of(topic, cursor, charge)
+    lasted_us = ns // 1000 - charge.since_ns // 1000
+    # What was published since counts from its time on; what went since goes in a straight line.
+    gone = 2 * chain.base_entries - charge.gone_seen - (topic.end_entries - backlog)
+    area = area_at(chain, topic, ns) - charge.area_seen + gone * lasted_us // 2
+    _charge_up_to(charge, cursor, dispatcher, settings, pace, max(0, area), ns)
+    note_area(charge, chain, topic, backlog)
+
+
+@compiled_part
+def _charge_up_to(charge: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, area: int, ns: int) -> None:
+    """`area`: entries in the backlog × time of the whole stretch, in entry-µs."""
     account = charge.account
     if charge.losses != settings.losses:
-        _add(charge, EVENTS_LOST, both, ns)
+        _add(charge, EVENTS_LOST, area, ns)
         return
     slow_ns, stalled_ns = INT64_MAX, INT64_MAX
     if account == CATCHING_UP:
@@ -71,12 +99,23 @@ def _charge_up_to(charge: Record, cursor: Record, dispatcher: Record, settings: 
     elif THROTTLED <= account < CHANNEL or (account == NO_PERMITS and charge.granted_known == 1 and charge.granted > 0):
         stalled_ns = charge.moved_ns + STALL_NS
     slow_ns = min(slow_ns, stalled_ns)
-    if slow_ns > charge.since_ns:
-        _add(charge, account, both, min(ns, slow_ns))
-    if ns > slow_ns and stalled_ns > charge.since_ns:
-        _add(charge, READING if is_whole(cursor, settings) == 1 else EVENTS_LOST, both, min(ns, stalled_ns))
-    if ns > stalled_ns:
-        _add(charge, _stalled(charge, dispatcher, pace, is_whole(cursor, settings) == 1), both, ns)
+    if ns <= slow_ns:
+        _add(charge, account, area, ns)
+        return
+    is_known = is_whole(cursor, settings) == 1
+    area = _add_part(charge, account, area, min(slow_ns, ns), ns)
+    area = _add_part(charge, READING if is_known else EVENTS_LOST, area, min(stalled_ns, ns), ns)
+    _add_part(charge, _stalled(charge, dispatcher, pace, is_known), area, ns, ns)
+
+
+@compiled_part
+def _add_part(charge: Record, account: int, area: int, until_ns: int, end_ns: int) -> int:
+    """Charge the part of the stretch up to `until_ns`, if it is not over, with its share of the `area` up to `end_ns`; returns the rest."""
+    if until_ns <= charge.since_ns:
+        return area
+    share = multiply_divide(area, until_ns - charge.since_ns, end_ns - charge.since_ns)[0]
+    _add(charge, account, share, until_ns)
+    return area - share
 
 
 @compiled_part
@@ -91,22 +130,13 @@ def _stalled(charge: Record, dispatcher: Record, pace: Record, whole_log: bool) 
 
 
 @compiled_part
-def _add(charge: Record, account: int, both: int, until_ns: int) -> None:
+def _add(charge: Record, account: int, area: int, until_ns: int) -> None:
     """Charge the stretch up to `until_ns`, which lies behind its beginning, to one account."""
     lasted = until_ns - charge.since_ns
     if charge.charged_ns[account] == 0:
         charge.first_at[account] = charge.since_ts
     charge.charged_ns[account] += lasted
-    if both < 2**20 and lasted < 2**40:
-        area = both * lasted + charge.entry_rest
-        whole, rest = area // 2000, area % 2000
-    else:
-        whole, rest = multiply_divide(both, lasted, 2000)
-        rest += charge.entry_rest
-        if rest >= 2000:
-            whole, rest = add(whole, 1), rest - 2000
-    charge.entry_us[account] = add(charge.entry_us[account], whole)
-    charge.entry_rest = rest
+    charge.entry_us[account] = add(charge.entry_us[account], area)
     charge.since_ns = until_ns
     charge.since_ts += lasted // 1000
 

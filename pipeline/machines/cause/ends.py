@@ -11,7 +11,7 @@ from pipeline.machines.cause.window_end import charge_until, pass_border
 from pipeline.machines.outcome import Rows, Window
 from pipeline.machines.package import Ends, State
 
-_OF_WINDOW = ("backlog_ns", "entry_rest", "incomplete", "charged_ns", "entry_us", "first_at")
+_OF_WINDOW = ("backlog_ns", "incomplete", "charged_ns", "entry_us", "first_at")
 
 
 class CauseEnds(Ends):

@@ -56,6 +56,8 @@ CHARGE_ROW = record(
     "since_ts",
     "account",
     "backlog_seen",  # entries, when the stretch began
+    "gone_seen",  # of the topic's scale, then: what is no more in the backlog
+    "area_seen",  # of the topic, then
     "backlog_since_ns",  # of the time in which there is a backlog, whatever the cause
     # The dispatcher.
     "is_out",  # a read that was granted something has not come back
@@ -83,7 +85,6 @@ CHARGE_ROW = record(
     "backlog_end",  # entries, filled in when the window ends
     "waiting_end",
     "incomplete",  # its cursor was met in mid-life, or events were lost since
-    "entry_rest",  # of entry · 2 · ns, what is not a whole entry-µs yet
     # The run of windows with one main cause.
     "main",  # account, or NONE
     "main_since",
@@ -96,8 +97,15 @@ CHARGE_ROW = record(
     first_at=(ACCOUNT_COUNT,),
 )
 NO_CHARGE = blank(CHARGE_ROW, account=NONE, blocked=NONE, next_in_chain=NONE, main=NONE)
-#: Subscriptions of a topic for which nothing waits: the next publish looks at them, and at no others.
-CHAIN_ROW = record("first_in_chain")
+#: Of a topic.
+CHAIN_ROW = record(
+    "first_in_chain",  # of subscriptions for which nothing waits: the next publish looks at them, and at no others
+    # The integral of its scale over time, in entry-µs, since the last border: what backlogs × time are computed from.
+    "area",
+    "area_us",  # up to when, on the monotonic clock
+    "base_entries",  # at the border
+)
+NO_CHAIN = blank(CHAIN_ROW, first_in_chain=NONE)
 
 BUCKET_COUNT = 48
 #: How long this broker takes from a read to its delivery, where something waited: counts by ⌊log2(ns)⌋.

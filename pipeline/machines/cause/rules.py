@@ -11,8 +11,8 @@ from pipeline.machines.broker.cursors import backlog_entries
 from pipeline.machines.broker.layout import CONSUMING, NONE
 from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.around import end_cursor, end_topic, forget_dispatcher, judge_row, settle_row, topic_of, wake_row
-from pipeline.machines.cause.charging import backlog_of, correct_waterfall, is_whole, settle
-from pipeline.machines.cause.layout import CONSUMER_CAP, NO_CHARGE
+from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall, is_whole, settle
+from pipeline.machines.cause.layout import CONSUMER_CAP, NO_CHAIN, NO_CHARGE
 from pipeline.machines.cause.pace import measure
 from pipeline.machines.cause.reads import blocked_account, note_alive
 from pipeline.machines.cause.verdict import judge
@@ -26,7 +26,7 @@ from pipeline.machines.records import Record, Records
 @compiled_part
 def on_new_topic(chains: Records, t: int) -> None:
     """No subscription is known."""
-    chains[t].first_in_chain = NONE
+    chains[t] = NO_CHAIN[0]
 
 
 @compiled_part
@@ -116,6 +116,12 @@ def on_consumer_close(broker: Any, cause: Any, t: int, s: int, event: Array) -> 
 
 
 @compiled_part
+def before_publish(chain: Record, topic: Record, event: Array) -> None:
+    """All backlogs of the topic are about to grow."""
+    advance_area(chain, topic, event[fields.NS])
+
+
+@compiled_part
 def needs_on_publish(chain: Record) -> bool:
     """Whether nothing waited for a subscription of the topic."""
     return chain.first_in_chain != NONE
@@ -140,6 +146,12 @@ def on_publish(
     """Subscriptions for which nothing waited have something to read now."""
     around = Around(topic, subscriptions, cursors, readings, dispatchers, settings, pace, connectivity, attachments, connections)
     wake(charges, chain, around, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def before_ledger_close(chain: Record, topic: Record, event: Array) -> None:
+    """The ledger may have more entries than were seen."""
+    advance_area(chain, topic, event[fields.NS])
 
 
 @compiled_part
@@ -185,7 +197,7 @@ def on_read(
 ) -> None:
     """The dispatcher asks for entries: a limiter blocks it, or a read is out until something is delivered."""
     charge, ns = charges[s], event[fields.NS]
-    settle(charge, topic, cursor, dispatcher, settings, pace, ns)
+    settle(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     note_alive(charge, cursor, reading, settings)
     if throttling.blocked_level != NONE:
         charge.blocked, charge.is_out, charge.moved_ns = blocked_account(throttling.blocked_level, working), 0, ns
@@ -220,7 +232,7 @@ def on_dispatch(
 ) -> None:
     """Entries went to consumers: the read that was out came back, permits are used up."""
     charge, ns = charges[s], event[fields.NS]
-    settle(charge, topic, cursor, dispatcher, settings, pace, ns)
+    settle(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     if charge.losses != settings.losses:
         charge.permits_known = 0
     note_alive(charge, cursor, reading, settings)
@@ -261,7 +273,7 @@ def on_ack(
 ) -> None:
     """The backlog may be over."""
     ts, ns = event[fields.TS], event[fields.NS]
-    settle(charges[s], topic, cursor, dispatcher, settings, pace, ns)
+    settle(charges[s], chain, topic, cursor, dispatcher, settings, pace, ns)
     judge(charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, ts, ns)
 
 
@@ -273,10 +285,10 @@ def needs_before_mark_delete(charge: Record, event: Array) -> bool:
 
 @compiled_part
 def before_mark_delete(
-    charge: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, event: Array
+    charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, event: Array
 ) -> None:
     """The backlog was what it is until now."""
-    settle(charge, topic, cursor, dispatcher, settings, pace, event[fields.NS])
+    settle(charge, chain, topic, cursor, dispatcher, settings, pace, event[fields.NS])
 
 
 @compiled_part

@@ -2,7 +2,7 @@
 
 from pipeline.machines.broker.attachments import is_unwritable
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.cause.charging import backlog_of, begin_backlog, end_backlog
+from pipeline.machines.cause.charging import backlog_of, begin_backlog, end_backlog, note_area
 from pipeline.machines.cause.layout import (
     BEGINNING_NOT_SEEN,
     CATCHING_UP,
@@ -43,13 +43,12 @@ def judge(
         chain(charges, chain_of_topic, s)
     if backlog == 0:
         end_backlog(charge, ns)
-        charge.backlog_seen = 0
         return
     if charge.running == 0:
         begin_backlog(charge, ts_us, ns)
     elif ns >= charge.since_ns:
         charge.since_ts = ts_us
-    charge.backlog_seen = backlog
+    note_area(charge, chain_of_topic, topic, backlog)
     charge.account = _account(charge, waiting, cursor, reading, settings, subscription, connectivity, attachments, connections)
 
 

@@ -39,7 +39,7 @@ def wake(charges: Records, chain: Record, around: Around, ts_us: int, ns: int) -
         following = charge.next_in_chain
         charge.in_chain, charge.next_in_chain = 0, NONE
         if cursor.open == 1:
-            settle(charge, topic, cursor, around.dispatchers[s], settings, around.pace, ns)
+            settle(charge, chain, topic, cursor, around.dispatchers[s], settings, around.pace, ns)
             if charge.running == 0 and ns > charge.moved_ns + LATE_NS:
                 charge.delivered = 0
             charge.moved_ns = max(charge.moved_ns, ns)

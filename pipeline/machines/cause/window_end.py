@@ -3,9 +3,9 @@
 from typing import Any
 
 from pipeline.machines.cause.around import settle_row, topic_of
-from pipeline.machines.cause.charging import backlog_of, border_of, is_whole
+from pipeline.machines.cause.charging import backlog_of, border_of, is_whole, note_area
 from pipeline.machines.cause.waiting import waiting_entries
-from pipeline.machines.compiled import compiled
+from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.records import Record
 
 
@@ -33,6 +33,19 @@ def pass_border(broker: Any, cause: Any, counts: Record, border_us: int, border_
             charge.incomplete = 1
         if is_calm and charge.losses != settings.losses and broker.readings[s].consumers == 0 and charge.waiting_end > 0:
             charge.losses = settings.losses  # a consumer that came unseen would have read in a whole window
+    _begin_areas(broker, cause, counts, border_ns)
+
+
+@compiled_part
+def _begin_areas(broker: Any, cause: Any, counts: Record, border_ns: int) -> None:
+    """Areas of topics start again, so that they never grow too large. What lasts begins with them."""
+    for t in range(counts.topics):
+        chain = cause.chains[t]
+        chain.area, chain.area_us, chain.base_entries = 0, max(chain.area_us, border_ns // 1000), broker.topics[t].end_entries
+    for s in range(counts.subscriptions):
+        if cause.charges[s].running == 1:
+            t = topic_of(broker, s)
+            note_area(cause.charges[s], cause.chains[t], broker.topics[t], cause.charges[s].backlog_end)
 
 
 @compiled

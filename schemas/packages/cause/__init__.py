@@ -23,5 +23,5 @@ PACKAGE = Declaration(
         "unknown_reason": UNKNOWN_REASONS,
     },
     laws=("backlog_time_has_its_causes",),
-    views=(),
+    views=("why", "stuck_dispatchers", "limiter_debt", "fairness", "backlog_seconds_by_cause", "more_consumers"),
 )

@@ -40,7 +40,7 @@ SUBSCRIPTION_CAUSES = Table(
         *_CAUSE,
         Field("ns", "long", "time charged to this cause", "ns", check="ns > 0"),
         _count("backlog_ns", "time in the window in which the subscription had a backlog: the sum of `ns` over its causes", "ns"),
-        _count("entry_us", "entries in the backlog × time charged to this cause; between two charges the backlog is taken to move in a straight line", "entry-µs"),
+        _count("entry_us", "entries in the backlog × time charged to this cause; what is acknowledged between two charges is taken to go in a straight line", "entry-µs"),
         Field("first_at", "timestamp", "when this cause was first charged in the window"),
         Field("is_main", "boolean", "whether more entries × time of the window were charged to it than to any other cause"),
         Field("main_since", "timestamp", "since when the cause with is_main is the main one, through windows that touch"),
