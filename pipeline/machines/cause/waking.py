@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.charging import settle
+from pipeline.machines.cause.layout import DELAYED, IN_FLIGHT
 from pipeline.machines.cause.verdict import judge
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.records import Record, Records
@@ -42,7 +43,8 @@ def wake(charges: Records, chain: Record, around: Around, ts_us: int, ns: int) -
             settle(charge, chain, topic, cursor, around.dispatchers[s], settings, around.pace, ns)
             if charge.running == 0 and ns > charge.moved_ns + LATE_NS:
                 charge.delivered = 0
-            charge.moved_ns = max(charge.moved_ns, ns)
+            if charge.running == 0 or charge.account in (IN_FLIGHT, DELAYED):
+                charge.moved_ns = max(charge.moved_ns, ns)
             subscription, reading = around.subscriptions[s], around.readings[s]
             judge(charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, ts_us, ns)
         s = following
