@@ -111,7 +111,11 @@ def test_the_broker_limit_of_the_incident_held_back_those_that_are_caught_up_els
     """For 20 s; the topic and subscription limits of others stay their main cause."""
     charges = charged("y_incident")
     held = {key for key, causes in charges.items() if causes.get(("throttled", "broker", "msg"), 0) > 0.1 * sum(causes.values())}
-    assert {("persistent://real/y/emails", "sender"), ("persistent://real/y/audit", "search"), ("persistent://real/y/images", "cdn")} <= held
+    assert {
+        ("persistent://real/y/emails", "sender"),
+        ("persistent://real/y/audit", "search"),
+        ("persistent://real/y/images", "cdn"),
+    } <= held
 
 
 def test_nothing_is_unknown_or_stuck_on_whole_logs_of_healthy_brokers() -> None:
