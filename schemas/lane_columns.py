@@ -91,7 +91,7 @@ ENUM_SLOTS = {
 
 
 #: Raised when the bytes of a packet (pipeline/packets/packet.py) change in any other way.
-PACKET_FORMAT = 1
+PACKET_FORMAT = 2
 
 
 def _layout() -> int:

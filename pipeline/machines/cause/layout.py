@@ -3,7 +3,7 @@
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.package import Beside, Single, Store
 from pipeline.machines.records import blank, record
-from schemas.packages.cause.causes import ACCOUNTS, UNKNOWN_REASONS
+from schemas.packages.cause.causes import ACCOUNTS, CAUSES, UNKNOWN_REASONS
 
 ACCOUNT_COUNT = len(ACCOUNTS)
 
@@ -23,21 +23,7 @@ def _account(cause: str, reason: str | None = None) -> int:
     READING,
     CATCHING_UP,
     STUCK,
-) = (
-    _account(cause)
-    for cause in (
-        "no_consumer",
-        "throttled",
-        "channel",
-        "unacked_limit",
-        "no_permits",
-        "in_flight",
-        "delayed",
-        "reading",
-        "catching_up",
-        "stuck",
-    )
-)
+) = (_account(cause) for cause in CAUSES if cause != "unknown")
 EVENTS_LOST, BEGINNING_NOT_SEEN, NOT_IN_THIS_LOG = (_account("unknown", reason) for reason in UNKNOWN_REASONS)
 CONSUMER_CAP, SUBSCRIPTION_CAP, BROKER_CAP = range(3)  # UNACKED_CAPS
 KEY_SHARED = 3  # SUB_TYPES
