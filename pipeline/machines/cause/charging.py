@@ -59,46 +59,80 @@ def area_at(chain: Record, topic: Record, ns: int) -> int:
 
 
 @compiled_part
-def note_area(charge: Record, chain: Record, topic: Record, backlog: int) -> None:
-    """A stretch begins with so many entries in the backlog."""
+def begin_stretch(charge: Record, chain: Record, topic: Record, backlog: int) -> None:
+    """A stretch begins at `since_ns` with so many entries in the backlog."""
     charge.backlog_seen, charge.gone_seen = backlog, topic.end_entries - backlog
     charge.area_seen = area_at(chain, topic, charge.since_ns)
+
+
+@compiled_part
+def _area_until(charge: Record, chain: Record, topic: Record, backlog: int, ns: int) -> int:
+    """Entries in the backlog × time since the stretch began, in entry-µs.
+
+    What was published since counts from its time on; what went since goes in a straight line.
+    """
+    lasted_us = ns // 1000 - charge.since_ns // 1000
+    gone = 2 * chain.base_entries - charge.gone_seen - (topic.end_entries - backlog)
+    return max(0, area_at(chain, topic, ns) - charge.area_seen + gone * lasted_us // 2)
 
 
 @compiled_part
 def settle(
     charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, ns: int
 ) -> None:
-    """Charge the time since the stretch began; it goes on from `ns`. Nothing else changes."""
-    if charge.running == 0 or ns <= charge.since_ns:
-        return
-    backlog = backlog_of(topic, cursor, charge)
-    lasted_us = ns // 1000 - charge.since_ns // 1000
-    # What was published since counts from its time on; what went since goes in a straight line.
-    gone = 2 * chain.base_entries - charge.gone_seen - (topic.end_entries - backlog)
-    area = area_at(chain, topic, ns) - charge.area_seen + gone * lasted_us // 2
-    _charge_up_to(charge, cursor, dispatcher, settings, pace, max(0, area), ns)
-    note_area(charge, chain, topic, backlog)
+    """Charge the time since the stretch began; a new one begins at `ns`. Nothing else changes."""
+    if charge.running == 1 and ns > charge.since_ns:
+        backlog = backlog_of(topic, cursor, charge)
+        _charge_up_to(charge, cursor, dispatcher, settings, pace, _area_until(charge, chain, topic, backlog, ns), ns)
+        begin_stretch(charge, chain, topic, backlog)
+
+
+@compiled_part
+def settle_if_due(
+    charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, ns: int
+) -> None:
+    """Charge what may not all go to the account of the stretch; else the stretch goes on until the account changes."""
+    if charge.running == 1 and (
+        charge.losses != settings.losses or ns > min(_slow_ns(charge, pace), _stalled_ns(charge, dispatcher, pace))
+    ):
+        settle(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+
+
+@compiled_part
+def settle_plainly(charge: Record, chain: Record, topic: Record, backlog: int, ns: int) -> None:
+    """Charge a stretch that is not due to its account."""
+    if charge.running == 1 and ns > charge.since_ns:
+        _add(charge, charge.account, _area_until(charge, chain, topic, backlog, ns), ns)
+
+
+@compiled_part
+def _slow_ns(charge: Record, pace: Record) -> int:
+    """From when on a read that is out is slow."""
+    is_due = charge.account == CATCHING_UP and charge.is_out == 1 and pace.normal_ns > 0
+    return charge.moved_ns + pace.normal_ns if is_due else INT64_MAX
+
+
+@compiled_part
+def _stalled_ns(charge: Record, dispatcher: Record, pace: Record) -> int:
+    """From when on nothing moves though it should."""
+    account = charge.account
+    if account == CATCHING_UP:
+        if charge.permits_known == 0:
+            return charge.moved_ns + pace.normal_ns
+        is_due = charge.is_out == 0 or pace.tells_deliveries == 0 or dispatcher.sub_type == KEY_SHARED
+        return charge.moved_ns + STALL_NS if is_due else INT64_MAX
+    is_due = THROTTLED <= account < CHANNEL or (account == NO_PERMITS and charge.granted_known == 1 and charge.granted > 0)
+    return charge.moved_ns + STALL_NS if is_due else INT64_MAX
 
 
 @compiled_part
 def _charge_up_to(charge: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, area: int, ns: int) -> None:
     """`area`: entries in the backlog × time of the whole stretch, in entry-µs."""
-    account = charge.account
     if charge.losses != settings.losses:
         _add(charge, EVENTS_LOST, area, ns)
         return
-    slow_ns, stalled_ns = INT64_MAX, INT64_MAX
-    if account == CATCHING_UP:
-        if charge.is_out == 1 and pace.normal_ns > 0:
-            slow_ns = charge.moved_ns + pace.normal_ns
-        if charge.permits_known == 0:
-            stalled_ns = charge.moved_ns + pace.normal_ns
-        elif charge.is_out == 0 or pace.tells_deliveries == 0 or dispatcher.sub_type == KEY_SHARED:
-            stalled_ns = charge.moved_ns + STALL_NS
-    elif THROTTLED <= account < CHANNEL or (account == NO_PERMITS and charge.granted_known == 1 and charge.granted > 0):
-        stalled_ns = charge.moved_ns + STALL_NS
-    slow_ns = min(slow_ns, stalled_ns)
+    account, stalled_ns = charge.account, _stalled_ns(charge, dispatcher, pace)
+    slow_ns = min(_slow_ns(charge, pace), stalled_ns)
     if ns <= slow_ns:
         _add(charge, account, area, ns)
         return

@@ -11,7 +11,7 @@ from pipeline.machines.broker.cursors import backlog_entries
 from pipeline.machines.broker.layout import CONSUMING, NONE
 from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.around import end_cursor, end_topic, forget_dispatcher, judge_row, settle_row, topic_of, wake_row
-from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall, is_whole, settle
+from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall, is_whole, settle, settle_if_due
 from pipeline.machines.cause.layout import CATCHING_UP, CONSUMER_CAP, NO_CHAIN, NO_CHARGE
 from pipeline.machines.cause.pace import measure
 from pipeline.machines.cause.reads import blocked_account, note_alive
@@ -197,7 +197,7 @@ def on_read(
 ) -> None:
     """The dispatcher asks for entries: a limiter blocks it, or a read is out until something is delivered."""
     charge, ns = charges[s], event[fields.NS]
-    settle(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+    settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     note_alive(charge, cursor, reading, settings)
     if throttling.blocked_level != NONE:
         charge.blocked, charge.is_out, charge.moved_ns = blocked_account(throttling.blocked_level, working), 0, ns
@@ -232,7 +232,7 @@ def on_dispatch(
 ) -> None:
     """Entries went to consumers: the read that was out came back, permits are used up."""
     charge, ns = charges[s], event[fields.NS]
-    settle(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+    settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     if charge.losses != settings.losses:
         charge.permits_known = 0
     note_alive(charge, cursor, reading, settings)
@@ -273,7 +273,7 @@ def on_ack(
 ) -> None:
     """The backlog may be over."""
     ts, ns = event[fields.TS], event[fields.NS]
-    settle(charges[s], chain, topic, cursor, dispatcher, settings, pace, ns)
+    settle_if_due(charges[s], chain, topic, cursor, dispatcher, settings, pace, ns)
     judge(charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, ts, ns)
 
 

@@ -2,7 +2,7 @@
 
 from pipeline.machines.broker.attachments import is_unwritable
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.cause.charging import backlog_of, begin_backlog, end_backlog, note_area
+from pipeline.machines.cause.charging import backlog_of, begin_backlog, begin_stretch, end_backlog, settle_plainly
 from pipeline.machines.cause.layout import (
     BEGINNING_NOT_SEEN,
     CATCHING_UP,
@@ -35,21 +35,27 @@ def judge(
     ts_us: int,
     ns: int,
 ) -> None:
-    """Look at everything anew, once what lasted until `ns` is charged."""
+    """Look at everything anew, once what is due at `ns` is charged."""
     charge = charges[s]
     backlog = backlog_of(topic, cursor, charge)
     waiting = waiting_entries(charge, topic, cursor, reading, backlog)
     if cursor.open == 1 and waiting <= charge.delayed:
         chain(charges, chain_of_topic, s)
     if backlog == 0:
+        settle_plainly(charge, chain_of_topic, topic, backlog, ns)
         end_backlog(charge, ns)
         return
+    account = _account(charge, waiting, cursor, reading, settings, subscription, connectivity, attachments, connections)
+    if charge.running == 1 and account == charge.account:
+        charge.backlog_seen = backlog
+        return
+    settle_plainly(charge, chain_of_topic, topic, backlog, ns)
     if charge.running == 0:
         begin_backlog(charge, ts_us, ns)
     elif ns >= charge.since_ns:
         charge.since_ts = ts_us
-    note_area(charge, chain_of_topic, topic, backlog)
-    charge.account = _account(charge, waiting, cursor, reading, settings, subscription, connectivity, attachments, connections)
+    begin_stretch(charge, chain_of_topic, topic, backlog)
+    charge.account = account
 
 
 @compiled_part

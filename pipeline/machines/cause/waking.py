@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.cause.charging import settle
+from pipeline.machines.cause.charging import settle_if_due
 from pipeline.machines.cause.layout import DELAYED, IN_FLIGHT
 from pipeline.machines.cause.verdict import judge
 from pipeline.machines.compiled import compiled_part
@@ -40,7 +40,7 @@ def wake(charges: Records, chain: Record, around: Around, ts_us: int, ns: int) -
         following = charge.next_in_chain
         charge.in_chain, charge.next_in_chain = 0, NONE
         if cursor.open == 1:
-            settle(charge, chain, topic, cursor, around.dispatchers[s], settings, around.pace, ns)
+            settle_if_due(charge, chain, topic, cursor, around.dispatchers[s], settings, around.pace, ns)
             if charge.running == 0 and ns > charge.moved_ns + LATE_NS:
                 charge.delivered = 0
             if charge.running == 0 or charge.account in (IN_FLIGHT, DELAYED):

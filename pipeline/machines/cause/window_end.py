@@ -3,7 +3,7 @@
 from typing import Any
 
 from pipeline.machines.cause.around import settle_row, topic_of
-from pipeline.machines.cause.charging import backlog_of, border_of, is_whole, note_area
+from pipeline.machines.cause.charging import backlog_of, begin_stretch, border_of, is_whole
 from pipeline.machines.cause.waiting import waiting_entries
 from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.records import Record
@@ -45,7 +45,7 @@ def _begin_areas(broker: Any, cause: Any, counts: Record, border_ns: int) -> Non
     for s in range(counts.subscriptions):
         if cause.charges[s].running == 1:
             t = topic_of(broker, s)
-            note_area(cause.charges[s], cause.chains[t], broker.topics[t], cause.charges[s].backlog_end)
+            begin_stretch(cause.charges[s], cause.chains[t], broker.topics[t], cause.charges[s].backlog_end)
 
 
 @compiled
