@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.field import Field, Table
-from schemas.outcomes import ENUMS, FILLED_LATER, NULL, PAYLOAD, TEXT_OF_IDS
+from schemas.outcomes import FILLED_LATER, NULL, PAYLOAD, TEXT_OF_IDS, texts_of
 from schemas.render.arrow import arrow_schema
 
 #: So many outcome rows of a micro-batch the driver takes and handles by itself, with so many bytes of states among them. A round of
@@ -51,7 +51,7 @@ class FewOutcomes:
         for start in range(0, whole.num_rows, SLICE_ROWS):
             rows = whole.slice(start, SLICE_ROWS)
             text = {"broker": self._places(_numbers(rows, "broker_id")), "entity": self._places(_entity_ids(rows))}
-            yield pa.RecordBatch.from_arrays([self._value(rows, text, field) for field in table.fields], schema=schema)
+            yield pa.RecordBatch.from_arrays([self._value(table.name, rows, text, field) for field in table.fields], schema=schema)
 
     def _places(self, ids: _Numbers) -> _Numbers:
         """The row of `names` of each id, −1 where there is none."""
@@ -66,7 +66,7 @@ class FewOutcomes:
         chosen = pa.array(places, mask=places < 0)
         return self._names[column].take(chosen)
 
-    def _value(self, rows: pa.Table, text: dict[str, _Numbers], field: Field) -> pa.Array:
+    def _value(self, table: str, rows: pa.Table, text: dict[str, _Numbers], field: Field) -> pa.Array:
         if field.name in TEXT_OF_IDS:
             column = TEXT_OF_IDS[field.name]
             return self._text(column, text["broker" if column == "broker" else "entity"])
@@ -78,8 +78,9 @@ class FewOutcomes:
             return pa.nulls(rows.num_rows, arrow_schema([field]).field(0).type)
         numbers = _numbers(rows, field.name)
         absent = numbers == NULL if field.nullable else np.zeros(len(numbers), dtype=bool)
-        if field.name in ENUMS and field.type == "string":
-            return pa.array(ENUMS[field.name], pa.string()).take(pa.array(numbers, mask=absent))
+        enumerated = texts_of(table, field.name)
+        if enumerated and field.type == "string":
+            return pa.array(enumerated, pa.string()).take(pa.array(numbers, mask=absent))
         return _TYPED[field.type](np.where(absent, 0, numbers), absent)
 
 
