@@ -8,6 +8,7 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from schemas.events import CODES, TOMBSTONE_CODE
+from schemas.events.points import POINTS
 from schemas.lane_columns import COLUMN, ENUM_SLOTS, LANE_COLUMNS, SETTINGS, SLOT_FIELDS, SLOTS, START_SETTINGS
 
 
@@ -59,6 +60,9 @@ def _slot_value(event: dict[str, Any], field: str) -> int | None:
     if field == "version_number":
         first, second, third = (*map(int, re.findall(r"\d+", event["version"])[:3]), 0, 0, 0)[:3]
         return first * 1_000_000 + second * 1_000 + third
+    if field == "missing_events":
+        points = event.get("missing_points")
+        return None if points is None else sum({1 << CODES[name] for point in points for name in POINTS.get(point, ())})
     if field == "cursor_owner":
         return 1 if event["sub"].startswith("pulsar.dedup") else 2 if event["sub"].startswith("pulsar.repl") else 0
     if field == "outside_of_round":

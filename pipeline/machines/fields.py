@@ -15,7 +15,7 @@ def columns(event_type: str, *fields: str) -> tuple[int, ...]:
 
 #: Settings lie in the same columns of `broker_start` and `setting`.
 BATCH_MODE, PRECISE_CHECK, CHECK_ENABLED, CHECK_INTERVAL_S = columns("setting", *SLOT_FIELDS["setting"])
-(VERSION,) = columns("broker_start", "version_number")
+VERSION, MISSING_EVENTS = columns("broker_start", "version_number", "missing_events")
 #: The same column in every event that names a ledger.
 (LEDGER,) = {_FIRST_SLOT + fields.index("ledger") for fields in SLOT_FIELDS.values() if "ledger" in fields}
 LEVEL, MSG_RATE, BYTE_RATE, PERIOD_S, RELATIVE, LIMITER = columns(

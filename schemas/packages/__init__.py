@@ -10,3 +10,5 @@ from schemas.packages.declaration import Declaration
 NAMES = ("broker", "throttle", "backlog", "channel")
 #: What each of them brings.
 PACKAGES: tuple[Declaration, ...] = tuple(import_module(f"schemas.packages.{name}").PACKAGE for name in NAMES)
+#: Table → event types that its rows need.
+NEEDS: dict[str, tuple[str, ...]] = {table: needed for package in PACKAGES for table, needed in package.needs.items()}

@@ -4,6 +4,8 @@ from pipeline.machines.records import blank, record
 from pipeline.machines.segments import SEGMENT
 
 NONE = -1
+#: In place of the losses before something began: something was lost since.
+LOST = -1
 UNLIMITED = -1
 BROKER, TOPIC, SUBSCRIPTION = 0, 1, 2  # LIMITER_LEVELS
 MSG, BYTES = 0, 1
@@ -13,6 +15,7 @@ DEFAULT_INTERVAL_S = 60  # backlogQuotaCheckIntervalInSeconds
 SETTINGS_ROW = record(
     "started",  # broker_start was seen
     "version",  # schemas/lane_columns.py, VERSION_BASE
+    "missing_events",  # types that lack something, as bits: the collector has no point for them
     "losses",  # how often events were lost or quarantined
     "batch_mode",  # dispatchThrottlingOnBatchMessageEnabled now
     "precise_check",  # preciseTimeBasedBacklogQuotaCheck

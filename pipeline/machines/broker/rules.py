@@ -28,7 +28,7 @@ from pipeline.machines.segments import USED, first_row
 def on_broker_start(settings: Record, event: Array) -> None:
     """The process starts with these settings."""
     settings.started = 1
-    settings.version = event[fields.VERSION]
+    settings.version, settings.missing_events = event[fields.VERSION], event[fields.MISSING_EVENTS]
     on_setting(settings, event)
 
 

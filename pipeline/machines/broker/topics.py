@@ -68,12 +68,6 @@ def is_load_seen(topic: Record) -> bool:
 
 
 @compiled_part
-def is_complete(topic: Record, settings: Record) -> int:
-    """1 if the topic's load was seen and nothing of the broker was lost since."""
-    return 1 if topic.began_complete == 1 and topic.losses_at_start == settings.losses else 0
-
-
-@compiled_part
 def load_topic(broker: Any, t: int, now_us: int) -> None:
     """The topic's object is made: everything of an earlier one is gone, but for what was published and the durable counters."""
     unload_topic(broker, t, now_us)

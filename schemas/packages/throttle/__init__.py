@@ -5,6 +5,12 @@ from schemas.packages.declaration import Declaration
 from schemas.packages.throttle.limiter_windows import LIMITER_WINDOWS
 from schemas.packages.throttle.subscription_throttle import SUBSCRIPTION_THROTTLE
 
+_LIFE = ("topic_load", "topic_unload", "dispatcher_open", "dispatcher_close", "dispatch_rate", "read", "dispatch")
+#: What waits: whether a limit bound anybody follows from it.
+_WAITING = (
+    "publish", "ledger_open", "ledger_close", "ledger_trim", "cursor_open", "cursor_close", "mark_delete", "consumer_open", "consumer_close",
+)  # fmt: skip
+
 PACKAGE = Declaration(
     "throttle",
     tables=(SUBSCRIPTION_THROTTLE, LIMITER_WINDOWS),
@@ -32,6 +38,7 @@ PACKAGE = Declaration(
         "limiter": LIMITER_KINDS,
         "dimension": ("msg", "bytes"),
     },
+    needs={SUBSCRIPTION_THROTTLE.name: (*_LIFE, *_WAITING, "writability"), LIMITER_WINDOWS.name: (*_LIFE, *_WAITING)},
     laws=("windows_sum_to_counters", "reads_add_up"),
     views=(
         "subscription_totals",
