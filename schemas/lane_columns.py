@@ -16,9 +16,11 @@ from schemas.events import (
     CODES,
     LIMITER_KINDS,
     LIMITER_LEVELS,
+    POLICY_KINDS,
     QUOTA_POLICIES,
     QUOTA_TYPES,
     ROUND_PHASES,
+    SOURCES,
     SUB_TYPES,
     THROTTLE_TYPES,
 )
@@ -85,6 +87,8 @@ ENUM_SLOTS = {
     "ack_type": ACK_TYPES,
     "phase": ROUND_PHASES,
     "throttle_type": THROTTLE_TYPES,
+    "source": SOURCES,
+    "policy_kind": POLICY_KINDS,
 }
 
 

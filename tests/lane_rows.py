@@ -60,6 +60,10 @@ def _slot_value(event: dict[str, Any], field: str) -> int | None:
     if field == "version_number":
         first, second, third = (*map(int, re.findall(r"\d+", event["version"])[:3]), 0, 0, 0)[:3]
         return first * 1_000_000 + second * 1_000 + third
+    if field == "namespace_id":
+        topic = event.get("topic")
+        namespace = event.get("namespace") or (topic.partition("://")[2].rpartition("/")[0] if topic else None)
+        return None if namespace is None else text_id("n", namespace)
     if field == "missing_events":
         points = event.get("missing_points")
         return None if points is None else sum({1 << CODES[name] for point in points for name in POINTS.get(point, ())})

@@ -21,6 +21,7 @@ VERSION, MISSING_EVENTS = columns("broker_start", "version_number", "missing_eve
 LEVEL, MSG_RATE, BYTE_RATE, PERIOD_S, RELATIVE, LIMITER = columns(
     "dispatch_rate", "level", "msg_rate", "byte_rate", "period_s", "relative", "limiter"
 )
+AVERAGE_MSGS, AVERAGE_BYTES = columns("publish_rate", "avg_msgs_per_s", "avg_bytes_per_s")
 #: The same column in every event that names an entry of a ledger.
 (ENTRY,) = {_FIRST_SLOT + fields.index("entry") for fields in SLOT_FIELDS.values() if "entry" in fields}
 (OPENED_SNAPSHOT,) = columns("ledger_open", "snapshot")

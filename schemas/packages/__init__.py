@@ -7,7 +7,7 @@ from importlib import import_module
 
 from schemas.packages.declaration import Declaration
 
-NAMES = ("broker", "throttle", "backlog", "channel")
+NAMES = ("broker", "throttle", "backlog", "channel", "policy")
 #: What each of them brings.
 PACKAGES: tuple[Declaration, ...] = tuple(import_module(f"schemas.packages.{name}").PACKAGE for name in NAMES)
 #: Table → event types that its rows need.

@@ -49,6 +49,8 @@ TOPIC_ROW = record(
     "size_policy",
     "time_limit",
     "time_policy",
+    "average_known",  # the publish average of relative rates
+    average=(2,),  # messages and bytes a second
     ledgers=SEGMENT,
     marks=SEGMENT,
     heap=SEGMENT,
@@ -142,6 +144,8 @@ _OF_DIMENSION = (
     "remainder",
     "acquired",
     "tick_ns",  # classic: next tick, NONE while the timer is idle
+    "configured",  # a relative rate without the publish average
+    "next_rate",  # classic and relative: the rate from the next tick on; 0: the same
 )
 LIMITER_ROW = record(
     "level",
@@ -154,6 +158,7 @@ LIMITER_ROW = record(
     "losses_at_creation",
     "kind",  # LIMITER_KINDS
     "relative",
+    "follows",  # relative, and the publish average is known
     "period_ms",
     **dict.fromkeys(_OF_DIMENSION, (DIMENSION_COUNT,)),
 )

@@ -47,11 +47,19 @@ def tick(limiter: Record, dimension: int, now_ns: int) -> None:
     if next_tick == NONE or period <= 0 or now_ns < next_tick:
         return
     ticks = (now_ns - next_tick) // period + 1
-    rate = limiter.rate[dimension]
-    acquired = limiter.acquired[dimension]
-    given_back = acquired if ticks > acquired // rate else ticks * rate
-    limiter.acquired[dimension] = acquired - given_back
+    if limiter.next_rate[dimension] > 0:
+        _give_back(limiter, dimension, 1)  # by the rate of the period that is over (A6)
+        limiter.rate[dimension] = limiter.next_rate[dimension]
+        _give_back(limiter, dimension, ticks - 1)
+    else:
+        _give_back(limiter, dimension, ticks)
     limiter.tick_ns[dimension] = next_tick + ticks * period
+
+
+@compiled
+def _give_back(limiter: Record, dimension: int, ticks: int) -> None:
+    rate, acquired = limiter.rate[dimension], limiter.acquired[dimension]
+    limiter.acquired[dimension] = acquired - (acquired if ticks > acquired // rate else ticks * rate)
 
 
 @compiled
@@ -168,8 +176,29 @@ def apply_dispatch_rate(limiter: Record, event: Array, complete: bool, losses: i
         limiter.level, limiter.topic, limiter.sub = event[fields.LEVEL], event[fields.TOPIC_ID], event[fields.SUB_ID]
         limiter.created_at, limiter.closed_at = event[fields.TS], NONE
         limiter.began_complete, limiter.losses_at_creation = 1 if complete else 0, losses
-    limiter.kind, limiter.relative = kind, event[fields.RELATIVE]
+    limiter.kind, limiter.relative, limiter.follows = kind, event[fields.RELATIVE], 0
     limiter.period_ms = max(event[fields.PERIOD_S], 0 if kind == CLASSIC else 1) * 1000
     for dimension in range(DIMENSION_COUNT):
         rate = event[fields.MSG_RATE if dimension == MSG else fields.BYTE_RATE]
+        limiter.configured[dimension], limiter.next_rate[dimension] = max(rate, 0), 0
         apply_rate(limiter, dimension, kind, is_new, rate, event[fields.PERIOD_S], event[fields.NS])
+
+
+@compiled
+def follow_average(limiter: Record, average: Array, is_applied: bool) -> None:
+    """A relative rate is added to the publish average (§1.4). A classic limiter does so from its next tick on. A bucket does so whenever it
+    is asked: what it has stays, until the next refill cuts it to the new rate (A12); one that was just made (`is_applied`) is full of it.
+    """
+    if limiter.exists == 0 or limiter.relative == 0:
+        return
+    limiter.follows = 1
+    for dimension in range(DIMENSION_COUNT):
+        rate = add(limiter.configured[dimension], average[dimension])
+        if limiter.configured[dimension] <= 0:
+            continue
+        if limiter.kind == CLASSIC:
+            limiter.next_rate[dimension] = rate
+            continue
+        limiter.rate[dimension] = rate
+        if is_applied:
+            limiter.tokens[dimension] = rate

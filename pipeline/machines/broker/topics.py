@@ -92,6 +92,7 @@ def unload_topic(broker: Any, t: int, now_us: int) -> None:
         s = broker.subscriptions[s].next_of_topic
     topic.first_cursor, topic.cursors, topic.producers = NONE, 0, 0
     topic.began_complete, topic.losses_at_start = 0, 0
+    topic.average_known, topic.average[0], topic.average[1] = 0, 0, 0
     clear(topic.ledgers)
     clear(topic.heap)
     topic.end_entries, topic.end_bytes, topic.confirmed_ledger = 0, 0, 0

@@ -126,14 +126,16 @@ def ask_model(limiters: Three, answers: Array, present: Array, event: Array, is_
 
 @compiled_part
 def compare_answers(limiters: Three, uses: Three, answers: Array, present: Array) -> None:
-    """Per level and dimension: is the broker's answer the model's? Unlimited, relative and unknown limiters are not compared."""
+    """Per level and dimension: is the broker's answer the model's? Unlimited and unknown limiters are not compared, nor relative ones
+    whose publish average is not in the log.
+    """
     for level in range(LEVEL_COUNT):
         if present[OBSERVED, level] == 0 or present[MODELLED, level] == 0:
             continue
         limiter, use = of_level(limiters, level), of_level(uses, level)
         for dimension in range(DIMENSION_COUNT):
             observed = answers[OBSERVED, level, dimension]
-            if observed == UNLIMITED or limiter.rate[dimension] <= 0 or limiter.relative == 1:
+            if observed == UNLIMITED or limiter.rate[dimension] <= 0 or limiter.relative > limiter.follows:
                 continue
             difference = abs(observed - answers[MODELLED, level, dimension])
             use.compared[dimension] += 1

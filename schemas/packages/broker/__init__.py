@@ -34,6 +34,7 @@ PACKAGE = Declaration(
         "broker_start": (*(f"settings.{key}" for key in _SETTINGS), "version_number", "missing_events"),
         "setting": tuple(f"setting.{key}" for key in _SETTINGS),
         "dispatch_rate": ("level", "msg_rate", "byte_rate", "period_s", "relative", "limiter"),
+        "publish_rate": ("avg_msgs_per_s", "avg_bytes_per_s"),
         "backlog_quota": ("quota_type", "limit", "policy"),
         "ledger_open": ("ledger", "snapshot"),
         "ledger_close": ("ledger", "entries", "bytes", "close_ts", "snapshot"),
