@@ -48,7 +48,11 @@ def test_a_limit_that_was_never_applied_is_found_at_the_next_check() -> None:
 
 
 def test_of_a_quota_limit_and_action_are_compared() -> None:
-    for applied, expected in ((QUOTA, "none"), ((QUOTA[0], 101, QUOTA[2]), "other_value"), ((*QUOTA[:2], "producer_request_hold"), "other_value")):
+    for applied, expected in (
+        (QUOTA, "none"),
+        ((QUOTA[0], 101, QUOTA[2]), "other_value"),
+        ((*QUOTA[:2], "producer_request_hold"), "other_value"),
+    ):
         log = put(Log().start(), "topic", "backlog_quota", *QUOTA)
         log.add("backlog_quota", topic=TOPIC, source="topic", **dict(zip(("quota_type", "limit", "policy"), applied, strict=True)))
         assert [row["policy_disagreement"] for row in tables_of(log.events)["policies"] if row["topic"]] == [expected]

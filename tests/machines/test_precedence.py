@@ -128,7 +128,9 @@ def test_a_dynamic_rate_without_a_limit_replaces_the_one_of_the_file() -> None:
 
 
 def test_another_subscription_keeps_the_rate_of_the_topic() -> None:
-    log = put(Log().start().add("dispatcher_open", topic=TOPIC, sub="other", sub_type="Shared"), "topic", "subscription_dispatch_rate", 9, 0)
+    log = put(
+        Log().start().add("dispatcher_open", topic=TOPIC, sub="other", sub_type="Shared"), "topic", "subscription_dispatch_rate", 9, 0
+    )
     put(log, "subscription", "subscription_dispatch_rate", 3, 0)
     for sub, rate, source in ((SUB, 3, "subscription"), ("other", 9, "topic")):
         apply(log, "subscription", rate, 0, source).events[-1]["sub"] = sub

@@ -145,6 +145,9 @@ _OF_DIMENSION = (
     "acquired",
     "tick_ns",  # classic: next tick, NONE while the timer is idle
     "configured",  # a relative rate without the publish average
+    "charge",  # the latest one, and when
+    "charge_ns",
+    "untimely",  # classic: acquired before the latest tick, which the broker's timer may not have reached yet
     "next_rate",  # classic and relative: the rate from the next tick on; 0: the same
 )
 LIMITER_ROW = record(

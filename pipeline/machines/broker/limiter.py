@@ -47,6 +47,7 @@ def tick(limiter: Record, dimension: int, now_ns: int) -> None:
     if next_tick == NONE or period <= 0 or now_ns < next_tick:
         return
     ticks = (now_ns - next_tick) // period + 1
+    limiter.untimely[dimension] = limiter.acquired[dimension]
     if limiter.next_rate[dimension] > 0:
         _give_back(limiter, dimension, 1)  # by the rate of the period that is over (A6)
         limiter.rate[dimension] = limiter.next_rate[dimension]
@@ -70,6 +71,25 @@ def balance(limiter: Record, dimension: int) -> int:
     if limiter.kind == CLASSIC:
         return subtract(limiter.rate[dimension], limiter.acquired[dimension])
     return subtract(limiter.tokens[dimension], limiter.pending[dimension])
+
+
+@compiled
+def charged_after(limiter: Record, dimension: int, asked_ns: int) -> int:
+    """What was charged after a read asked, whose event is written only now."""
+    return limiter.charge[dimension] if limiter.charge_ns[dimension] > asked_ns else 0
+
+
+@compiled
+def set_balance(limiter: Record, dimension: int, permits: int, asked_ns: int) -> None:
+    """Put the books on what the log has in them, unless they are from before a charge, or before a timer that was late."""
+    if limiter.charge_ns[dimension] > asked_ns:
+        return
+    if limiter.kind == CLASSIC:
+        acquired = max(0, subtract(limiter.rate[dimension], permits))
+        if acquired != limiter.untimely[dimension]:
+            limiter.acquired[dimension] = acquired
+    else:
+        limiter.tokens[dimension] = add(permits, limiter.pending[dimension])
 
 
 @compiled
@@ -115,7 +135,9 @@ def consume(limiter: Record, dimension: int, permits: int, now_ns: int) -> int:
     if limiter.kind == CLASSIC:
         tick(limiter, dimension, now_ns)
     before = balance(limiter, dimension)
+    limiter.charge[dimension], limiter.charge_ns[dimension] = permits, now_ns
     if limiter.kind == CLASSIC:
+        limiter.untimely[dimension] = NONE
         if limiter.tick_ns[dimension] == NONE and limiter.period_ns[dimension] > 0:
             limiter.tick_ns[dimension] = add(now_ns, limiter.period_ns[dimension])
         limiter.acquired[dimension] = add(limiter.acquired[dimension], permits)

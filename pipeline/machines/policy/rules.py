@@ -58,7 +58,13 @@ def on_new_subscription(subscription_limits: Records, s: int) -> None:
 
 @compiled_part
 def on_policy_set(
-    broker_limit: Record, set_policies: Records, set_policies_index: Array, subscription_limits: Records, counts: Record, s: int, event: Array
+    broker_limit: Record,
+    set_policies: Records,
+    set_policies_index: Array,
+    subscription_limits: Records,
+    counts: Record,
+    s: int,
+    event: Array,
 ) -> None:
     """A place sets a policy, or sets it no more."""
     source, policy_kind = event[own.SOURCE], event[own.KIND]
