@@ -146,9 +146,9 @@ def one_limiter(dispatchers: int, events: int) -> tuple[Array, Array]:
     while sum(map(len, parts)) - before < events:
         turn = [
             published(topics, number, 1),
-            rows_of("read", dispatchers, topics, topics * 10, **asks, broker_msgs=5_000),
+            rows_of("read", dispatchers, topics, topics * 10, **asks, broker_msgs_or_debt=5_000),
             rows_of("dispatch", dispatchers, topics, topics * 10, entries=1, msgs=2, bytes=900),
-            rows_of("read", dispatchers, topics, topics * 10, **asks, broker_msgs=0),
+            rows_of("read", dispatchers, topics, topics * 10, **asks, broker_msgs_or_debt=0),
         ]
         parts.append(np.stack(turn, axis=1).reshape(-1, len(LANE_COLUMNS)))
         number += 1

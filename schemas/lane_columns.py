@@ -16,9 +16,11 @@ from schemas.events import (
     CODES,
     LIMITER_KINDS,
     LIMITER_LEVELS,
+    POLICY_KINDS,
     QUOTA_POLICIES,
     QUOTA_TYPES,
     ROUND_PHASES,
+    SOURCES,
     SUB_TYPES,
     THROTTLE_TYPES,
     UNACKED_CAPS,
@@ -87,6 +89,8 @@ ENUM_SLOTS = {
     "phase": ROUND_PHASES,
     "throttle_type": THROTTLE_TYPES,
     "cap": UNACKED_CAPS,
+    "source": SOURCES,
+    "policy_kind": POLICY_KINDS,
 }
 
 

@@ -4,6 +4,7 @@ An outcome row of a table is `topic_id, sub_id`, then the table's columns in dec
 `completeness` travels as the two counts it is the quotient of. Booleans are 0 and 1, enumerations positions in ENUMS, timestamps µs.
 """
 
+from schemas.completeness import INCOMPLETE_REASONS
 from schemas.lane_columns import united
 from schemas.packages import PACKAGES
 from schemas.tables import LANE_TABLES
@@ -31,6 +32,7 @@ ENUMS: dict[str, tuple[str, ...]] = united(
             "answer": ANSWERS,
             "kind": ("lost", "clock_step"),
             "reason": ("given_up", "quarantined", "epoch_over"),
+            "incomplete_reason": tuple(INCOMPLETE_REASONS),
         },
         *(package.enumerations for package in PACKAGES),
     )

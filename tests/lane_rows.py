@@ -8,7 +8,10 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from schemas.events import CODES, TOMBSTONE_CODE
+from schemas.events.points import POINTS
 from schemas.lane_columns import COLUMN, ENUM_SLOTS, LANE_COLUMNS, SETTINGS, SLOT_FIELDS, SLOTS, START_SETTINGS
+
+ANSWERS = tuple(f"{limiter}_{dimension}" for limiter in ("broker", "topic", "sub") for dimension in ("msgs", "bytes"))
 
 
 def text_id(*parts: str) -> int:
@@ -37,8 +40,9 @@ def lane_rows(events: list[dict[str, Any]], ingest_batch: int = 0) -> Array:
             if value is not None:
                 row[COLUMN[f"s{slot}"]] = value
                 mask |= 1 << slot
-        if event["type"] == "read" and event.get("permits") is not None and event["permits"] <= 1:
-            mask |= 1 << SLOTS
+        if event["type"] == "read":
+            mask |= (event.get("permits") is not None and event["permits"] <= 1) << SLOTS
+            mask |= any(event.get(f"{answer}_tokens") is not None for answer in ANSWERS) << (SLOTS + 1)
         row[COLUMN["mask"]] = mask
     return rows
 
@@ -59,6 +63,17 @@ def _slot_value(event: dict[str, Any], field: str) -> int | None:
     if field == "version_number":
         first, second, third = (*map(int, re.findall(r"\d+", event["version"])[:3]), 0, 0, 0)[:3]
         return first * 1_000_000 + second * 1_000 + third
+    if field.endswith("_or_debt"):
+        answer = field.removesuffix("_or_debt")
+        tokens = event.get(f"{answer}_tokens")
+        return min(tokens, 0) - 2 if event.get(answer) == 0 and tokens is not None else event.get(answer)
+    if field == "namespace_id":
+        topic = event.get("topic")
+        namespace = event.get("namespace") or (topic.partition("://")[2].rpartition("/")[0] if topic else None)
+        return None if namespace is None else text_id("n", namespace)
+    if field == "missing_events":
+        points = event.get("missing_points")
+        return None if points is None else sum({1 << CODES[name] for point in points for name in POINTS.get(point, ())})
     if field == "cursor_owner":
         return 1 if event["sub"].startswith("pulsar.dedup") else 2 if event["sub"].startswith("pulsar.repl") else 0
     if field == "outside_of_round":

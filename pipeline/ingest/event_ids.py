@@ -4,7 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.ingest.ids import BROKER, SUBSCRIPTION, TOPIC, US_PER_DAY, id_of
+from pipeline.ingest.ids import BROKER, SUBSCRIPTION, TOPIC, US_PER_DAY
+from schemas.ids import id_of
 
 
 class EventIds:

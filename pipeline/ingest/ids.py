@@ -3,23 +3,12 @@
 The driver computes the same ids of the few names that a micro-batch met.
 """
 
-import xxhash
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 US_PER_DAY = 86_400_000_000
 #: The level is hashed in, so that a topic never has a broker's id.
 BROKER, TOPIC, SUBSCRIPTION = "b", "t", "s"
-#: Spark's xxhash64 begins with this seed, and takes the hash of a value as the seed of the next.
-_SEED, _BITS = 42, 64
-
-
-def id_of(level: str, *texts: str) -> int:
-    """The id of a broker, topic or subscription (topic, sub), as Spark's xxhash64 gives it to bronze: a signed long."""
-    number = _SEED
-    for text in (level, *texts):
-        number = xxhash.xxh64_intdigest(text.encode(), number)
-    return number - (1 << _BITS) if number >> (_BITS - 1) else number
 
 
 def broker_id() -> Column:

@@ -3,6 +3,7 @@
 from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
 from schemas.lane_columns import COLUMN, QUESTIONS, SLOT_FIELDS, SLOTS
+from schemas.packages.throttle import DEBT_OFFSET
 
 SEQ, TS, NS, TYPE, TOPIC_ID, SUB_ID, MASK = (COLUMN[name] for name in ("seq", "ts", "ns", "type_code", "topic_id", "sub_id", "mask"))
 _FIRST_SLOT = COLUMN["s0"]
@@ -15,12 +16,13 @@ def columns(event_type: str, *fields: str) -> tuple[int, ...]:
 
 #: Settings lie in the same columns of `broker_start` and `setting`.
 BATCH_MODE, PRECISE_CHECK, CHECK_ENABLED, CHECK_INTERVAL_S = columns("setting", *SLOT_FIELDS["setting"])
-(VERSION,) = columns("broker_start", "version_number")
+VERSION, MISSING_EVENTS = columns("broker_start", "version_number", "missing_events")
 #: The same column in every event that names a ledger.
 (LEDGER,) = {_FIRST_SLOT + fields.index("ledger") for fields in SLOT_FIELDS.values() if "ledger" in fields}
 LEVEL, MSG_RATE, BYTE_RATE, PERIOD_S, RELATIVE, LIMITER = columns(
     "dispatch_rate", "level", "msg_rate", "byte_rate", "period_s", "relative", "limiter"
 )
+AVERAGE_MSGS, AVERAGE_BYTES = columns("publish_rate", "avg_msgs_per_s", "avg_bytes_per_s")
 #: The same column in every event that names an entry of a ledger.
 (ENTRY,) = {_FIRST_SLOT + fields.index("entry") for fields in SLOT_FIELDS.values() if "entry" in fields}
 (OPENED_SNAPSHOT,) = columns("ledger_open", "snapshot")
@@ -31,8 +33,10 @@ PUBLISHED_MSGS, PUBLISHED_BYTES, PUBLISH_TS = columns("publish", "msgs", "bytes"
 #: `want_msgs` and `left_msgs` in one column: WANT_SHIFT and LEFT_MASK take them apart; left_msgs + LEFT_OFFSET, 0 if absent.
 WANT_LEFT, WANT_BYTES, LEFT_BYTES, ASKED_NS = columns("read", "want_left_msgs", "want_bytes", "left_bytes", "asked_ns")
 WANT_SHIFT, LEFT_MASK, LEFT_OFFSET = 32, 2**32 - 1, 2
-#: The broker's, the topic's and the subscription's answers follow one another, messages before bytes.
-(FIRST_ANSWER,) = columns("read", "broker_msgs")
+#: The broker's, the topic's and the subscription's answers follow one another, messages before bytes. One of DEBT or less is an answer of 0
+#: of a limiter in whose books it is, less DEBT.
+(FIRST_ANSWER,) = columns("read", "broker_msgs_or_debt")
+DEBT = -DEBT_OFFSET
 ENTRIES, MSGS, SIZE, CHARGED = columns("dispatch", "entries", "msgs", "bytes", "charged")
 MARK_PERSISTED, MARK_RESET = columns("mark_delete", "persisted", "reset")
 ACK_TYPE, BATCH_INDEX = columns("ack", "ack_type", "batch_index")

@@ -18,6 +18,7 @@ from pipeline.machines.cause import rules as cause_rules
 from pipeline.machines.channel import rules as channel_rules
 from pipeline.machines.compiled import compiled
 from pipeline.machines.index import EMPTY, find
+from pipeline.machines.policy import rules as policy_rules
 from pipeline.machines.records import Record
 from pipeline.machines.segments import has_spare
 from pipeline.machines.throttle import rules as throttle_rules
@@ -59,6 +60,8 @@ CONSUMER_BLOCKED = CODES["consumer_blocked"]
 DELAYED = CODES["delayed"]
 REDELIVER = CODES["redeliver"]
 READ_DONE = CODES["read_done"]
+POLICY_SET = CODES["policy_set"]
+PUBLISH_RATE = CODES["publish_rate"]
 TOMBSTONE = TOMBSTONE_CODE
 RULED = (
     ACK,
@@ -82,9 +85,11 @@ RULED = (
     LEDGER_OPEN,
     LEDGER_TRIM,
     MARK_DELETE,
+    POLICY_SET,
     PRODUCER_CLOSE,
     PRODUCER_OPEN,
     PUBLISH,
+    PUBLISH_RATE,
     QUOTA_CHECK,
     QUOTA_EXCEEDED,
     QUOTA_ROUND,
@@ -100,13 +105,14 @@ RULED = (
     WRITABILITY,
 )
 ENDING = (DISPATCHER_CLOSE, DISPATCHER_OPEN, MARK_DELETE, QUOTA_CHECK, QUOTA_EXCEEDED, TOPIC_LOAD, TOPIC_UNLOAD)
-EMITTING = (CONN_CLOSE, CONN_OPEN, REQUEST, THROTTLE, WRITABILITY)
+EMITTING = (BACKLOG_QUOTA, CONN_CLOSE, CONN_OPEN, DISPATCH_RATE, HEARTBEAT, REQUEST, THROTTLE, WRITABILITY)
 MEETING = (ACK, CONSUMER_CLOSE, CONSUMER_OPEN, CURSOR_CLOSE, DISPATCH, MARK_DELETE)
 CONNECTED = (CONN_CLOSE, CONN_OPEN, CONSUMER_CLOSE, CONSUMER_OPEN, PRODUCER_CLOSE, PRODUCER_OPEN, REQUEST, THROTTLE, WRITABILITY)
 
 
 @compiled
 def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, counts: Record, events: Array, start: int) -> int:
+def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, counts: Record, events: Array, start: int) -> int:
     """Apply `events[start:]` (int64 [n, LANE_COLUMNS], in order).
 
     Returns the position of the first event that was not applied: n, or where room ran out.
@@ -156,11 +162,17 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
     charges = cause.charges
     chains = cause.chains
     pace_row = cause.pace
+    broker_limit_row = policy.broker_limit
+    set_policies_index = policy.set_policies_index
+    set_policies = policy.set_policies
+    topic_limits = policy.topic_limits
+    subscription_limits = policy.subscription_limits
     topics_capacity = len(broker.topics)
     subscriptions_capacity = len(broker.subscriptions)
     connections_capacity = len(broker.connections)
     attachments_capacity = len(broker.attachments)
     endpoints_capacity = len(broker.endpoints)
+    set_policies_capacity = len(policy.set_policies)
     ledgers_capacity = len(broker.ledgers)
     heap_capacity = len(broker.heap)
     lists_capacity = min(
@@ -177,6 +189,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
         len(channel.closed_connections),
         len(channel.closed_channels),
         len(channel.out_transitions),
+        len(policy.out_policies),
     )
     for position in range(start, events.shape[0]):
         event = events[position]
@@ -194,8 +207,10 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
                     counts.timers,
                     counts.closed_connections,
                     counts.out_transitions,
+                    counts.out_policies,
                 )
-                + 2 * (counts.topics + counts.subscriptions + counts.connections + counts.attachments + counts.endpoints)
+                + 2
+                * (counts.topics + counts.subscriptions + counts.connections + counts.attachments + counts.endpoints + counts.set_policies)
                 + 2
                 > lists_capacity
             ):
@@ -214,8 +229,10 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
                     counts.timers,
                     counts.closed_connections,
                     counts.out_transitions,
+                    counts.out_policies,
                 )
-                + 2 * (counts.topics + counts.subscriptions + counts.connections + counts.attachments + counts.endpoints)
+                + 2
+                * (counts.topics + counts.subscriptions + counts.connections + counts.attachments + counts.endpoints + counts.set_policies)
                 + 2
                 > lists_capacity
             ):
@@ -240,6 +257,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
             or counts.connections >= connections_capacity
             or counts.attachments >= attachments_capacity
             or counts.endpoints >= endpoints_capacity
+            or counts.set_policies >= set_policies_capacity
             or not has_spare(ledgers_capacity, ledgers_ends)
             or not has_spare(heap_capacity, heap_ends)
             or not fits_one_more(marks)
@@ -253,6 +271,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
                 t = new_topic(broker, counts, event[fields.TOPIC_ID])
                 backlog_rules.on_new_topic(topic_checks, t)
                 cause_rules.on_new_topic(chains, t)
+                policy_rules.on_new_topic(topic_limits, t)
         s = EMPTY
         if event[fields.SUB_ID] != 0:
             s = find(subscriptions_index, subscriptions, event[fields.SUB_ID], event[fields.TOPIC_ID])
@@ -260,6 +279,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
                 s = new_subscription(broker, counts, t, event[fields.SUB_ID])
                 throttle_rules.on_new_subscription(throttlings, s)
                 cause_rules.on_new_subscription(charges, s)
+                policy_rules.on_new_subscription(subscription_limits, s)
         c = EMPTY
         if code in CONNECTED:
             c = find(connections_index, connections, event[fields.CONN], 0)
@@ -279,9 +299,10 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
                 counts.timers,
                 counts.closed_connections,
                 counts.out_transitions,
+                counts.out_policies,
             )
             + 2 * topics[t].subscriptions
-            + 8
+            + 24
             > lists_capacity
         ):
             return position
@@ -298,8 +319,9 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
                 counts.timers,
                 counts.closed_connections,
                 counts.out_transitions,
+                counts.out_policies,
             )
-            + 8
+            + 24
             > lists_capacity
         ):
             return position
@@ -433,11 +455,14 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
             channel_rules.on_heartbeat(
                 connections, connections_index, channels, connectivity_row[0], channel_settings_row[0], write_buffers_row[0], event
             )
+            policy_rules.on_heartbeat(broker, policy, counts, event)
         elif code == DISPATCH_RATE:
             broker_rules.on_dispatch_rate(broker, t, s, event)
             throttle_rules.on_dispatch_rate(broker, throttle, t, s, event)
+            policy_rules.on_dispatch_rate(broker, policy, counts, t, s, event)
         elif code == BACKLOG_QUOTA:
             broker_rules.on_backlog_quota(topics[t], event)
+            policy_rules.on_backlog_quota(broker, policy, counts, t, event)
         elif code == TOPIC_LOAD:
             throttle_rules.before_topic_load(broker, throttle, counts, t, event)
             backlog_rules.before_topic_load(broker, backlog, counts, t, event)
@@ -445,11 +470,13 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
             cause_rules.before_topic_load(broker, cause, t, event)
             broker_rules.on_topic_load(broker, t, event)
             backlog_rules.on_topic_load(topic_checks[t])
+            policy_rules.on_topic_load(broker, policy, t, event)
         elif code == TOPIC_UNLOAD:
             throttle_rules.before_topic_unload(broker, throttle, counts, t, event)
             backlog_rules.before_topic_unload(broker, backlog, counts, t, event)
             channel_rules.before_topic_unload(topic_pauses[t], event)
             cause_rules.before_topic_unload(broker, cause, t, event)
+            policy_rules.before_topic_unload(broker, policy, counts, t, event)
             broker_rules.on_topic_unload(broker, t, event)
             backlog_rules.on_topic_unload(topic_checks[t])
         elif code == LEDGER_OPEN:
@@ -480,6 +507,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
             cause_rules.on_dispatcher_open(broker, cause, t, s, event)
         elif code == DISPATCHER_CLOSE:
             throttle_rules.before_dispatcher_close(broker, throttle, counts, t, s, event)
+            policy_rules.before_dispatcher_close(broker, policy, counts, t, s, event)
             broker_rules.on_dispatcher_close(dispatchers, subscription_limiters, s)
             cause_rules.on_dispatcher_close(broker, cause, t, s, event)
         elif code == CONSUMER_OPEN:
@@ -535,6 +563,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
             backlog_rules.on_quota_round(checking_row[0], event)
         elif code == QUOTA_CHECK:
             backlog_rules.on_quota_check(broker, backlog, counts, t, event)
+            policy_rules.on_quota_check(broker, policy, counts, t, event)
         elif code == QUOTA_EXCEEDED:
             backlog_rules.on_quota_exceeded(broker, backlog, counts, t, event)
         elif code == CONN_OPEN:
@@ -627,6 +656,10 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, cou
             cause_rules.on_redeliver(broker, cause, t, s, event)
         elif code == READ_DONE:
             cause_rules.on_read_done(broker, cause, t, s, event)
+        elif code == POLICY_SET:
+            policy_rules.on_policy_set(broker_limit_row[0], set_policies, set_policies_index, subscription_limits, counts, s, event)
+        elif code == PUBLISH_RATE:
+            broker_rules.on_publish_rate(broker, t, event)
         elif code == TOMBSTONE:
             broker_rules.on_tombstone(settings_row[0])
     return events.shape[0]

@@ -45,7 +45,8 @@ FAMILIES = {
 #: Events that name a connection.
 CONNECTED = tuple(event for event, slots in SLOT_FIELDS.items() if "conn" in slots)
 #: No event but those of ENDING adds more rows to any list.
-FEW = 8
+#: A quota check reports four limits of its topic, each with six places that may set it.
+FEW = 24
 #: Events that a cursor must be there for: one that is not open is met.
 MEETING = ("ack", "mark_delete", "dispatch", "cursor_close", "consumer_open", "consumer_close")
 #: The most frequent events are asked for first.

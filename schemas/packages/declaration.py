@@ -15,6 +15,8 @@ class Declaration:
     `settings`: Pulsar's configuration keys, in `broker_start` and `setting` alike → "flag" or "integer".
     `start_settings`: slot of `broker_start` → the two keys that share it, which no `setting` event changes.
     `enumerations`: columns of the tables whose text travels as its position in the tuple; `table.column` where tables differ.
+    `needs`: table → event types without which nobody can know its rows: where a broker's collector has no point for one of them, rows are
+    not complete (schemas/completeness.py).
     `laws`, `views`: names of files in pipeline/quality/laws and pipeline/views, in the order in which they are registered.
     """
 
@@ -26,5 +28,6 @@ class Declaration:
     settings: Mapping[str, str] = field(default_factory=dict)
     start_settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     enumerations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     laws: tuple[str, ...] = ()
     views: tuple[str, ...] = ()

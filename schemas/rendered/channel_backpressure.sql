@@ -8,6 +8,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/channel_backpressure` (
   `clock_segment` INT NOT NULL COMMENT 'steps of the broker\'s wall clock before it in the epoch; 0 unless the host\'s clock was set',
   `closed_at` TIMESTAMP COMMENT 'when the connection ended in this window (closed, epoch over); null while it is open',
   `complete` BOOLEAN NOT NULL COMMENT 'false: its beginning or that of the broker was not in the log, or events of the broker were lost or quarantined since',
+  `incomplete_reason` STRING COMMENT 'why `complete` is false, the first that holds of points_missing, beginning_not_seen, events_lost, deletions_unknown; null: it is true',
   `completeness` DOUBLE NOT NULL COMMENT 'share of the broker\'s events of this window that were seen; < 1 where some were lost or quarantined',
   `settings_vocabulary` STRING NOT NULL COMMENT 'which names of the cooldown\'s settings the broker started with: those that brokers read (shipped), those of PIP-434\'s text (pip), none (default)',
   `water_marks_usable` BOOLEAN NOT NULL COMMENT 'false: with these water marks no channel can be made (high below Netty\'s own low mark of 32768, or below low)',

@@ -30,6 +30,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/limiter_windows` (
   `different` BIGINT NOT NULL COMMENT 'of them further apart [reads]',
   `largest_difference` BIGINT NOT NULL COMMENT 'largest distance of an answer from the model\'s [messages or bytes]',
   `complete` BOOLEAN NOT NULL COMMENT 'false: it was met without its topic\'s or dispatcher\'s beginning, or events of the broker were lost or quarantined since',
+  `incomplete_reason` STRING COMMENT 'why `complete` is false, the first that holds of points_missing, beginning_not_seen, events_lost, deletions_unknown; null: it is true',
   `completeness` DOUBLE NOT NULL COMMENT 'share of the broker\'s events of this window that were seen; < 1 where some were lost or quarantined',
   `source` STRING NOT NULL COMMENT 'as in subscription_throttle, over the asks of this limiter'
 )

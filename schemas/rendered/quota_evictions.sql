@@ -23,7 +23,8 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quota_evictions` (
   `broker_limit` BIGINT COMMENT 'limit that the broker acted on [bytes or s]',
   `agrees` BOOLEAN NOT NULL COMMENT 'the broker did as the rules do',
   `disagreement` STRING NOT NULL COMMENT 'the first rule on which they differ',
-  `complete` BOOLEAN NOT NULL COMMENT 'as in topic_backlog'
+  `complete` BOOLEAN NOT NULL COMMENT 'as in topic_backlog, and no cursor of the topic had deleted entries of which nobody knows which',
+  `incomplete_reason` STRING COMMENT 'why `complete` is false, the first that holds of points_missing, beginning_not_seen, events_lost, deletions_unknown; null: it is true'
 )
 USING DELTA
 COMMENT 'One row per decision of a quota check to act, also when nothing moved, beside what the broker did.'

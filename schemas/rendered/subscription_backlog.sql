@@ -26,7 +26,8 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/subscription_backlog` (
   `expired_entries` BIGINT NOT NULL COMMENT 'entries that went without an acknowledgement or eviction (expiry, skip, clear) since opened_at [entries]',
   `sought_entries` BIGINT NOT NULL COMMENT 'entries that seeks brought back (negative: skipped) since opened_at [entries]',
   `unexplained_entries` BIGINT NOT NULL COMMENT 'msg_backlog − (opened + published − acknowledged − evicted − expired + sought): 0, or something is wrong [entries]',
-  `complete` BOOLEAN NOT NULL COMMENT 'as in topic_backlog, and the cursor\'s opening was seen, without entries acknowledged behind it'
+  `complete` BOOLEAN NOT NULL COMMENT 'as in topic_backlog, and the cursor\'s opening was seen, without entries acknowledged behind it',
+  `incomplete_reason` STRING COMMENT 'why `complete` is false, the first that holds of points_missing, beginning_not_seen, events_lost, deletions_unknown; null: it is true'
 )
 USING DELTA
 COMMENT 'One row per subscription and quota check: how far behind it is, and what moved it since its cursor was opened.'

@@ -10,6 +10,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/subscription_throttle` (
   `closed_at` TIMESTAMP COMMENT 'when the dispatcher ended in this window (closed, topic unloaded, epoch over); null while it is open',
   `sub_type` STRING COMMENT 'subscription type; null if its dispatcher_open was not in the log',
   `complete` BOOLEAN NOT NULL COMMENT 'false: its beginning was not in the log, or events of the broker were lost or quarantined since',
+  `incomplete_reason` STRING COMMENT 'why `complete` is false, the first that holds of points_missing, beginning_not_seen, events_lost, deletions_unknown; null: it is true',
   `completeness` DOUBLE NOT NULL COMMENT 'share of the broker\'s events of this window that were seen; < 1 where some were lost or quarantined',
   `source` STRING NOT NULL COMMENT 'observed: the log had every read\'s answers; modelled: none; mixed; none: no reads in the window',
   `dispatch_throttled_msg_events_by_broker_limit` BIGINT NOT NULL COMMENT 'in the window: reads whose messages the broker limiter lowered [reads]; Pulsar: pulsar_subscription_dispatch_throttled_msg_events{reason=broker}',

@@ -23,7 +23,8 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/topic_backlog` (
   `storage_backlog_quota_exceeded_evictions_size_durable` BIGINT NOT NULL COMMENT 'eviction rounds for size, this check\'s included, whether anything was evicted or not, since the broker started: an unload does not reset it',
   `storage_backlog_quota_exceeded_evictions_time` BIGINT NOT NULL COMMENT 'eviction rounds for time, this check\'s included, whether anything was evicted or not, since the topic was loaded; Pulsar: pulsar_storage_backlog_quota_exceeded_evictions_total{quota_type="time"}',
   `storage_backlog_quota_exceeded_evictions_time_durable` BIGINT NOT NULL COMMENT 'eviction rounds for time, this check\'s included, whether anything was evicted or not, since the broker started: an unload does not reset it',
-  `complete` BOOLEAN NOT NULL COMMENT 'false: met without its topic_load, or events of the broker were lost or quarantined since'
+  `complete` BOOLEAN NOT NULL COMMENT 'false: met without its topic_load, or events of the broker were lost or quarantined since',
+  `incomplete_reason` STRING COMMENT 'why `complete` is false, the first that holds of points_missing, beginning_not_seen, events_lost, deletions_unknown; null: it is true'
 )
 USING DELTA
 COMMENT 'One row per topic and quota check: the state just before any action of it, as the broker believes it.'

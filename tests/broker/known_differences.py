@@ -54,13 +54,18 @@ def eviction_that_was_interrupted(events: list[Event]) -> Callable[[Finding], bo
 def unknown_deletions(events: list[Event]) -> Callable[[Finding], bool]:
     """A snapshot has how many entries behind a cursor are deleted, not which.
 
-    So nobody knows what the cursor passes, nor where an eviction takes it.
+    So nobody knows what the cursor passes, nor where an eviction takes it. The rows say so: they are not complete.
     """
     of = {(e["topic"], e["sub"]) for e in events if e["type"] == "cursor_open" and e.get("snapshot") and e.get("entries", 0) > 0}
 
     def is_one(finding: Finding) -> bool:
         if finding[0] == "moved otherwise":
-            return finding[1]["disagreement"] == "other_target" and finding[1]["topic"] in {topic for topic, _ in of}
+            row = finding[1]
+            return (
+                row["disagreement"] == "other_target"
+                and row["incomplete_reason"] == "deletions_unknown"
+                and row["topic"] in {t for t, _ in of}
+            )
         if finding[0] == "the log does not tell":
             return bool(of)
         sub, _, figure = str(finding[2]).rpartition(".")

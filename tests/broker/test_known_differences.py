@@ -46,7 +46,10 @@ def test_a_backlog_is_vague_only_behind_a_snapshot_with_deletions() -> None:
     opened = {"type": "cursor_open", "topic": TOPIC, "sub": "s", "snapshot": True, "entries": 3}
     backlog = (TOPIC, 12 * S, "s.msgBacklog", 69, [100])
     assert unknown_deletions([opened])(backlog)
-    assert unknown_deletions([opened])(moved(10 * S, 10 * S + 9))
+    kind, row = moved(10 * S, 10 * S + 9)
+    not_known = kind, {**row, "incomplete_reason": "deletions_unknown"}
+    assert unknown_deletions([opened])(not_known)
+    assert not unknown_deletions([opened])((kind, {**row, "incomplete_reason": None})), "a complete row must agree"
     assert not unknown_deletions([opened | {"entries": 0}])(backlog)
-    assert not unknown_deletions([opened | {"entries": 0}])(moved(10 * S, 10 * S + 9))
+    assert not unknown_deletions([opened | {"entries": 0}])(not_known)
     assert not unknown_deletions([opened])((TOPIC, 12 * S, "other.msgBacklog", 69, [100]))

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from pipeline.faults import BadConfig, BrokenInvariant
 from pipeline.ingest import micro_batch, names
-from pipeline.ingest.ids import BROKER, SUBSCRIPTION, TOPIC, id_of, with_ids
+from pipeline.ingest.ids import BROKER, SUBSCRIPTION, TOPIC, with_ids
 from pipeline.ingest.names import write_names
 from pipeline.parse.line import ParseLimits
 from pipeline.run_context import RunContext
@@ -31,6 +31,7 @@ from pipeline.sources.place import LISTED, Place, find_place
 from pipeline.sources.rows import EVENT, SUMMARY
 from pipeline.sources.source import AS_ROWS
 from schemas.events import FIELDS
+from schemas.ids import id_of
 from schemas.render.spark import struct
 from schemas.tables import TABLES_BY_NAME
 from schemas.tables.bronze import PARSED_FIELDS

@@ -3,6 +3,7 @@
 import re
 
 from schemas.events import CURSOR_KINDS, EVENT_TYPES, FIELDS, LOG_VERSIONS, POLICY_KINDS, SOURCES, TYPES_BY_NAME
+from schemas.events.points import POINTS
 from schemas.render.write import REPOSITORY
 
 ROOT = REPOSITORY / "collector/src/main/java/io/dispatchanalytics/collector"
@@ -30,6 +31,11 @@ def test_points_name_event_types() -> None:
     points = {event for found in named(r"List\.of\(([^)]*)\)", "points") for event in re.findall(r'"(\w+)"', found)}
     assert points <= set(TYPES_BY_NAME)
     assert {kind.name for kind in EVENT_TYPES if kind.since != LOG_VERSIONS[0]} <= points
+
+
+def test_points_are_declared_with_the_types_that_lack_something_without_them() -> None:
+    declared = re.findall(r'\bpoint\("(\w+)",\s*List\.of\(([^)]*)\)', TEXT[ROOT / "points/Points.java"])
+    assert {name: tuple(re.findall(r'"(\w+)"', events)) for name, events in declared} == POINTS
 
 
 def test_it_writes_the_newest_version() -> None:

@@ -1,6 +1,6 @@
 """A small warehouse, written by hand: one busy broker, one whose clock was set back, a log with every kind of trouble.
 
-Its backlogs are in backlog_rows.py, its channels in channel_rows.py, what held them back in cause_rows.py.
+Its backlogs are in backlog_rows.py, its channels in channel_rows.py, its policies in policy_rows.py, causes in cause_rows.py.
 """
 
 import os
@@ -15,6 +15,7 @@ import pytest
 from backlog_rows import backlog_tables
 from cause_rows import cause_tables
 from channel_rows import channel_tables
+from policy_rows import policy_tables
 from pyspark.sql import SparkSession
 from views_from_memory import register_from_memory
 from watch_rows import watch_tables
@@ -166,6 +167,7 @@ def filled_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFacto
         **backlog_tables(),
         **channel_tables(),
         **cause_tables(),
+        **policy_tables(),
     }
     tables = {**of_lanes, **other_tables(), **watch_tables()}
     for table, rows in tables.items():

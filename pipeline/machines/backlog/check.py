@@ -5,16 +5,18 @@ from typing import Any
 from pipeline.machines.backlog.layout import BY_LOG, EVICT, KNOWN, NOTHING, SIZE, TIME, UNKNOWN, UNKNOWN_TIME
 from pipeline.machines.backlog.oldest import oldest_unacknowledged
 from pipeline.machines.backlog.sizes import backlog_messages, backlog_size, subscription_size
+from pipeline.machines.broker.completeness import BEGINNING_NOT_SEEN, DELETIONS_UNKNOWN, EVENTS_LOST, incomplete_reason, needed_by
 from pipeline.machines.broker.cursors import backlog_entries, unexplained
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.broker.ledgers import storage_size
-from pipeline.machines.broker.topics import is_complete
 from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.records import Record
 from schemas.outcomes import NULL
+from schemas.packages.backlog.at_checks import SUBSCRIPTION_BACKLOG, TOPIC_BACKLOG
 
 MS_PER_S = 1000
 US_PER_MS = 1000
+OF_CHECKS, OF_CURSORS = needed_by(TOPIC_BACKLOG.name), needed_by(SUBSCRIPTION_BACKLOG.name)
 
 
 @compiled_part
@@ -65,7 +67,8 @@ def report_check(broker: Any, backlog: Any, counts: Record, t: int, now_us: int,
     row.check_time, row.check_number, row.check_source, row.decision = now_us, number, source, decision
     row.true_oldest_publish_time = true_oldest * US_PER_MS if true_oldest != NULL else NULL
     row.topic_id, row.subscriptions, row.producers = topic.id, topic.cursors, topic.producers
-    row.complete = is_complete(topic, broker.settings[0])
+    row.incomplete_reason = incomplete_reason(topic, broker.settings[0], OF_CHECKS)
+    row.complete = 1 if row.incomplete_reason == NULL else 0
     _report_sizes(row, broker, t)
     _report_quotas(row, topic)
     _report_oldest(row, topic, check, now_us)
@@ -107,7 +110,6 @@ def _report_cursor(broker: Any, row: Record, t: int, s: int, now_us: int, check_
     topic, cursor, settings = broker.topics[t], broker.cursors[s], broker.settings[0]
     entries = backlog_entries(topic, broker.ledgers, cursor)
     oldest_ms, exact_to_ms = oldest_unacknowledged(topic, broker.ledgers, broker.marks, cursor, broker.words)
-    is_seen = cursor.began_complete == 1 and cursor.losses_at_open == settings.losses and cursor.deleted_unknown == 0
     row.topic_id, row.sub_id = topic.id, broker.subscriptions[s].id
     row.check_time, row.check_number = now_us, check_number
     row.opened_at, row.durable = cursor.opened_at, cursor.durable
@@ -125,8 +127,22 @@ def _report_cursor(broker: Any, row: Record, t: int, s: int, now_us: int, check_
     row.acknowledged_entries, row.evicted_entries = cursor.acknowledged, cursor.evicted
     row.expired_entries, row.sought_entries = cursor.expired, cursor.sought
     row.unexplained_entries = unexplained(topic, cursor, entries)
-    row.complete = 1 if is_seen and is_complete(topic, settings) == 1 else 0
+    row.incomplete_reason = _reason_of_cursor(topic, cursor, settings)
+    row.complete = 1 if row.incomplete_reason == NULL else 0
     return oldest_ms
+
+
+@compiled_part
+def _reason_of_cursor(topic: Record, cursor: Record, settings: Record) -> int:
+    """Why nobody can know a cursor's backlog; NULL: it is known."""
+    reason = incomplete_reason(topic, settings, OF_CURSORS)
+    if reason != NULL:
+        return reason
+    if cursor.began_complete == 0:
+        return BEGINNING_NOT_SEEN
+    if cursor.losses_at_open != settings.losses:
+        return EVENTS_LOST
+    return DELETIONS_UNKNOWN if cursor.deleted_unknown > 0 else NULL
 
 
 @compiled

@@ -24,14 +24,16 @@ from pipeline.machines.backlog.layout import (
 )
 from pipeline.machines.backlog.oldest import update_oldest
 from pipeline.machines.backlog.sizes import backlog_size
-from pipeline.machines.broker.cursors import is_behind
+from pipeline.machines.broker.completeness import DELETIONS_UNKNOWN, incomplete_reason, needed_by
+from pipeline.machines.broker.cursors import has_unknown_deletions, is_behind
 from pipeline.machines.broker.heap import slowest
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.broker.topics import is_complete
 from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.records import Record
 from schemas.outcomes import NULL
+from schemas.packages.backlog.quotas import QUOTA_EVICTIONS
 
+OF_DECISIONS = needed_by(QUOTA_EVICTIONS.name)
 DEDUPLICATION = 1  # CURSOR_OWNERS
 # DISAGREEMENTS
 AGREE, DID_NOT_ACT, ACTED_ALONE, OTHER_TYPE, OTHER_POLICY, OTHER_LIMIT, OTHER_TARGET = range(7)
@@ -104,6 +106,7 @@ def _start_decision(broker: Any, backlog: Any, counts: Record, t: int, decision:
     pending.exceeded_by = size - limit if is_size else now_us // US_PER_MS - check.oldest_ms - limit * MS_PER_S
     pending.size_before, pending.size_planned, pending.target = size, size, NULL
     pending.producers_before, pending.producers_closed = topic.producers, 0
+    pending.deletions_unknown = 1 if has_unknown_deletions(topic, broker.cursors) else 0
     if policy == EVICTION:
         pending.decided_action = EVICT
         check.evictions_size += 1 if is_size else 0
@@ -130,6 +133,7 @@ def note_exceeded(broker: Any, backlog: Any, counts: Record, t: int, now_us: int
         pending.size_before = backlog_size(broker, t) if topic.alive == 1 else NULL
         pending.size_planned, pending.target = pending.size_before, NULL
         pending.producers_before = topic.producers
+        pending.deletions_unknown = 1 if has_unknown_deletions(topic, broker.cursors) else 0
     pending.broker_quota, pending.broker_policy, pending.broker_limit = quota + 1, policy, limit
 
 
@@ -179,7 +183,10 @@ def resolve(broker: Any, backlog: Any, counts: Record, t: int, now_us: int) -> N
     row.broker_policy = pending.broker_policy if theirs else NULL
     row.broker_limit = pending.broker_limit if theirs else NULL
     row.agrees, row.disagreement = 1 if disagreement == AGREE else 0, disagreement
-    row.complete = is_complete(topic, broker.settings[0])
+    row.incomplete_reason = incomplete_reason(topic, broker.settings[0], OF_DECISIONS)
+    if row.incomplete_reason == NULL and pending.deletions_unknown == 1:
+        row.incomplete_reason = DELETIONS_UNKNOWN
+    row.complete = 1 if row.incomplete_reason == NULL else 0
     backlog.pending_decisions[t] = NOTHING_PENDING[0]
 
 

@@ -65,6 +65,7 @@ PENDING_ROW = record(
     "size_planned",
     "producers_before",
     "producers_closed",
+    "deletions_unknown",  # nobody knows which entries behind a cursor are deleted: what an eviction passes, and whom it takes next
     "broker_quota",
     "broker_policy",
     "broker_limit",

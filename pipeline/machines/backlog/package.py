@@ -5,4 +5,4 @@ from pipeline.machines.backlog.ends import BacklogEnds
 from pipeline.machines.backlog.layout import STORES
 from pipeline.machines.package import Package
 
-PACKAGE = Package("backlog", 2, STORES, rules, BacklogEnds())
+PACKAGE = Package("backlog", 3, STORES, rules, BacklogEnds())

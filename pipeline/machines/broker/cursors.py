@@ -6,6 +6,7 @@ missing from that, and a test holds it at 0.
 
 from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.deleted import count_deleted, delete_entry, forget_deleted, pass_deleted
+from pipeline.machines.broker.layout import NONE
 from pipeline.machines.broker.ledgers import first_entries_before, place_of
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.integers import add
@@ -23,6 +24,17 @@ def backlog_entries(topic: Record, ledgers: Records, cursor: Record) -> int:
     """Entries behind the mark-delete position that are not individually deleted (precise, §2.3)."""
     place = max(place_of(topic, ledgers, cursor.ledger, cursor.entry), first_entries_before(topic, ledgers))
     return max(0, topic.end_entries - place - cursor.deleted - cursor.deleted_unknown)
+
+
+@compiled_part
+def has_unknown_deletions(topic: Record, cursors: Records) -> bool:
+    """Whether a cursor of the topic has deleted entries of which the log has only how many they are."""
+    c = topic.first_cursor
+    while c != NONE:
+        if cursors[c].deleted_unknown > 0:
+            return True
+        c = cursors[c].next_of_topic
+    return False
 
 
 @compiled_part

@@ -94,6 +94,7 @@ class BrokerEnds(Ends):
         broker, counts = state.group("broker"), state.counts
         topics, cursors = broker.topics[: counts.topics], broker.cursors[: counts.subscriptions]
         is_known = (topics["size_policy"] != NONE) | (topics["time_policy"] != NONE) | (topics["first_attachment"] != NONE)
+        is_known |= topics["average_known"] == 1
         is_consumed = (broker.subscriptions["first_attachment"] != NONE)[: counts.subscriptions]
         return {
             "topics": (topics["alive"] != 0) | (topics["producers"] != 0) | (topics["marks"][:, USED] != 0) | is_known,

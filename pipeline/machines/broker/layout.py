@@ -4,6 +4,8 @@ from pipeline.machines.records import blank, record
 from pipeline.machines.segments import SEGMENT
 
 NONE = -1
+#: In place of the losses before something began: something was lost since.
+LOST = -1
 UNLIMITED = -1
 BROKER, TOPIC, SUBSCRIPTION = 0, 1, 2  # LIMITER_LEVELS
 MSG, BYTES = 0, 1
@@ -13,6 +15,7 @@ DEFAULT_INTERVAL_S = 60  # backlogQuotaCheckIntervalInSeconds
 SETTINGS_ROW = record(
     "started",  # broker_start was seen
     "version",  # schemas/lane_columns.py, VERSION_BASE
+    "missing_events",  # types that lack something, as bits: the collector has no point for them
     "losses",  # how often events were lost or quarantined
     "batch_mode",  # dispatchThrottlingOnBatchMessageEnabled now
     "precise_check",  # preciseTimeBasedBacklogQuotaCheck
@@ -46,6 +49,8 @@ TOPIC_ROW = record(
     "size_policy",
     "time_limit",
     "time_policy",
+    "average_known",  # the publish average of relative rates
+    average=(2,),  # messages and bytes a second
     ledgers=SEGMENT,
     marks=SEGMENT,
     heap=SEGMENT,
@@ -139,6 +144,11 @@ _OF_DIMENSION = (
     "remainder",
     "acquired",
     "tick_ns",  # classic: next tick, NONE while the timer is idle
+    "configured",  # a relative rate without the publish average
+    "charge",  # the latest one, and when
+    "charge_ns",
+    "untimely",  # classic: acquired before the latest tick, which the broker's timer may not have reached yet
+    "next_rate",  # classic and relative: the rate from the next tick on; 0: the same
 )
 LIMITER_ROW = record(
     "level",
@@ -151,6 +161,7 @@ LIMITER_ROW = record(
     "losses_at_creation",
     "kind",  # LIMITER_KINDS
     "relative",
+    "follows",  # relative, and the publish average is known
     "period_ms",
     **dict.fromkeys(_OF_DIMENSION, (DIMENSION_COUNT,)),
 )

@@ -47,11 +47,20 @@ def tick(limiter: Record, dimension: int, now_ns: int) -> None:
     if next_tick == NONE or period <= 0 or now_ns < next_tick:
         return
     ticks = (now_ns - next_tick) // period + 1
-    rate = limiter.rate[dimension]
-    acquired = limiter.acquired[dimension]
-    given_back = acquired if ticks > acquired // rate else ticks * rate
-    limiter.acquired[dimension] = acquired - given_back
+    limiter.untimely[dimension] = limiter.acquired[dimension]
+    if limiter.next_rate[dimension] > 0:
+        _give_back(limiter, dimension, 1)  # by the rate of the period that is over (A6)
+        limiter.rate[dimension] = limiter.next_rate[dimension]
+        _give_back(limiter, dimension, ticks - 1)
+    else:
+        _give_back(limiter, dimension, ticks)
     limiter.tick_ns[dimension] = next_tick + ticks * period
+
+
+@compiled
+def _give_back(limiter: Record, dimension: int, ticks: int) -> None:
+    rate, acquired = limiter.rate[dimension], limiter.acquired[dimension]
+    limiter.acquired[dimension] = acquired - (acquired if ticks > acquired // rate else ticks * rate)
 
 
 @compiled
@@ -62,6 +71,25 @@ def balance(limiter: Record, dimension: int) -> int:
     if limiter.kind == CLASSIC:
         return subtract(limiter.rate[dimension], limiter.acquired[dimension])
     return subtract(limiter.tokens[dimension], limiter.pending[dimension])
+
+
+@compiled
+def charged_after(limiter: Record, dimension: int, asked_ns: int) -> int:
+    """What was charged after a read asked, whose event is written only now."""
+    return limiter.charge[dimension] if limiter.charge_ns[dimension] > asked_ns else 0
+
+
+@compiled
+def set_balance(limiter: Record, dimension: int, permits: int, asked_ns: int) -> None:
+    """Put the books on what the log has in them, unless they are from before a charge, or before a timer that was late."""
+    if limiter.charge_ns[dimension] > asked_ns:
+        return
+    if limiter.kind == CLASSIC:
+        acquired = max(0, subtract(limiter.rate[dimension], permits))
+        if acquired != limiter.untimely[dimension]:
+            limiter.acquired[dimension] = acquired
+    else:
+        limiter.tokens[dimension] = add(permits, limiter.pending[dimension])
 
 
 @compiled
@@ -107,7 +135,9 @@ def consume(limiter: Record, dimension: int, permits: int, now_ns: int) -> int:
     if limiter.kind == CLASSIC:
         tick(limiter, dimension, now_ns)
     before = balance(limiter, dimension)
+    limiter.charge[dimension], limiter.charge_ns[dimension] = permits, now_ns
     if limiter.kind == CLASSIC:
+        limiter.untimely[dimension] = NONE
         if limiter.tick_ns[dimension] == NONE and limiter.period_ns[dimension] > 0:
             limiter.tick_ns[dimension] = add(now_ns, limiter.period_ns[dimension])
         limiter.acquired[dimension] = add(limiter.acquired[dimension], permits)
@@ -168,8 +198,29 @@ def apply_dispatch_rate(limiter: Record, event: Array, complete: bool, losses: i
         limiter.level, limiter.topic, limiter.sub = event[fields.LEVEL], event[fields.TOPIC_ID], event[fields.SUB_ID]
         limiter.created_at, limiter.closed_at = event[fields.TS], NONE
         limiter.began_complete, limiter.losses_at_creation = 1 if complete else 0, losses
-    limiter.kind, limiter.relative = kind, event[fields.RELATIVE]
+    limiter.kind, limiter.relative, limiter.follows = kind, event[fields.RELATIVE], 0
     limiter.period_ms = max(event[fields.PERIOD_S], 0 if kind == CLASSIC else 1) * 1000
     for dimension in range(DIMENSION_COUNT):
         rate = event[fields.MSG_RATE if dimension == MSG else fields.BYTE_RATE]
+        limiter.configured[dimension], limiter.next_rate[dimension] = max(rate, 0), 0
         apply_rate(limiter, dimension, kind, is_new, rate, event[fields.PERIOD_S], event[fields.NS])
+
+
+@compiled
+def follow_average(limiter: Record, average: Array, is_applied: bool) -> None:
+    """A relative rate is added to the publish average (§1.4). A classic limiter does so from its next tick on. A bucket does so whenever it
+    is asked: what it has stays, until the next refill cuts it to the new rate (A12); one that was just made (`is_applied`) is full of it.
+    """
+    if limiter.exists == 0 or limiter.relative == 0:
+        return
+    limiter.follows = 1
+    for dimension in range(DIMENSION_COUNT):
+        rate = add(limiter.configured[dimension], average[dimension])
+        if limiter.configured[dimension] <= 0:
+            continue
+        if limiter.kind == CLASSIC:
+            limiter.next_rate[dimension] = rate
+            continue
+        limiter.rate[dimension] = rate
+        if is_applied:
+            limiter.tokens[dimension] = rate

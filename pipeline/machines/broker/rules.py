@@ -11,9 +11,9 @@ from pipeline.machines.broker.cursor_life import close_cursor, open_cursor, pers
 from pipeline.machines.broker.cursors import acknowledge, acknowledge_up_to, backlog_entries, deliver, mark_delete, seek
 from pipeline.machines.broker.deleted import pass_deleted
 from pipeline.machines.broker.dispatchers import close_dispatcher, ensure_open, open_dispatcher
-from pipeline.machines.broker.layout import BROKER, CONSUMING, NONE, PRODUCING, TOPIC
+from pipeline.machines.broker.layout import BROKER, BYTES, CONSUMING, MSG, NONE, PRODUCING, TOPIC
 from pipeline.machines.broker.ledgers import close_ledger, find_ledger, grow_ledger, meet_ledger, trim_ledger
-from pipeline.machines.broker.limiter import apply_dispatch_rate
+from pipeline.machines.broker.limiter import apply_dispatch_rate, follow_average
 from pipeline.machines.broker.marks import forget_marks, mark_entry
 from pipeline.machines.broker.readings import count_consumer, meet_reading, move_reading, open_reading, read_up_to
 from pipeline.machines.broker.topics import is_load_seen, load_topic, meet_topic, set_quota, unload_topic
@@ -28,7 +28,7 @@ from pipeline.machines.segments import USED, first_row
 def on_broker_start(settings: Record, event: Array) -> None:
     """The process starts with these settings."""
     settings.started = 1
-    settings.version = event[fields.VERSION]
+    settings.version, settings.missing_events = event[fields.VERSION], event[fields.MISSING_EVENTS]
     on_setting(settings, event)
 
 
@@ -58,11 +58,29 @@ def on_dispatch_rate(broker: Any, t: int, s: int, event: Array) -> None:
     if level == BROKER:
         apply_dispatch_rate(broker.broker_limiter[0], event, settings.started == 1, settings.losses)
     elif level == TOPIC:
-        apply_dispatch_rate(broker.topic_limiters[t], event, is_load_seen(broker.topics[t]), settings.losses)
+        topic = broker.topics[t]
+        apply_dispatch_rate(broker.topic_limiters[t], event, is_load_seen(topic), settings.losses)
+        if topic.average_known == 1:
+            follow_average(broker.topic_limiters[t], topic.average, True)
     else:
         dispatcher = broker.dispatchers[s]
         ensure_open(dispatcher, broker.subscriptions[s], settings, event[fields.TS])
         apply_dispatch_rate(broker.subscription_limiters[s], event, dispatcher.began_complete == 1, settings.losses)
+        if broker.topics[t].average_known == 1:
+            follow_average(broker.subscription_limiters[s], broker.topics[t].average, True)
+
+
+@compiled_part
+def on_publish_rate(broker: Any, t: int, event: Array) -> None:
+    """The publish average that relative rates of the topic and of its subscriptions follow."""
+    topic = broker.topics[t]
+    topic.average_known = 1
+    topic.average[MSG], topic.average[BYTES] = event[fields.AVERAGE_MSGS], event[fields.AVERAGE_BYTES]
+    follow_average(broker.topic_limiters[t], topic.average, False)
+    s = topic.first_subscription
+    while s != NONE:
+        follow_average(broker.subscription_limiters[s], topic.average, False)
+        s = broker.subscriptions[s].next_of_topic
 
 
 @compiled_part

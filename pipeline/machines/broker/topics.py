@@ -68,12 +68,6 @@ def is_load_seen(topic: Record) -> bool:
 
 
 @compiled_part
-def is_complete(topic: Record, settings: Record) -> int:
-    """1 if the topic's load was seen and nothing of the broker was lost since."""
-    return 1 if topic.began_complete == 1 and topic.losses_at_start == settings.losses else 0
-
-
-@compiled_part
 def load_topic(broker: Any, t: int, now_us: int) -> None:
     """The topic's object is made: everything of an earlier one is gone, but for what was published and the durable counters."""
     unload_topic(broker, t, now_us)
@@ -98,6 +92,7 @@ def unload_topic(broker: Any, t: int, now_us: int) -> None:
         s = broker.subscriptions[s].next_of_topic
     topic.first_cursor, topic.cursors, topic.producers = NONE, 0, 0
     topic.began_complete, topic.losses_at_start = 0, 0
+    topic.average_known, topic.average[0], topic.average[1] = 0, 0, 0
     clear(topic.ledgers)
     clear(topic.heap)
     topic.end_entries, topic.end_bytes, topic.confirmed_ledger = 0, 0, 0

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from pipeline.machines import fields
 from pipeline.machines.array import Array
-from pipeline.machines.broker.layout import CONSUMING, NONE, PRODUCING
+from pipeline.machines.broker.layout import CONSUMING, LOST, NONE, PRODUCING
 from pipeline.machines.channel.layout import NO_CHANNEL, PAUSED, STRETCH_COUNT
 from pipeline.machines.channel.stretches import charge
 from pipeline.machines.channel.topics import leave_topics
@@ -61,5 +61,5 @@ def close_channel(
         closed = closing.connections[k]
         closed.closed_at = event[fields.TS]
         closed.first_attachment[PRODUCING], closed.first_attachment[CONSUMING] = NONE, NONE
-        closed.began_complete &= 1 if closed.losses_at_open == losses else 0
+        closed.losses_at_open = closed.losses_at_open if closed.losses_at_open == losses else LOST
     channels[c] = NO_CHANNEL[0]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pipeline.machines.array import Array
+from pipeline.machines.broker.completeness import note_losses
 from pipeline.machines.broker.layout import CONSUMING, NONE, PRODUCING
 from pipeline.machines.channel.layout import MEMORY_ROW, OF_WINDOW, PAUSED, UNWRITABLE
 from pipeline.machines.channel.reach import AllChannels
@@ -26,11 +27,12 @@ class ChannelEnds(Ends):
         is_open = connections["open"] == 1
         shown = np.flatnonzero(is_open & (channels["touched"] == 1))
         alive = connections[shown]
-        alive["began_complete"] &= alive["losses_at_open"] == broker.settings[0].losses
+        note_losses(alive, "losses_at_open", broker.settings[0].losses)
         closed = counts.closed_connections
         yield connection_rows(
             together((channel.closed_connections[:closed], alive)),
             together((channel.closed_channels[:closed], channels[shown])),
+            broker.settings[0],
             channel.channel_settings[0],
             window,
         )

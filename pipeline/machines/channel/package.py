@@ -5,4 +5,4 @@ from pipeline.machines.channel.ends import ChannelEnds
 from pipeline.machines.channel.layout import STORES
 from pipeline.machines.package import Package
 
-PACKAGE = Package("channel", 1, STORES, rules, ChannelEnds())
+PACKAGE = Package("channel", 2, STORES, rules, ChannelEnds())

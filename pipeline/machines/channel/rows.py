@@ -3,6 +3,7 @@
 import numpy as np
 
 from pipeline.machines.array import Array
+from pipeline.machines.broker.completeness import incomplete_reasons, needed_by
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.channel.layout import COOLDOWN, FIRST_TYPE, PAUSED, UNWRITABLE
 from pipeline.machines.outcome import Rows, Window, window_columns
@@ -15,19 +16,23 @@ _HEARTBEAT, _WRITABILITY, _MARKS = range(3)
 #: Prefixes of the columns of what is compared, in the order of the types.
 _COMPARED = ("outbound_buffer", "cooldown")
 
+_NEEDED = needed_by(CHANNEL_BACKPRESSURE.name)
+
 
 def _or_null(values: Array) -> Array:
     return np.where(values == NONE, NULL, values)
 
 
-def connection_rows(connections: Records, channels: Records, settings: Record, window: Window) -> Rows:
-    """Rows of `channel_backpressure`, of connections whose `began_complete` already is 0 if anything was lost since."""
+def connection_rows(connections: Records, channels: Records, broker: Record, settings: Record, window: Window) -> Rows:
+    """Rows of `channel_backpressure`, of connections whose `losses_at_open` is LOST if anything was lost since."""
+    reasons = incomplete_reasons(broker.missing_events, _NEEDED, connections["began_complete"], connections["losses_at_open"])
     lasted = channels["lasted_ns"]
     columns = window_columns(window) | {
         "conn": connections["id"],
         "opened_at": connections["opened_at"],
         "closed_at": _or_null(connections["closed_at"]),
-        "complete": connections["began_complete"],
+        "complete": reasons == NULL,
+        "incomplete_reason": reasons,
         "settings_vocabulary": int(settings.vocabulary),
         "water_marks_usable": int(settings.marks_usable),
         "pause_enabled": int(settings.pause_enabled),

@@ -5,7 +5,7 @@ Laws: ending what does not exist changes nothing. The broker resets its own rows
 
 from typing import Any
 
-from pipeline.machines.broker.layout import NONE
+from pipeline.machines.broker.layout import LOST, NONE
 from pipeline.machines.broker.limiter import settle
 from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.records import Record, Records
@@ -26,7 +26,7 @@ def close_dispatcher(broker: Any, throttle: Any, counts: Record, t: int, s: int,
     throttle.closed_throttlings[k] = throttle.throttlings[s]
     closed, losses = throttle.closed_dispatchers[k], broker.settings[0].losses
     closed.closed_at = ts_us
-    closed.began_complete &= 1 if closed.losses_at_open == losses else 0
+    closed.losses_at_open = closed.losses_at_open if closed.losses_at_open == losses else LOST
     throttle.throttlings[s] = NO_THROTTLING[0]
     close_limiter(throttle, counts, broker.subscription_limiters, throttle.subscription_limiter_uses, s, losses, ts_us, ns)
 
@@ -43,7 +43,7 @@ def close_limiter(throttle: Any, counts: Record, limiters: Records, uses: Record
     throttle.closed_limiter_uses[k] = uses[row]
     closed = throttle.closed_limiters[k]
     closed.closed_at = ts_us
-    closed.began_complete &= 1 if closed.losses_at_creation == losses else 0
+    closed.losses_at_creation = closed.losses_at_creation if closed.losses_at_creation == losses else LOST
     uses[row] = NO_USE[0]
 
 

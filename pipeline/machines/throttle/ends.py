@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pipeline.machines.array import Array
+from pipeline.machines.broker.completeness import note_losses
 from pipeline.machines.outcome import Rows, Window
 from pipeline.machines.package import Ends, State
 from pipeline.machines.records import Records, together
@@ -24,11 +25,12 @@ class ThrottleEnds(Ends):
         broker, throttle, counts = state.group("broker"), state.group("throttle"), state.counts
         shown = pass_border(broker, throttle.throttlings, counts, window.end_us, window.border_ns)
         alive = broker.dispatchers.take(shown)
-        alive["began_complete"] &= alive["losses_at_open"] == broker.settings[0].losses
+        note_losses(alive, "losses_at_open", broker.settings[0].losses)
         closed = counts.closed_dispatchers
         yield subscription_rows(
             together((throttle.closed_dispatchers[:closed], alive)),
             together((throttle.closed_throttlings[:closed], throttle.throttlings.take(shown))),
+            broker.settings[0],
             window,
         )
         yield from self._limiter_rows(state, window)
@@ -72,7 +74,7 @@ class ThrottleEnds(Ends):
         ):
             alive = np.flatnonzero(rows["exists"][:count] == 1)
             part = rows.take(alive)
-            part["began_complete"] &= part["losses_at_creation"] == broker.settings[0].losses
+            note_losses(part, "losses_at_creation", broker.settings[0].losses)
             end = balances(part, window.border_ns)
             limiters.append(part)
             uses.append(used.take(alive))
@@ -80,7 +82,7 @@ class ThrottleEnds(Ends):
             _restart(used, rows, alive, end)
         all_limiters, all_uses, permits_end = together(limiters), together(uses), np.concatenate(ends)
         for dimension in range(permits_end.shape[1]):
-            yield limiter_rows(all_limiters, all_uses, permits_end[:, dimension], dimension, window)
+            yield limiter_rows(all_limiters, all_uses, permits_end[:, dimension], dimension, broker.settings[0], window)
 
 
 def _restart(uses: Records, limiters: Records, alive: Array, permits: Array) -> None:

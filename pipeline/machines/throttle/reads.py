@@ -8,13 +8,16 @@ from typing import Any, NamedTuple
 from pipeline.machines import fields
 from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import BROKER, BYTES, DIMENSION_COUNT, LEVEL_COUNT, MSG, NONE, TOPIC
-from pipeline.machines.broker.limiter import UNLIMITED, ask, clock_step_tolerance, look
+from pipeline.machines.broker.limiter import UNLIMITED, ask, balance, charged_after, clock_step_tolerance, look, set_balance
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.integers import narrow_to_int32
 from pipeline.machines.records import Record
 from pipeline.machines.throttle.blocked import charge_blocked_time
 from pipeline.machines.throttle.layout import MODELLED, OBSERVED
 from pipeline.machines.throttle.walk import decisive_level, walk
+
+#: The log has the books of the limiters beside their answers.
+TOKENS_LOGGED = fields.question("read", "tokens_logged")
 
 
 class Outcome(NamedTuple):
@@ -63,6 +66,8 @@ def evaluate_read(throttling: Record, waiting: Waiting, limiters: Three, uses: T
     ask_model(limiters, answers[MODELLED], present, event, is_observed)
     if is_observed:
         compare_answers(limiters, uses, answers, present)
+        if fields.has(event, TOKENS_LOGGED):
+            put_books_right(limiters, present[OBSERVED], event)
     walk(answers[MODELLED], present[MODELLED], want_entries, want_bytes, lowered)
     for level in range(LEVEL_COUNT):
         for dimension in range(DIMENSION_COUNT):
@@ -91,12 +96,18 @@ def take_observed(answers: Array, present: Array, event: Array) -> bool:
         for dimension in range(DIMENSION_COUNT):
             column = fields.FIRST_ANSWER + DIMENSION_COUNT * level + dimension
             if fields.has(event, column):
-                answers[level, dimension] = event[column]
+                answers[level, dimension] = event[column] if event[column] > fields.DEBT else 0
                 present[level] = 1
                 any_present = True
             else:
                 answers[level, dimension] = UNLIMITED
     return any_present
+
+
+@compiled_part
+def asked_ns(event: Array) -> int:
+    """When the first limiter was asked."""
+    return event[fields.ASKED_NS] if fields.has(event, fields.ASKED_NS) else event[fields.NS]
 
 
 @compiled_part
@@ -106,7 +117,7 @@ def ask_model(limiters: Three, answers: Array, present: Array, event: Array, is_
     With observed answers exactly the levels the broker asked are asked, the others only looked at. Without, levels are asked one after
     the other until one would block the walk, as the broker does.
     """
-    now_ns = event[fields.ASKED_NS] if fields.has(event, fields.ASKED_NS) else event[fields.NS]
+    now_ns = asked_ns(event)
     wants_nothing = event[fields.WANT_LEFT] >> fields.WANT_SHIFT == 0 or event[fields.WANT_BYTES] == 0
     is_blocked = False
     for level in range(LEVEL_COUNT):
@@ -118,6 +129,8 @@ def ask_model(limiters: Three, answers: Array, present: Array, event: Array, is_
         for dimension in range(DIMENSION_COUNT):
             if is_asked:
                 answers[level, dimension] = ask(limiter, dimension, now_ns)
+                if fields.has(event, TOKENS_LOGGED) and limiter.rate[dimension] > 0:
+                    answers[level, dimension] = max(0, balance(limiter, dimension) + charged_after(limiter, dimension, now_ns))
             else:
                 answers[level, dimension] = look(limiter, dimension, now_ns)
         if not is_observed:
@@ -126,14 +139,16 @@ def ask_model(limiters: Three, answers: Array, present: Array, event: Array, is_
 
 @compiled_part
 def compare_answers(limiters: Three, uses: Three, answers: Array, present: Array) -> None:
-    """Per level and dimension: is the broker's answer the model's? Unlimited, relative and unknown limiters are not compared."""
+    """Per level and dimension: is the broker's answer the model's? Unlimited and unknown limiters are not compared, nor relative ones
+    whose publish average is not in the log.
+    """
     for level in range(LEVEL_COUNT):
         if present[OBSERVED, level] == 0 or present[MODELLED, level] == 0:
             continue
         limiter, use = of_level(limiters, level), of_level(uses, level)
         for dimension in range(DIMENSION_COUNT):
             observed = answers[OBSERVED, level, dimension]
-            if observed == UNLIMITED or limiter.rate[dimension] <= 0 or limiter.relative == 1:
+            if observed == UNLIMITED or limiter.rate[dimension] <= 0 or limiter.relative > limiter.follows:
                 continue
             difference = abs(observed - answers[MODELLED, level, dimension])
             use.compared[dimension] += 1
@@ -144,6 +159,22 @@ def compare_answers(limiters: Three, uses: Three, answers: Array, present: Array
                 use.within_clock_step[dimension] += 1
             else:
                 use.different[dimension] += 1
+
+
+@compiled_part
+def put_books_right(limiters: Three, asked: Array, event: Array) -> None:
+    """The log has what was in the books of each limiter after it answered: the model goes on from there. Two threads that share a limiter
+    may be served in another order than their events have, and charge it meanwhile: without this the model would never be right again.
+    """
+    for level in range(LEVEL_COUNT):
+        limiter = of_level(limiters, level)
+        if asked[level] == 0 or limiter.exists == 0:
+            continue
+        for dimension in range(DIMENSION_COUNT):
+            column = fields.FIRST_ANSWER + DIMENSION_COUNT * level + dimension
+            logged = event[column]
+            if fields.has(event, column) and limiter.rate[dimension] > 0 and (logged > 0 or logged <= fields.DEBT):
+                set_balance(limiter, dimension, logged if logged > 0 else logged - fields.DEBT, asked_ns(event))
 
 
 @compiled_part

@@ -3,9 +3,10 @@
 import numpy as np
 
 from pipeline.machines.array import Array
+from pipeline.machines.broker.completeness import incomplete_reasons, needed_by
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.outcome import Rows, Window, window_columns
-from pipeline.machines.records import Records
+from pipeline.machines.records import Record, Records
 from schemas.outcomes import NULL
 from schemas.packages.throttle.columns import DIMENSIONS, LEVELS
 from schemas.packages.throttle.limiter_windows import LIMITER_WINDOWS
@@ -23,6 +24,8 @@ _SIX = {
 _BY_LEVEL = {"reads_blocked_by_{level}_limit": "reads_blocked_by", "blocked_ns_by_{level}_limit": "blocked_ns_by"}
 _LIMITER_COUNTERS = LIMITER_WINDOWS.names[LIMITER_WINDOWS.names.index("asks") : LIMITER_WINDOWS.names.index("complete")]
 
+_OF_THROTTLE, _OF_LIMITERS = needed_by(SUBSCRIPTION_THROTTLE.name), needed_by(LIMITER_WINDOWS.name)
+
 
 def _source(asked: Array, modelled: Array) -> Array:
     partly = np.where(modelled == 0, _OBSERVED, np.where(modelled == asked, _MODELLED, _MIXED))
@@ -33,8 +36,9 @@ def _or_null(values: Array) -> Array:
     return np.where(values == NONE, NULL, values)
 
 
-def subscription_rows(dispatchers: Records, throttlings: Records, window: Window) -> Rows:
-    """Rows of `subscription_throttle`, of dispatchers whose `began_complete` already is 0 if anything was lost since."""
+def subscription_rows(dispatchers: Records, throttlings: Records, settings: Record, window: Window) -> Rows:
+    """Rows of `subscription_throttle`, of dispatchers whose `losses_at_open` is LOST if anything was lost since."""
+    reasons = incomplete_reasons(settings.missing_events, _OF_THROTTLE, dispatchers["began_complete"], dispatchers["losses_at_open"])
     columns = window_columns(window)
     columns |= {
         "topic_id": dispatchers["topic"],
@@ -42,7 +46,8 @@ def subscription_rows(dispatchers: Records, throttlings: Records, window: Window
         "opened_at": dispatchers["opened_at"],
         "closed_at": _or_null(dispatchers["closed_at"]),
         "sub_type": _or_null(dispatchers["sub_type"]),
-        "complete": dispatchers["began_complete"],
+        "complete": reasons == NULL,
+        "incomplete_reason": reasons,
         "source": _source(throttlings["reads"], throttlings["reads_modelled"]),
     }
     for position, level in enumerate(LEVELS):
@@ -57,14 +62,15 @@ def subscription_rows(dispatchers: Records, throttlings: Records, window: Window
     return Rows("subscription_throttle", columns, len(dispatchers))
 
 
-def limiter_rows(limiters: Records, uses: Records, permits_end: Array, dimension: int, window: Window) -> Rows:
-    """Rows of `limiter_windows` for one dimension; `permits_end` is each limiter's balance of it."""
+def limiter_rows(limiters: Records, uses: Records, permits_end: Array, dimension: int, settings: Record, window: Window) -> Rows:
+    """Rows of `limiter_windows` for one dimension; `permits_end` is each limiter's balance of it. LOST: in `losses_at_creation`."""
     asked = {name: uses[name][:, dimension] for name in uses.dtype.names or ()}
     worth = (asked["shown_rate"] > 0) & (
         (asked["applied"] > 0) | (asked["asks"] > 0) | (asked["compared"] > 0) | (asked["used"] > 0) | (limiters["closed_at"] != NONE)
     )
     shown, end = limiters[worth], permits_end[worth]
     asked = {name: values[worth] for name, values in asked.items()}
+    reasons = incomplete_reasons(settings.missing_events, _OF_LIMITERS, shown["began_complete"], shown["losses_at_creation"])
     columns = window_columns(window)
     columns |= {
         "level": shown["level"],
@@ -79,7 +85,8 @@ def limiter_rows(limiters: Records, uses: Records, permits_end: Array, dimension
         "relative": shown["relative"],
         "permits_end": end,
         "debt": np.maximum(0, -end),
-        "complete": shown["began_complete"],
+        "complete": reasons == NULL,
+        "incomplete_reason": reasons,
         "source": _source(asked["asks"], asked["asks_modelled"]),
     }
     columns |= {name: asked[name] for name in ("applied", "permits_start", "used", "over_delivered", *_LIMITER_COUNTERS)}

@@ -5,6 +5,11 @@ from schemas.packages.backlog.at_checks import CHECK_SOURCES, DECISIONS, SUBSCRI
 from schemas.packages.backlog.quotas import ACTIONS, DISAGREEMENTS, QUOTA_CHECKS, QUOTA_EVICTION_MOVES, QUOTA_EVICTIONS, QUOTA_TYPE_LABELS
 from schemas.packages.declaration import Declaration
 
+_POSITIONS = (
+    "topic_load", "topic_unload", "ledger_open", "ledger_close", "ledger_trim", "publish", "cursor_open", "cursor_close", "ack", "mark_delete",
+)  # fmt: skip
+_CHECKS = (*_POSITIONS, "backlog_quota", "quota_round", "quota_check", "producer_open", "producer_close")
+
 PACKAGE = Declaration(
     "backlog",
     tables=(TOPIC_BACKLOG, SUBSCRIPTION_BACKLOG, QUOTA_EVICTIONS, QUOTA_EVICTION_MOVES, QUOTA_CHECKS),
@@ -22,6 +27,11 @@ PACKAGE = Declaration(
         "action": ACTIONS,
         "disagreement": DISAGREEMENTS,
         **dict.fromkeys(("policy", "policy_size", "policy_time", "broker_policy"), QUOTA_POLICIES),
+    },
+    needs={
+        TOPIC_BACKLOG.name: _CHECKS,
+        SUBSCRIPTION_BACKLOG.name: (*_POSITIONS, "quota_round", "quota_check", "dispatch", "consumer_open", "consumer_close"),
+        QUOTA_EVICTIONS.name: (*_CHECKS, "quota_exceeded"),
     },
     laws=(
         "every_cursor_is_checked",

@@ -1,5 +1,6 @@
 """How far behind every topic and subscription was, at every quota check."""
 
+from schemas.completeness import completeness_of_life
 from schemas.events import QUOTA_POLICIES
 from schemas.field import Field, Table
 
@@ -61,7 +62,7 @@ TOPIC_BACKLOG = Table(
         Field("decision", "string", "which quota is exceeded", check="decision IN ('none', 'size', 'time', 'unknown')"),
         *_evictions("size"),
         *_evictions("time"),
-        Field("complete", "boolean", "false: met without its topic_load, or events of the broker were lost or quarantined since"),
+        *completeness_of_life("false: met without its topic_load, or events of the broker were lost or quarantined since"),
     ),
 )  # fmt: skip
 
@@ -101,6 +102,6 @@ SUBSCRIPTION_BACKLOG = Table(
         Field("sought_entries", "long", "entries that seeks brought back (negative: skipped) since opened_at", "entries"),
         Field("unexplained_entries", "long",
               "msg_backlog − (opened + published − acknowledged − evicted − expired + sought): 0, or something is wrong", "entries"),
-        Field("complete", "boolean", "as in topic_backlog, and the cursor's opening was seen, without entries acknowledged behind it"),
+        *completeness_of_life("as in topic_backlog, and the cursor's opening was seen, without entries acknowledged behind it"),
     ),
 )  # fmt: skip

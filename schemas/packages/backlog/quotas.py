@@ -1,5 +1,6 @@
 """What backlog quotas decided, whom it hit, and how long checks took."""
 
+from schemas.completeness import completeness_of_life
 from schemas.field import Field, Table
 from schemas.packages.backlog.at_checks import counted, policy
 from schemas.window_columns import COMPLETENESS, WINDOW
@@ -53,7 +54,7 @@ QUOTA_EVICTIONS = Table(
         Field("agrees", "boolean", "the broker did as the rules do"),
         Field("disagreement", "string", "the first rule on which they differ",
               check="disagreement IN (" + ", ".join(f"'{name}'" for name in DISAGREEMENTS) + ")"),
-        Field("complete", "boolean", "as in topic_backlog"),
+        *completeness_of_life("as in topic_backlog, and no cursor of the topic had deleted entries of which nobody knows which"),
     ),
 )  # fmt: skip
 

@@ -1,5 +1,6 @@
 """What a broker is made of: it has no tables of its own, all packages read its state."""
 
+from schemas.events.points import BITS_OF_POINTS
 from schemas.packages.declaration import Declaration
 
 #: `version_number` of Pulsar a.b.c is a · 10^6 + b · 10^3 + c.
@@ -22,12 +23,18 @@ def _version_number() -> str:
     return " + ".join(f"coalesce({part}, 0L) * {VERSION_BASE ** (2 - k)}L" for k, part in enumerate(parts))
 
 
+def _missing_events() -> str:
+    branches = " ".join(f"WHEN '{point}' THEN {bits}L" for point, bits in BITS_OF_POINTS.items())
+    return f"aggregate(missing_points, 0L, (bits, point) -> bits | CASE point {branches} ELSE 0L END)"
+
+
 PACKAGE = Declaration(
     "broker",
     slots={
-        "broker_start": (*(f"settings.{key}" for key in _SETTINGS), "version_number"),
+        "broker_start": (*(f"settings.{key}" for key in _SETTINGS), "version_number", "missing_events"),
         "setting": tuple(f"setting.{key}" for key in _SETTINGS),
         "dispatch_rate": ("level", "msg_rate", "byte_rate", "period_s", "relative", "limiter"),
+        "publish_rate": ("avg_msgs_per_s", "avg_bytes_per_s"),
         "backlog_quota": ("quota_type", "limit", "policy"),
         "ledger_open": ("ledger", "snapshot"),
         "ledger_close": ("ledger", "entries", "bytes", "close_ts", "snapshot"),
@@ -50,6 +57,7 @@ PACKAGE = Declaration(
     },
     computed={
         "version_number": _version_number(),
+        "missing_events": _missing_events(),  # bits of the event types that lack something (schemas/events/points.py)
         "cursor_owner": "CASE "
         + " ".join(f"WHEN startswith(sub, '{name}') THEN {n}L" for name, n in SYSTEM_CURSORS.items())
         + " ELSE 0L END",

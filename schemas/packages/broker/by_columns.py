@@ -1,11 +1,14 @@
 """What the package computes of events, by columns."""
 
 import re
+from functools import reduce
+from operator import or_
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemas.events.points import BITS_OF_POINTS
 from schemas.packages.broker import SYSTEM_CURSORS, VERSION_BASE
 from schemas.packages.computed import ByColumns
 from schemas.spark_numbers import integer
@@ -28,5 +31,17 @@ def _owners_of(subscriptions: pa.Array) -> pa.Array:
     return pa.array(owners)
 
 
-VALUES = {"version_number": ByColumns(("version",), _versions_of), "cursor_owner": ByColumns(("sub",), _owners_of)}
+def _missing_events(points_of_events: pa.Array) -> pa.Array:
+    return pa.array([None if points is None else _bits(points) for points in points_of_events.to_pylist()], pa.int64())
+
+
+def _bits(points: list[str | None]) -> int:
+    return reduce(or_, (BITS_OF_POINTS.get(point or "", 0) for point in points), 0)
+
+
+VALUES = {
+    "version_number": ByColumns(("version",), _versions_of),
+    "cursor_owner": ByColumns(("sub",), _owners_of),
+    "missing_events": ByColumns(("missing_points",), _missing_events),
+}
 ANSWERS: dict[str, ByColumns] = {}

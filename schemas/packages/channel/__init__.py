@@ -44,6 +44,12 @@ PACKAGE = Declaration(
         "cause": TRANSITION_CAUSES,
         "known_from": LEVEL_SOURCES,
     },
+    needs={
+        CHANNEL_BACKPRESSURE.name: (
+            *("conn_open", "conn_close", "writability", "throttle", "request"),
+            *("producer_open", "producer_close", "consumer_open", "consumer_close"),
+        ),
+    },
     laws=(
         "pauses_and_resumes_alternate",
         "transitions_are_counted",

@@ -2,6 +2,7 @@
 
 import re
 
+from schemas.completeness import completeness_of_life
 from schemas.events import THROTTLE_TYPES
 from schemas.field import Field, Table
 from schemas.window_columns import COMPLETENESS, WINDOW
@@ -57,7 +58,7 @@ CHANNEL_BACKPRESSURE = Table(
         Field("opened_at", "timestamp", "ts of its conn_open; without one, of its first event"),
         *WINDOW,
         Field("closed_at", "timestamp", "when the connection ended in this window (closed, epoch over); null while it is open", nullable=True),
-        Field("complete", "boolean", "false: its beginning or that of the broker was not in the log, or events of the broker were lost or quarantined since"),
+        *completeness_of_life("false: its beginning or that of the broker was not in the log, or events of the broker were lost or quarantined since"),
         COMPLETENESS,
         _one_of("settings_vocabulary", SETTINGS_VOCABULARIES, "which names of the cooldown's settings the broker started with: those that brokers read (shipped), those of PIP-434's text (pip), none (default)"),
         Field("water_marks_usable", "boolean", "false: with these water marks no channel can be made (high below Netty's own low mark of 32768, or below low)"),

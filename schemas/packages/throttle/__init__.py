@@ -5,6 +5,25 @@ from schemas.packages.declaration import Declaration
 from schemas.packages.throttle.limiter_windows import LIMITER_WINDOWS
 from schemas.packages.throttle.subscription_throttle import SUBSCRIPTION_THROTTLE
 
+#: What each limiter answers to a read.
+ANSWERS = ("broker_msgs", "broker_bytes", "topic_msgs", "topic_bytes", "sub_msgs", "sub_bytes")
+#: Of a limiter that answered 0, what is in its books (0, or its debt, negative) less this: an answer is never below −1.
+DEBT_OFFSET = 2
+LEAST_DEBT = DEBT_OFFSET - 2**63
+
+
+def _answer_or_debt(answer: str) -> str:
+    """An answer above 0 is what is in the books: they need a place of their own only where the answer is 0."""
+    debt = f"greatest(least({answer}_tokens, 0L), {LEAST_DEBT}L) - {DEBT_OFFSET}L"
+    return f"if({answer} = 0L AND {answer}_tokens IS NOT NULL, {debt}, {answer})"
+
+
+_LIFE = ("topic_load", "topic_unload", "dispatcher_open", "dispatcher_close", "dispatch_rate", "read", "dispatch")
+#: What waits: whether a limit bound anybody follows from it.
+_WAITING = (
+    "publish", "ledger_open", "ledger_close", "ledger_trim", "cursor_open", "cursor_close", "mark_delete", "consumer_open", "consumer_close",
+)  # fmt: skip
+
 PACKAGE = Declaration(
     "throttle",
     tables=(SUBSCRIPTION_THROTTLE, LIMITER_WINDOWS),
@@ -13,18 +32,21 @@ PACKAGE = Declaration(
             "want_left_msgs",  # want_msgs · 2^32 + (left_msgs + 2), both 32-bit; no left_msgs: + 0
             "want_bytes",
             "left_bytes",
-            "broker_msgs",
-            "broker_bytes",
-            "topic_msgs",
-            "topic_bytes",
-            "sub_msgs",
-            "sub_bytes",
+            *(f"{answer}_or_debt" for answer in ANSWERS),
             "asked_ns",
         ),
         "dispatch": ("charged",),
     },
-    computed={"want_left_msgs": f"want_msgs * {2**32}L + coalesce(left_msgs + 2L, 0L)"},
-    questions={"read": {"one_permit": "coalesce(permits <= 1L, false)"}},  # consumers had no more than one permit
+    computed={
+        "want_left_msgs": f"want_msgs * {2**32}L + coalesce(left_msgs + 2L, 0L)",
+        **{f"{answer}_or_debt": _answer_or_debt(answer) for answer in ANSWERS},
+    },
+    questions={
+        "read": {
+            "one_permit": "coalesce(permits <= 1L, false)",  # consumers had no more than one permit
+            "tokens_logged": f"coalesce({', '.join(f'{answer}_tokens' for answer in ANSWERS)}) IS NOT NULL",
+        }
+    },
     enumerations={
         "sub_type": SUB_TYPES,
         "source": ("observed", "modelled", "mixed", "none"),
@@ -32,6 +54,7 @@ PACKAGE = Declaration(
         "limiter": LIMITER_KINDS,
         "dimension": ("msg", "bytes"),
     },
+    needs={SUBSCRIPTION_THROTTLE.name: (*_LIFE, *_WAITING, "writability"), LIMITER_WINDOWS.name: (*_LIFE, *_WAITING)},
     laws=("windows_sum_to_counters", "reads_add_up"),
     views=(
         "subscription_totals",

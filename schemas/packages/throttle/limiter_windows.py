@@ -1,5 +1,6 @@
 """What each limiter allowed and was used for, per window, by the model; and how the model compares with the broker's answers."""
 
+from schemas.completeness import completeness_of_life
 from schemas.field import Field, Table
 from schemas.window_columns import COMPLETENESS, WINDOW
 
@@ -42,7 +43,7 @@ LIMITER_WINDOWS = Table(
         _count("within_clock_step", "of them apart by at most max(1, ⌈rate · 16 ms / period⌉)", "reads"),
         _count("different", "of them further apart", "reads"),
         _count("largest_difference", "largest distance of an answer from the model's", "messages or bytes"),
-        Field("complete", "boolean", "false: it was met without its topic's or dispatcher's beginning, or events of the broker were lost or quarantined since"),
+        *completeness_of_life("false: it was met without its topic's or dispatcher's beginning, or events of the broker were lost or quarantined since"),
         COMPLETENESS,
         Field("source", "string", "as in subscription_throttle, over the asks of this limiter",
               check="source IN ('observed', 'modelled', 'mixed', 'none')"),

@@ -1,5 +1,6 @@
 """What limiters did to each subscription, per window."""
 
+from schemas.completeness import completeness_of_life
 from schemas.field import Field, Table
 from schemas.packages.throttle.columns import DIMENSIONS, LEVELS, throttled_events
 from schemas.window_columns import COMPLETENESS, WINDOW
@@ -24,7 +25,7 @@ SUBSCRIPTION_THROTTLE = Table(
         Field("closed_at", "timestamp", "when the dispatcher ended in this window (closed, topic unloaded, epoch over); null while it is open", nullable=True),
         Field("sub_type", "string", "subscription type; null if its dispatcher_open was not in the log", nullable=True,
               check="sub_type IN ('Exclusive', 'Shared', 'Failover', 'Key_Shared')"),
-        Field("complete", "boolean", "false: its beginning was not in the log, or events of the broker were lost or quarantined since"),
+        *completeness_of_life("false: its beginning was not in the log, or events of the broker were lost or quarantined since"),
         COMPLETENESS,
         Field("source", "string", "observed: the log had every read's answers; modelled: none; mixed; none: no reads in the window",
               check="source IN ('observed', 'modelled', 'mixed', 'none')"),
