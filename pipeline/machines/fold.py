@@ -111,8 +111,7 @@ CONNECTED = (CONN_CLOSE, CONN_OPEN, CONSUMER_CLOSE, CONSUMER_OPEN, PRODUCER_CLOS
 
 
 @compiled
-def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, counts: Record, events: Array, start: int) -> int:
-def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, counts: Record, events: Array, start: int) -> int:
+def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, cause: Any, counts: Record, events: Array, start: int) -> int:
     """Apply `events[start:]` (int64 [n, LANE_COLUMNS], in order).
 
     Returns the position of the first event that was not applied: n, or where room ran out.
@@ -159,14 +158,14 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, co
     closed_connections = channel.closed_connections
     closed_channels = channel.closed_channels
     out_transitions = channel.out_transitions
-    charges = cause.charges
-    chains = cause.chains
-    pace_row = cause.pace
     broker_limit_row = policy.broker_limit
     set_policies_index = policy.set_policies_index
     set_policies = policy.set_policies
     topic_limits = policy.topic_limits
     subscription_limits = policy.subscription_limits
+    charges = cause.charges
+    chains = cause.chains
+    pace_row = cause.pace
     topics_capacity = len(broker.topics)
     subscriptions_capacity = len(broker.subscriptions)
     connections_capacity = len(broker.connections)
@@ -270,16 +269,16 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, co
             if t == EMPTY:
                 t = new_topic(broker, counts, event[fields.TOPIC_ID])
                 backlog_rules.on_new_topic(topic_checks, t)
-                cause_rules.on_new_topic(chains, t)
                 policy_rules.on_new_topic(topic_limits, t)
+                cause_rules.on_new_topic(chains, t)
         s = EMPTY
         if event[fields.SUB_ID] != 0:
             s = find(subscriptions_index, subscriptions, event[fields.SUB_ID], event[fields.TOPIC_ID])
             if s == EMPTY:
                 s = new_subscription(broker, counts, t, event[fields.SUB_ID])
                 throttle_rules.on_new_subscription(throttlings, s)
-                cause_rules.on_new_subscription(charges, s)
                 policy_rules.on_new_subscription(subscription_limits, s)
+                cause_rules.on_new_subscription(charges, s)
         c = EMPTY
         if code in CONNECTED:
             c = find(connections_index, connections, event[fields.CONN], 0)
@@ -475,8 +474,8 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, co
             throttle_rules.before_topic_unload(broker, throttle, counts, t, event)
             backlog_rules.before_topic_unload(broker, backlog, counts, t, event)
             channel_rules.before_topic_unload(topic_pauses[t], event)
-            cause_rules.before_topic_unload(broker, cause, t, event)
             policy_rules.before_topic_unload(broker, policy, counts, t, event)
+            cause_rules.before_topic_unload(broker, cause, t, event)
             broker_rules.on_topic_unload(broker, t, event)
             backlog_rules.on_topic_unload(topic_checks[t])
         elif code == LEDGER_OPEN:
