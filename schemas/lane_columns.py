@@ -1,7 +1,7 @@
 """How an event travels to its lane: a few int64 columns without nulls, payload fields in shared slots.
 
 Every column across the shuffle and into Python costs, a nullable long would arrive as float64 and lose ids above 2^53,
-and no event type of the lanes uses more than ten payload fields. So slot k means something else for each type; an absent value
+and no event type of the lanes uses more than eleven payload fields. So slot k means something else for each type; an absent value
 is 0 and its bit in `mask` is not set (bit k for slot k). Flags and enumerations travel as numbers. A yes or no that is asked of an event
 whose slots are all taken is a bit of `mask` above theirs. The packages of rules declare which fields they read (schemas/packages).
 """
@@ -21,13 +21,14 @@ from schemas.events import (
     ROUND_PHASES,
     SUB_TYPES,
     THROTTLE_TYPES,
+    UNACKED_CAPS,
 )
 from schemas.packages import PACKAGES
 from schemas.packages.declaration import Declaration
 
 Value = TypeVar("Value")
 
-SLOTS = 10
+SLOTS = 11
 #: Group key of the lanes, which travels beside the columns: the broker, as the hash of its name.
 LANE_KEY = "lane"
 #: Columns in which events travel beside it: many events as a packet, or one as its LANE_COLUMNS.
@@ -85,11 +86,12 @@ ENUM_SLOTS = {
     "ack_type": ACK_TYPES,
     "phase": ROUND_PHASES,
     "throttle_type": THROTTLE_TYPES,
+    "cap": UNACKED_CAPS,
 }
 
 
 #: Raised when the bytes of a packet (pipeline/packets/packet.py) change in any other way.
-PACKET_FORMAT = 1
+PACKET_FORMAT = 2
 
 
 def _layout() -> int:

@@ -35,6 +35,13 @@ ENUMS: dict[str, tuple[str, ...]] = united(
         *(package.enumerations for package in PACKAGES),
     )
 )
+
+
+def texts_of(table: str, column: str) -> tuple[str, ...] | None:
+    """The texts of a column whose text travels as its position, or None: it is no such column."""
+    return ENUMS.get(f"{table}.{column}", ENUMS.get(column))
+
+
 #: What one lane reports of one micro-batch: sums of it go into batch_manifest.
 LANE_REPORT = "lane_report"
 LANE_REPORT_COLUMNS = ("rows_in", "quarantined", "applied", "duplicates", "late", "held", "lost", "state_bytes")

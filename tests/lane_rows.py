@@ -63,6 +63,8 @@ def _slot_value(event: dict[str, Any], field: str) -> int | None:
         return 1 if event["sub"].startswith("pulsar.dedup") else 2 if event["sub"].startswith("pulsar.repl") else 0
     if field == "outside_of_round":
         return int(event.get("cause") is not None)
+    if field in ("tells_deliveries", "failed"):
+        return int(event.get({"tells_deliveries": "log_version", "failed": "error"}[field]) is not None)
     if field == "keeps_alive":
         return int(event["command"] in ("PING", "PONG"))
     value = event.get(field)

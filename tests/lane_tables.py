@@ -12,7 +12,7 @@ from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.machines.outcome import Rows
 from schemas.events import DRAIN_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
-from schemas.outcomes import ENUMS, FILLED_LATER, LANE_REPORT, NULL, OUTCOME_COLUMNS, PAYLOAD, TEXT_OF_IDS
+from schemas.outcomes import FILLED_LATER, LANE_REPORT, NULL, OUTCOME_COLUMNS, PAYLOAD, TEXT_OF_IDS, texts_of
 from schemas.tables import TABLES_BY_NAME
 
 SETTINGS = LaneSettings(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000, hold_ms=600_000)
@@ -95,7 +95,7 @@ def _row(table: str, values: dict[str, int], payload: bytes, broker: str, text: 
         elif field.type == "boolean":
             row[field.name] = bool(values[field.name])
         elif field.type == "string":
-            row[field.name] = ENUMS[field.name][values[field.name]]
+            row[field.name] = (texts_of(table, field.name) or ())[values[field.name]]
         else:
             row[field.name] = values[field.name]
     assert not any(isinstance(value, float) and math.isnan(value) for value in row.values())

@@ -14,6 +14,7 @@ from pipeline.machines.broker import rules as broker_rules
 from pipeline.machines.broker.connections import new_connection
 from pipeline.machines.broker.cursor_life import meet_cursor
 from pipeline.machines.broker.topics import meet_topic, new_subscription, new_topic
+from pipeline.machines.cause import rules as cause_rules
 from pipeline.machines.channel import rules as channel_rules
 from pipeline.machines.compiled import compiled
 from pipeline.machines.index import EMPTY, find
@@ -53,6 +54,11 @@ CONN_CLOSE = CODES["conn_close"]
 WRITABILITY = CODES["writability"]
 THROTTLE = CODES["throttle"]
 REQUEST = CODES["request"]
+FLOW = CODES["flow"]
+CONSUMER_BLOCKED = CODES["consumer_blocked"]
+DELAYED = CODES["delayed"]
+REDELIVER = CODES["redeliver"]
+READ_DONE = CODES["read_done"]
 TOMBSTONE = TOMBSTONE_CODE
 RULED = (
     ACK,
@@ -60,14 +66,17 @@ RULED = (
     BROKER_START,
     CONN_CLOSE,
     CONN_OPEN,
+    CONSUMER_BLOCKED,
     CONSUMER_CLOSE,
     CONSUMER_OPEN,
     CURSOR_CLOSE,
     CURSOR_OPEN,
+    DELAYED,
     DISPATCH,
     DISPATCHER_CLOSE,
     DISPATCHER_OPEN,
     DISPATCH_RATE,
+    FLOW,
     HEARTBEAT,
     LEDGER_CLOSE,
     LEDGER_OPEN,
@@ -80,6 +89,8 @@ RULED = (
     QUOTA_EXCEEDED,
     QUOTA_ROUND,
     READ,
+    READ_DONE,
+    REDELIVER,
     REQUEST,
     SETTING,
     THROTTLE,
@@ -95,7 +106,7 @@ CONNECTED = (CONN_CLOSE, CONN_OPEN, CONSUMER_CLOSE, CONSUMER_OPEN, PRODUCER_CLOS
 
 
 @compiled
-def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record, events: Array, start: int) -> int:
+def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, cause: Any, counts: Record, events: Array, start: int) -> int:
     """Apply `events[start:]` (int64 [n, LANE_COLUMNS], in order).
 
     Returns the position of the first event that was not applied: n, or where room ran out.
@@ -142,6 +153,9 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record,
     closed_connections = channel.closed_connections
     closed_channels = channel.closed_channels
     out_transitions = channel.out_transitions
+    charges = cause.charges
+    chains = cause.chains
+    pace_row = cause.pace
     topics_capacity = len(broker.topics)
     subscriptions_capacity = len(broker.subscriptions)
     connections_capacity = len(broker.connections)
@@ -238,12 +252,14 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record,
             if t == EMPTY:
                 t = new_topic(broker, counts, event[fields.TOPIC_ID])
                 backlog_rules.on_new_topic(topic_checks, t)
+                cause_rules.on_new_topic(chains, t)
         s = EMPTY
         if event[fields.SUB_ID] != 0:
             s = find(subscriptions_index, subscriptions, event[fields.SUB_ID], event[fields.TOPIC_ID])
             if s == EMPTY:
                 s = new_subscription(broker, counts, t, event[fields.SUB_ID])
                 throttle_rules.on_new_subscription(throttlings, s)
+                cause_rules.on_new_subscription(charges, s)
         c = EMPTY
         if code in CONNECTED:
             c = find(connections_index, connections, event[fields.CONN], 0)
@@ -291,8 +307,25 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record,
             meet_topic(topics[t])
             meet_cursor(broker, t, s, event[fields.TS])
         if code == PUBLISH:
+            cause_rules.before_publish(chains[t], topics[t], event)
             broker_rules.on_publish(topics[t], ledgers, ledgers_ends, marks, event)
             backlog_rules.on_publish(topic_checks[t], event)
+            if cause_rules.needs_on_publish(chains[t]):
+                cause_rules.on_publish(
+                    charges,
+                    chains[t],
+                    topics[t],
+                    subscriptions,
+                    cursors,
+                    readings,
+                    dispatchers,
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                    attachments,
+                    connections,
+                    event,
+                )
         elif code == DISPATCH:
             broker_rules.on_dispatch(topics[t], readings[s], cursors[s], dispatchers[s], subscriptions[s], settings_row[0], event)
             throttle_rules.on_dispatch(
@@ -304,6 +337,22 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record,
                 broker_limiter_use_row[0],
                 topic_limiter_uses[t],
                 subscription_limiter_uses[s],
+                event,
+            )
+            cause_rules.on_dispatch(
+                charges,
+                chains[t],
+                s,
+                topics[t],
+                subscriptions[s],
+                cursors[s],
+                readings[s],
+                dispatchers[s],
+                settings_row[0],
+                pace_row[0],
+                connectivity_row[0],
+                attachments,
+                connections,
                 event,
             )
         elif code == READ:
@@ -323,19 +372,61 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record,
                 working_row[0],
                 event,
             )
+            cause_rules.on_read(
+                charges,
+                chains[t],
+                s,
+                topics[t],
+                subscriptions[s],
+                cursors[s],
+                readings[s],
+                dispatchers[s],
+                settings_row[0],
+                pace_row[0],
+                connectivity_row[0],
+                attachments,
+                connections,
+                throttlings[s],
+                working_row[0],
+                event,
+            )
         elif code == ACK:
             broker_rules.on_ack(cursors[s], words, event)
+            if cause_rules.needs_on_ack(charges[s], cursors[s]):
+                cause_rules.on_ack(
+                    charges,
+                    chains[t],
+                    s,
+                    topics[t],
+                    subscriptions[s],
+                    cursors[s],
+                    readings[s],
+                    dispatchers[s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                    attachments,
+                    connections,
+                    event,
+                )
         elif code == MARK_DELETE:
             if backlog_rules.needs_before_mark_delete(topics[t], ledgers, cursors[s], words, event):
                 backlog_rules.before_mark_delete(broker, backlog, counts, t, s, event)
+            if cause_rules.needs_before_mark_delete(charges[s], event):
+                cause_rules.before_mark_delete(
+                    charges[s], chains[t], topics[t], cursors[s], dispatchers[s], settings_row[0], pace_row[0], event
+                )
             broker_rules.on_mark_delete(topics[t], ledgers, heap, cursors, words, readings[s], s, event)
             backlog_rules.on_mark_delete(
                 topics[t], ledgers, heap, subscriptions, cursors, topic_checks[t], cursors[s], cursor_moves[s], s, event
             )
+            if cause_rules.needs_on_mark_delete(charges[s], cursors[s], settings_row[0], event):
+                cause_rules.on_mark_delete(broker, cause, t, s, event)
         elif code == BROKER_START:
             broker_rules.on_broker_start(settings_row[0], event)
             backlog_rules.on_broker_start(checking_row[0])
             channel_rules.on_broker_start(channel_settings_row[0], event)
+            cause_rules.on_broker_start(pace_row[0], event)
         elif code == SETTING:
             broker_rules.on_setting(settings_row[0], event)
         elif code == HEARTBEAT:
@@ -351,35 +442,46 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record,
             throttle_rules.before_topic_load(broker, throttle, counts, t, event)
             backlog_rules.before_topic_load(broker, backlog, counts, t, event)
             channel_rules.before_topic_load(topic_pauses[t], event)
+            cause_rules.before_topic_load(broker, cause, t, event)
             broker_rules.on_topic_load(broker, t, event)
             backlog_rules.on_topic_load(topic_checks[t])
         elif code == TOPIC_UNLOAD:
             throttle_rules.before_topic_unload(broker, throttle, counts, t, event)
             backlog_rules.before_topic_unload(broker, backlog, counts, t, event)
             channel_rules.before_topic_unload(topic_pauses[t], event)
+            cause_rules.before_topic_unload(broker, cause, t, event)
             broker_rules.on_topic_unload(broker, t, event)
             backlog_rules.on_topic_unload(topic_checks[t])
         elif code == LEDGER_OPEN:
             broker_rules.on_ledger_open(topics[t], ledgers, ledgers_ends, event)
         elif code == LEDGER_CLOSE:
+            cause_rules.before_ledger_close(chains[t], topics[t], event)
             broker_rules.on_ledger_close(topics[t], ledgers, ledgers_ends, event)
             backlog_rules.on_ledger_close(topic_checks[t], event)
+            if cause_rules.needs_on_ledger_close(chains[t]):
+                cause_rules.on_ledger_close(broker, cause, t, event)
         elif code == LEDGER_TRIM:
             broker_rules.on_ledger_trim(broker, t, event)
             backlog_rules.on_ledger_trim(topic_checks[t], event)
+            cause_rules.on_ledger_trim(broker, cause, t, event)
         elif code == CURSOR_OPEN:
+            cause_rules.before_cursor_open(broker, cause, t, s, event)
             broker_rules.on_cursor_open(broker, t, s, event)
             backlog_rules.on_cursor_open(topics[t], heap, subscriptions, cursors, topic_checks[t], cursor_moves, s, event)
+            cause_rules.on_cursor_open(broker, cause, t, s, event)
         elif code == CURSOR_CLOSE:
+            cause_rules.before_cursor_close(broker, cause, t, s, event)
             broker_rules.on_cursor_close(broker, t, s)
             backlog_rules.on_cursor_close(topics[t], heap, subscriptions, cursors, topic_checks[t], cursor_moves, s, event)
         elif code == DISPATCHER_OPEN:
             throttle_rules.before_dispatcher_open(broker, throttle, counts, t, s, event)
             broker_rules.on_dispatcher_open(broker, t, s, event)
             throttle_rules.on_dispatcher_open(throttlings[s])
+            cause_rules.on_dispatcher_open(broker, cause, t, s, event)
         elif code == DISPATCHER_CLOSE:
             throttle_rules.before_dispatcher_close(broker, throttle, counts, t, s, event)
             broker_rules.on_dispatcher_close(dispatchers, subscription_limiters, s)
+            cause_rules.on_dispatcher_close(broker, cause, t, s, event)
         elif code == CONSUMER_OPEN:
             broker_rules.on_consumer_open(
                 topics,
@@ -399,10 +501,12 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record,
                 event,
             )
             channel_rules.on_consumer_open(connections[c], channels[c], channel_settings_row[0], event)
+            cause_rules.on_consumer_open(broker, cause, t, s, event)
         elif code == CONSUMER_CLOSE:
             broker_rules.on_consumer_close(
                 topics, subscriptions, readings[s], cursors[s], connections, attachments, endpoints, endpoints_index, t, event
             )
+            cause_rules.on_consumer_close(broker, cause, t, s, event)
         elif code == PRODUCER_OPEN:
             channel_rules.before_producer_open(endpoints, endpoints_index, attachments, channels, topic_pauses, event)
             broker_rules.on_producer_open(
@@ -484,6 +588,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record,
                 counts,
                 event,
             )
+            cause_rules.on_writability(broker, cause, c, event)
         elif code == THROTTLE:
             broker_rules.on_throttle(connections[c], connectivity_row[0], settings_row[0], event)
             channel_rules.on_throttle(
@@ -512,6 +617,16 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, counts: Record,
                 counts,
                 event,
             )
+        elif code == FLOW:
+            cause_rules.on_flow(broker, cause, t, s, event)
+        elif code == CONSUMER_BLOCKED:
+            cause_rules.on_consumer_blocked(broker, cause, t, s, event)
+        elif code == DELAYED:
+            cause_rules.on_delayed(broker, cause, t, s, event)
+        elif code == REDELIVER:
+            cause_rules.on_redeliver(broker, cause, t, s, event)
+        elif code == READ_DONE:
+            cause_rules.on_read_done(broker, cause, t, s, event)
         elif code == TOMBSTONE:
             broker_rules.on_tombstone(settings_row[0])
     return events.shape[0]

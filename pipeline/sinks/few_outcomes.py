@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.field import Field, Table
-from schemas.outcomes import ENUMS, FILLED_LATER, NULL, PAYLOAD, TEXT_OF_IDS
+from schemas.outcomes import FILLED_LATER, NULL, PAYLOAD, TEXT_OF_IDS, texts_of
 from schemas.render.arrow import arrow_schema
 
 #: So many outcome rows of a micro-batch the driver takes and handles by itself, with so many bytes of states among them: for 207,000
@@ -37,7 +37,7 @@ class FewOutcomes:
         """The rows of the table, typed as declared. An id without a name gives null."""
         rows = self._outcomes[table.name]
         text = {"broker": self._places(_numbers(rows, "broker_id")), "entity": self._places(_entity_ids(rows))}
-        columns = [self._value(rows, text, field) for field in table.fields]
+        columns = [self._value(table.name, rows, text, field) for field in table.fields]
         return pa.Table.from_arrays(columns, schema=arrow_schema(table.fields))
 
     def _places(self, ids: _Numbers) -> _Numbers:
@@ -49,7 +49,7 @@ class FewOutcomes:
         chosen = pa.array(places, mask=places < 0)
         return self._names[column].combine_chunks().take(chosen)
 
-    def _value(self, rows: pa.Table, text: dict[str, _Numbers], field: Field) -> pa.Array:
+    def _value(self, table: str, rows: pa.Table, text: dict[str, _Numbers], field: Field) -> pa.Array:
         if field.name in TEXT_OF_IDS:
             column = TEXT_OF_IDS[field.name]
             return self._text(column, text["broker" if column == "broker" else "entity"])
@@ -61,8 +61,9 @@ class FewOutcomes:
             return pa.nulls(rows.num_rows, arrow_schema([field]).field(0).type)
         numbers = _numbers(rows, field.name)
         absent = numbers == NULL if field.nullable else np.zeros(len(numbers), dtype=bool)
-        if field.name in ENUMS and field.type == "string":
-            return pa.array(ENUMS[field.name], pa.string()).take(pa.array(numbers, mask=absent))
+        enumerated = texts_of(table, field.name)
+        if enumerated and field.type == "string":
+            return pa.array(enumerated, pa.string()).take(pa.array(numbers, mask=absent))
         return _TYPED[field.type](np.where(absent, 0, numbers), absent)
 
 

@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas.field import Field, Table
-from schemas.outcomes import ENUMS, FILLED_LATER, KINDS, NULL, OUTCOME_COLUMNS, PAYLOAD, TEXT_OF_IDS
+from schemas.outcomes import FILLED_LATER, KINDS, NULL, OUTCOME_COLUMNS, PAYLOAD, TEXT_OF_IDS, texts_of
 from schemas.render.spark import SPARK_TYPES
 
 
@@ -44,8 +44,9 @@ def _value(table: str, field: Field) -> Column:
         return F.lit(None).cast(SPARK_TYPES[field.type])
     raw = output_column(table, field.name)
     number = f"nullif({raw}, {NULL + 1}L - 1L)" if field.nullable else raw
-    if field.name in ENUMS and field.type == "string":
-        texts = ", ".join(f"'{text}'" for text in ENUMS[field.name])
+    enumerated = texts_of(table, field.name)
+    if enumerated and field.type == "string":
+        texts = ", ".join(f"'{text}'" for text in enumerated)
         # Asked for first: of an array without nulls Spark takes element_at with a null position for its last element.
         return F.expr(f"if(({number}) IS NULL, null, element_at(array({texts}), cast({raw} + 1 AS int)))")
     conversions = {

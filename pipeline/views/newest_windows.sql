@@ -7,6 +7,7 @@ WITH windows AS (
   UNION ALL SELECT broker, epoch, clock_segment, window_start, window_end FROM channel_memory
   UNION ALL SELECT broker, epoch, clock_segment, window_start, window_end FROM subscription_throttle
   UNION ALL SELECT broker, epoch, clock_segment, window_start, window_end FROM limiter_windows
+  UNION ALL SELECT broker, epoch, clock_segment, window_start, window_end FROM subscription_causes
 ),
 newest AS (
   -- clock_segment before window_start: after the host's clock was set back, later windows have earlier times.

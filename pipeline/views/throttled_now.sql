@@ -1,4 +1,4 @@
--- What is held back right now, by which limiter, since when, and is anybody waiting? Read this first.
+-- What is held back right now, by which limiter, since when, and is anybody waiting?
 -- One row per open dispatcher, worst first, as of the end of its broker's newest window.
 --   state           held back: a limiter lowered its reads, or left it blocked, while more was waiting than was granted
 --                   nominal:   its reads were lowered, but nobody needed the rest

@@ -32,6 +32,7 @@ from schemas.events.fields import (
     SOURCES,
     SUB_TYPES,
     THROTTLE_TYPES,
+    UNACKED_CAPS,
 )
 from schemas.events.types import (
     CODES,
@@ -80,6 +81,7 @@ __all__ = [
     "THROTTLE_TYPES",
     "TOMBSTONE_CODE",
     "TYPES_BY_NAME",
+    "UNACKED_CAPS",
     "UNKNOWN_TYPE_CODE",
     "YEAR_2000_MS",
     "YEAR_2100_MS",

@@ -7,6 +7,6 @@ from importlib import import_module
 
 from schemas.packages.declaration import Declaration
 
-NAMES = ("broker", "throttle", "backlog", "channel")
+NAMES = ("broker", "throttle", "backlog", "channel", "cause")
 #: What each of them brings.
 PACKAGES: tuple[Declaration, ...] = tuple(import_module(f"schemas.packages.{name}").PACKAGE for name in NAMES)

@@ -14,7 +14,7 @@ class Declaration:
     `questions`: event type → yes-or-no questions of events whose slots are all taken → their SQL.
     `settings`: Pulsar's configuration keys, in `broker_start` and `setting` alike → "flag" or "integer".
     `start_settings`: slot of `broker_start` → the two keys that share it, which no `setting` event changes.
-    `enumerations`: columns of the tables whose text travels as its position in the tuple.
+    `enumerations`: columns of the tables whose text travels as its position in the tuple; `table.column` where tables differ.
     `laws`, `views`: names of files in pipeline/quality/laws and pipeline/views, in the order in which they are registered.
     """
 

@@ -14,7 +14,7 @@ from pipeline.machines.outcome import Rows
 from pipeline.sinks.few_outcomes import FewOutcomes
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from schemas.field import Table
-from schemas.outcomes import ENUMS, LANE_REPORT, NULL, OUTCOME_COLUMNS, PAYLOAD
+from schemas.outcomes import LANE_REPORT, NULL, OUTCOME_COLUMNS, PAYLOAD, texts_of
 from schemas.render.arrow import arrow_schema
 from schemas.render.spark import struct
 from schemas.tables import LANE_TABLES, TABLES_BY_NAME
@@ -37,8 +37,9 @@ def value(table: str, name: str, chance: random.Random) -> int:
     field = next((field for field in TABLES_BY_NAME[table].fields if field.name == name), None)
     if field is not None and field.nullable and chance.random() < 0.3:
         return NULL
-    if field is not None and name in ENUMS and field.type == "string":
-        return chance.randrange(len(ENUMS[name]))
+    texts = texts_of(table, name)
+    if field is not None and texts and field.type == "string":
+        return chance.randrange(len(texts))
     if field is None or field.type in ("boolean", "int", "date"):
         return chance.randrange(2)
     return chance.choice([0, 1, 2**53 + 1, 1_700_000_000_123_456] if field.type == "long" else [0, 1_700_000_000_123_456])

@@ -1,6 +1,6 @@
 """A small warehouse, written by hand: one busy broker, one whose clock was set back, a log with every kind of trouble.
 
-Its backlogs are in backlog_rows.py, its channels in channel_rows.py.
+Its backlogs are in backlog_rows.py, its channels in channel_rows.py, what held them back in cause_rows.py.
 """
 
 import os
@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from backlog_rows import backlog_tables
+from cause_rows import cause_tables
 from channel_rows import channel_tables
 from pyspark.sql import SparkSession
 from views_from_memory import register_from_memory
@@ -159,7 +160,13 @@ def filled_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFacto
     """The tables with the rows above."""
     filled = Warehouse(str(tmp_path_factory.mktemp("filled") / "warehouse"))
     create_missing_tables(spark, filled)
-    of_lanes = {"subscription_throttle": throttle_rows(), "limiter_windows": limiter_rows(), **backlog_tables(), **channel_tables()}
+    of_lanes = {
+        "subscription_throttle": throttle_rows(),
+        "limiter_windows": limiter_rows(),
+        **backlog_tables(),
+        **channel_tables(),
+        **cause_tables(),
+    }
     tables = {**of_lanes, **other_tables(), **watch_tables()}
     for table, rows in tables.items():
         write(spark, filled, table, rows)

@@ -1,0 +1,97 @@
+"""One subscription by its rows' numbers, for events that are rare or reach many; and what ends with a cursor, a dispatcher, a topic."""
+
+from typing import Any
+
+from pipeline.machines.broker.layout import NONE
+from pipeline.machines.cause.charging import end_backlog, is_whole, settle
+from pipeline.machines.cause.verdict import judge
+from pipeline.machines.cause.waiting import forget_delivered
+from pipeline.machines.cause.waking import Around, wake
+from pipeline.machines.compiled import compiled_part
+from pipeline.machines.index import find
+from pipeline.machines.records import Record
+
+
+@compiled_part
+def settle_row(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
+    """Charge what lasted until now. For events that are rare, or that reach many subscriptions."""
+    settle(
+        cause.charges[s], cause.chains[t], broker.topics[t], broker.cursors[s], broker.dispatchers[s], broker.settings[0], cause.pace[0], ns
+    )
+
+
+@compiled_part
+def judge_row(broker: Any, cause: Any, t: int, s: int, ts_us: int, ns: int) -> None:
+    """Look at everything anew."""
+    judge(
+        cause.charges,
+        cause.chains[t],
+        s,
+        broker.topics[t],
+        broker.subscriptions[s],
+        broker.cursors[s],
+        broker.readings[s],
+        broker.settings[0],
+        broker.connectivity[0],
+        broker.attachments,
+        broker.connections,
+        ts_us,
+        ns,
+    )
+
+
+@compiled_part
+def wake_row(broker: Any, cause: Any, t: int, ts_us: int, ns: int) -> None:
+    """The topic has entries more."""
+    around = Around(
+        broker.topics[t],
+        broker.subscriptions,
+        broker.cursors,
+        broker.readings,
+        broker.dispatchers,
+        broker.settings[0],
+        cause.pace[0],
+        broker.connectivity[0],
+        broker.attachments,
+        broker.connections,
+    )
+    wake(cause.charges, cause.chains[t], around, ts_us, ns)
+
+
+@compiled_part
+def topic_of(broker: Any, s: int) -> int:
+    """Row of the subscription's topic."""
+    return int(find(broker.topics_index, broker.topics, broker.subscriptions[s].owner, 0))
+
+
+@compiled_part
+def forget_dispatcher(charge: Record, ns: int) -> None:
+    """Nothing is known of a dispatcher; a new one asks for nothing until a consumer grants permits."""
+    charge.is_out, charge.moved_ns, charge.blocked = 0, ns, NONE
+    charge.permits_known, charge.permits = 1, 0
+    charge.consumers_capped, charge.is_capped = 0, 0
+
+
+@compiled_part
+def end_cursor(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
+    """The cursor ends: so does its backlog."""
+    charge = cause.charges[s]
+    settle_row(broker, cause, t, s, ns)
+    end_backlog(charge, ns)
+    if broker.cursors[s].open == 1 and is_whole(broker.cursors[s], broker.settings[0]) == 0:
+        charge.incomplete = 1
+    forget_dispatcher(charge, ns)
+    forget_delivered(charge, broker.cursors[s])
+    charge.placed, charge.offset, charge.delayed = 0, 0, 0
+    charge.had_consumer, charge.is_attached, charge.granted_known, charge.granted = 0, 0, 0, 0
+
+
+@compiled_part
+def end_topic(broker: Any, cause: Any, t: int, ns: int) -> None:
+    """All cursors of the topic end."""
+    s = broker.topics[t].first_subscription
+    while s != NONE:
+        end_cursor(broker, cause, t, s, ns)
+        cause.charges[s].in_chain, cause.charges[s].next_in_chain = 0, NONE
+        s = broker.subscriptions[s].next_of_topic
+    cause.chains[t].first_in_chain = NONE

@@ -1,0 +1,199 @@
+"""Time of a backlog charged to accounts, split at borders (docs/causes.md).
+
+Law: what is charged to all accounts is the time in which there is a backlog, however many events, windows, steps of the wall clock or
+restarts cut it.
+"""
+
+from pipeline.machines.broker.layout import NONE
+from pipeline.machines.cause.layout import (
+    CATCHING_UP,
+    CHANNEL,
+    EVENTS_LOST,
+    KEY_SHARED,
+    NO_PERMITS,
+    NOT_IN_THIS_LOG,
+    READING,
+    STALL_NS,
+    STUCK,
+    THROTTLED,
+)
+from pipeline.machines.compiled import compiled_part
+from pipeline.machines.integers import INT64_MAX, add, multiply_divide
+from pipeline.machines.records import Record
+
+
+@compiled_part
+def backlog_of(topic: Record, cursor: Record, charge: Record) -> int:
+    """`msg_backlog` now, by its waterfall (broker/cursors.py): entries."""
+    if cursor.open == 0 or charge.placed == 0:
+        return 0
+    gone = cursor.acknowledged + cursor.evicted + cursor.expired
+    return max(0, cursor.opened_backlog + topic.end_entries - cursor.opened_end - gone + cursor.sought + charge.offset)
+
+
+@compiled_part
+def correct_waterfall(charge: Record, topic: Record, cursor: Record, backlog: int) -> None:
+    """Let the waterfall come to `backlog`: of a cursor that was met in mid-life, or of a log with losses, steps may be missing."""
+    gone = cursor.acknowledged + cursor.evicted + cursor.expired
+    charge.offset = backlog - (cursor.opened_backlog + topic.end_entries - cursor.opened_end - gone + cursor.sought)
+
+
+@compiled_part
+def is_whole(cursor: Record, settings: Record) -> int:
+    """1 if the log has the cursor's whole life."""
+    return 1 if cursor.began_complete == 1 and cursor.losses_at_open == settings.losses else 0
+
+
+@compiled_part
+def advance_area(chain: Record, topic: Record, ns: int) -> None:
+    """The topic's scale is about to grow: what it was until now is counted."""
+    now_us = max(ns // 1000, chain.area_us)
+    chain.area += (topic.end_entries - chain.base_entries) * (now_us - chain.area_us)
+    chain.area_us = now_us
+
+
+@compiled_part
+def area_at(chain: Record, topic: Record, ns: int) -> int:
+    """The integral of the topic's scale beyond `base_entries` up to `ns`: entry-µs."""
+    return chain.area + (topic.end_entries - chain.base_entries) * (ns // 1000 - chain.area_us)
+
+
+@compiled_part
+def begin_stretch(charge: Record, chain: Record, topic: Record, backlog: int) -> None:
+    """A stretch begins at `since_ns` with so many entries in the backlog."""
+    charge.backlog_seen, charge.gone_seen = backlog, topic.end_entries - backlog
+    charge.area_seen = area_at(chain, topic, charge.since_ns)
+
+
+@compiled_part
+def _area_until(charge: Record, chain: Record, topic: Record, backlog: int, ns: int) -> int:
+    """Entries in the backlog × time since the stretch began, in entry-µs.
+
+    What was published since counts from its time on; what went since goes in a straight line.
+    """
+    lasted_us = ns // 1000 - charge.since_ns // 1000
+    gone = 2 * chain.base_entries - charge.gone_seen - (topic.end_entries - backlog)
+    return max(0, area_at(chain, topic, ns) - charge.area_seen + gone * lasted_us // 2)
+
+
+@compiled_part
+def settle(
+    charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, ns: int
+) -> None:
+    """Charge the time since the stretch began; a new one begins at `ns`. Nothing else changes."""
+    if charge.running == 1 and ns > charge.since_ns:
+        backlog = backlog_of(topic, cursor, charge)
+        _charge_up_to(charge, cursor, dispatcher, settings, pace, _area_until(charge, chain, topic, backlog, ns), ns)
+        begin_stretch(charge, chain, topic, backlog)
+
+
+@compiled_part
+def settle_if_due(
+    charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, ns: int
+) -> None:
+    """Charge what may not all go to the account of the stretch; else the stretch goes on until the account changes."""
+    if charge.running == 1 and (
+        charge.losses != settings.losses or ns > min(_slow_ns(charge, pace), _stalled_ns(charge, dispatcher, pace))
+    ):
+        settle(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+
+
+@compiled_part
+def settle_plainly(charge: Record, chain: Record, topic: Record, backlog: int, ns: int) -> None:
+    """Charge a stretch that is not due to its account."""
+    if charge.running == 1 and ns > charge.since_ns:
+        _add(charge, charge.account, _area_until(charge, chain, topic, backlog, ns), ns)
+
+
+@compiled_part
+def _slow_ns(charge: Record, pace: Record) -> int:
+    """From when on a read that is out is slow."""
+    is_due = charge.account == CATCHING_UP and charge.is_out == 1 and pace.normal_ns > 0
+    return charge.moved_ns + pace.normal_ns if is_due else INT64_MAX
+
+
+@compiled_part
+def _stalled_ns(charge: Record, dispatcher: Record, pace: Record) -> int:
+    """From when on nothing moves though it should."""
+    account = charge.account
+    if account == CATCHING_UP:
+        if charge.permits_known == 0:
+            return charge.moved_ns + pace.normal_ns
+        is_due = charge.is_out == 0 or pace.tells_deliveries == 0 or dispatcher.sub_type == KEY_SHARED
+        return charge.moved_ns + STALL_NS if is_due else INT64_MAX
+    is_due = THROTTLED <= account < CHANNEL or (account == NO_PERMITS and charge.granted_known == 1 and charge.granted > 0)
+    return charge.moved_ns + STALL_NS if is_due else INT64_MAX
+
+
+@compiled_part
+def _charge_up_to(charge: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, area: int, ns: int) -> None:
+    """`area`: entries in the backlog × time of the whole stretch, in entry-µs."""
+    if charge.losses != settings.losses:
+        _add(charge, EVENTS_LOST, area, ns)
+        return
+    account, stalled_ns = charge.account, _stalled_ns(charge, dispatcher, pace)
+    slow_ns = min(_slow_ns(charge, pace), stalled_ns)
+    if ns <= slow_ns:
+        _add(charge, account, area, ns)
+        return
+    is_known = is_whole(cursor, settings) == 1
+    area = _add_part(charge, account, area, min(slow_ns, ns), ns)
+    area = _add_part(charge, READING if is_known else EVENTS_LOST, area, min(stalled_ns, ns), ns)
+    _add_part(charge, _stalled(charge, dispatcher, pace, is_known), area, ns, ns)
+
+
+@compiled_part
+def _add_part(charge: Record, account: int, area: int, until_ns: int, end_ns: int) -> int:
+    """Charge the part of the stretch up to `until_ns`, if it is not over, with its share of the `area` up to `end_ns`; returns the rest."""
+    if until_ns <= charge.since_ns:
+        return area
+    share = multiply_divide(area, until_ns - charge.since_ns, end_ns - charge.since_ns)[0]
+    _add(charge, account, share, until_ns)
+    return area - share
+
+
+@compiled_part
+def _stalled(charge: Record, dispatcher: Record, pace: Record, whole_log: bool) -> int:
+    """Everything is there, and nothing moves: a bug of the broker, if the log has all that could explain it."""
+    if not whole_log:
+        return EVENTS_LOST
+    can_tell = (
+        pace.tells_deliveries == 1 and charge.permits_known == 1 and dispatcher.sub_type != KEY_SHARED and dispatcher.sub_type != NONE
+    )
+    return STUCK if can_tell and charge.is_out == 0 else NOT_IN_THIS_LOG
+
+
+@compiled_part
+def _add(charge: Record, account: int, area: int, until_ns: int) -> None:
+    """Charge the stretch up to `until_ns`, which lies behind its beginning, to one account."""
+    lasted = until_ns - charge.since_ns
+    if charge.charged_ns[account] == 0:
+        charge.first_at[account] = charge.since_ts
+    charge.charged_ns[account] += lasted
+    charge.entry_us[account] = add(charge.entry_us[account], area)
+    charge.since_ns = until_ns
+    charge.since_ts += lasted // 1000
+
+
+@compiled_part
+def begin_backlog(charge: Record, ts_us: int, ns: int) -> None:
+    """There is a backlog from now on: never before what was charged last."""
+    charge.running = 1
+    if ns >= charge.since_ns:
+        charge.since_ns, charge.since_ts = ns, ts_us
+    charge.backlog_since_ns = charge.since_ns
+
+
+@compiled_part
+def end_backlog(charge: Record, ns: int) -> None:
+    """There is none any more. What was charged last may be later than `ns`: of two threads one may write late."""
+    if charge.running == 1:
+        charge.backlog_ns += max(ns, charge.since_ns) - charge.backlog_since_ns
+        charge.running = 0
+
+
+@compiled_part
+def border_of(charge: Record, border_us: int, border_ns: int) -> int:
+    """Where on the monotonic clock the wall-clock border falls for this stretch: never before its start, never after `border_ns`."""
+    estimate = charge.since_ns + max(0, border_us - charge.since_ts) * 1000
+    return max(charge.since_ns, min(estimate, border_ns))

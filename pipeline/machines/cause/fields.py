@@ -1,0 +1,11 @@
+"""Where this package's fields lie in a lane row."""
+
+from pipeline.machines.fields import columns
+
+(TELLS_DELIVERIES,) = columns("broker_start", "tells_deliveries")
+(READ_PERMITS,) = columns("read", "permits")
+(GRANTED_PERMITS,) = columns("flow", "permits")
+CAP, CAP_ON = columns("consumer_blocked", "cap", "on")
+(DELAYED_ENTRIES,) = columns("delayed", "entries")
+(REDELIVERED_ENTRIES,) = columns("redeliver", "entries")
+(FAILED,) = columns("read_done", "failed")

@@ -1,0 +1,112 @@
+"""The rows that the cause package keeps beside the broker's subscriptions and topics. docs/causes.md has the rules."""
+
+from pipeline.machines.broker.layout import NONE
+from pipeline.machines.package import Beside, Single, Store
+from pipeline.machines.records import blank, record
+from schemas.packages.cause.causes import ACCOUNTS, CAUSES, UNKNOWN_REASONS
+
+ACCOUNT_COUNT = len(ACCOUNTS)
+
+
+def _account(cause: str, reason: str | None = None) -> int:
+    return next(k for k, account in enumerate(ACCOUNTS) if account[0] == cause and account[3] == reason)
+
+
+(
+    NO_CONSUMER,
+    THROTTLED,  # the first of six: level · 2 + dimension
+    CHANNEL,
+    UNACKED_LIMIT,
+    NO_PERMITS,
+    IN_FLIGHT,
+    DELAYED,
+    READING,
+    CATCHING_UP,
+    STUCK,
+) = (_account(cause) for cause in CAUSES if cause != "unknown")
+EVENTS_LOST, BEGINNING_NOT_SEEN, NOT_IN_THIS_LOG = (_account("unknown", reason) for reason in UNKNOWN_REASONS)
+CONSUMER_CAP, SUBSCRIPTION_CAP, BROKER_CAP = range(3)  # UNACKED_CAPS
+KEY_SHARED = 3  # SUB_TYPES
+
+#: A dispatcher that a limiter blocked asks again after 1,000 ms (`MESSAGE_RATE_BACKOFF_MS`, §1.2 step 4). After this many of them without
+#: any sign of life it does not ask any more.
+STALL_NS = 5 * 1_000_000_000
+
+#: What is known of a subscription, and the accounts of its open window.
+CHARGE_ROW = record(
+    "placed",  # its cursor's position is known: opened in the log, or moved since it was met
+    "offset",  # what the backlog has beyond its waterfall (0, but in a damaged log)
+    # The stretch of time that is not charged yet.
+    "running",  # there is a backlog
+    "since_ns",
+    "since_ts",
+    "account",
+    "backlog_seen",  # entries, when the stretch began
+    "gone_seen",  # of the topic's scale, then: what is no more in the backlog
+    "area_seen",  # of the topic, then
+    "backlog_since_ns",  # of the time in which there is a backlog, whatever the cause
+    # The dispatcher.
+    "is_out",  # a read that was granted something has not come back
+    "moved_ns",  # the latest sign of life: since when the next one is due
+    "blocked",  # account of the limiter that blocked the latest read, or NONE
+    "permits_known",
+    "permits",  # of the latest read, less what was delivered since
+    "granted_known",
+    "granted",  # by flow, less what was delivered, since there was no consumer; a thinned flow comes late
+    "had_consumer",  # since its cursor was opened
+    "is_attached",  # it has a consumer whose opening is not in the log
+    "consumers_capped",
+    "is_capped",  # by the cap of the subscription or of the broker: bits
+    # What waits.
+    "delivered",  # entries delivered and not acknowledged
+    "acknowledged_seen",
+    "removed_seen",  # evicted or expired
+    "is_redelivered",  # entries were asked for again: the reading says nothing about what waits any more
+    "delayed",  # entries held for later delivery
+    "in_chain",  # of subscriptions for which nothing waits
+    "next_in_chain",
+    "losses",  # events of the broker lost, when its latest own event came
+    # The open window.
+    "backlog_ns",
+    "backlog_end",  # entries, filled in when the window ends
+    "waiting_end",
+    "incomplete",  # its cursor was met in mid-life, or events were lost since
+    # The run of windows with one main cause.
+    "main",  # account, or NONE
+    "main_since",
+    "main_window_end",
+    "main_windows",
+    "main_ns",
+    "main_backlog_ns",
+    charged_ns=(ACCOUNT_COUNT,),
+    entry_us=(ACCOUNT_COUNT,),
+    first_at=(ACCOUNT_COUNT,),
+)
+NO_CHARGE = blank(CHARGE_ROW, account=NONE, blocked=NONE, next_in_chain=NONE, main=NONE)
+#: Of a topic.
+CHAIN_ROW = record(
+    "first_in_chain",  # of subscriptions for which nothing waits: the next publish looks at them, and at no others
+    # The integral of its scale over time, in entry-µs, since the last border: what backlogs × time are computed from.
+    "area",
+    "area_us",  # up to when, on the monotonic clock
+    "base_entries",  # at the border
+)
+NO_CHAIN = blank(CHAIN_ROW, first_in_chain=NONE)
+
+BUCKET_COUNT = 48
+#: How long this broker takes from a read to its delivery, where something waited: counts by ⌊log2(ns)⌋.
+PACE_ROW = record(
+    "tells_deliveries",  # the log has flow, read_done and the like
+    "losses_at_border",
+    "is_over",  # the epoch
+    "measured",
+    "next_look",
+    "normal_ns",  # 0: not known yet
+    turnarounds=(BUCKET_COUNT,),
+)
+
+STORES: tuple[Store, ...] = (
+    Beside("charges", "charge", CHARGE_ROW, of="subscriptions"),
+    Beside("chains", "chain", CHAIN_ROW, of="topics"),
+    Single("pace", PACE_ROW),
+)

@@ -1,0 +1,33 @@
+"""How long a broker takes from a read to its delivery: measured, so that nobody has to guess from when on storage is slow."""
+
+from pipeline.machines.cause.layout import BUCKET_COUNT
+from pipeline.machines.compiled import compiled_part
+from pipeline.machines.records import Record
+
+#: A turnaround is measured this often before anything is called slow.
+LEAST_MEASURED = 16
+#: Normal is up to this many times the median turnaround: pauses of a JVM and of a disk lie within.
+TIMES_MEDIAN = 8
+
+
+@compiled_part
+def measure(pace: Record, turnaround_ns: int) -> None:
+    """One more turnaround. The median is looked at ever more rarely: constant time, amortized."""
+    bucket, left = 0, turnaround_ns >> 1
+    while left > 0 and bucket < BUCKET_COUNT - 1:
+        bucket, left = bucket + 1, left >> 1
+    pace.turnarounds[bucket] += 1
+    pace.measured += 1
+    if pace.measured >= LEAST_MEASURED and pace.measured >= pace.next_look:
+        pace.normal_ns = TIMES_MEDIAN * _median_bound_ns(pace)
+        pace.next_look = pace.measured + pace.measured // 8
+
+
+@compiled_part
+def _median_bound_ns(pace: Record) -> int:
+    """The least power of two that at least half of all turnarounds are below."""
+    below, bucket = pace.turnarounds[0], 0
+    while 2 * below < pace.measured:
+        bucket += 1
+        below += pace.turnarounds[bucket]
+    return 1 << (bucket + 1)

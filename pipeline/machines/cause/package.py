@@ -1,0 +1,8 @@
+"""The package, as packages.py finds it."""
+
+from pipeline.machines.cause import rules
+from pipeline.machines.cause.ends import CauseEnds
+from pipeline.machines.cause.layout import STORES
+from pipeline.machines.package import Package
+
+PACKAGE = Package("cause", 1, STORES, rules, CauseEnds())

@@ -1,0 +1,389 @@
+"""Why a subscription is behind, event by event: what lasted is charged first, then what the event changes is noted, then it is judged anew.
+
+docs/causes.md has the rule of each cause. Most events touch one subscription. A publish touches those for which nothing waited.
+"""
+
+from typing import Any
+
+from pipeline.machines import fields
+from pipeline.machines.array import Array
+from pipeline.machines.broker.cursors import backlog_entries
+from pipeline.machines.broker.layout import CONSUMING, NONE
+from pipeline.machines.cause import fields as own
+from pipeline.machines.cause.around import end_cursor, end_topic, forget_dispatcher, judge_row, settle_row, topic_of, wake_row
+from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall, is_whole, settle, settle_if_due
+from pipeline.machines.cause.layout import CATCHING_UP, CONSUMER_CAP, NO_CHAIN, NO_CHARGE
+from pipeline.machines.cause.pace import measure
+from pipeline.machines.cause.reads import blocked_account, note_alive
+from pipeline.machines.cause.verdict import judge
+from pipeline.machines.cause.waiting import ask_again, forget_delivered, forget_removed, waiting_entries
+from pipeline.machines.cause.waking import Around, wake
+from pipeline.machines.compiled import compiled_part
+from pipeline.machines.integers import add
+from pipeline.machines.records import Record, Records
+
+
+@compiled_part
+def on_new_topic(chains: Records, t: int) -> None:
+    """No subscription is known."""
+    chains[t] = NO_CHAIN[0]
+
+
+@compiled_part
+def on_new_subscription(charges: Records, s: int) -> None:
+    """Nothing is known."""
+    charges[s] = NO_CHARGE[0]
+
+
+@compiled_part
+def on_broker_start(pace: Record, event: Array) -> None:
+    """Whether this log has what happens to deliveries."""
+    pace.tells_deliveries = event[own.TELLS_DELIVERIES]
+
+
+@compiled_part
+def before_topic_load(broker: Any, cause: Any, t: int, event: Array) -> None:
+    """An object of the topic that is still there ends."""
+    end_topic(broker, cause, t, event[fields.NS])
+
+
+@compiled_part
+def before_topic_unload(broker: Any, cause: Any, t: int, event: Array) -> None:
+    """Nobody knows what happens to the backlog until the topic is loaded again."""
+    end_topic(broker, cause, t, event[fields.NS])
+
+
+@compiled_part
+def before_cursor_open(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """A cursor that is still there ends."""
+    end_cursor(broker, cause, t, s, event[fields.NS])
+
+
+@compiled_part
+def on_cursor_open(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """A cursor of a subscription; Pulsar's own have no consumers that could be late."""
+    charge, cursor = cause.charges[s], broker.cursors[s]
+    charge.placed = 1 if cursor.cursor_owner == 0 else 0
+    charge.losses = broker.settings[0].losses
+    forget_delivered(charge, cursor)
+    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def before_cursor_close(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """Unsubscribed, or the reader is gone."""
+    end_cursor(broker, cause, t, s, event[fields.NS])
+
+
+@compiled_part
+def on_dispatcher_open(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """A new dispatcher."""
+    settle_row(broker, cause, t, s, event[fields.NS])
+    forget_dispatcher(cause.charges[s], event[fields.NS])
+    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def on_dispatcher_close(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """The dispatcher is gone."""
+    on_dispatcher_open(broker, cause, t, s, event)
+
+
+@compiled_part
+def on_consumer_open(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """A consumer: it has granted no permits yet."""
+    settle_row(broker, cause, t, s, event[fields.NS])
+    charge, losses = cause.charges[s], broker.settings[0].losses
+    if charge.losses != losses:
+        charge.permits_known, charge.granted_known, charge.losses = 0, 0, losses
+    elif broker.readings[s].consumers == 1:
+        forget_dispatcher(charge, event[fields.NS])
+        charge.granted_known, charge.granted = 1, 0
+    charge.had_consumer, charge.is_attached, charge.moved_ns = 1, 0, event[fields.NS]
+    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def on_consumer_close(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """A consumer is gone; with the last one what was in flight goes back. Which permits the others have is known at the next read."""
+    settle_row(broker, cause, t, s, event[fields.NS])
+    charge = cause.charges[s]
+    charge.granted_known, charge.is_attached, charge.moved_ns = 0, 0, event[fields.NS]
+    if broker.readings[s].consumers == 0:
+        forget_dispatcher(charge, event[fields.NS])
+        forget_delivered(charge, broker.cursors[s])
+    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def before_publish(chain: Record, topic: Record, event: Array) -> None:
+    """All backlogs of the topic are about to grow."""
+    advance_area(chain, topic, event[fields.NS])
+
+
+@compiled_part
+def needs_on_publish(chain: Record) -> bool:
+    """Whether nothing waited for a subscription of the topic."""
+    return chain.first_in_chain != NONE
+
+
+@compiled_part
+def on_publish(
+    charges: Records,
+    chain: Record,
+    topic: Record,
+    subscriptions: Records,
+    cursors: Records,
+    readings: Records,
+    dispatchers: Records,
+    settings: Record,
+    pace: Record,
+    connectivity: Record,
+    attachments: Records,
+    connections: Records,
+    event: Array,
+) -> None:
+    """Subscriptions for which nothing waited have something to read now."""
+    around = Around(topic, subscriptions, cursors, readings, dispatchers, settings, pace, connectivity, attachments, connections)
+    wake(charges, chain, around, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def before_ledger_close(chain: Record, topic: Record, event: Array) -> None:
+    """The ledger may have more entries than were seen."""
+    advance_area(chain, topic, event[fields.NS])
+
+
+@compiled_part
+def needs_on_ledger_close(chain: Record) -> bool:
+    """As a publish: the ledger may have more entries than were seen."""
+    return chain.first_in_chain != NONE
+
+
+@compiled_part
+def on_ledger_close(broker: Any, cause: Any, t: int, event: Array) -> None:
+    """The ledger may have more entries than were seen."""
+    wake_row(broker, cause, t, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def on_ledger_trim(broker: Any, cause: Any, t: int, event: Array) -> None:
+    """Entries that somebody still had to read may be gone."""
+    s = broker.topics[t].first_cursor
+    while s != NONE:
+        settle_row(broker, cause, t, s, event[fields.NS])
+        judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+        s = broker.cursors[s].next_of_topic
+
+
+@compiled_part
+def on_read(
+    charges: Records,
+    chain: Record,
+    s: int,
+    topic: Record,
+    subscription: Record,
+    cursor: Record,
+    reading: Record,
+    dispatcher: Record,
+    settings: Record,
+    pace: Record,
+    connectivity: Record,
+    attachments: Records,
+    connections: Records,
+    throttling: Record,
+    working: Record,
+    event: Array,
+) -> None:
+    """The dispatcher asks for entries: a limiter blocks it, or a read is out until something is delivered."""
+    charge, ns = charges[s], event[fields.NS]
+    settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+    note_alive(charge, cursor, reading, settings)
+    if throttling.blocked_level != NONE:
+        charge.blocked, charge.is_out, charge.moved_ns = blocked_account(throttling.blocked_level, working), 0, ns
+    else:
+        charge.blocked = NONE
+        if charge.is_out == 0:
+            charge.is_out, charge.moved_ns = 1, ns
+    charge.permits_known = 1 if fields.has(event, own.READ_PERMITS) else 0
+    charge.permits = event[own.READ_PERMITS]
+    if charge.running == 1:
+        judge(
+            charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, event[fields.TS], ns
+        )
+
+
+@compiled_part
+def on_dispatch(
+    charges: Records,
+    chain: Record,
+    s: int,
+    topic: Record,
+    subscription: Record,
+    cursor: Record,
+    reading: Record,
+    dispatcher: Record,
+    settings: Record,
+    pace: Record,
+    connectivity: Record,
+    attachments: Records,
+    connections: Records,
+    event: Array,
+) -> None:
+    """Entries went to consumers: the read that was out came back, permits are used up."""
+    charge, ns = charges[s], event[fields.NS]
+    settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+    if charge.losses != settings.losses:
+        charge.permits_known = 0
+    note_alive(charge, cursor, reading, settings)
+    if charge.is_out == 1 and charge.running == 1 and charge.account == CATCHING_UP and ns > charge.moved_ns:
+        measure(pace, ns - charge.moved_ns)
+    charge.is_out, charge.moved_ns = 0, ns
+    charge.permits -= event[fields.MSGS]
+    charge.granted -= event[fields.MSGS]
+    charge.delivered = add(charge.delivered, event[fields.ENTRIES])
+    if charge.running == 1:
+        judge(
+            charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, event[fields.TS], ns
+        )
+
+
+@compiled_part
+def needs_on_ack(charge: Record, cursor: Record) -> bool:
+    """Whether the backlog may be over: as many entries were acknowledged as it had."""
+    return charge.running == 1 and cursor.acknowledged - charge.acknowledged_seen >= charge.backlog_seen
+
+
+@compiled_part
+def on_ack(
+    charges: Records,
+    chain: Record,
+    s: int,
+    topic: Record,
+    subscription: Record,
+    cursor: Record,
+    reading: Record,
+    dispatcher: Record,
+    settings: Record,
+    pace: Record,
+    connectivity: Record,
+    attachments: Records,
+    connections: Records,
+    event: Array,
+) -> None:
+    """The backlog may be over."""
+    ts, ns = event[fields.TS], event[fields.NS]
+    settle_if_due(charges[s], chain, topic, cursor, dispatcher, settings, pace, ns)
+    judge(charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, ts, ns)
+
+
+@compiled_part
+def needs_before_mark_delete(charge: Record, event: Array) -> bool:
+    """Whether the backlog may fall by many."""
+    return charge.running == 1 and event[fields.MARK_PERSISTED] == 0
+
+
+@compiled_part
+def before_mark_delete(
+    charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, event: Array
+) -> None:
+    """The backlog was what it is until now."""
+    settle(charge, chain, topic, cursor, dispatcher, settings, pace, event[fields.NS])
+
+
+@compiled_part
+def needs_on_mark_delete(charge: Record, cursor: Record, settings: Record, event: Array) -> bool:
+    """Whether the move is more than what acknowledgements have brought about, or the backlog may be over, or is not certain."""
+    if event[fields.MARK_PERSISTED] == 1:
+        return False
+    if event[fields.MARK_RESET] == 1 or charge.placed == 0 or is_whole(cursor, settings) == 0:
+        return True
+    is_removed = cursor.evicted + cursor.expired != charge.removed_seen
+    return is_removed or (charge.running == 1 and cursor.acknowledged - charge.acknowledged_seen >= charge.backlog_seen)
+
+
+@compiled_part
+def on_mark_delete(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """The cursor was moved: by a seek, an eviction, TTL, or acknowledgements of all that it had."""
+    charge, topic, cursor, reading = cause.charges[s], broker.topics[t], broker.cursors[s], broker.readings[s]
+    if charge.placed == 0 and cursor.cursor_owner != 0:
+        return
+    charge.placed = 1
+    if is_whole(cursor, broker.settings[0]) == 0:
+        correct_waterfall(charge, topic, cursor, backlog_entries(topic, broker.ledgers, cursor))
+    if event[fields.MARK_RESET] == 1:
+        forget_delivered(charge, cursor)
+        charge.moved_ns = max(charge.moved_ns, event[fields.NS])
+    elif cursor.evicted + cursor.expired != charge.removed_seen:
+        forget_removed(charge, topic, cursor, reading, backlog_of(topic, cursor, charge))
+    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def on_flow(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """A consumer granted permits. A dispatcher that had none reads at once."""
+    charge = cause.charges[s]
+    settle_row(broker, cause, t, s, event[fields.NS])
+    before = charge.granted
+    charge.granted = add(charge.granted, event[own.GRANTED_PERMITS])
+    if before <= 0 < charge.granted and charge.is_out == 0 and charge.permits <= 0:
+        charge.moved_ns = event[fields.NS]
+
+
+@compiled_part
+def on_consumer_blocked(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """A cap of unacknowledged messages stops deliveries, or does no longer."""
+    charge, cap, is_on = cause.charges[s], event[own.CAP], event[own.CAP_ON]
+    settle_row(broker, cause, t, s, event[fields.NS])
+    if cap == CONSUMER_CAP:
+        charge.consumers_capped = max(0, charge.consumers_capped + (1 if is_on == 1 else -1))
+    else:
+        charge.is_capped = charge.is_capped | (1 << cap) if is_on == 1 else charge.is_capped & ~(1 << cap)
+    charge.moved_ns = event[fields.NS]
+    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def on_delayed(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """So many entries are held for later delivery."""
+    charge = cause.charges[s]
+    settle_row(broker, cause, t, s, event[fields.NS])
+    charge.delayed, charge.moved_ns = event[own.DELAYED_ENTRIES], event[fields.NS]
+    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def on_redeliver(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """Entries that were delivered wait again: so many, or all of them."""
+    charge, topic, cursor = cause.charges[s], broker.topics[t], broker.cursors[s]
+    settle_row(broker, cause, t, s, event[fields.NS])
+    waiting_entries(charge, topic, cursor, broker.readings[s], backlog_of(topic, cursor, charge))
+    ask_again(charge, event[own.REDELIVERED_ENTRIES] if fields.has(event, own.REDELIVERED_ENTRIES) else charge.delivered)
+    charge.moved_ns = event[fields.NS]
+    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def on_read_done(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """Storage gave what was asked for. A read that failed is tried again: it stays out."""
+    charge, ns = cause.charges[s], event[fields.NS]
+    if event[own.FAILED] == 1:
+        return
+    settle_row(broker, cause, t, s, ns)
+    if charge.is_out == 1 and charge.running == 1 and charge.account == CATCHING_UP and ns > charge.moved_ns:
+        measure(cause.pace[0], ns - charge.moved_ns)
+    charge.is_out, charge.moved_ns = 0, ns
+
+
+@compiled_part
+def on_writability(broker: Any, cause: Any, c: int, event: Array) -> None:
+    """The channel crossed a water mark: all subscriptions with consumers on it are judged anew."""
+    a = broker.connections[c].first_attachment[CONSUMING]
+    while a != NONE:
+        s = broker.attachments[a].target
+        t = topic_of(broker, s)
+        settle_row(broker, cause, t, s, event[fields.NS])
+        if cause.charges[s].running == 1:
+            cause.charges[s].moved_ns = max(cause.charges[s].moved_ns, event[fields.NS])
+            judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+        a = broker.attachments[a].next_of_connection

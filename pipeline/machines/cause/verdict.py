@@ -1,0 +1,91 @@
+"""Which account a subscription's time goes to from now on: the precedence of causes (docs/causes.md)."""
+
+from pipeline.machines.broker.attachments import is_unwritable
+from pipeline.machines.broker.layout import NONE
+from pipeline.machines.cause.charging import backlog_of, begin_backlog, begin_stretch, end_backlog, settle_plainly
+from pipeline.machines.cause.layout import (
+    BEGINNING_NOT_SEEN,
+    CATCHING_UP,
+    CHANNEL,
+    DELAYED,
+    EVENTS_LOST,
+    IN_FLIGHT,
+    NO_CONSUMER,
+    NO_PERMITS,
+    UNACKED_LIMIT,
+)
+from pipeline.machines.cause.waiting import chain, waiting_entries
+from pipeline.machines.compiled import compiled_part
+from pipeline.machines.records import Record, Records
+
+
+@compiled_part
+def judge(
+    charges: Records,
+    chain_of_topic: Record,
+    s: int,
+    topic: Record,
+    subscription: Record,
+    cursor: Record,
+    reading: Record,
+    settings: Record,
+    connectivity: Record,
+    attachments: Records,
+    connections: Records,
+    ts_us: int,
+    ns: int,
+) -> None:
+    """Look at everything anew, once what is due at `ns` is charged."""
+    charge = charges[s]
+    backlog = backlog_of(topic, cursor, charge)
+    waiting = waiting_entries(charge, topic, cursor, reading, backlog)
+    if cursor.open == 1 and waiting <= charge.delayed:
+        chain(charges, chain_of_topic, s)
+    if backlog == 0:
+        settle_plainly(charge, chain_of_topic, topic, backlog, ns)
+        end_backlog(charge, ns)
+        return
+    account = _account(charge, waiting, cursor, reading, settings, subscription, connectivity, attachments, connections)
+    if charge.running == 1 and account == charge.account:
+        charge.backlog_seen = backlog
+        return
+    settle_plainly(charge, chain_of_topic, topic, backlog, ns)
+    if charge.running == 0:
+        begin_backlog(charge, ts_us, ns)
+    elif ns >= charge.since_ns:
+        charge.since_ts = ts_us
+    begin_stretch(charge, chain_of_topic, topic, backlog)
+    charge.account = account
+
+
+@compiled_part
+def _account(
+    charge: Record,
+    waiting: int,
+    cursor: Record,
+    reading: Record,
+    settings: Record,
+    subscription: Record,
+    connectivity: Record,
+    attachments: Records,
+    connections: Records,
+) -> int:
+    """The first cause that applies."""
+    if charge.losses != settings.losses:
+        return EVENTS_LOST
+    if reading.consumers == 0 and charge.is_attached == 0:
+        return NO_CONSUMER if cursor.began_complete == 1 else BEGINNING_NOT_SEEN
+    has_unwritable = connectivity.unwritable > 0 and subscription.first_attachment != NONE
+    if has_unwritable and is_unwritable(subscription, connectivity, attachments, connections):
+        return CHANNEL
+    if waiting == 0:
+        return IN_FLIGHT
+    if waiting <= charge.delayed:
+        return DELAYED
+    if charge.is_capped != 0 or (charge.consumers_capped > 0 and charge.consumers_capped >= reading.consumers):
+        return UNACKED_LIMIT
+    if charge.blocked != NONE:
+        return charge.blocked
+    if charge.permits_known == 1 and charge.permits <= 0:
+        return NO_PERMITS
+    return CATCHING_UP

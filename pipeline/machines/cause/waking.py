@@ -1,0 +1,50 @@
+"""A publish ends the idleness of subscriptions for which nothing waited: each of them is judged anew, and no other."""
+
+from typing import NamedTuple
+
+from pipeline.machines.broker.layout import NONE
+from pipeline.machines.cause.charging import settle_if_due
+from pipeline.machines.cause.layout import DELAYED, IN_FLIGHT
+from pipeline.machines.cause.verdict import judge
+from pipeline.machines.compiled import compiled_part
+from pipeline.machines.records import Record, Records
+
+#: Two threads may write a publish and its delivery in the other order, this far apart at most.
+LATE_NS = 10_000_000
+
+
+class Around(NamedTuple):
+    """What lies around the subscriptions of one topic."""
+
+    topic: Record
+    subscriptions: Records
+    cursors: Records
+    readings: Records
+    dispatchers: Records
+    settings: Record
+    pace: Record
+    connectivity: Record
+    attachments: Records
+    connections: Records
+
+
+@compiled_part
+def wake(charges: Records, chain: Record, around: Around, ts_us: int, ns: int) -> None:
+    """The topic has entries more. What has nothing to read all the same goes back into the chain."""
+    topic, settings, connectivity = around.topic, around.settings, around.connectivity
+    attachments, connections = around.attachments, around.connections
+    s = chain.first_in_chain
+    chain.first_in_chain = NONE
+    while s != NONE:
+        charge, cursor = charges[s], around.cursors[s]
+        following = charge.next_in_chain
+        charge.in_chain, charge.next_in_chain = 0, NONE
+        if cursor.open == 1:
+            settle_if_due(charge, chain, topic, cursor, around.dispatchers[s], settings, around.pace, ns)
+            if charge.running == 0 and ns > charge.moved_ns + LATE_NS:
+                charge.delivered = 0
+            if charge.running == 0 or charge.account in (IN_FLIGHT, DELAYED):
+                charge.moved_ns = max(charge.moved_ns, ns)
+            subscription, reading = around.subscriptions[s], around.readings[s]
+            judge(charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, ts_us, ns)
+        s = following

@@ -1,0 +1,58 @@
+"""What the passing of a window's border, or of a step of the wall clock, does to every backlog; compiled."""
+
+from typing import Any
+
+from pipeline.machines.cause.around import settle_row, topic_of
+from pipeline.machines.cause.charging import backlog_of, begin_stretch, border_of, is_whole
+from pipeline.machines.cause.waiting import waiting_entries
+from pipeline.machines.compiled import compiled, compiled_part
+from pipeline.machines.records import Record
+
+
+@compiled
+def pass_border(broker: Any, cause: Any, counts: Record, border_us: int, border_ns: int) -> None:
+    """Split what lasts at the border, and note what waits there."""
+    settings, pace = broker.settings[0], cause.pace[0]
+    is_calm = pace.losses_at_border == settings.losses
+    pace.losses_at_border = settings.losses
+    for s in range(counts.subscriptions):
+        charge = cause.charges[s]
+        cursor = broker.cursors[s]
+        charge.backlog_end, charge.waiting_end = 0, 0
+        if charge.running == 0:
+            continue
+        t = topic_of(broker, s)
+        settle_row(broker, cause, t, s, border_of(charge, border_us, border_ns))
+        charge.since_ts = max(border_us, charge.since_ts)
+        charge.backlog_ns += charge.since_ns - charge.backlog_since_ns
+        charge.backlog_since_ns = charge.since_ns
+        charge.backlog_end = backlog_of(broker.topics[t], cursor, charge)
+        waiting = waiting_entries(charge, broker.topics[t], cursor, broker.readings[s], charge.backlog_end)
+        charge.waiting_end = max(0, waiting - charge.delayed)
+        if is_whole(cursor, settings) == 0:
+            charge.incomplete = 1
+        if is_calm and charge.losses != settings.losses and broker.readings[s].consumers == 0 and charge.waiting_end > 0:
+            charge.losses = settings.losses  # a consumer that came unseen would have read in a whole window
+    _begin_areas(broker, cause, counts, border_ns)
+
+
+@compiled_part
+def _begin_areas(broker: Any, cause: Any, counts: Record, border_ns: int) -> None:
+    """Areas of topics start again, so that they never grow too large. What lasts begins with them."""
+    for t in range(counts.topics):
+        chain = cause.chains[t]
+        chain.area, chain.area_us, chain.base_entries = 0, max(chain.area_us, border_ns // 1000), broker.topics[t].end_entries
+    for s in range(counts.subscriptions):
+        if cause.charges[s].running == 1:
+            t = topic_of(broker, s)
+            begin_stretch(cause.charges[s], cause.chains[t], broker.topics[t], cause.charges[s].backlog_end)
+
+
+@compiled
+def charge_until(broker: Any, cause: Any, counts: Record, ts_us: int, ns: int) -> None:
+    """The wall clock was set: what lasts is charged up to `ns` to the open window, and goes on from (`ts_us`, `ns`) on the new clock."""
+    for s in range(counts.subscriptions):
+        charge = cause.charges[s]
+        if charge.running == 1:
+            settle_row(broker, cause, topic_of(broker, s), s, ns)
+            charge.since_ts = ts_us

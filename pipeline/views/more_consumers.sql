@@ -1,0 +1,68 @@
+-- Would more consumers help, and how fast could the subscription go then?
+-- One row per subscription with a backlog in the last ten minutes before its broker's newest window ended.
+--   answer        yes: at least four fifths of its entries × time lacked consumers or their permits. no: at most a fifth. partly: between
+--   why           no: what more consumers do not change, the largest cause. one_active_consumer: only one consumer of such a subscription is
+--                 served at a time (Exclusive, Failover). yes and partly: no_consumer or no_permits, whichever has more
+--   consumers_share, limits_share   of entries × time: for want of consumers or permits; held back by a limiter
+--   dispatched_per_s   messages per second that it got in the newest window
+--   most_msgs_per_s, most_bytes_per_s   the least of the limits in force in the newest window (its own, the topic's, the broker's, which
+--                 others may share): more than this comes from no number of consumers; null: no limit
+WITH charged AS (
+  SELECT c.broker, c.epoch, c.topic, c.subscription, c.cause, sum(c.entry_us) AS entry_us, sum(c.ns) AS ns
+  FROM subscription_causes c
+  JOIN newest_windows n ON n.broker = c.broker AND n.epoch = c.epoch AND n.clock_segment = c.clock_segment
+  WHERE c.window_start < n.as_of AND unix_micros(c.window_end) > unix_micros(n.as_of) - 600000000
+  GROUP BY c.broker, c.epoch, c.topic, c.subscription, c.cause
+),
+shares AS (
+  SELECT broker, epoch, topic, subscription,
+    sum(entry_us) AS entry_us,
+    try_divide(sum(CASE WHEN cause IN ('no_consumer', 'no_permits') THEN entry_us ELSE 0 END), sum(entry_us)) AS consumers_share,
+    try_divide(sum(CASE WHEN cause = 'throttled' THEN entry_us ELSE 0 END), sum(entry_us)) AS limits_share,
+    max_by(cause, struct(CASE WHEN cause IN ('no_consumer', 'no_permits') THEN entry_us ELSE -1 END, cause)) AS for_want_of,
+    max_by(cause, struct(CASE WHEN cause IN ('no_consumer', 'no_permits') THEN -1 ELSE entry_us END, cause)) AS held_by
+  FROM charged
+  GROUP BY broker, epoch, topic, subscription
+),
+served AS (
+  SELECT t.broker, t.epoch, t.topic, t.subscription, max(t.sub_type) AS sub_type,
+    sum(t.dispatched_msgs) * 1e6 / max(unix_micros(t.window_end) - unix_micros(t.window_start)) AS dispatched_per_s
+  FROM subscription_throttle t
+  JOIN newest_windows n
+    ON n.broker = t.broker AND n.epoch = t.epoch AND n.clock_segment = t.clock_segment AND n.window_start = t.window_start
+  GROUP BY t.broker, t.epoch, t.topic, t.subscription
+),
+limits AS (
+  SELECT l.broker, l.epoch, l.level, l.topic, l.subscription, l.dimension,
+    max_by(CAST(l.rate AS DOUBLE) * 1e3 / nullif(l.period_ms, 0), l.created_at) AS per_second
+  FROM limiter_windows l
+  JOIN newest_windows n
+    ON n.broker = l.broker AND n.epoch = l.epoch AND n.clock_segment = l.clock_segment AND n.window_start = l.window_start
+  WHERE l.closed_at IS NULL
+  GROUP BY l.broker, l.epoch, l.level, l.topic, l.subscription, l.dimension
+),
+bounded AS (
+  SELECT s.broker, s.epoch, s.topic, s.subscription,
+    min(CASE WHEN l.dimension = 'msg' THEN l.per_second END) AS most_msgs_per_s,
+    min(CASE WHEN l.dimension = 'bytes' THEN l.per_second END) AS most_bytes_per_s
+  FROM shares s
+  JOIN limits l ON l.broker = s.broker AND l.epoch = s.epoch
+    AND (l.topic IS NULL OR l.topic = s.topic) AND (l.subscription IS NULL OR l.subscription = s.subscription)
+  GROUP BY s.broker, s.epoch, s.topic, s.subscription
+)
+SELECT s.broker, s.epoch, s.topic, s.subscription,
+  CASE
+    WHEN s.consumers_share <= 0.2 OR d.sub_type IN ('Exclusive', 'Failover') AND s.for_want_of <> 'no_consumer' THEN 'no'
+    WHEN s.consumers_share >= 0.8 THEN 'yes'
+    ELSE 'partly'
+  END AS answer,
+  CASE
+    WHEN s.consumers_share <= 0.2 THEN s.held_by
+    WHEN d.sub_type IN ('Exclusive', 'Failover') AND s.for_want_of <> 'no_consumer' THEN 'one_active_consumer'
+    ELSE s.for_want_of
+  END AS why,
+  s.consumers_share, s.limits_share, d.sub_type, d.dispatched_per_s, b.most_msgs_per_s, b.most_bytes_per_s
+FROM shares s
+LEFT JOIN served d ON d.broker = s.broker AND d.epoch = s.epoch AND d.topic = s.topic AND d.subscription = s.subscription
+LEFT JOIN bounded b ON b.broker = s.broker AND b.epoch = s.epoch AND b.topic = s.topic AND b.subscription = s.subscription
+WHERE s.entry_us > 0

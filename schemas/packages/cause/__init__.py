@@ -1,0 +1,27 @@
+"""Why every subscription is behind: each nanosecond in which it has a backlog, charged to exactly one cause."""
+
+from schemas.packages.cause.causes import CAUSES, UNKNOWN_REASONS
+from schemas.packages.cause.tables import SUBSCRIPTION_CAUSES, SUBSCRIPTION_STATUS
+from schemas.packages.declaration import Declaration
+
+PACKAGE = Declaration(
+    "cause",
+    tables=(SUBSCRIPTION_CAUSES, SUBSCRIPTION_STATUS),
+    slots={
+        "broker_start": ("tells_deliveries",),
+        "read": ("permits",),
+        "flow": ("permits",),
+        "consumer_blocked": ("cap", "on"),
+        "delayed": ("entries",),
+        "redeliver": ("entries",),
+        "read_done": ("failed",),
+    },
+    # Logs from version 1.1 on have what happens to deliveries.
+    computed={"tells_deliveries": "if(log_version IS NULL, 0L, 1L)", "failed": "if(error IS NULL, 0L, 1L)"},
+    enumerations={
+        **dict.fromkeys(("subscription_causes.cause", "subscription_status.cause"), CAUSES),
+        "unknown_reason": UNKNOWN_REASONS,
+    },
+    laws=("backlog_time_has_its_causes",),
+    views=("why", "stuck_dispatchers", "limiter_debt", "fairness", "backlog_seconds_by_cause", "more_consumers"),
+)

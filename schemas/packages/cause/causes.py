@@ -1,0 +1,29 @@
+"""The causes of a backlog, and the accounts in which their time is kept: docs/causes.md has the rule of each."""
+
+from schemas.events import LIMITER_LEVELS
+
+#: What can hold a subscription back. In the order in which a tie for the main cause is decided: the more specific first.
+CAUSES = (
+    "no_consumer",
+    "throttled",
+    "channel",
+    "unacked_limit",
+    "no_permits",
+    "in_flight",
+    "delayed",
+    "reading",
+    "catching_up",
+    "stuck",
+    "unknown",
+)
+DIMENSIONS = ("msg", "bytes")
+#: Why a cause is not known.
+UNKNOWN_REASONS = ("events_lost", "beginning_not_seen", "not_in_this_log")
+
+#: Accounts: (cause, level, dimension, reason); null is None. Every nanosecond of backlog goes to one of them.
+ACCOUNTS: tuple[tuple[str, str | None, str | None, str | None], ...] = (
+    ("no_consumer", None, None, None),
+    *(("throttled", level, dimension, None) for level in LIMITER_LEVELS for dimension in DIMENSIONS),
+    *((cause, None, None, None) for cause in CAUSES[2:10]),
+    *(("unknown", None, None, reason) for reason in UNKNOWN_REASONS),
+)

@@ -1,0 +1,70 @@
+"""What every subscription's backlog is charged to, and the changes of its main cause."""
+
+from schemas.events import LIMITER_LEVELS
+from schemas.field import Field, Table
+from schemas.packages.cause.causes import CAUSES, DIMENSIONS, UNKNOWN_REASONS
+from schemas.window_columns import COMPLETENESS, WINDOW
+
+
+def _one_of(name: str, values: tuple[str, ...], meaning: str, nullable: bool = True) -> Field:
+    listed = ", ".join(f"'{value}'" for value in values)
+    return Field(name, "string", meaning, nullable=nullable, check=f"{name} IN ({listed})")
+
+
+_SUBSCRIPTION = (
+    Field("broker", "string", "broker"),
+    Field("epoch", "long", "epoch of the broker", "ms since 1970"),
+    Field("topic", "string", "full topic name"),
+    Field("subscription", "string", "subscription name"),
+)
+_CAUSE = (
+    _one_of("cause", CAUSES, "what held it back", nullable=False),
+    _one_of("level", LIMITER_LEVELS, "throttled: whose limiter; else null"),
+    _one_of("dimension", DIMENSIONS, "throttled: what ran out; else null"),
+    _one_of("unknown_reason", UNKNOWN_REASONS, "unknown: why; else null"),
+)
+
+
+def _count(name: str, meaning: str, unit: str) -> Field:
+    return Field(name, "long", meaning, unit, check=f"{name} >= 0")
+
+
+SUBSCRIPTION_CAUSES = Table(
+    "subscription_causes",
+    "One row per subscription, window and cause that held it back: all time in which it had a backlog, charged to exactly one cause.",
+    grain=("broker", "epoch", "topic", "subscription", "window_start", "clock_segment", "cause", "level", "dimension", "unknown_reason"),
+    age_by="window_start",
+    fields=(
+        *_SUBSCRIPTION,
+        *WINDOW,
+        *_CAUSE,
+        Field("ns", "long", "time charged to this cause", "ns", check="ns > 0"),
+        _count("backlog_ns", "time in the window in which the subscription had a backlog: the sum of `ns` over its causes", "ns"),
+        _count("entry_us", "entries in the backlog × time charged to this cause; what is acknowledged between two charges is taken to go in a straight line", "entry-µs"),
+        Field("first_at", "timestamp", "when this cause was first charged in the window"),
+        Field("is_main", "boolean", "whether more entries × time of the window were charged to it than to any other cause"),
+        Field("main_since", "timestamp", "since when the cause with is_main is the main one, through windows that touch"),
+        _count("backlog_end", "entries in the backlog at the end of the window", "entries"),
+        _count("waiting_end", "of them neither delivered nor held for later delivery", "entries"),
+        Field("complete", "boolean", "false: its cursor was met without its beginning, or events of the broker were lost or quarantined since"),
+        COMPLETENESS,
+    ),
+)  # fmt: skip
+
+SUBSCRIPTION_STATUS = Table(
+    "subscription_status",
+    "One row per run of windows with the same main cause, written when the run is over: another cause is the main one, the backlog or the epoch is over.",
+    grain=("broker", "epoch", "topic", "subscription", "window_start", "clock_segment", "since"),
+    age_by="window_start",
+    fields=(
+        *_SUBSCRIPTION,
+        Field("window_start", "timestamp", "start of the window at whose end the run was found to be over, aligned to UTC"),
+        Field("clock_segment", "int", "steps of the broker's wall clock before it in the epoch; 0 unless the host's clock was set"),
+        *_CAUSE,
+        Field("since", "timestamp", "when the cause was first charged in the first window of the run"),
+        Field("until", "timestamp", "when the next main cause was first charged, or when the backlog was last seen"),
+        _count("windows", "windows of the run", "windows"),
+        Field("ns", "long", "time charged to the cause in the run", "ns", check="ns > 0"),
+        _count("backlog_ns", "time in the run in which the subscription had a backlog", "ns"),
+    ),
+)  # fmt: skip
