@@ -5,18 +5,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from deltalake import DeltaTable, Transaction, write_deltalake
 from deltalake.transaction import AddAction
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import frame_of, local_folder, opened
+from pipeline.warehouse.writer_mark import marked
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
-
-#: delta-rs tries a commit so often when others commit at the same time.
-ATTEMPTS = 20
 
 
 def append_once(df: DataFrame, warehouse: Warehouse, table: str, app_id: str, version: int) -> bool:
@@ -64,8 +62,7 @@ def append_rows(
     if once is not None and _is_in(delta, *once):
         return
     transactions = None if once is None else [Transaction(*once)]
-    commit = CommitProperties(max_commit_retries=ATTEMPTS, app_transactions=transactions)
-    write_deltalake(delta, rows, mode="append", commit_properties=commit)
+    write_deltalake(delta, rows, mode="append", commit_properties=marked(transactions))
 
 
 class NewFile(NamedTuple):
@@ -96,7 +93,7 @@ def append_files(folder: str, table: Table, files: Sequence[NewFile], once: tupl
         AddAction(file.path, file.size_bytes, file.partition, file.modified_at_ms, data_change=True, stats=json.dumps(file.stats))
         for file in files
     ]
-    commit = CommitProperties(max_commit_retries=ATTEMPTS, app_transactions=[Transaction(*once)])
+    commit = marked([Transaction(*once)])
     delta.create_write_transaction(actions, "append", delta.schema(), list(table.partition_by), commit_properties=commit)
 
 

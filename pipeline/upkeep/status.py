@@ -3,8 +3,10 @@
 Its keys are a promise to schedulers and dashboards (docs/operations.md): new ones may come, none may change its meaning.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from pipeline.upkeep.backfills import last_backfill, waiting_late_events
@@ -13,6 +15,7 @@ from pipeline.warehouse.guard import newest_batches
 from pipeline.warehouse.layout import QUERIES
 from pipeline.warehouse.lock_file import Driver, is_gone, read_lock
 from pipeline.warehouse.look import Look
+from pipeline.warehouse.writer_mark import foreign
 from schemas.tables import JOB_TABLES
 from schemas.tables.backfills import BACKFILLS
 from schemas.tables.watch import QUERY_PROGRESS, RUN_LEDGER
@@ -21,6 +24,8 @@ Document = dict[str, Any]
 #: How long ago, by the reader's clock, is never negative: clocks of two machines differ.
 _NOW_S = 0.0
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: A log keeps a month of versions, a live job makes thousands a day. The newest are judged.
+JUDGED_VERSIONS = 1000
 _OF_RUN = (
     "run_id", "mode", "started_at", "ended_at", "outcome", "error", "micro_batches", "unrecorded", "code_version", "code_fingerprint",
     "settings_fingerprint",
@@ -62,9 +67,19 @@ def status(look: Look, now: datetime, host: str, is_alive: Callable[[Driver], bo
         "quarantine": {} if "quarantine" in missing else _by_reason(look, "quarantine"),
         "tables": {fact.name: {key: value for key, value in fact._asdict().items() if key != "name"} for fact in facts},
         "missing_tables": missing,
+        "foreign_versions": foreign_versions(look, [fact.name for fact in facts]),
     }
     document["problems"] = problems(document)
     return document
+
+
+def foreign_versions(look: Look, tables: Sequence[str]) -> list[Document]:
+    """Versions of these tables that no commit of ours wrote, newest first in each; of the newest JUDGED_VERSIONS of a table."""
+    return [
+        {"table": table, "version": commit.version, "operation": commit.operation, "at": commit.at}
+        for table in tables
+        for commit in foreign(look.commits(table, JUDGED_VERSIONS))
+    ]
 
 
 def writer(look: Look, now: datetime, host: str, is_alive: Callable[[Driver], bool]) -> Document:
@@ -86,6 +101,7 @@ def problems(document: Document) -> list[str]:
     events, holder = document["events"], document["writer"]
     if document["missing_tables"]:
         found.append(f"tables are missing: {', '.join(document['missing_tables'])}; the next `stream` makes new ones, or refuses")
+    found += [_foreign_words(table, list(versions)) for table, versions in groupby(document["foreign_versions"], itemgetter("table"))]
     if not (events["ingest_balanced"] and events["lanes_balanced"]):
         found.append("the books do not balance: see SELECT * FROM log_balance; this is a fault of this program, please report it")
     if holder["state"] == "gone":
@@ -95,6 +111,16 @@ def problems(document: Document) -> list[str]:
     if holder["state"] == "nobody" and events["lanes_behind"]:
         found.append(f"nobody writes, and lanes have {events['lanes_behind']:,} rows still to read: start `stream` again")
     return found
+
+
+def _foreign_words(table: str, versions: Sequence[Document]) -> str:
+    newest, earlier = versions[0], len(versions) - 1
+    more = f" and {earlier:,} before it" if earlier else ""
+    when = newest["at"].isoformat(timespec="seconds")
+    return (
+        f"table {table}: somebody else wrote version {newest['version']} ({newest['operation']}, {when}){more}; "
+        'its rows may be wrong: docs/runbook.md, "Somebody else wrote a table"'
+    )
 
 
 def _last_run(look: Look) -> Document | None:

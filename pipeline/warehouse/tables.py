@@ -13,6 +13,7 @@ from pyspark.sql.types import StructType
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse.layout import Warehouse, writer_of
 from pipeline.warehouse.local_tables import local_folder, newest_version, opened
+from pipeline.warehouse.writer_mark import marked
 from schemas.field import Table
 from schemas.render.ddl import add_columns, constraints, create_table, delta_path, properties
 from schemas.render.spark import SPARK_TYPES, struct
@@ -114,7 +115,8 @@ def _add_columns(spark: SparkSession, path: str, table: Table) -> None:
     if folder is None:
         spark.sql(add_columns(missing, path))
     else:
-        opened(folder).alter.add_columns(deltalake.Schema.from_json(struct(missing).json()).fields)
+        fields = deltalake.Schema.from_json(struct(missing).json()).fields
+        opened(folder).alter.add_columns(fields, commit_properties=marked())
 
 
 def _create(spark: SparkSession, path: str, table: Table) -> None:
@@ -131,5 +133,6 @@ def _create(spark: SparkSession, path: str, table: Table) -> None:
         partition_by=list(table.partition_by),
         description=table.meaning,
         configuration={**properties(table), **(WRITERS_THAT_CHECK if constraints(table) else {})},
+        commit_properties=marked(),
         raise_if_key_not_exists=False,
     )

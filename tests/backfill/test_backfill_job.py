@@ -15,6 +15,7 @@ from delta.tables import DeltaTable
 from job_run import run_job, tables_in
 from lane_tables import tables_of
 from pyspark.sql import SparkSession
+from whose_versions import operations_without_our_mark
 
 import pipeline.backfill.compare_few
 import pipeline.backfill.staging
@@ -106,6 +107,7 @@ def test_late_events_count_after_a_backfill_and_a_second_one_finds_nothing(
     tables = tables_in(spark, warehouse)
     assert computed(tables) == sound
     assert {row["backfilled_by"] for row in tables["late_events"]} == {document["run_id"]}
+    assert operations_without_our_mark(warehouse) == []
     assert len(tables["late_events"]) == len(LATE)
     assert run_backfill_command(spark, warehouse, "--pending")["done"] == []
     assert broken_laws(spark, warehouse) == []

@@ -12,6 +12,7 @@ from capture_events import write_events
 from delta.tables import DeltaTable as SparkTable
 from job_run import run_job
 from pyspark.sql import SparkSession
+from whose_versions import operations_without_our_mark
 from quarantined_log import FILES, RUBBISH, STRICT, Damaged, listed
 from upkeep_log import capture
 
@@ -134,6 +135,7 @@ def test_repaired_lines_come_back_into_a_merged_bronze_and_every_book_balances(
     assert (books["ingest_balanced"], books["lanes_balanced"], books["lanes_behind"], books["late"]) == (True, True, 0, 7)
     assert (health["awaited"], health["late"], health["quarantined"], health["lost_events"]) == (0, 7, 5, 2)
     assert health["rows_in"] == books["rows_in"]
+    assert operations_without_our_mark(warehouse) == []
 
 
 @pytest.mark.slow(reason="three runs of the job, rebuild lanes: a minute; by default books balance after a replay, test_rebuild rebuilds")

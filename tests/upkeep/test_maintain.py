@@ -15,6 +15,7 @@ from deltalake import DeltaTable
 from job_run import run_job
 from pyspark.sql import SparkSession
 from upkeep_log import capture, first_epoch, second_epoch
+from whose_versions import operations_without_our_mark
 
 from jobs.chosen_tables import chosen_tables
 from jobs.cli import main
@@ -111,6 +112,7 @@ def test_a_dry_run_changes_nothing_and_a_round_changes_files_only(
     live = DeltaTable(str(folder(warehouse, "dispatch_events"))).file_uris()
     assert Counter(Path(uri).parent.name for uri in live) == {f"event_date={FIRST_DATE}": 1, f"event_date={SECOND_DATE}": 2}
     assert differing(before, rows(warehouse)) == set()
+    assert operations_without_our_mark(warehouse) == []
     assert data < data_files(warehouse, "dispatch_events"), "what was merged stays on disk for a week"
     assert not list((folder(warehouse) / "_checkpoints" / "ingest" / "listed").glob("[0-9]*"))
     assert not Path(warehouse.upkeep_lock_file.removeprefix("file:")).exists()

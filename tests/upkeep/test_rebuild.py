@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from whose_versions import operations_without_our_mark
 
 from jobs.cli import main
 from jobs.rebuild import forget_all
@@ -58,6 +59,7 @@ def test_history_whose_events_are_gone_is_not_deleted_by_the_way(
     assert (code, dates(spark, warehouse)) == (2, before)
     assert f"{broker} from 2026-11-18 on; it has no events left" in said
     assert rebuilt(warehouse, capsys, "--lose-history") == (0, "")
+    assert operations_without_our_mark(warehouse) == []
     assert "subscription_throttle" not in existing_tables(spark, warehouse)
 
 

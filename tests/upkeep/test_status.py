@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from upkeep_log import LOST, first_epoch, second_epoch
 
@@ -19,6 +20,8 @@ from pipeline.reading.room import ReadingRoom
 from pipeline.upkeep.status import problems, status
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock_file import STALE_AFTER, Driver, LockEntry, is_gone
+from pipeline.warehouse.writer_mark import SPARK_MARKS
+from schemas.render.ddl import delta_path
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 HERE = "here"
@@ -47,7 +50,7 @@ def test_a_stopped_warehouse_tells_how_far_it_got_and_what_is_missing(spark: Spa
     }  # fmt: skip
     gaps = found["gaps"]
     assert (gaps["lost_ranges"], gaps["lost_events"], gaps["clock_steps"]) == (1, len(LOST), 0)
-    assert (found["late"], found["quarantine"]) == ({}, {"not_json": 1})
+    assert (found["late"], found["quarantine"], found["foreign_versions"]) == ({}, {"not_json": 1}, [])
     newest = max(event["ts"] for event in two) / 1e6
     times = found["event_time"]
     assert times["newest"] == times["newest_read"] == datetime.fromtimestamp(newest, UTC)
@@ -84,6 +87,19 @@ def test_unfit_checkpoints_and_dead_drivers_come_first(spark: SparkSession, copi
     assert [line.split()[0] for line in lines[1:5]] == ["PROBLEM", "PROBLEM", "writer", "last"]
     assert "gone: host here, pid 100, since 2026-11-22T10:00:00+00:00, run run-1, heartbeat 3 s ago, asked to stop" in lines[3]
     assert (root / "_driver_lock").exists(), "a look takes no lock away"
+
+
+def test_a_version_that_somebody_else_wrote_is_a_problem(spark: SparkSession, copied: Callable[[], Warehouse]) -> None:
+    warehouse = copied()
+    DeltaTable(warehouse.table("names")).delete("level = 'topic'")
+    theirs = spark.newSession()
+    theirs.conf.unset(*SPARK_MARKS)
+    theirs.sql(f"OPTIMIZE {delta_path(warehouse.table('quota_checks'))}")
+    theirs.sql(f"DELETE FROM {delta_path(warehouse.table('quota_checks'))} WHERE true")
+    found = asked(spark, warehouse)
+    assert [(one["table"], one["operation"]) for one in found["foreign_versions"]] == [("quota_checks", "DELETE"), ("names", "DELETE")]
+    assert all(abs(one["at"] - datetime.now(UTC)) < timedelta(minutes=10) for one in found["foreign_versions"])
+    assert "PROBLEM    table quota_checks: somebody else wrote version " in "\n".join(text_lines(found))
 
 
 def test_the_json_document_has_the_keys_that_are_promised(made: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,11 +154,13 @@ def test_the_last_run_is_told_in_a_line(run: dict[str, Any], writer: dict[str, A
     assert run_words({**RUN, **run}, writer, NOON).startswith(words)
 
 
+FOREIGN = {"table": "names", "version": 3, "operation": "DELETE", "at": NOON}
 HEALTHY: dict[str, Any] = {
     "queries": {"ingest": {"refused": None}, "lanes": {"refused": None}},
     "events": {"ingest_balanced": True, "lanes_balanced": True, "lanes_behind": 0},
     "writer": {"state": "nobody"},
     "missing_tables": [],
+    "foreign_versions": [],
 }
 
 
@@ -155,6 +173,10 @@ HEALTHY: dict[str, Any] = {
         ({"events": {**HEALTHY["events"], "lanes_balanced": False}}, ["books do not balance"]),
         ({"missing_tables": ["quota_checks"]}, ["tables are missing: quota_checks"]),
         ({"writer": {"state": "unreadable"}}, ["lock file cannot be read"]),
+        (
+            {"foreign_versions": [{**FOREIGN, "version": 9}, {**FOREIGN, "version": 4}, {**FOREIGN, "table": "quota_checks"}]},
+            ["names: somebody else wrote version 9 (DELETE, 2026-11-22T12:00:00+00:00) and 1 before it", "quota_checks: somebody else"],
+        ),
     ],
 )
 def test_what_is_a_problem(change: dict[str, Any], words: list[str]) -> None:
