@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pipeline.faults import invariant
 from pipeline.machines.array import Array
 from pipeline.machines.backlog.ends import probe
 from pipeline.machines.fields import CONN
@@ -39,13 +40,15 @@ class BrokerModel:
         """Apply events in order: int64 [n, LANE_COLUMNS], all in the open window. Returns rows that do not wait for its end."""
         events = np.ascontiguousarray(events)  # any other layout would be compiled for anew
         rows: list[Rows] = []
-        done = 0
+        done, grown_at = 0, -1
         while done < len(events):
             arguments = (*self.state.groups, self.state.counts, events, done)
             done = fold(*arguments)
             rows += self._taken(int(events[0, EPOCH]))
             if done < len(events):
+                invariant(done != grown_at, "the fold wants more room for an event than a state can grow at once")
                 self.state.grow()
+                grown_at = done
         return rows
 
     def lose(self) -> None:

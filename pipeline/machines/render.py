@@ -12,7 +12,7 @@ from types import ModuleType
 
 from pipeline.machines.package import Arena, Beside, Family, Package, Single, Store
 from pipeline.machines.packages import PACKAGES
-from pipeline.machines.state import Layout
+from pipeline.machines.state import FEW, Layout
 from schemas.events import CODES
 from schemas.lane_columns import SLOT_FIELDS
 
@@ -44,9 +44,6 @@ FAMILIES = {
 }
 #: Events that name a connection.
 CONNECTED = tuple(event for event, slots in SLOT_FIELDS.items() if "conn" in slots)
-#: No event but those of ENDING adds more rows to any list.
-#: A quota check reports four limits of its topic, each with six places that may set it.
-FEW = 24
 #: Events that a cursor must be there for: one that is not open is met.
 MEETING = ("ack", "mark_delete", "dispatch", "cursor_close", "consumer_open", "consumer_close")
 #: The most frequent events are asked for first.

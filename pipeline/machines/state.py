@@ -17,6 +17,9 @@ from pipeline.machines.records import Record, Records, as_numbers, as_records, e
 from pipeline.machines.segments import BEGIN, CAPACITY, MOVES, has_spare, packed, unpack, with_spare
 
 FIRST_CAPACITY = 16
+#: No event adds more rows to any list, but for two for each row of its topic or of all families. A quota check reports four limits of its
+#: topic, each with six places that may set it.
+FEW = 24
 #: Rows on their way out that a fold has room for: where they are full it stops, and each stop costs as much as a hundred events.
 FIRST_LIST_CAPACITY = 512
 
@@ -130,7 +133,7 @@ class BrokerState:
                 moved = True
                 for name in self.layout.in_family(family.name):
                     self.rows[name] = with_capacity(self.rows[name], used, 2 * used)
-        most = 2 * sum(counts[family.name] for family in self.layout.families) + FIRST_CAPACITY
+        most = 2 * sum(counts[family.name] for family in self.layout.families) + FEW
         # All lists alike: the fold compares the longest with the room of the smallest.
         needed = most + max(counts[self.layout.count_of(store)] for store in self.layout.lists)
         for store in self.layout.lists:
