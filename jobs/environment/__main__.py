@@ -2,7 +2,7 @@
 
 packages: what runs. jars: Delta's. kafka: those that read a topic. rules: compiled. quality: packages of the quality job.
 tests: packages of the tests. broker: a client that loads a real broker.
-ship: a client that writes the log to Kafka.
+ship: a client that writes records to Kafka.
 """
 
 import fcntl
@@ -25,7 +25,9 @@ PACKAGES, JARS, KAFKA, RULES = "packages", jars.DELTA.part, jars.KAFKA.part, rul
 JAR_SETS = (jars.DELTA, jars.KAFKA)
 #: Sets of packages beside what runs; each is asked for by its name.
 LATER = (packages.QUALITY, packages.TESTS, packages.BROKER, packages.SHIP)
-PARTS = (PACKAGES, JARS, RULES, KAFKA, *LATER)
+#: All that is made on request only.
+REQUESTED = (KAFKA, *LATER)
+PARTS = (PACKAGES, JARS, RULES, *REQUESTED)
 #: How much is said of each before it is made: seconds on two quiet cores with a fast network, and MB.
 WORDS = {
     PACKAGES: "Python packages, 40 s, 870 MB",
@@ -132,7 +134,7 @@ def main(asked: Sequence[str]) -> int:
     place, board = Place(), Board()
     unknown = [part for part in asked if part not in PARTS]
     if unknown:
-        print(f"error: set-up knows no {unknown[0]}; it makes what runs, and on request: {', '.join((KAFKA, *LATER))}", file=sys.stderr)
+        print(f"error: set-up knows no {unknown[0]}; it makes what runs, and on request: {', '.join(REQUESTED)}", file=sys.stderr)
         return 2
     if not missing_parts(place, asked):
         return 0

@@ -62,7 +62,8 @@ def parse_limits(ingest: IngestLimits) -> ParseLimits:
 def open_source(spark: SparkSession, events: str, settings: SourceSettings) -> Source:
     """The source that `events` (--events) names, of the kind in `ingest.source_format`; `auto` looks at what lies there.
 
-    `kafka://…` is a topic. A folder with `_delta_log` is a Delta table, one with a *.parquet file anywhere below is Parquet, everything else is JSON lines.
+    `kafka://…` is a topic.
+    A folder with `_delta_log` is a Delta table, one with a *.parquet file anywhere below is Parquet, everything else is JSON lines.
     Raises BadConfig if there is no such folder, or no Delta table where one is asked for.
     """
     ingest, limits = settings.ingest, parse_limits(settings.ingest)

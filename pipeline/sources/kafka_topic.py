@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,7 @@ def _read(topic: str, limits: ParseLimits, batches: Batches) -> Batches:
     for batch in batches:
         partitions = batch.column("partition").to_numpy()
         borders = np.flatnonzero(np.diff(partitions, prepend=-1, append=-1))
-        for start, end in zip(borders, borders[1:], strict=False):
+        for start, end in pairwise(borders):
             part, partition = batch.slice(start, end - start), int(partitions[start])
             offsets = part.column("offset").to_numpy()
             if piece is None or piece.partition != partition:
