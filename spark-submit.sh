@@ -175,6 +175,7 @@ local | 'local['* | 'local-cluster['* | yarn | spark://* | k8s://*) ;;
 esac
 [[ -z $master ]] || spark_options+=(--master "$master")
 delta_jars=$(printf '%s,' "$venv"/jars/*.jar)
+[[ " $needs " != *' kafka '* ]] || delta_jars+=$(printf '%s,' "$venv"/kafka-jars/*.jar)
 spark_options+=(--properties-file "$defaults" --deploy-mode "$deploy_mode" --jars "${delta_jars%,}$jars")
 # What Python workers import before Spark's own code: our modules, and the rules that numba compiled.
 spark_options+=(--conf spark.python.daemon.module=jobs.python_daemon)

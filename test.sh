@@ -9,13 +9,14 @@
 #   ./test.sh cluster          only tests on a cluster of Spark, which they start on this machine: five minutes on two cores
 #   ./test.sh broker           only tests beside a real Pulsar broker with the collector: 25 minutes on two cores. With names of scenarios
 #                              (tests/broker/scenarios) only those, 90 s each; --keep DIR keeps their logs and figures
+#   ./test.sh kafka            only tests beside a real Kafka broker, which they start on this machine; its jars are fetched once
 #   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given); -n 0: in one process
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 cd "$root"
 which=most
-case ${1:-} in fast | all | broker | cluster | crash | soak)
+case ${1:-} in fast | all | broker | kafka | cluster | crash | soak)
   which=$1
   shift
   ;;
@@ -24,11 +25,11 @@ esac
 processes=(-n 2 --dist loadfile --no-loadscope-reorder)
 case $which in
 fast)
-  marked='not slow and not spark and not captures and not broker'
+  marked='not slow and not spark and not captures and not broker and not kafka'
   export EXAMPLES_ONE_IN=20
   ;;
 all)
-  marked='not broker'
+  marked='not broker and not kafka'
   export EXAMPLES_ONE_IN=1
   ;;
 broker)
@@ -45,16 +46,22 @@ broker)
   done
   set -- tests/broker ${chosen[@]+"${chosen[@]}"}
   ;;
+kafka)
+  marked=kafka
+  processes=()
+  set -- tests/kafka "$@"
+  ;;
 cluster | crash | soak)
   marked=''
   processes=()
   set -- "tests/$which" "$@"
   ;;
-*) marked='not slow and not broker' ;;
+*) marked='not slow and not broker and not kafka' ;;
 esac
 
 sets=(quality tests)
 [[ $which != broker ]] || sets+=(broker)
+[[ $which != kafka ]] || sets+=(kafka ship)
 ./spark-submit.sh set-up "${sets[@]}"
 venv=$root/.venv
 export PYTHONPATH=$root NUMBA_CACHE_DIR=${NUMBA_CACHE_DIR:-$venv/numba-cache} HYPOTHESIS_STORAGE_DIRECTORY=$root/.hypothesis

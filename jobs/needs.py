@@ -21,4 +21,5 @@ if __name__ == "__main__":
             print("packages", *(["rules"] if command == "probe" else []))
         else:
             later = ["quality"] if command == "quality" else ["broker"] if getattr(args, "live", False) else []
-            print("packages jars rules", *later)
+            kafka = ["kafka"] if getattr(args, "events", None) and args.events.startswith("kafka://") else []
+            print("packages jars rules", *kafka, *later)

@@ -15,11 +15,13 @@ from typing import Any
 
 from pipeline.faults import BadConfig
 from pipeline.settings import Settings, describe, load_settings
+from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
 
 EXAMPLES = """examples:
   ./spark-submit.sh stream --events /var/log/pulsar-events --warehouse /data/warehouse
   ./spark-submit.sh stream --once --drain --events 'captures/**/events.jsonl*' --warehouse ./warehouse/captures
   ./spark-submit.sh stream --events s3a://logs/pulsar --warehouse s3a://lake/dispatch --set lanes.lateness_ms=30000 --master yarn
+  ./spark-submit.sh stream --events kafka://broker1:9092,broker2:9092/pulsar-events --warehouse /data/warehouse
   touch /data/warehouse/_stop        ends a live job after its running micro-batches
 """
 #: Looking for grown files lists every file that was read.
@@ -29,7 +31,10 @@ GROWN_FILES_EVERY_SECONDS = 300.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `stream`."""
     parser.add_argument(
-        "--events", required=True, metavar="URI", help="folder (with subfolders) or glob of the log's files, or a Delta table"
+        "--events",
+        required=True,
+        metavar="URI",
+        help="folder (with subfolders) or glob of the log's files, a Delta table, or kafka://HOST:PORT/TOPIC",
     )
     parser.add_argument(
         "--warehouse", required=True, metavar="URI", help="folder of the Delta tables; any URI that Hadoop knows; made if missing"
@@ -60,11 +65,21 @@ def run(args: argparse.Namespace) -> int:
         raise BadConfig("--drain closes what is open at the end of a finite log: it needs --once")
     settings = load_settings(args.settings, args.overrides, os.environ)
     check_log_file(settings.watch.log_path)
+    check_kafka(args.events, settings)
     from jobs.session import build_session
 
     print(f"settings:\n{describe(settings)}\nstarting Spark …", flush=True)
     spark = build_session("dispatch-analytics stream")
     return run_stream(spark, args.events, args.warehouse, settings, once=args.once, drain=args.drain)
+
+
+def check_kafka(events: str, settings: Settings) -> None:
+    """Raise BadConfig if `events` is no address of a topic though it begins as one, or if kafka.client_file cannot be used."""
+    if is_kafka(events):
+        kafka_address(events)
+        if settings.ingest.source_format != "auto":
+            raise BadConfig(f"ingest.source_format = {settings.ingest.source_format}: --events {events} is a topic; leave it auto")
+    client_settings(settings.kafka.client_path)
 
 
 def check_log_file(path: Path | None) -> None:

@@ -31,6 +31,23 @@ class IngestSettings(_Section):
     source_format: Literal["auto", "jsonl", "parquet", "delta"] = Field(description="what --events holds; auto: recognised by its files")
 
 
+class KafkaSettings(_Section):
+    """How a Kafka topic of the log is read (`--events kafka://HOST:PORT/TOPIC`)."""
+
+    max_records_per_batch: int = Field(ge=1, description="records that one ingest micro-batch takes at most, of all partitions")
+    on_loss: Literal["stop", "go_on"] = Field(
+        description="what the job does at its start if Kafka lost records that were not read: expired ones, or a topic that was made anew"
+    )
+    client_file: str = Field(
+        min_length=1, description="local file of properties for Kafka's clients (security.protocol=SASL_SSL …); none: no file"
+    )
+
+    @property
+    def client_path(self) -> Path | None:
+        """The file of `client_file`; None if there is to be none."""
+        return None if self.client_file == "none" else Path(self.client_file)
+
+
 class LaneSettings(_Section):
     """How a broker's events are put in order and cut into windows."""
 
@@ -124,6 +141,7 @@ class Settings(_Section):
     """Everything that can be set, by section."""
 
     ingest: IngestSettings
+    kafka: KafkaSettings
     lanes: LaneSettings
     stream: StreamSettings
     maintain: MaintainSettings

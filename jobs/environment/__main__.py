@@ -1,7 +1,8 @@
 """`python -m jobs.environment PART…`: make what is missing of these parts of the environment. spark-submit.sh calls it.
 
-packages: what runs. jars: Delta's. rules: compiled. quality: packages of the quality job.
+packages: what runs. jars: Delta's. kafka: those that read a topic. rules: compiled. quality: packages of the quality job.
 tests: packages of the tests. broker: a client that loads a real broker.
+ship: a client that writes records to Kafka.
 """
 
 import fcntl
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from jobs.environment import jars, packages, rules
@@ -19,18 +21,23 @@ from jobs.environment.board import Board
 from jobs.environment.place import Place, SetUpFailed
 from jobs.environment.tool import Tools
 
-PACKAGES, JARS, RULES = "packages", jars.PART, rules.PART
+PACKAGES, JARS, KAFKA, RULES = "packages", jars.DELTA.part, jars.KAFKA.part, rules.PART
+JAR_SETS = (jars.DELTA, jars.KAFKA)
 #: Sets of packages beside what runs; each is asked for by its name.
-LATER = (packages.QUALITY, packages.TESTS, packages.BROKER)
-PARTS = (PACKAGES, JARS, RULES, *LATER)
+LATER = (packages.QUALITY, packages.TESTS, packages.BROKER, packages.SHIP)
+#: All that is made on request only.
+REQUESTED = (KAFKA, *LATER)
+PARTS = (PACKAGES, JARS, RULES, *REQUESTED)
 #: How much is said of each before it is made: seconds on two quiet cores with a fast network, and MB.
 WORDS = {
     PACKAGES: "Python packages, 40 s, 870 MB",
     JARS: "Delta's jars, 10 s, 13 MB",
+    KAFKA: "Kafka's jars, 5 s, 7 MB",
     RULES: "compiled rules, a minute, 13 MB",
     packages.QUALITY: "packages of the quality job",
     packages.TESTS: "packages of the tests",
     packages.BROKER: "a client of Pulsar, 2 s, 25 MB",
+    packages.SHIP: "a client of Kafka, 2 s, 12 MB",
 }
 
 
@@ -40,8 +47,9 @@ def missing_parts(place: Place, asked: Sequence[str]) -> list[str]:
 
 
 def _content(place: Place, part: str) -> str:
-    if part == JARS:
-        return jars.content(place)
+    for wanted in JAR_SETS:
+        if part == wanted.part:
+            return jars.content(place, wanted)
     if part == RULES:
         return rules.content(place)
     return packages.content(place, packages.RUN if part == PACKAGES else part)
@@ -83,8 +91,9 @@ def _begun(place: Place, missing: Sequence[str], board: Board, tools: Tools, thr
         complete = begin(_finish_packages, [for_rules, rest], place, board, tools)
     if RULES in missing:
         begin(_after, for_rules, rules.make_rules, place, board, tools)
-    if JARS in missing:
-        begin(_after, complete, jars.make_jars, place, board, tools)
+    for wanted in JAR_SETS:
+        if wanted.part in missing:
+            begin(_after, complete, partial(jars.make_jars, wanted), place, board, tools)
     return begun
 
 
@@ -125,7 +134,7 @@ def main(asked: Sequence[str]) -> int:
     place, board = Place(), Board()
     unknown = [part for part in asked if part not in PARTS]
     if unknown:
-        print(f"error: set-up knows no {unknown[0]}; it makes what runs, and on request: {', '.join(LATER)}", file=sys.stderr)
+        print(f"error: set-up knows no {unknown[0]}; it makes what runs, and on request: {', '.join(REQUESTED)}", file=sys.stderr)
         return 2
     if not missing_parts(place, asked):
         return 0

@@ -1,4 +1,4 @@
-"""Delta's jars, as requirements/jars.lock names them: Spark's own Ivy gets them; then they are compared with their checksums."""
+"""Jars, as the locks in requirements/ name them: Spark's own Ivy gets them; then they are compared with their checksums."""
 
 import os
 import shutil
@@ -11,7 +11,20 @@ from jobs.environment.ivy import cause_of, ivy_command
 from jobs.environment.place import Place, SetUpFailed, digest
 from jobs.environment.tool import Tools
 
-PART = "jars"
+
+@dataclass(frozen=True)
+class JarSet:
+    """A lock of requirements/ and the folder of .venv with its jars."""
+
+    part: str
+    words: str
+    lock: str
+    folder: str
+
+
+DELTA = JarSet("jars", "Delta's jars", "jars.lock", "jars")
+#: Only where a topic is read.
+KAFKA = JarSet("kafka", "Kafka's jars", "kafka-jars.lock", "kafka-jars")
 _RETRIEVED = "[organisation]_[artifact]-[revision].[ext]"
 
 
@@ -42,39 +55,40 @@ def jars_of(text: str) -> list[Jar]:
     return [Jar(sha256, *name.split(":")) for sha256, name in lines]
 
 
-def content(place: Place) -> str:
+def content(place: Place, wanted: JarSet) -> str:
     """What a complete folder of jars was made of."""
-    return digest(place.requirements("jars.lock"))
+    return digest(place.requirements(wanted.lock))
 
 
-def make_jars(place: Place, board: Board, tools: Tools) -> None:
+def make_jars(wanted: JarSet, place: Place, board: Board, tools: Tools) -> None:
     """Get all; the folder appears whole or not at all. Needs the packages. Raises SetUpFailed."""
-    jars = jars_of(place.requirements("jars.lock").read_text(encoding="utf-8"))
-    work, log = place.venv / "jars.work", place.log(PART)
+    jars = jars_of(place.requirements(wanted.lock).read_text(encoding="utf-8"))
+    folder = place.venv / wanted.folder
+    work, log = place.venv / f"{wanted.folder}.work", place.log(wanted.part)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
-    board.at(PART, f"0 of {len(jars)}")
+    board.at(wanted.part, f"0 of {len(jars)}")
     done = 0
 
     def follow(line: str) -> None:
         nonlocal done
         done += "[SUCCESSFUL ]" in line
-        board.at(PART, f"{done} of {len(jars)}")
+        board.at(wanted.part, f"{done} of {len(jars)}")
 
     command = ivy_command(place, work, [jar.dependency for jar in jars], f"{work / 'jars'}/{_RETRIEVED}")
     if not tools.run(command, log, os.environ, follow):
-        raise SetUpFailed(f"cannot get Delta's jars (no network?): {cause_of(log)}; all of it: {log}")
-    check(jars, work / "jars")
-    shutil.rmtree(place.jars, ignore_errors=True)
-    (work / "jars").rename(place.jars)
+        raise SetUpFailed(f"cannot get {wanted.words} (no network?): {cause_of(log)}; all of it: {log}")
+    check(wanted, jars, work / "jars")
+    shutil.rmtree(folder, ignore_errors=True)
+    (work / "jars").rename(folder)
     shutil.rmtree(work)
-    place.stamp(PART, content(place))
-    board.done(PART)
+    place.stamp(wanted.part, content(place, wanted))
+    board.done(wanted.part)
 
 
-def check(jars: list[Jar], folder: Path) -> None:
+def check(wanted: JarSet, jars: list[Jar], folder: Path) -> None:
     """Raise SetUpFailed for a jar that is not the one that is meant."""
     for jar in jars:
         found = digest(folder / jar.file) if (folder / jar.file).exists() else "none: it is missing"
         if found != jar.sha256:
-            raise SetUpFailed(f"the jar {jar.file} is not the one of requirements/jars.lock: its SHA-256 is {found}")
+            raise SetUpFailed(f"the jar {jar.file} is not the one of requirements/{wanted.lock}: its SHA-256 is {found}")

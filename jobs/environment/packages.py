@@ -13,7 +13,7 @@ from jobs.environment.place import Place, SetUpFailed, digest
 from jobs.environment.tool import Tools, last_line
 
 #: Each has its lock in requirements/. A later one is `run` and more.
-RUN, QUALITY, TESTS, BROKER = "run", "quality", "tests", "broker"
+RUN, QUALITY, TESTS, BROKER, SHIP = "run", "quality", "tests", "broker", "ship"
 #: What the rules import: installed first, so that they compile while the rest is installed.
 RULES_NEED = ("llvmlite", "numba", "numpy")
 _PACKAGE = re.compile(r"([A-Za-z0-9._-]+)==\S+")

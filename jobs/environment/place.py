@@ -34,11 +34,6 @@ class Place:
         return folder
 
     @property
-    def jars(self) -> Path:
-        """Delta's jars."""
-        return self.venv / "jars"
-
-    @property
     def lock_file(self) -> Path:
         """Held by the one process that sets up. Beside .venv, which may be made anew."""
         return self.root / ".venv-set-up.lock"

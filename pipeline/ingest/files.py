@@ -36,7 +36,7 @@ def report_grown_files(spark: SparkSession, warehouse: Warehouse, events: str, s
     Its `bytes` are the length now, its `lines` 0; what was appended is in no table. May run beside the ingest query. Returns how many
     files were reported now.
     """
-    listing = open_source(spark, events, settings.ingest).listing(spark)
+    listing = open_source(spark, events, settings).listing(spark)
     if listing is None:
         return 0
     # Before the books: what was committed before they are read is in them.

@@ -1,22 +1,29 @@
 """The ingest query: wires a source to what every micro-batch does."""
 
+import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
+from pipeline.faults import BadConfig
+from pipeline.ingest.kafka_loss import refuse_or_pass_loss
 from pipeline.ingest.listed import first_listed
 from pipeline.ingest.micro_batch import MicroBatch, ingest_micro_batch
 from pipeline.ingest.source_log import planned_files
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
 from pipeline.sources.detect import open_source
+from pipeline.sources.kafka_topic import KafkaTopic
 from pipeline.sources.source import Source
-from pipeline.warehouse.checkpoint import write_checkpoints_quickly
+from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint, write_checkpoints_quickly
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.offsets import source_offsets
 
 QUERY = "ingest"
+_LOG = logging.getLogger(__name__)
 
 
 def start_ingest(
@@ -24,10 +31,16 @@ def start_ingest(
 ) -> StreamingQuery:
     """Start to read `events` (--events) into the warehouse, with `trigger` (keyword arguments of DataStreamWriter.trigger).
 
-    The tables must exist. Raises BadConfig if there is nothing that could be read at `events`.
+    The tables must exist. Raises BadConfig if there is nothing that could be read at `events`, or if the warehouse was read from a source
+    of another kind, and BadWarehouse if Kafka lost what was to be read.
     """
     write_checkpoints_quickly(spark, warehouse)
-    source = open_source(spark, events, settings.ingest)
+    source = open_source(spark, events, settings)
+    _refuse_other_source(spark, warehouse, source, events)
+    if isinstance(source, KafkaTopic):
+        passed = refuse_or_pass_loss(spark, warehouse, QUERY, source, settings.kafka.on_loss == "go_on")
+        if passed:
+            _LOG.warning("%s; going on with what is there (kafka.on_loss = go_on)", passed)
     return (
         source.stream(spark)
         .writeStream.queryName(QUERY)
@@ -38,12 +51,19 @@ def start_ingest(
     )
 
 
+def _refuse_other_source(spark: SparkSession, warehouse: Warehouse, source: Source, events: str) -> None:
+    entry = offset_entry(spark, warehouse, QUERY, read_checkpoint(spark, warehouse, QUERY).last_planned)
+    (offset,) = source_offsets(entry) if entry else [None]
+    if offset is not None and not source.owns(offset):
+        raise BadConfig(f"--events {events}: the warehouse was read from another kind of source, or another topic: name that one")
+
+
 def _writer(source: Source, warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int], None]:
     def write(batch: DataFrame, batch_id: int) -> None:
         run.before_micro_batch()
         spark = batch.sparkSession
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
-        planned = planned_files(spark, warehouse, QUERY, batch_id)
+        planned = partial(planned_files, spark, warehouse, QUERY, batch_id)
         reader = source.reader(batch, planned, first_listed(spark, warehouse.checkpoint(QUERY), batch_id))
         if reader is not None:
             ingest_micro_batch(MicroBatch(spark, warehouse, run, QUERY, query_id or "", batch_id), reader)

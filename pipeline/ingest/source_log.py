@@ -22,7 +22,7 @@ NOTHING = -1
 
 
 def planned_files(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int) -> list[str]:
-    """Paths as Spark lists them (`file:/a b/c`) of what was planned for a micro-batch; none if its source is no file source.
+    """Paths as Spark lists them (`file:/a b/c`) of what was planned for a micro-batch of a file source.
 
     Raises BrokenInvariant if the log does not name them: nobody would notice one that is gone.
     """
@@ -51,9 +51,9 @@ def files_until(spark: SparkSession, warehouse: Warehouse, query: str, last: int
 
 
 def _last_number(entry: str | None) -> int:
-    """Newest file of the log that the file source was to read by an entry of the offset log. −1: none, or a Delta table is the source."""
+    """Newest file of the log that the file source was to read by an entry of the offset log. −1: none."""
     (offset,) = source_offsets(entry) if entry else [None]
-    return NOTHING if offset is None or "reservoirVersion" in offset else int(offset["logOffset"])
+    return NOTHING if offset is None else int(offset["logOffset"])
 
 
 def _log_folder(warehouse: Warehouse, query: str) -> str:

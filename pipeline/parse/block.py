@@ -36,11 +36,17 @@ _QUOTE, _COLON, _COMMA, _CLOSING_BRACE = b'":,}'
 
 def parse_text(block: TextBlock, source_file: str, limits: ParseLimits) -> ParsedBlock:
     """Events and rejects of the lines of `block`, in their order, exactly as parse_line gives them; blank lines are not counted."""
-    if not block.text:
+    text = block.text if not block.text or block.text.endswith(b"\n") else block.text + b"\n"
+    first = block.first_line
+    return parse_numbered(text, np.arange(first, first + text.count(b"\n"), dtype=np.int64), source_file, limits)
+
+
+def parse_numbered(text: bytes, numbers: Ints, source_file: str, limits: ParseLimits) -> ParsedBlock:
+    """The same of lines with any `numbers`, one per line of `text`, which ends with a line end unless it is empty."""
+    if not text:
         return assemble([], parse_singly([], [], [], source_file, limits), np.empty(0, np.int64), source_file, 0)
-    text = block.text if block.text.endswith(b"\n") else block.text + b"\n"
     found = _look_at(text, limits)
-    numbers = np.arange(block.first_line, block.first_line + len(found.starts), dtype=np.int64)
+    invariant(len(found.starts) == len(numbers), f"{len(found.starts)} lines have {len(numbers)} numbers")
     quick, singly = _read_plain(text, found)
     raws = {int(row): raw for row in singly if (raw := text[found.starts[row] : found.ends[row]]).strip()}
     slow = parse_singly(list(raws.values()), list(raws), [int(numbers[row]) for row in raws], source_file, limits)

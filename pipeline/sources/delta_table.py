@@ -1,13 +1,14 @@
 """A Delta table of events: Spark follows its commits; the contract is checked as for lines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.parse.line import ParseLimits
-from pipeline.sources.source import FirstListed, RowReader
+from pipeline.sources.source import FirstListed, PlannedFiles, RowReader
 from pipeline.sources.typed_rows import typed_rows
 
 
@@ -27,7 +28,11 @@ class DeltaTableSource:
         reader = spark.readStream.format("delta").option("maxFilesPerTrigger", self.max_files).option("skipChangeCommits", "true")
         return reader.load(self.path)
 
-    def reader(self, batch: DataFrame, _planned: Sequence[str], _first_listed: FirstListed) -> RowReader | None:
+    def owns(self, offset: Mapping[str, Any]) -> bool:
+        """Whether Spark's Delta source wrote the offset."""
+        return "reservoirVersion" in offset
+
+    def reader(self, batch: DataFrame, _planned: PlannedFiles, _first_listed: FirstListed) -> RowReader | None:
         """Rows of the micro-batch's records."""
         return partial(typed_rows, batch, self.limits)
 

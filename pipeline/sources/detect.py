@@ -1,6 +1,7 @@
 """Which kind of source `--events` is."""
 
 import os
+from pathlib import Path
 from typing import Protocol
 
 from pyspark.sql import SparkSession
@@ -11,6 +12,8 @@ from pipeline.parse.line import ParseLimits
 from pipeline.sources import jsonl_files, parquet_files
 from pipeline.sources.delta_table import DeltaTableSource
 from pipeline.sources.jsonl_files import JsonlFiles
+from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
+from pipeline.sources.kafka_topic import KafkaTopic
 from pipeline.sources.listed_files import local_path
 from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.sources.place import Place, files_below, find_place
@@ -33,18 +36,40 @@ class IngestLimits(Protocol):
     def source_format(self) -> str: ...
 
 
+class KafkaLimits(Protocol):
+    """The settings `kafka.*` that a source obeys."""
+
+    @property
+    def max_records_per_batch(self) -> int: ...
+    @property
+    def client_path(self) -> Path | None: ...
+
+
+class SourceSettings(Protocol):
+    """The settings of all sources."""
+
+    @property
+    def ingest(self) -> IngestLimits: ...
+    @property
+    def kafka(self) -> KafkaLimits: ...
+
+
 def parse_limits(ingest: IngestLimits) -> ParseLimits:
     """The limits of the parser, as set."""
     return ParseLimits(ingest.max_line_bytes, ingest.max_text_bytes, ingest.quarantine_raw_bytes)
 
 
-def open_source(spark: SparkSession, events: str, ingest: IngestLimits) -> Source:
+def open_source(spark: SparkSession, events: str, settings: SourceSettings) -> Source:
     """The source that `events` (--events) names, of the kind in `ingest.source_format`; `auto` looks at what lies there.
 
+    `kafka://…` is a topic.
     A folder with `_delta_log` is a Delta table, one with a *.parquet file anywhere below is Parquet, everything else is JSON lines.
     Raises BadConfig if there is no such folder, or no Delta table where one is asked for.
     """
-    limits = parse_limits(ingest)
+    ingest, limits = settings.ingest, parse_limits(settings.ingest)
+    if is_kafka(events):
+        kafka = settings.kafka
+        return KafkaTopic(kafka_address(events), client_settings(kafka.client_path), kafka.max_records_per_batch, limits)
     kind = ingest.source_format
     if kind == "delta" or (kind == "auto" and _is_delta(spark, events)):
         if not _is_delta(spark, events):

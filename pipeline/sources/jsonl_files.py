@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -14,7 +14,7 @@ from pipeline.sources.listed_files import Kind, ListedFile, files_of, listed_str
 from pipeline.sources.named import TaskNames
 from pipeline.sources.place import Place, vanished
 from pipeline.sources.rows import Counted, block_rows, summary_row
-from pipeline.sources.source import Batches, FirstListed, InTask, RowReader, task_of
+from pipeline.sources.source import Batches, FirstListed, InTask, PlannedFiles, RowReader, task_of
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 #: Compressed logs grow about so many times.
@@ -38,7 +38,11 @@ class JsonlFiles:
         columns = ("path", "length") if self.place.local else ("path", "length", "content")
         return listed_stream(spark, self.place, self.max_files, columns)
 
-    def reader(self, batch: DataFrame, planned: Sequence[str], first_listed: FirstListed) -> RowReader | None:
+    def owns(self, offset: Mapping[str, Any]) -> bool:
+        """Whether Spark's file source wrote the offset."""
+        return "logOffset" in offset
+
+    def reader(self, batch: DataFrame, planned: PlannedFiles, first_listed: FirstListed) -> RowReader | None:
         """Rows of the micro-batch's files, each as long as it was when the micro-batch was run first."""
         files = files_of(batch, self.place, planned, first_listed)
         if not files:

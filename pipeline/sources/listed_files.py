@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pipeline.parse.line import ParseLimits
 from pipeline.sources.named import TaskNames
 from pipeline.sources.place import LISTED, Place
-from pipeline.sources.source import Batches, FirstListed, InTask, RowReader, task_of
+from pipeline.sources.source import Batches, FirstListed, InTask, PlannedFiles, RowReader, task_of
 
 #: Spark's file source ignores files that are older than this against the newest one seen; an archive's files are months apart.
 NEVER_TOO_OLD = "36500d"
@@ -69,13 +69,13 @@ def listed_stream(spark: SparkSession, place: Place, max_files: int, columns: Se
     return files.where(F.col("path").rlike(place.wanted)).select(*columns)
 
 
-def files_of(batch: DataFrame, place: Place, planned: Sequence[str], first_listed: FirstListed) -> list[ListedFile]:
+def files_of(batch: DataFrame, place: Place, planned: PlannedFiles, first_listed: FirstListed) -> list[ListedFile]:
     """Files of a micro-batch of `listed_stream`, each as long as it was when the micro-batch was run first.
 
     Raises BadWarehouse if one of `planned` is gone.
     """
     listed = sorted((row.path, row.length) for row in batch.select("path", "length").collect())
-    place.refuse_vanished(batch.sparkSession, set(planned) - {path for path, _ in listed})
+    place.refuse_vanished(batch.sparkSession, set(planned()) - {path for path, _ in listed})
     return [ListedFile(path, length) for path, length in json.loads(first_listed(json.dumps(listed)))]
 
 

@@ -1,8 +1,9 @@
 """Parquet files: tasks open them, or Spark reads them where they are not local; the contract is checked as for lines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +19,7 @@ from pipeline.sources.listed_files import NEVER_TOO_OLD, Kind, ListedFile, files
 from pipeline.sources.named import TaskNames
 from pipeline.sources.place import Place, vanished
 from pipeline.sources.rows import Counted, block_rows, summary_row
-from pipeline.sources.source import Batches, FirstListed, RowReader
+from pipeline.sources.source import Batches, FirstListed, PlannedFiles, RowReader
 from pipeline.sources.typed_rows import FILE_BYTES_COLUMN, FILE_COLUMN, of_file, typed_rows
 from schemas.events import FIELDS
 from schemas.render.spark import struct
@@ -63,12 +64,16 @@ class ParquetFiles:
             .where(F.col(FILE_COLUMN).rlike(self.place.wanted))
         )
 
-    def reader(self, batch: DataFrame, planned: Sequence[str], first_listed: FirstListed) -> RowReader | None:
+    def owns(self, offset: Mapping[str, Any]) -> bool:
+        """Whether Spark's file source wrote the offset."""
+        return "logOffset" in offset
+
+    def reader(self, batch: DataFrame, planned: PlannedFiles, first_listed: FirstListed) -> RowReader | None:
         """Rows of the micro-batch's records."""
         if self.place.local:
             files = files_of(batch, self.place, planned, first_listed)
             return opened_by_tasks(batch.sparkSession, files, KIND, self.limits) if files else None
-        self.place.refuse_vanished(batch.sparkSession, planned)
+        self.place.refuse_vanished(batch.sparkSession, planned())
         return partial(typed_rows, batch, self.limits)
 
     def listing(self, spark: SparkSession) -> DataFrame | None:

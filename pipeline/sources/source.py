@@ -1,8 +1,8 @@
 """What ingest knows of a source, and nothing more: a stream of work, and rows for a micro-batch of it."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -44,6 +44,8 @@ AS_ROWS = InTask(_as_they_are, SPARK_SCHEMA)
 RowReader = Callable[[Collection[str] | None, InTask], DataFrame]
 #: Gives back the text (one line) that it was given when the micro-batch was run first.
 FirstListed = Callable[[str], str]
+#: Paths of the files that Spark planned for a micro-batch. Only a source of files may ask: its log in the checkpoint is read for that.
+PlannedFiles = Callable[[], Sequence[str]]
 
 
 class Source(Protocol):
@@ -56,10 +58,14 @@ class Source(Protocol):
         """The streaming frame of work."""
         ...
 
-    def reader(self, batch: DataFrame, planned: Sequence[str], first_listed: FirstListed) -> RowReader | None:
+    def owns(self, offset: Mapping[str, Any]) -> bool:
+        """Whether an offset of Spark's offset log is one of this kind of source."""
+        ...
+
+    def reader(self, batch: DataFrame, planned: PlannedFiles, first_listed: FirstListed) -> RowReader | None:
         """How to read the rows of a micro-batch of `stream`; None if it holds nothing to read.
 
-        `planned` are the files that Spark planned for it: BadWarehouse if one of them is gone, since Spark would go on without it and
+        `planned` gives the files that Spark planned for it: BadWarehouse if one of them is gone, since Spark would go on without it and
         never report it. With `first_listed` a source whose files may grow keeps how far they are to be read, also when the micro-batch is
         run again.
         """

@@ -20,7 +20,7 @@ from pipeline.ingest.ids import BROKER, SUBSCRIPTION, TOPIC, with_ids
 from pipeline.ingest.names import write_names
 from pipeline.parse.line import ParseLimits
 from pipeline.run_context import RunContext
-from pipeline.settings import default_settings, load_settings
+from pipeline.settings import load_settings
 from pipeline.sources import parquet_files
 from pipeline.sources.detect import open_source
 from pipeline.sources.jsonl_files import KIND, JsonlFiles, Prefix
@@ -92,7 +92,7 @@ def test_parquet_that_tasks_open_gives_the_rows_that_spark_hands_over(
         source, collected = ParquetFiles(place, 10, ParseLimits(1 << 20, 1 << 16, 8192)), []
 
         def collect(batch: DataFrame, _: int, source: ParquetFiles = source, collected: list[str] = collected) -> None:
-            read = source.reader(batch, [], lambda text: text)
+            read = source.reader(batch, list, lambda text: text)
             assert read is not None
             found = [row.asDict(recursive=True) for row in read(None, AS_ROWS).collect()]
             for row in found:  # Spark gives the columns of all files, in its order: that is the order of a rejected row's text
@@ -122,7 +122,7 @@ def test_files_that_spark_hands_over_give_the_rows_of_files_that_are_opened(spar
     rows = []
     for local in (True, False):
         source = JsonlFiles(Place(place.load, place.wanted, local), 1, ParseLimits())
-        read = source.reader(listed, [], lambda text: text)
+        read = source.reader(listed, list, lambda text: text)
         assert read is not None
         rows.append([row.asDict(recursive=True) for row in read(None, AS_ROWS).collect()])
     assert rows[0] == rows[1]
@@ -153,7 +153,7 @@ def test_globs(spark: SparkSession, tmp_path: Path, glob: str, taken: set[str]) 
 
 
 def test_a_glob_is_no_delta_table(spark: SparkSession, tmp_path: Path) -> None:
-    settings = default_settings().ingest.model_copy(update={"source_format": "delta"})
+    settings = load_settings(None, ["ingest.source_format=delta"], {})
     with pytest.raises(BadConfig, match=r"ingest\.source_format"):
         open_source(spark, f"{tmp_path}/*", settings)
 
@@ -166,7 +166,7 @@ def test_a_folder_is_parquet_if_spark_would_list_such_a_file(spark: SparkSession
     path.parent.mkdir(parents=True)
     path.write_text("x")
     listed = find_place(spark, str(tmp_path / "a%20b c"), parquet_files.SUFFIXES).listing(spark).where("lower(file) like '%.parquet'")
-    found = open_source(spark, str(tmp_path / "a%20b c"), load_settings(None, [], {}).ingest)
+    found = open_source(spark, str(tmp_path / "a%20b c"), load_settings(None, [], {}))
     assert isinstance(found, ParquetFiles) == (not listed.isEmpty())
 
 

@@ -18,7 +18,7 @@ from jobs.environment.never_used import patterns_of, remove_never_used
 from jobs.environment.place import ROOT, Place, SetUpFailed, digest
 from jobs.environment.tool import Tools, last_line
 
-LOCKS = ("run.lock", "quality.lock", "tests.lock", "broker.lock", "jars.lock", "never-used.txt")
+LOCKS = ("run.lock", "quality.lock", "tests.lock", "broker.lock", "ship.lock", "jars.lock", "kafka-jars.lock", "never-used.txt")
 
 
 @pytest.fixture
@@ -44,7 +44,9 @@ def complete(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
         ("quality", packages.content(place, "quality")),
         ("tests", packages.content(place, "tests")),
         ("broker", packages.content(place, "broker")),
-        ("jars", jars.content(place)),
+        ("jars", jars.content(place, jars.DELTA)),
+        ("kafka", jars.content(place, jars.KAFKA)),
+        ("ship", packages.content(place, "ship")),
         ("rules", rules.content(place)),
     ):
         place.stamp(part, content)
@@ -72,8 +74,10 @@ def test_without_its_interpreter_everything_is_missing_again(complete: Place) ->
         ("quality.lock", ["quality"]),
         ("tests.lock", ["tests"]),
         ("broker.lock", ["broker"]),
+        ("ship.lock", ["ship"]),
         ("jars.lock", ["jars"]),
-        ("never-used.txt", ["packages", "quality", "tests", "broker"]),
+        ("kafka-jars.lock", ["kafka"]),
+        ("never-used.txt", ["packages", "quality", "tests", "broker", "ship"]),
     ],
 )
 def test_a_changed_lock_makes_its_part_anew(complete: Place, file: str, parts: list[str]) -> None:
@@ -125,13 +129,13 @@ def test_the_jars_are_those_of_the_delta_that_is_installed() -> None:
 def test_a_jar_that_is_not_the_one_that_is_meant_is_refused(tmp_path: Path) -> None:
     (tmp_path / "g_a-1.jar").write_bytes(b"right")
     right = jars.Jar(digest(tmp_path / "g_a-1.jar"), "g", "a", "1")
-    jars.check([right], tmp_path)
+    jars.check(jars.DELTA, [right], tmp_path)
     (tmp_path / "g_a-1.jar").write_bytes(b"wrong")
     with pytest.raises(SetUpFailed, match="is not the one of requirements"):
-        jars.check([right], tmp_path)
+        jars.check(jars.DELTA, [right], tmp_path)
     (tmp_path / "g_a-1.jar").unlink()
     with pytest.raises(SetUpFailed, match="is missing"):
-        jars.check([right], tmp_path)
+        jars.check(jars.DELTA, [right], tmp_path)
 
 
 def test_the_lines_of_pip_become_progress() -> None:

@@ -1,0 +1,54 @@
+"""One Kafka broker for all tests here; the job is a child process, started as a user starts it."""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from kafka_broker import KafkaBroker
+
+from jobs.session import SHORT_JOB
+from pipeline.warehouse.layout import Warehouse
+
+ROOT = Path(__file__).parents[2]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything here needs a broker."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.kafka)
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
+    """A broker without topics."""
+    with KafkaBroker(tmp_path_factory.mktemp("kafka")) as running:
+        yield running
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A job that came to its end."""
+
+    code: int
+    said: str
+
+
+@pytest.fixture
+def stream_once(spark_in_a_child: None) -> Callable[..., Ended]:
+    """Runs `stream --once` with further arguments."""
+
+    def run(events: str | Path, warehouse: Warehouse, *more: str) -> Ended:
+        kept = {key: value for key, value in os.environ.items() if key not in ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")}
+        command = [
+            str(ROOT / "spark-submit.sh"), "stream", "--once", "--events", str(events), "--warehouse", warehouse.root,
+            "--master", "local[2]", "--driver-java-options", SHORT_JOB["spark.driver.extraJavaOptions"],
+            "--conf", "spark.sql.shuffle.partitions=2", *more,
+        ]  # fmt: skip
+        done = subprocess.run(command, env=kept, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return Ended(done.returncode, done.stdout.decode(errors="replace"))
+
+    return run
