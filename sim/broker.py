@@ -5,7 +5,6 @@ from typing import Any
 
 from sim.agenda import NS_PER_MS, NS_PER_S, Agenda, ns
 from sim.chance import stream
-from sim.consumer import Spans
 from sim.faults import Carrier
 from sim.files import LineFiles
 from sim.limiters import Limiter

@@ -86,10 +86,7 @@ class Dispatcher:
         return NO_PERMITS
 
     def _all_unwritable(self, consumers: "list[Consumer]") -> bool:
-        for one in consumers:
-            if one.writable:
-                return False
-        return True
+        return not any(one.writable for one in consumers)
 
     def channel_changed(self) -> None:
         """A consumer's channel crossed a water mark: what holds an idle dispatcher may have another name now."""
@@ -229,7 +226,8 @@ class Dispatcher:
         if self.subscription.closed or read < self._oldest_read:
             return
         self.replay_read = False
-        cursor, indexes = self.subscription.cursor, []
+        cursor = self.subscription.cursor
+        indexes: list[int] = []
         while self.replay and len(indexes) < granted[0]:
             index = self.replay.popleft()
             if index > cursor.mark and index not in cursor.acked:

@@ -1,9 +1,9 @@
 """What happens to events between the broker and the log files: lost, late, written twice, damaged. By shares of all events."""
 
 from heapq import heappop, heappush
-from random import Random
 
 from sim.agenda import ns
+from sim.chance import Stream
 from sim.files import LineFiles
 from sim.scenario import Faults
 
@@ -11,7 +11,7 @@ from sim.scenario import Faults
 class Carrier:
     """Carries the lines of one epoch to their files."""
 
-    def __init__(self, files: LineFiles, faults: Faults, chance: Random) -> None:
+    def __init__(self, files: LineFiles, faults: Faults, chance: Stream) -> None:
         self.lost = self.damaged = self.repeated = self.late = 0
         self._files, self._faults, self._chance = files, faults, chance
         self._held: list[tuple[int, int, str]] = []

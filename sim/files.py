@@ -1,5 +1,7 @@
 """Where lines go: compressed files of a bounded number of lines. The same lines give the same bytes."""
 
+import io
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -65,3 +67,9 @@ class LineFiles:
         if self._open is not None:
             self._open.close()
             self._open = None
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """The lines of a compressed file."""
+    with path.open("rb") as stream, zstandard.ZstdDecompressor().stream_reader(stream) as plain:
+        yield from io.TextIOWrapper(plain, encoding="utf-8")

@@ -273,7 +273,9 @@ class LiveSubscription:
             if on is not consumer.blocked:
                 consumer.blocked = on
                 cleared |= not on
-                self._report_cap("consumer", on, consumer.unacked_msgs, f',"limit":{cap},"consumer":{consumer.number},"conn":{consumer.connection}')
+                self._report_cap(
+                    "consumer", on, consumer.unacked_msgs, f',"limit":{cap},"consumer":{consumer.number},"conn":{consumer.connection}'
+                )
         on = self._over(dispatcher.unacked_msgs, brokers.max_unacked_per_subscription, dispatcher.blocked_on_unacked)
         if on is not dispatcher.blocked_on_unacked:
             dispatcher.blocked_on_unacked = on

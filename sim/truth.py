@@ -19,7 +19,9 @@ IN_FLIGHT, DELAYED, READING, CATCHING_UP, STUCK = (
     Cause("in_flight"), Cause("delayed"), Cause("reading"), Cause("catching_up"), Cause("stuck"),
 )  # fmt: skip
 THROTTLED = {
-    (level, dimension): Cause("throttled", level, dimension) for level in ("broker", "topic", "subscription") for dimension in ("msg", "bytes")
+    (level, dimension): Cause("throttled", level, dimension)
+    for level in ("broker", "topic", "subscription")
+    for dimension in ("msg", "bytes")
 }
 
 
