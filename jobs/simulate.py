@@ -42,9 +42,8 @@ def run(args: argparse.Namespace) -> int:
     facts = simulate(scenario, args.seed, out, lambda line: print(line, flush=True))
     took_s = time.monotonic() - began_s
     events = sum(life["events"] for life in facts["lives"])
-    print(
-        f"{scenario.title}: {events:,} events, {facts['intervals']:,} intervals of truth in {took_s:.1f} s ({events / took_s:,.0f} events/s)"
-    )
+    written = f"{events:,} events, {facts['intervals']:,} intervals of truth"
+    print(f"{scenario.title}: {written} in {took_s:.1f} s ({events / took_s:,.0f} events/s)")
     return 0
 
 

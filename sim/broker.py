@@ -219,32 +219,28 @@ class Process:
 
     def facts(self, ended_ns: int) -> dict[str, Any]:
         """What the broker itself would show of this process at its end."""
-        subscriptions, topics = [], []
-        for topic in self.topics.values():
-            checked = topic.checked or {}
-            topics.append({"topic": topic.name, "backlog_size": checked.get("backlog_size"), "evictions": topic.evictions})
-            for one in topic.subscriptions:
-                subscriptions.append(
-                    {
-                        "topic": topic.name,
-                        "subscription": one.declared.name,
-                        "msg_backlog": checked.get("subscriptions", {}).get(one.declared.name),
-                        "delivered_entries": one.delivered_entries,
-                        "counters": one.dispatcher.counters if one.dispatcher else {},
-                    }
-                )
-        clock = [
-            {"from_ns": HOST_NS + from_ns, "ts_minus_ns_us": self.host.start_us + ahead_us - HOST_NS // 1000}
-            for from_ns, ahead_us in self.clock.segments()
-        ]
+        loaded = self.topics.values()
         return {
             "broker": self.name,
             "epoch": self.epoch_ms,
             "events": self.log.seq,
             "ended_ns": HOST_NS + ended_ns,
-            "clock": clock,
-            "topics": topics,
-            "subscriptions": subscriptions,
+            "clock": [
+                {"from_ns": HOST_NS + from_ns, "ts_minus_ns_us": self.host.start_us + ahead_us - HOST_NS // 1000}
+                for from_ns, ahead_us in self.clock.segments()
+            ],
+            "topics": [{"topic": topic.name, "backlog_size": topic.checked_bytes, "evictions": topic.evictions} for topic in loaded],
+            "subscriptions": [
+                {
+                    "topic": topic.name,
+                    "subscription": one.declared.name,
+                    "msg_backlog": one.checked_entries,
+                    "delivered_entries": one.delivered_entries,
+                    "counters": one.dispatcher.counters if one.dispatcher else None,
+                }
+                for topic in loaded
+                for one in topic.subscriptions
+            ],
         }
 
 

@@ -4,7 +4,7 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import zstandard
 
@@ -23,7 +23,7 @@ class LineFiles:
         self._waiting: list[str] = []
         self._files = 0
         self._left = 0
-        self._open: zstandard.ZstdCompressionWriter | None = None
+        self._open: Any = None
 
     def __enter__(self) -> Self:
         return self
@@ -42,7 +42,6 @@ class LineFiles:
             return
         if self._open is None or (self._numbered and self._left <= 0):
             self._next_file()
-        assert self._open is not None
         self._waiting.append("")
         self._open.write("\n".join(self._waiting).encode())
         count = len(self._waiting) - 1

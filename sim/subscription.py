@@ -36,6 +36,8 @@ class LiveSubscription:
         self.in_flight = 0
         self.delayed: set[int] = set()
         self.delivered_entries = 0
+        #: Backlog at the last quota check, before its action; None: no check yet.
+        self.checked_entries: int | None = None
         self._delayed_tick_planned = False
         self._delayed_reported = 0
 

@@ -1,7 +1,7 @@
 """A topic from its load to its unload: it takes entries, rolls and trims ledgers, and has subscriptions and quotas."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sim.agenda import NS_PER_MS, NS_PER_S, ns
 from sim.limiters import Limiter
@@ -31,8 +31,8 @@ class LiveTopic:
         self.subscriptions: list[LiveSubscription] = []
         self.closed = False
         self.evictions = {"destination_storage": 0, "message_age": 0}
-        #: What the last quota check saw: {"backlog_size": …, "subscriptions": {name: entries}}.
-        self.checked: dict[str, Any] | None = None
+        #: What the last quota check saw, before its action; None: no check yet.
+        self.checked_bytes: int | None = None
         self.producer = Producer(self, self.declared.publish)
 
     # ---- load and unload -----------------------------------------------------------------------------------------------------------
@@ -164,10 +164,9 @@ class LiveTopic:
         at_ns = log.stamp()
         wall_ms = self.process.clock.us_at(at_ns) // 1000
         size, age = decide(stored, quotas, precise, wall_ms)
-        self.checked = {
-            "backlog_size": stored.backlog_size(),
-            "subscriptions": {name: stored.backlog(cursor) for name, cursor in stored.cursors.items()},
-        }
+        self.checked_bytes = stored.backlog_size()
+        for subscription in self.subscriptions:
+            subscription.checked_entries = stored.backlog(subscription.cursor)
         if size or age:
             kind, limit, policy = (
                 ("destination_storage", quotas.size_bytes, quotas.size_policy) if size else ("message_age", quotas.age_s, quotas.age_policy)
