@@ -123,18 +123,19 @@ def _add_window(found: Confusion, true: Mapping[str, int], charged: Mapping[str,
         found.matrix[cause, cause] += same
         left_true[cause] -= same
         left_charged[cause] -= same
-    rest = [[cause, ns] for cause, ns in sorted(left_charged.items()) if ns]
-    for cause, ns in sorted(left_true.items()):
+    rest = [(cause, ns) for cause, ns in sorted(left_charged.items()) if ns]
+    for cause, left in sorted(left_true.items()):
+        ns = left
         while ns:
             if not rest:
                 found.matrix[cause, NOT_CHARGED] += ns
                 break
-            met = min(ns, rest[0][1])
-            found.matrix[cause, rest[0][0]] += met
+            other, there = rest.pop(0)
+            met = min(ns, there)
+            found.matrix[cause, other] += met
             ns -= met
-            rest[0][1] -= met
-            if not rest[0][1]:
-                rest.pop(0)
+            if there > met:
+                rest.insert(0, (other, there - met))
     for cause, ns in rest:
         found.matrix[NO_BACKLOG, cause] += ns
 
