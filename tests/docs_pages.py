@@ -18,7 +18,7 @@ PLAIN_PAGES = [
     ARCHITECTURE,
     RUNBOOK,
     GLOSSARY,
-    *(DOCS / f"{name}.md" for name in ("throttling", "backlog", "channels", "quality", "scaling", "collector", "event-log")),
+    *(DOCS / f"{name}.md" for name in ("throttling", "backlog", "channels", "quality", "scaling", "collector", "event-log", "simulator")),
 ]
 
 _FENCE = "```"

@@ -1,16 +1,18 @@
 """Charged causes against true ones, by hand-made rows."""
 
+import dataclasses
 import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from simulated import shipped
 
 from bench.causes import confusion_of
 from sim.confusion import NO_BACKLOG, NOT_CHARGED, Confusion, compared, markdown, split, written_into
+from sim.files import read_lines
 from sim.run import simulate
-from sim.scenario import SHIPPED, read_scenario
 
 S = 1_000_000_000
 OF = {"broker": "b", "epoch": 1, "topic": "t", "subscription": "s"}
@@ -108,8 +110,7 @@ def test_a_page_gets_the_matrix_between_its_marks() -> None:
 def test_truth_charged_as_it_is_agrees_with_itself(tmp_path: Path) -> None:
     """A real run with clocks that are set: rows made of its truth, by another way of splitting, are right to the µs."""
     run = tmp_path / "life"
-    facts = simulate(read_scenario(SHIPPED / "life.toml"), 3, run)
-    from sim.files import read_lines
+    facts = simulate(dataclasses.replace(shipped("life"), duration_s=320.0), 3, run)
 
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     clock = {(life["broker"], life["epoch"]): life["clock"] for life in facts["lives"]}
@@ -120,7 +121,7 @@ def test_truth_charged_as_it_is_agrees_with_itself(tmp_path: Path) -> None:
             made = {name: one[name] for name in ("broker", "epoch", "topic", "subscription", "cause", "level", "dimension")}
             rows.setdefault(key, {**made, "window_start": window, "window_end": window + MINUTE_US, "ns": 0})["ns"] += ns
     found = confusion_of(run, rows.values())
-    assert found.backlog > 5_000 * S
+    assert found.backlog > 1_000 * S
     assert found.wrong + found.unknown + found.charged_without_backlog <= 2_000 * len(rows)
     assert found.main_wrong == 0
 
