@@ -18,7 +18,10 @@ PLAIN_PAGES = [
     ARCHITECTURE,
     RUNBOOK,
     GLOSSARY,
-    *(DOCS / f"{name}.md" for name in ("throttling", "backlog", "channels", "policies", "quality", "scaling", "collector", "event-log")),
+    *(
+        DOCS / f"{name}.md"
+        for name in ("throttling", "backlog", "channels", "policies", "quality", "scaling", "collector", "event-log", "simulator")
+    ),
 ]
 
 _FENCE = "```"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CODE = sorted(path for room in ("bench", "jobs", "pipeline", "schemas", "tests") for path in (ROOT / room).rglob("*.py"))
+CODE = sorted(path for room in ("bench", "jobs", "pipeline", "schemas", "sim", "tests") for path in (ROOT / room).rglob("*.py"))
 FOLDERS = (".", "conf", "docs", "requirements", "collector")
 JAVA = sorted((ROOT / "collector/src").rglob("*.java"))
 KEPT = [path for path in (*CODE, *JAVA, *(path for folder in FOLDERS for path in (ROOT / folder).glob("*.*"))) if path.is_file()]

@@ -1,0 +1,148 @@
+"""A consumer: its client with a queue, a rate and pauses, and what the broker knows of it."""
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sim.agenda import NS_PER_MS, NS_PER_S, ns
+from sim.chance import stream
+from sim.scenario import Consumers, Span
+
+if TYPE_CHECKING:
+    from sim.subscription import LiveSubscription
+
+
+class Spans:
+    """Stretches of the scenario in ns, in order."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        self.spans = sorted((ns(span.from_s), ns(span.to_s)) for span in spans)
+        self._starts = [span[0] for span in self.spans]
+
+    def end_at(self, now_ns: int) -> int | None:
+        """The end of the stretch that `now_ns` lies in."""
+        place = bisect_right(self._starts, now_ns) - 1
+        if place < 0 or now_ns >= self.spans[place][1]:
+            return None
+        return self.spans[place][1]
+
+
+class Consumer:
+    """One consumer while it is connected. `permits` and `unacked_msgs` are the broker's, `queue` is the client's."""
+
+    def __init__(self, subscription: "LiveSubscription", declared: Consumers, number: int) -> None:
+        self.subscription, self.declared, self.number = subscription, declared, number
+        self.process = subscription.topic.process
+        self.connection = self.process.next_connection()
+        self.permits = self.unacked_msgs = 0
+        self.blocked = self.gone = False
+        self.writable = True
+        #: Index → messages: delivered and not acknowledged.
+        self.pending: dict[int, int] = {}
+        self.queue: deque[tuple[int, int]] = deque()
+        self._service_ns = NS_PER_S / declared.msgs_per_s
+        self._chance = stream(self.process.seed, self.process.name, subscription.topic.name, subscription.declared.name, number)
+        self._frozen = Spans((*declared.pauses, *declared.unwritable))
+        self._head_done_ns = 0
+        self._free_ns = 0
+        self._awake = False
+        self._consumed_msgs = 0
+        self.json = f'{subscription.json},"consumer":{number},"conn":{self.connection}'
+
+    # ---- what the broker does with it ----------------------------------------------------------------------------------------------
+    def open(self) -> None:
+        """Connect, subscribe, and ask for as many messages as the queue holds."""
+        log = self.process.log
+        log.add(f'"conn_open","conn":{self.connection}')
+        log.add(f'"consumer_open",{self.json}')
+        self.subscription.consumers.append(self)
+        now_ns = self.process.agenda.now_ns
+        for from_ns, to_ns in Spans(self.declared.unwritable).spans:
+            if to_ns > now_ns:
+                self.process.agenda.at(from_ns, self._set_writable, False)
+                self.process.agenda.at(to_ns, self._set_writable, True)
+        self._grant(self.declared.prefetch)
+
+    def _set_writable(self, writable: bool) -> None:
+        if not self.gone and writable is not self.writable:
+            self.writable = writable
+            self.process.channel_changed(self.connection, writable)
+            if self.subscription.dispatcher is not None:
+                self.subscription.dispatcher.channel_changed()
+
+    def _grant(self, msgs: int) -> None:
+        self.permits += msgs
+        if self.process.tells_causes:
+            self.process.log.add(f'"flow",{self.json},"permits":{msgs}')
+        assert self.subscription.dispatcher is not None
+        self.subscription.dispatcher.read_more()
+
+    def receive(self, index: int, msgs: int) -> None:
+        """An entry was delivered; `wake` follows when the delivery is complete."""
+        self.permits -= msgs
+        self.unacked_msgs += msgs
+        self.pending[index] = msgs
+        self.queue.append((index, msgs))
+
+    # ---- the client ----------------------------------------------------------------------------------------------------------------
+    def wake(self) -> None:
+        """There is something in the queue."""
+        if self._awake or not self.queue:
+            return
+        self._awake = True
+        self._begin_head(self.process.agenda.now_ns)
+        self._plan_look()
+
+    def _begin_head(self, now_ns: int) -> None:
+        began_ns = max(self._free_ns, now_ns)
+        thawed_ns = self._frozen.end_at(began_ns)
+        took_ns = round(self.queue[0][1] * self._service_ns * (0.75 + 0.5 * self._chance.random()))
+        self._head_done_ns = (began_ns if thawed_ns is None else thawed_ns) + took_ns
+
+    def _plan_look(self) -> None:
+        now_ns = self.process.agenda.now_ns
+        self.process.agenda.at(max(self._head_done_ns, now_ns + round(self.declared.ack_every_ms * NS_PER_MS)), self._look)
+
+    def _look(self) -> None:
+        """Acknowledge what was processed since the last look, and ask for more when half of the queue's room is free."""
+        if self.gone:
+            return
+        now_ns = self.process.agenda.now_ns
+        thaws_ns = self._frozen.end_at(now_ns)
+        if thaws_ns is not None:
+            self._head_done_ns = max(self._head_done_ns, thaws_ns + round(self._service_ns))
+            self.process.agenda.at(self._head_done_ns, self._look)
+            return
+        done: list[int] = []
+        queue = self.queue
+        while queue and self._head_done_ns <= now_ns:
+            index, msgs = queue.popleft()
+            done.append(index)
+            self._consumed_msgs += msgs
+            self._free_ns = self._head_done_ns
+            if queue:
+                self._begin_head(self._head_done_ns)
+        if queue:
+            self._plan_look()
+        else:
+            self._awake = False
+        if self.declared.ack_after_s:
+            self.process.agenda.at(now_ns + ns(self.declared.ack_after_s), self._acknowledge, done)
+        else:
+            self._acknowledge(done)
+        if self._consumed_msgs >= max(1, self.declared.prefetch // 2):
+            consumed, self._consumed_msgs = self._consumed_msgs, 0
+            self._grant(consumed)
+
+    def _acknowledge(self, indexes: list[int]) -> None:
+        if not self.gone and indexes:
+            self.subscription.acknowledge(self, indexes)
+
+    def disconnect(self) -> None:
+        """It leaves, with what it has not acknowledged."""
+        if not self.gone:
+            self.gone = True
+            self.subscription.left(self)
+            self.process.log.add(f'"conn_close","conn":{self.connection}')
+            self.process.connection_closed(self.connection)

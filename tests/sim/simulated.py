@@ -1,0 +1,58 @@
+"""Simulated runs for tests, read back."""
+
+import json
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, NamedTuple
+
+from sim.files import read_lines
+from sim.run import EVENTS, TRUTH, simulate
+from sim.scenario import SHIPPED, Scenario, read_scenario
+
+
+class Run(NamedTuple):
+    """What a simulation wrote."""
+
+    lines: list[str]
+    truth: list[dict[str, Any]]
+    facts: dict[str, Any]
+
+    def events(self, life: dict[str, Any]) -> list[dict[str, Any]]:
+        """The events of one epoch; lines that are damaged are left out."""
+        found = []
+        for line in self.lines:
+            try:
+                event = json.loads(line)
+            except ValueError:
+                continue
+            if (event["broker"], event["epoch"]) == (life["broker"], life["epoch"]):
+                found.append(event)
+        return found
+
+
+def shipped(name: str) -> Scenario:
+    """A shipped scenario."""
+    return read_scenario(SHIPPED / f"{name}.toml")
+
+
+def run_into(scenario: Scenario, folder: Path, seed: int = 1) -> Run:
+    """Simulate into a folder, and read it back."""
+    facts = simulate(scenario, seed, folder)
+    lines = [line.rstrip("\n") for path in sorted((folder / EVENTS).iterdir()) for line in read_lines(path)]
+    truth = [json.loads(line) for line in read_lines(folder / f"{TRUTH}.jsonl.zst")]
+    return Run(lines, truth, facts)
+
+
+@cache
+def shipped_run(name: str) -> Run:
+    """A shipped scenario with seed 1, simulated once for all tests of a process."""
+    return run_into(shipped(name), Path(mkdtemp()) / name)
+
+
+def truth_by_subscription(run: Run) -> dict[tuple[str, int, str, str], list[dict[str, Any]]]:
+    """The intervals of each subscription and epoch, in order."""
+    found: dict[tuple[str, int, str, str], list[dict[str, Any]]] = {}
+    for one in run.truth:
+        found.setdefault((one["broker"], one["epoch"], one["topic"], one["subscription"]), []).append(one)
+    return found

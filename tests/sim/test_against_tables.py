@@ -1,0 +1,57 @@
+"""What the simulator knows of itself equals what the rules compute from its log: counters, backlogs, sizes, evictions."""
+
+from typing import Any
+
+import pytest
+from lane_tables import Table, tables_of
+from simulated import shipped_run
+
+SCENARIOS = ("life", "channel", "throttled", "throttled_classic", "delayed", "unacked_limit")
+
+
+def last_rows(rows: Table, order: str, *key: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """The last row of each key, by a column of time."""
+    return {tuple(row[name] for name in key): row for row in sorted(rows, key=lambda row: row[order])}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_rules_compute_what_the_simulator_knows(name: str) -> None:
+    run = shipped_run(name)
+    for life in run.facts["lives"]:
+        events = run.events(life)
+        assert [event["seq"] for event in events] == list(range(1, life["events"] + 1))
+        tables = tables_of(events)
+        assert tables["late_events"] == []
+        assert {gap["kind"] for gap in tables["log_gaps"]} <= {"clock_step"}
+        compare_subscriptions(life, tables)
+        compare_topics(life, tables)
+
+
+def compare_subscriptions(life: dict[str, Any], tables: dict[str, Table]) -> None:
+    """Six counters, observed and modelled, and the backlog at the last quota check."""
+    throttle = last_rows(tables["subscription_throttle"], "window_start", "topic", "subscription")
+    backlog = last_rows(tables["subscription_backlog"], "check_time", "topic", "subscription")
+    for one in life["subscriptions"]:
+        key = one["topic"], one["subscription"]
+        for counter, count in (one["counters"] or {}).items():
+            row = throttle[key]
+            assert (key, counter, row[f"{counter}_since_open"], row[f"modelled_{counter}_since_open"]) == (key, counter, count, count)
+        assert (key, backlog[key]["msg_backlog"], backlog[key]["complete"]) == (key, one["msg_backlog"], True)
+    assert {row["unexplained_entries"] for row in tables["subscription_backlog"]} <= {0}
+    assert sum(row["left_mismatches"] for row in tables["subscription_throttle"]) == 0
+
+
+def compare_topics(life: dict[str, Any], tables: dict[str, Table]) -> None:
+    """Sizes and evictions; every decision moves the cursors to where the rules take them."""
+    checks = last_rows(tables["topic_backlog"], "check_time", "topic")
+    for one in life["topics"]:
+        row = checks[one["topic"],]
+        evictions = [row[f"storage_backlog_quota_exceeded_evictions_{kind}"] for kind in ("size", "time")]
+        assert (one["topic"], row["backlog_size"], evictions) == (one["topic"], one["backlog_size"], [*one["evictions"].values()])
+    assert [row for row in tables["quota_evictions"] if not row["agrees"]] == []
+
+
+def test_the_life_of_a_broker_has_evictions_to_compare() -> None:
+    lives = shipped_run("life").facts["lives"]
+    assert sum(sum(topic["evictions"].values()) for life in lives for topic in life["topics"]) > 100
+    assert any(topic["evictions"]["message_age"] for life in lives for topic in life["topics"])
