@@ -153,6 +153,7 @@ FAULTS: list[tuple[str, str, Fault]] = [
     ("a_full_buffer_pauses_only_if_it_may", "channel_backpressure", instead("pause_enabled", "false")),
     ("topics_wait_for_paused_connections", "topic_publish_pauses", and_row(WAITED)),
     ("write_buffers_hold_what_channels_show", "channel_memory", without("true")),
+    ("one_policy_is_in_force", "policies", instead("shadowed_by", "'topic'")),
     ("days_end_in_order", "lane_snapshots", instead("mark", "'day'")),
     ("days_end_in_order", "lane_snapshots", also("mark = 'drained'", "next_seq", "next_seq + 1")),
     ("a_hold_ends_where_it_began", "lane_answers", without("answer = 'held'")),
