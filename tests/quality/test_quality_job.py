@@ -153,6 +153,7 @@ FAULTS: list[tuple[str, str, Fault]] = [
     ("a_full_buffer_pauses_only_if_it_may", "channel_backpressure", instead("pause_enabled", "false")),
     ("topics_wait_for_paused_connections", "topic_publish_pauses", and_row(WAITED)),
     ("write_buffers_hold_what_channels_show", "channel_memory", without("true")),
+    ("one_policy_is_in_force", "policies", instead("shadowed_by", "'topic'")),
     ("backlog_time_has_its_causes", "subscription_causes", one_more("ns")),
     ("backlog_time_has_its_causes", "subscription_causes", one_more("backlog_ns")),
     ("backlog_time_has_its_causes", "subscription_causes", instead("is_main", "false")),

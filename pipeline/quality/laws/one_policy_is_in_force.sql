@@ -1,4 +1,5 @@
 -- Of the places that set a limit one is in force, and it shadows the others; or the limit has ended.
+-- A violating row is a limit, and how many places rule it.
 SELECT broker, epoch, topic, subscription, limit_kind, seen_seq, count(*) AS places, sum(CASE WHEN in_force THEN 1 ELSE 0 END) AS ruling
 FROM policies
 GROUP BY broker, epoch, topic, subscription, limit_kind, seen_seq
