@@ -97,7 +97,9 @@ def test_a_version_that_somebody_else_wrote_is_a_problem(spark: SparkSession, co
     theirs.sql(f"OPTIMIZE {delta_path(warehouse.table('quota_checks'))}")
     theirs.sql(f"DELETE FROM {delta_path(warehouse.table('quota_checks'))} WHERE true")
     found = asked(spark, warehouse)
-    assert [(one["table"], one["operation"]) for one in found["foreign_versions"]] == [("quota_checks", "DELETE"), ("names", "DELETE")]
+    # A table of one file is not OPTIMIZEd: whether there are more depends on how many micro-batches there were.
+    theirs_are = {(one["table"], one["operation"]) for one in found["foreign_versions"]}
+    assert theirs_are - {("quota_checks", "OPTIMIZE")} == {("quota_checks", "DELETE"), ("names", "DELETE")}
     assert all(abs(one["at"] - datetime.now(UTC)) < timedelta(minutes=10) for one in found["foreign_versions"])
     assert "PROBLEM    table quota_checks: somebody else wrote version " in "\n".join(text_lines(found))
 

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 pytestmark = pytest.mark.captures
 
 TABLES = (
-    "names", "dispatch_events", "subscription_throttle", "limiter_windows",
+    "names", "dispatch_events", "subscription_throttle", "limiter_windows", "subscription_causes",
     "channel_backpressure", "channel_transitions", "topic_publish_pauses", "channel_memory",
 )  # fmt: skip
 VIEWS = ("brokers", "newest_windows", "channels_now", "paused_connections", "channel_memory_now", "oom_risk")

@@ -39,7 +39,7 @@ def test_a_limit_that_ended_rules_no_more(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("query", queries(text_of(DOCS / "policies.md")))
 def test_the_queries_of_the_docs_have_rows(spark: SparkSession, query: str) -> None:
-    assert spark.sql(query).count() == 1
+    assert spark.sql(query).count() > 0
 
 
 def test_the_law_holds_and_finds_two_places_that_rule(spark: SparkSession) -> None:
