@@ -10,4 +10,3 @@ def operations_without_our_mark(warehouse: Warehouse) -> list[tuple[str, str]]:
     """(table, operation) of every commit in the logs that lacks it."""
     room = ReadingRoom(warehouse)
     return [(table.name, commit.operation) for table in TABLES for commit in room.commits(table.name) if commit.mark != MARK]
-

@@ -12,9 +12,9 @@ from capture_events import write_events
 from delta.tables import DeltaTable as SparkTable
 from job_run import run_job
 from pyspark.sql import SparkSession
-from whose_versions import operations_without_our_mark
 from quarantined_log import FILES, RUBBISH, STRICT, Damaged, listed
 from upkeep_log import capture
+from whose_versions import operations_without_our_mark
 
 from jobs.cli import main
 from jobs.driver import locked
