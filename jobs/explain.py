@@ -7,7 +7,7 @@ exit: 0 it is well; 1 it is behind; 2 there is no answer, and a line on stderr h
 import argparse
 import re
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from jobs.instants import time_of
@@ -37,22 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the answer. Raises NoAnswer where there is none, BadConfig for a bad time, BadWarehouse where no warehouse is."""
+    from pipeline.verdict.answer import answer
+
     at = None if args.at is None else time_of("--at", args.at)
     window = span_of("--window", args.window)
-    found = explained(look_at(args.warehouse, ("subscription_causes",)), args.topic, args.subscription, args.broker, at, window)
+    found = answer(look_at(args.warehouse, ("subscription_causes",)), args.topic, args.subscription, args.broker, at, window)
     print_document(found, args.format, _lines)
     return BEHIND if found["behind"] else WELL
-
-
-def explained(look: Any, topic: str, subscription: str, broker: str | None, at: datetime | None, window: timedelta) -> dict[str, Any]:
-    """The whole document: the verdict, its sentence, and what to do. Raises NoAnswer."""
-    from pipeline.verdict.advice import advice
-    from pipeline.verdict.evidence import evidence
-    from pipeline.verdict.verdict import verdict
-    from pipeline.verdict.words import sentence
-
-    document = verdict(evidence(look, topic, subscription, broker, at, window))
-    return {"verdict": sentence(document), **document, "advice": [step._asdict() for step in advice(document)]}
 
 
 def span_of(option: str, text: str) -> timedelta:

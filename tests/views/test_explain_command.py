@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from jobs.cli import main
-from jobs.explain import explained, span_of
+from jobs.explain import span_of
 from jobs.shown import visible
 from pipeline.faults import BadConfig
 from pipeline.reading.room import ReadingRoom
+from pipeline.verdict.answer import answer
 from pipeline.verdict.evidence import NoAnswer
 from pipeline.verdict.words import MISSING
 from pipeline.warehouse.layout import Warehouse
@@ -76,14 +77,14 @@ def test_over_the_newest_window_it_says_what_the_view_why_says(room: ReadingRoom
     rows = room.rows("SELECT * FROM why")
     assert len({row["status"] for row in rows}) >= 4
     for row in rows:
-        found = explained(room, row["topic"], row["subscription"], row["broker"], None, timedelta(seconds=60))
+        found = answer(room, row["topic"], row["subscription"], row["broker"], None, timedelta(seconds=60))
         named = ("status", "cause", "level", "dimension", "unknown_reason", "backlog", "waiting", "since")
         assert {name: found[name] for name in named} == {name: row[name] for name in named}
         assert found["share"] == (None if row["share"] is None else pytest.approx(row["share"]))
 
 
 def test_at_an_instant_it_answers_as_of_then(room: ReadingRoom) -> None:
-    found = explained(room, ORDERS, "billing", None, THREE + timedelta(seconds=30), timedelta(seconds=30))
+    found = answer(room, ORDERS, "billing", None, THREE + timedelta(seconds=30), timedelta(seconds=30))
     assert (found["to"], found["now"], found["backlog"]) == (THREE + timedelta(minutes=1), False, 400)
     assert found["share"] == pytest.approx(0.75)
     assert found["more_consumers"] is None, "the view is of now"
@@ -91,11 +92,11 @@ def test_at_an_instant_it_answers_as_of_then(room: ReadingRoom) -> None:
 
 def test_where_the_broker_has_no_window_there_is_no_answer(room: ReadingRoom) -> None:
     with pytest.raises(NoAnswer, match=r"b1:8080 has no finished window from .*; the last one before ends 2026-01-05T03:03:00Z"):
-        explained(room, ORDERS, "billing", None, THREE + timedelta(hours=2), timedelta(minutes=10))
+        answer(room, ORDERS, "billing", None, THREE + timedelta(hours=2), timedelta(minutes=10))
     with pytest.raises(NoAnswer, match=r"nothing happened to billing .* before"):
-        explained(room, ORDERS, "billing", None, THREE - timedelta(hours=2), timedelta(minutes=10))
+        answer(room, ORDERS, "billing", None, THREE - timedelta(hours=2), timedelta(minutes=10))
     with pytest.raises(NoAnswer, match=r"nothing happened to billing .* on b9"):
-        explained(room, ORDERS, "billing", "b9", None, timedelta(minutes=10))
+        answer(room, ORDERS, "billing", "b9", None, timedelta(minutes=10))
 
 
 @pytest.mark.parametrize("text", ["", "10", "m", "0m", "-5m", "1.5h", "10 m", "1w"])
