@@ -15,6 +15,7 @@ COMMANDS = {
     "stream": "read a dispatch-event log into Delta tables, live or once",
     "why": "why every subscription is behind, a line each",
     "explain": "why one subscription is behind, what holds it, what comes next, what to do",
+    "top": "the worst subscriptions, live",
     "report": "an incident as one HTML file: what happened, why, who lost what",
     "sql": "run SQL over the tables and views of a warehouse",
     "status": "who writes a warehouse, how far each query got, what is missing, how large the tables are",
@@ -31,7 +32,7 @@ COMMANDS = {
 #: Those that start no Spark: they need no jars, and look for Java themselves where they need it.
 WITHOUT_SPARK = ("validate", "collector")
 #: Those that only read: the reading room answers them without Spark, where the warehouse is on this machine's file system.
-READERS = ("why", "explain", "report", "sql", "status", "probe")
+READERS = ("why", "explain", "top", "report", "sql", "status", "probe")
 EXAMPLES = """examples:
   ./spark-submit.sh demo
   ./spark-submit.sh stream --events /var/log/pulsar-events --warehouse /data/warehouse

@@ -66,26 +66,21 @@ class TopScreen(App[None]):
         if self._one_at_a_time.locked():
             return
         async with self._one_at_a_time:
-            self._rows = await asyncio.to_thread(self._ask)
-        self.show_rows()
+            rows = await asyncio.to_thread(self._ask)
+        self.show(rows)
 
-    def show_rows(self) -> None:
-        """Put the rows into the table; the cursor stays on its subscription."""
+    def show(self, rows: list[Row]) -> None:
+        """Put rows into the table; the cursor stays on its subscription."""
         table = self.query_one(DataTable)
         chosen = self._key(table.cursor_row)
-        self._rows = ordered(self._rows, self._order)
+        self._rows = ordered(rows, self._order)
         table.clear()
         for row in self._rows:
             table.add_row(*(Text(visible(cell)) for cell in cells(row)))
-        keys = [self._key(place) for place in range(len(self._rows))]
-        if chosen in keys:
-            table.move_cursor(row=keys.index(chosen))
-        self._shown_keys = keys
+        table.move_cursor(row=next((place for place in range(len(self._rows)) if self._key(place) == chosen), 0))
         at = newest(self._rows)
         when = "" if at is None else f", as of {at.isoformat(timespec='seconds').replace('+00:00', 'Z')}"
         self.query_one("#head", Static).update(Text(f"{len(self._rows):,} subscriptions by {_WORDS[self._order]}{when}"))
-
-    _shown_keys: ClassVar[list[tuple[str, ...]]] = []
 
     def _key(self, place: int) -> tuple[str, ...]:
         """Who is in a place of the table."""
@@ -97,7 +92,7 @@ class TopScreen(App[None]):
     def action_order(self, order: str) -> None:
         """Order the rows that are there anew."""
         self._order = order
-        self.show_rows()
+        self.show(self._rows)
 
     async def on_data_table_row_selected(self, chosen: DataTable.RowSelected) -> None:
         """Look into the row under the cursor."""

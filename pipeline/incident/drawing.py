@@ -54,5 +54,6 @@ def line(values: Sequence[tuple[datetime, int | None]], limit: int | None, start
     is_near = limit is not None and 0 < limit <= 4 * most
     top = max(1, most, limit if is_near and limit is not None else 0)
     span_s = (end - start).total_seconds()
-    points = " ".join(f"{(at - start).total_seconds() / span_s * WIDTH:.1f},{HEIGHT - max(0, value) / top * HEIGHT:.1f}" for at, value in known)
+    places = (((at - start).total_seconds() / span_s * WIDTH, HEIGHT - max(0, value) / top * HEIGHT) for at, value in known)
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     return Line(points, round(HEIGHT - limit / top * HEIGHT, 1) if is_near and limit is not None else None, top)

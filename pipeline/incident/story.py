@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from pipeline.faults import BadConfig
+from pipeline.verdict.advice import rate_words
 from pipeline.verdict.answer import answer
 from pipeline.verdict.words import label
 from pipeline.warehouse.literals import instant
@@ -46,7 +47,10 @@ class Story:
 
 
 def story(look: Look, start: datetime | None, end: datetime | None, window: timedelta) -> Story:
-    """From `start` to `end`; without an end to the newest window, without a start the `window` before. Raises BadConfig if nothing is there."""
+    """From `start` to `end`; without an end to the newest window, without a start the `window` before it.
+
+    Raises BadConfig if nothing is there.
+    """
     newest = look.rows("SELECT max(as_of) AS as_of FROM newest_windows")[0]["as_of"]
     if newest is None:
         raise BadConfig("no window is finished yet: there is nothing to report")
@@ -58,10 +62,12 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
         " GROUP BY broker, topic, subscription ORDER BY weight DESC, topic, subscription"
     )
     answers = [answer(look, row["topic"], row["subscription"], row["broker"], end, end - start) for row in worst[:MOST_SUBSCRIPTIONS]]
-    if not worst and not look.rows(f"SELECT 1 AS one FROM limiter_windows WHERE {within} UNION ALL SELECT 1 FROM subscription_throttle WHERE {within} LIMIT 1"):
+    lived = (f"SELECT 1 AS one FROM {table} WHERE {within}" for table in ("limiter_windows", "subscription_throttle", "channel_memory"))
+    if not worst and not look.rows(f"SELECT * FROM ({' UNION ALL '.join(lived)}) LIMIT 1"):
         raise BadConfig(f"no window lies from {start.isoformat()} to {end.isoformat()}; the newest ends {newest.isoformat()}")
     evictions = look.rows(
-        f"SELECT * FROM evictions WHERE decided_at >= {instant(start)} AND decided_at < {instant(end)} ORDER BY decided_at, topic, subscription"
+        f"SELECT * FROM evictions WHERE decided_at >= {instant(start)} AND decided_at < {instant(end)}"
+        " ORDER BY decided_at, topic, subscription"
     )
     channels = look.rows(
         "SELECT broker, conn, max(window_end) AS last, sum(paused_ns) / 1e9 AS paused_s, sum(unwritable_ns) / 1e9 AS unwritable_s,"
@@ -73,11 +79,13 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
         f"SELECT * FROM log_gaps WHERE coalesce(ts_after, ts_before) >= {instant(start)} AND coalesce(ts_before, ts_after) < {instant(end)}"
         f" ORDER BY coalesce(ts_before, ts_after) LIMIT {MOST_ROWS}"
     )
-    moments = sorted([*_causes(look, start, end), *_limits(look, start, end), *map(_eviction, evictions), *map(_gap, gaps)])
+    moments = [*_causes(look, start, end), *_limits(look, start, end), *map(_eviction, evictions), *map(_gap, gaps)]
+    moments.sort(key=lambda one: (one.at, one.kind, one.broker, one.topic or "", one.subscription or ""))
     checks: dict[str, list[Row]] = {}
     for row in look.rows(
         "SELECT topic, check_time, backlog_size, backlog_quota_limit_size, oldest_backlog_message_age_seconds AS age_s,"
-        f" backlog_quota_limit_time FROM topic_backlog WHERE check_time >= {instant(start)} AND check_time < {instant(end)} ORDER BY check_time"
+        f" backlog_quota_limit_time FROM topic_backlog WHERE check_time >= {instant(start)} AND check_time < {instant(end)}"
+        " ORDER BY check_time"
     ):
         checks.setdefault(row["topic"], []).append(row)
     return Story(
@@ -131,7 +139,7 @@ def _limits(look: Look, start: datetime, end: datetime) -> list[Moment]:
             row["broker"],
             row["topic"],
             row["subscription"],
-            f"limit of the {row['level']}: {row['rate']:,} {'messages' if row['dimension'] == 'msg' else 'bytes'} per {row['period_ms'] / 1e3:g} s",
+            f"limit of the {row['level']}: {rate_words({**row, 'period_s': row['period_ms'] / 1e3})}",
         )
         for row in rows
     ]
@@ -139,7 +147,8 @@ def _limits(look: Look, start: datetime, end: datetime) -> list[Moment]:
 
 def _eviction(row: Row) -> Moment:
     lost = f"lost {row['entries_evicted']:,} entries" if row["subscription"] is not None else row["action"]
-    return Moment(row["decided_at"], "eviction", row["broker"], row["topic"], row["subscription"], f"{row['quota_type']} quota exceeded: {lost}")
+    words = f"{row['quota_type']} quota exceeded: {lost}"
+    return Moment(row["decided_at"], "eviction", row["broker"], row["topic"], row["subscription"], words)
 
 
 def _gap(row: Row) -> Moment:
