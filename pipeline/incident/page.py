@@ -23,12 +23,13 @@ def page(told: Story) -> str:
 
 def _charts(told: Story, document: dict[str, Any]) -> dict[str, Any]:
     """Causes over time, and the topic's backlog against its quotas."""
-    checks = told.checks.get(document["topic"], [])
+    checks = [row for row in told.checks.get(document["topic"], []) if document["from"] <= row["check_time"] <= document["to"]]
     size_limit, age_limit = (checks[-1][name] if checks else None for name in ("backlog_quota_limit_size", "backlog_quota_limit_time"))
+    stretch = (document["from"], document["to"])
     return {
-        "bars": cause_bars(document["windows"], document["from"], document["to"]),
-        "size": line([(row["check_time"], row["backlog_size"]) for row in checks], size_limit, told.start, told.end),
-        "age": line([(row["check_time"], row["age_s"]) for row in checks], age_limit, told.start, told.end),
+        "bars": cause_bars(document["windows"], *stretch),
+        "size": line([(row["check_time"], row["backlog_size"]) for row in checks], size_limit, *stretch),
+        "age": line([(row["check_time"], row["age_s"]) for row in checks], age_limit, *stretch),
         "size_limit": size_limit,
         "age_limit": age_limit,
     }

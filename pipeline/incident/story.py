@@ -139,7 +139,7 @@ def _limits(look: Look, start: datetime, end: datetime) -> list[Moment]:
             row["broker"],
             row["topic"],
             row["subscription"],
-            f"limit of the {row['level']}: {rate_words({**row, 'period_s': row['period_ms'] / 1e3})}",
+            f"the {row['level']}'s: {rate_words({**row, 'period_s': row['period_ms'] / 1e3})}",
         )
         for row in rows
     ]
