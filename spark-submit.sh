@@ -116,6 +116,9 @@ done
 export PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH}
 export NUMBA_CACHE_DIR=${NUMBA_CACHE_DIR:-$venv/numba-cache}
 export PYTHONUNBUFFERED=1
+# Without its bytecode a command that only reads would compile what it imports, for a second. Containers often switch it off.
+unset PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX=${PYTHONPYCACHEPREFIX:-$venv/pycache}
 
 if ((${#ours[@]} == 0)); then ours=(--help); fi
 if [[ ${ours[0]} == set-up ]]; then

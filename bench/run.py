@@ -9,6 +9,7 @@ formats: files → ingest → bronze for each format of files, and a plain copy 
 whole:  JSON lines → ingest → lanes → tables, and a plain copy of the lines that is told the columns.
 fold:   a plain numpy pass, and the lane with all packages of rules, on the same rows, on one core and without Spark. Asks for no captures.
 memory: what a lane with ten million retained entries over a thousand topics takes, in memory and as a state blob. Nothing is compared.
+read:   reading commands from a cold shell, on the demo's warehouse and on one of --events rows; and a bare count of one table.
 live:   the job as a user starts it: seconds until its first rows, and from each new file to the tables. Nothing is compared.
 """
 
@@ -33,6 +34,7 @@ from bench.ingest import bench_formats, bench_ingest, bench_whole
 from bench.live import bench_live
 from bench.log import ingested, log_only, multiplied
 from bench.measure import PeakMemory, against_baseline, alternate, cost_of_state, summary
+from bench.read import bench_read
 from bench.runs import TO_END, context
 from bench.stages import bench_stages
 from bench.topics import SUBSCRIPTIONS, append_active, brokers_of, warehouse_with_idle_topics
@@ -224,12 +226,13 @@ BENCHES = {
     "backfill": bench_backfill,
     "watch": bench_watch,
 }
-#: By folder and rounds.
-WITHOUT_CAPTURES: dict[str, Callable[[Path, int], dict[str, Any]]] = {
-    "fold": lambda _, rounds: bench_fold(rounds),
-    "memory": lambda _folder, _rounds: bench_memory(),
-    "stages": lambda _, rounds: bench_stages(rounds),
-    "live": lambda folder, _: bench_live(folder),
+#: By folder, rounds and events.
+WITHOUT_CAPTURES: dict[str, Callable[[Path, int, int], dict[str, Any]]] = {
+    "fold": lambda _folder, rounds, _events: bench_fold(rounds),
+    "memory": lambda _folder, _rounds, _events: bench_memory(),
+    "stages": lambda _folder, rounds, _events: bench_stages(rounds),
+    "live": lambda folder, _rounds, _events: bench_live(folder),
+    "read": bench_read,
 }
 
 
@@ -240,13 +243,14 @@ def main() -> None:
     parser.add_argument("--captures", metavar="GLOB", help="event files of captures")
     parser.add_argument("--copies", type=int, default=14)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--events", type=int, default=100_000_000, help="read: rows of bronze in the large warehouse")
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--store", action="store_true", help="keep the result in bench/baseline.json")
     args = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="dispatch-bench-"))
     try:
         if args.which in WITHOUT_CAPTURES:
-            found = WITHOUT_CAPTURES[args.which](folder, args.rounds)
+            found = WITHOUT_CAPTURES[args.which](folder, args.rounds, args.events)
         elif args.captures is None:
             parser.error(f"{args.which} needs --captures")
         else:

@@ -13,6 +13,10 @@ from pipeline.faults import BadConfig, BadWarehouse
 COMMANDS = {
     "demo": "a real broker's log, bundled, through the job: what was found, beside the broker's own counters",
     "stream": "read a dispatch-event log into Delta tables, live or once",
+    "why": "why every subscription is behind, a line each",
+    "explain": "why one subscription is behind, what holds it, what comes next, what to do",
+    "top": "the worst subscriptions, live",
+    "report": "an incident as one HTML file: what happened, why, who lost what",
     "sql": "run SQL over the tables and views of a warehouse",
     "status": "who writes a warehouse, how far each query got, what is missing, how large the tables are",
     "probe": "what every topic and subscription looked like at an instant",
@@ -29,7 +33,7 @@ COMMANDS = {
 #: Those that start no Spark: they need no jars, and look for Java themselves where they need it.
 WITHOUT_SPARK = ("validate", "collector", "simulate")
 #: Those that only read: the reading room answers them without Spark, where the warehouse is on this machine's file system.
-READERS = ("sql", "status", "probe")
+READERS = ("why", "explain", "top", "report", "sql", "status", "probe")
 EXAMPLES = """examples:
   ./spark-submit.sh demo
   ./spark-submit.sh stream --events /var/log/pulsar-events --warehouse /data/warehouse
@@ -45,7 +49,8 @@ Spark's own options may stand anywhere before a lone --:
 Without them conf/spark-defaults.conf holds: local[*], and no web interface (--conf spark.ui.enabled=true for one).
 SPARK_HOME, PYSPARK_PYTHON, JAVA_HOME and PYTHON (which Python makes .venv) are honoured.
 
-exit: 0 done; 1 the job failed, or demo, validate or quality found something wrong; 2 an argument, setting or warehouse that cannot work
+exit: 0 done; 1 the job failed; demo, validate or quality found something wrong; explain found a subscription behind;
+2 an argument, setting or warehouse that cannot work
 """
 
 

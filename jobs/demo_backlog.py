@@ -3,7 +3,8 @@
 from typing import Any
 
 from jobs.broker_metrics import check_buckets, eviction_counters
-from jobs.shown import aligned, duration
+from jobs.shown import aligned
+from pipeline.verdict.duration import duration
 from pipeline.warehouse.look import Look
 from schemas.packages.backlog.quotas import BUCKET_NAMES, BUCKETS_S
 

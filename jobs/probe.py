@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jobs.instants import time_of
 from jobs.reader import look_at
 from jobs.shown import aligned, in_utc
 from pipeline.faults import BadConfig
@@ -95,13 +96,7 @@ def run(args: argparse.Namespace) -> int:
 
 def micros_of(text: str) -> int:
     """An instant in µs since 1970; BadConfig for what is none, or has no zone."""
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None:
-        raise BadConfig(f"--at {text}: expected an ISO 8601 time with its zone, as 2026-11-21T11:30:05.5Z or 2026-11-21T12:30:05.5+01:00")
-    return (at - _START) // timedelta(microseconds=1)
+    return (time_of("--at", text) - _START) // timedelta(microseconds=1)
 
 
 def text_of(us: int) -> str:
@@ -128,6 +123,7 @@ def probe(
 
 def brokers_at(look: "Look", at_us: int, broker: str | None, topic: str | None) -> list[LivingBroker]:
     """Per broker its last epoch that began until the instant. With `topic` only where its log knows that topic."""
+    from pipeline.warehouse.literals import quoted
     from schemas.events import CODES
 
     of_topic = "true" if topic is None else f"coalesce(max(topic = {quoted(topic)}), false)"
@@ -152,11 +148,6 @@ def brokers_at(look: "Look", at_us: int, broker: str | None, topic: str | None) 
         )
         for row in chosen
     ]
-
-
-def quoted(text: str) -> str:
-    """A text in Spark's SQL."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def json_lines(brokers: list[LivingBroker], tables: dict[str, list[dict[str, Any]]]) -> Iterable[str]:

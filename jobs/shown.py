@@ -21,14 +21,9 @@ def _json_value(value: Any) -> str:
     raise TypeError(f"no JSON for {type(value)}")
 
 
-def duration(seconds: int) -> str:
-    """Seconds for a person, in their two largest units: `2 d 19 h`, `3 min 5 s`, `42 s`."""
-    parts = []
-    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
-        count, seconds = divmod(seconds, size)
-        if count:
-            parts.append(f"{count} {name}")
-    return " ".join(parts[:2]) or "0 s"
+def visible(text: str) -> str:
+    """Names come out of a log that others write: what would steer a terminal, or turn a line around, is shown as its code."""
+    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
 
 
 def aligned(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from jobs.reader import look_at
-from jobs.shown import aligned, duration, print_document
+from jobs.shown import aligned, print_document
+from pipeline.verdict.duration import duration
 
 EXAMPLES = """examples:
   ./spark-submit.sh status --warehouse /data/warehouse

@@ -31,6 +31,8 @@ class _ForDuckDB(DuckDB):
             exp.ArgMin: lambda self, e: self.func("ARG_MIN_NULL", e.this, e.expression),
             # Of nulls alone DuckDB's count_if is null, Spark's 0.
             exp.CountIf: lambda self, e: f"COUNT(CASE WHEN {self.sql(e, 'this')} THEN 1 END)",
+            # Spark cuts microseconds off, DuckDB rounds them.
+            exp.UnixMillis: lambda self, e: f"(EPOCH_US({self.sql(e, 'this')}) // 1000)",
             exp.SafeMultiply: lambda self, e: f"TRY({self.binary(exp.Mul(this=e.this, expression=e.expression), '*')})",
         }
 

@@ -9,7 +9,7 @@ WITH losing AS (
   FROM quota_losers
   GROUP BY broker, epoch, topic, check_number, quota_type
 )
-SELECT b.*, l.loses_first, coalesce(array_except(l.subscriptions, array(l.loses_first)), array()) AS others_losing
+SELECT b.*, l.loses_first, coalesce(array_sort(array_except(l.subscriptions, array(l.loses_first))), array()) AS others_losing
 FROM quota_breaches b
 LEFT JOIN losing l
   ON l.broker = b.broker AND l.epoch = b.epoch AND l.topic = b.topic AND l.check_number = b.check_number AND l.quota_type = b.quota_type

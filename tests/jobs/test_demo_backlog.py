@@ -6,7 +6,7 @@ import pytest
 
 from jobs.broker_metrics import check_buckets, eviction_counters
 from jobs.demo_backlog import compared_checks, compared_evictions, our_evictions
-from jobs.shown import duration
+from pipeline.verdict.duration import duration
 
 METRICS = (Path(__file__).resolve().parents[2] / "demo/y_incident/metrics.txt").read_text(encoding="utf-8")
 AUDIT, CLICKS = "persistent://real/y/audit", "persistent://real/y/clicks"

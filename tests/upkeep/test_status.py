@@ -92,10 +92,10 @@ def test_unfit_checkpoints_and_dead_drivers_come_first(spark: SparkSession, copi
 def test_a_version_that_somebody_else_wrote_is_a_problem(spark: SparkSession, copied: Callable[[], Warehouse]) -> None:
     warehouse = copied()
     DeltaTable(warehouse.table("names")).delete("level = 'topic'")
-    theirs = spark.newSession()
-    theirs.conf.unset(*SPARK_MARKS)
-    theirs.sql(f"OPTIMIZE {delta_path(warehouse.table('quota_checks'))}")
-    theirs.sql(f"DELETE FROM {delta_path(warehouse.table('quota_checks'))} WHERE true")
+    somebody = spark.newSession()
+    somebody.conf.unset(*SPARK_MARKS)
+    somebody.sql(f"OPTIMIZE {delta_path(warehouse.table('quota_checks'))}")
+    somebody.sql(f"DELETE FROM {delta_path(warehouse.table('quota_checks'))} WHERE true")
     found = asked(spark, warehouse)
     # A table of one file is not OPTIMIZEd: whether there are more depends on how many micro-batches there were.
     theirs_are = {(one["table"], one["operation"]) for one in found["foreign_versions"]}

@@ -26,6 +26,8 @@ from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables import TABLES_BY_NAME
 
+#: Of the local file system: no session is asked.
+NO_SPARK: Any = None
 EPOCH = 1_767_570_000_000
 THREE = datetime(2026, 1, 5, 3, tzinfo=UTC)
 ORDERS = "persistent://shop/eu/orders"
@@ -159,7 +161,17 @@ def empty_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactor
 @pytest.fixture(scope="session")
 def filled_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     """The tables with the rows above."""
-    filled = Warehouse(str(tmp_path_factory.mktemp("filled") / "warehouse"))
+    return fill(spark, Warehouse(str(tmp_path_factory.mktemp("filled") / "warehouse")))
+
+
+@pytest.fixture(scope="session")
+def small_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """The same, made without Spark. Nobody changes it."""
+    return fill(NO_SPARK, Warehouse(f"file:{tmp_path_factory.mktemp('small') / 'warehouse'}"))
+
+
+def fill(spark: SparkSession, filled: Warehouse) -> Warehouse:
+    """Make the tables with the rows above; of a local folder no session is asked."""
     create_missing_tables(spark, filled)
     of_lanes = {
         "subscription_throttle": throttle_rows(),

@@ -1,0 +1,79 @@
+"""How long a person waits who asks a warehouse: each reading command from a cold shell, on the demo's warehouse and on a large one."""
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.read_large import large_warehouse
+from jobs.session import ROOT
+
+SCRIPT = str(ROOT / "spark-submit.sh")
+TOPIC, SUBSCRIPTION, AT = "persistent://real/y/orders", "billing", "2026-11-21T11:48:00Z"
+#: The least that anybody would need who asks a Delta table by the same libraries: import them, list the files, count.
+REFERENCE = (
+    "import sys, duckdb, deltalake\n"
+    "table = deltalake.DeltaTable(sys.argv[1])\n"
+    "print(duckdb.sql(f'SELECT count(*) FROM read_parquet({table.file_uris()})').fetchall())\n"
+)
+#: What a command may take at most: on the demo's warehouse, and on the large one.
+BOUNDS_S = {"demo": 2.0, "large": 5.0}
+
+
+def bench_read(folder: Path, rounds: int, events: int) -> dict[str, Any]:
+    """Seconds of every command, the median of `rounds`, on the demo's warehouse and on copies of it with `events` rows of bronze in all.
+
+    `ratio`: seconds of the reference on the demo's warehouse over those of the slowest command.
+    """
+    demo = folder / "demo"
+    subprocess.run([SCRIPT, "demo", "--warehouse", str(demo)], check=True, stdout=subprocess.DEVNULL)
+    small = _seconds(demo, folder, rounds)
+    large_at, rows = large_warehouse(demo, folder / "large", events)
+    large = _seconds(large_at, folder, rounds)
+    slowest = max(seconds for name, seconds in small.items() if name != "reference")
+    return {
+        "ratio": round(small["reference"] / slowest, 3),
+        "demo_s": small,
+        "large_s": large,
+        "large_rows": rows,
+        "growth": {name: round(large[name] / small[name], 2) for name in small},
+        "within_bounds": {
+            name: all(seconds <= BOUNDS_S[name] for command, seconds in found.items() if command != "reference")
+            for name, found in (("demo", small), ("large", large))
+        },
+    }
+
+
+def commands(warehouse: Path, folder: Path) -> Mapping[str, Sequence[str]]:
+    """Every command that only reads."""
+    asked: dict[str, Sequence[str]] = {
+        "sql": ("sql", "SELECT * FROM throttled_now"),
+        "status": ("status",),
+        "why": ("why",),
+        "explain": ("explain", TOPIC, SUBSCRIPTION),
+        "top": ("top",),
+        "probe": ("probe", "--at", AT, "--broker", "127.0.0.1:8080"),
+        "report": ("report", "--out", str(folder / "incident.html")),
+    }
+    at = ("--warehouse", str(warehouse))
+    found = {name: (SCRIPT, *words, *at) for name, words in asked.items()}
+    return {"reference": (sys.executable, "-c", REFERENCE, str(warehouse / "dispatch_events")), **found}
+
+
+def _seconds(warehouse: Path, folder: Path, rounds: int) -> dict[str, float]:
+    """Median of each command, in turn; the first round warms the disk's cache and is not counted."""
+    found: dict[str, list[float]] = {}
+    for number in range(rounds + 1):
+        for name, command in commands(warehouse, folder).items():
+            began = time.perf_counter()
+            done = subprocess.run(command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=False)
+            seconds = time.perf_counter() - began
+            if done.returncode > 1:
+                raise SystemExit(f"{' '.join(command)} ended with {done.returncode}")
+            print(f"  round {number}: {name} {seconds:.2f} s", flush=True)
+            if number:
+                found.setdefault(name, []).append(seconds)
+    return {name: round(statistics.median(times), 2) for name, times in found.items()}

@@ -1,0 +1,156 @@
+"""What happened in a stretch of time, asked of a warehouse: a moment each, in order, and the rows behind them."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from pipeline.faults import BadConfig
+from pipeline.verdict.advice import rate_words
+from pipeline.verdict.answer import answer
+from pipeline.verdict.words import label
+from pipeline.warehouse.literals import instant
+from pipeline.warehouse.look import Look
+
+Row = dict[str, Any]
+#: A page is read by people: beyond these the worst, or the first, are shown, and how many were left out.
+MOST_SUBSCRIPTIONS = 8
+MOST_MOMENTS = 400
+MOST_ROWS = 200
+
+
+class Moment(NamedTuple):
+    """`kind` is cause, eviction, limit, channel or log; `broker`, `topic`, `subscription` are null where it is of none."""
+
+    at: datetime
+    kind: str
+    broker: str
+    topic: str | None
+    subscription: str | None
+    words: str
+
+
+@dataclass(frozen=True)
+class Story:
+    """`answers`: documents of `explain`, the worst first; of `behind` subscriptions with a backlog. `checks`: by topic."""
+
+    warehouse: str
+    start: datetime
+    end: datetime
+    behind: int
+    answers: list[Row]
+    moments: list[Moment]
+    more_moments: int
+    checks: dict[str, list[Row]]
+    evictions: list[Row]
+    channels: list[Row]
+    gaps: list[Row]
+
+
+def story(look: Look, start: datetime | None, end: datetime | None, window: timedelta) -> Story:
+    """From `start` to `end`; without an end to the newest window, without a start the `window` before it.
+
+    Raises BadConfig if nothing is there.
+    """
+    newest = look.rows("SELECT max(as_of) AS as_of FROM newest_windows")[0]["as_of"]
+    if newest is None:
+        raise BadConfig("no window is finished yet: there is nothing to report")
+    end = min(end, newest) if end is not None else newest
+    start = start if start is not None else end - window
+    within = f"window_end > {instant(start)} AND window_start < {instant(end)}"
+    worst = look.rows(
+        f"SELECT broker, topic, subscription, sum(entry_us) AS weight FROM subscription_causes WHERE {within}"
+        " GROUP BY broker, topic, subscription ORDER BY weight DESC, topic, subscription"
+    )
+    answers = [answer(look, row["topic"], row["subscription"], row["broker"], end, end - start) for row in worst[:MOST_SUBSCRIPTIONS]]
+    lived = (f"SELECT 1 AS one FROM {table} WHERE {within}" for table in ("limiter_windows", "subscription_throttle", "channel_memory"))
+    if not worst and not look.rows(f"SELECT * FROM ({' UNION ALL '.join(lived)}) LIMIT 1"):
+        raise BadConfig(f"no window lies from {start.isoformat()} to {end.isoformat()}; the newest ends {newest.isoformat()}")
+    evictions = look.rows(
+        f"SELECT * FROM evictions WHERE decided_at >= {instant(start)} AND decided_at < {instant(end)}"
+        " ORDER BY decided_at, topic, subscription"
+    )
+    channels = look.rows(
+        "SELECT broker, conn, max(window_end) AS last, sum(paused_ns) / 1e9 AS paused_s, sum(unwritable_ns) / 1e9 AS unwritable_s,"
+        f" sum(paused_count) AS pauses, max(pending_bytes_max) AS pending_bytes FROM channel_backpressure WHERE {within}"
+        " GROUP BY broker, conn HAVING sum(paused_ns) + sum(unwritable_ns) > 0 ORDER BY sum(paused_ns) + sum(unwritable_ns) DESC, conn"
+        f" LIMIT {MOST_ROWS}"
+    )
+    gaps = look.rows(
+        f"SELECT * FROM log_gaps WHERE coalesce(ts_after, ts_before) >= {instant(start)} AND coalesce(ts_before, ts_after) < {instant(end)}"
+        f" ORDER BY coalesce(ts_before, ts_after) LIMIT {MOST_ROWS}"
+    )
+    moments = [*_causes(look, start, end), *_limits(look, start, end), *map(_eviction, evictions), *map(_gap, gaps)]
+    moments.sort(key=lambda one: (one.at, one.kind, one.broker, one.topic or "", one.subscription or ""))
+    checks: dict[str, list[Row]] = {}
+    for row in look.rows(
+        "SELECT topic, check_time, backlog_size, backlog_quota_limit_size, oldest_backlog_message_age_seconds AS age_s,"
+        f" backlog_quota_limit_time FROM topic_backlog WHERE check_time >= {instant(start)} AND check_time < {instant(end)}"
+        " ORDER BY check_time"
+    ):
+        checks.setdefault(row["topic"], []).append(row)
+    return Story(
+        warehouse=look.warehouse.root,
+        start=start,
+        end=end,
+        behind=len(worst),
+        answers=answers,
+        moments=moments[:MOST_MOMENTS],
+        more_moments=max(0, len(moments) - MOST_MOMENTS),
+        checks=checks,
+        evictions=[row for row in evictions if row["subscription"] is not None and row["entries_evicted"]],
+        channels=channels,
+        gaps=gaps,
+    )
+
+
+def _causes(look: Look, start: datetime, end: datetime) -> list[Moment]:
+    """When the main cause of a subscription began: runs that are over, and those of the newest windows."""
+    named = "broker, topic, subscription, cause, level, dimension, unknown_reason"
+    over = f"SELECT {named}, since, until FROM subscription_status WHERE since < {instant(end)} AND until > {instant(start)}"
+    still = (
+        f"SELECT c.broker, c.topic, c.subscription, c.cause, c.level, c.dimension, c.unknown_reason, c.main_since AS since,"
+        " CAST(NULL AS TIMESTAMP) AS until FROM subscription_causes c JOIN newest_windows n ON n.broker = c.broker AND n.epoch = c.epoch"
+        " AND n.clock_segment = c.clock_segment AND n.window_start = c.window_start"
+        f" WHERE c.is_main AND c.backlog_end > 0 AND c.main_since < {instant(end)}"
+    )
+    return [
+        Moment(
+            max(row["since"], start),
+            "cause",
+            row["broker"],
+            row["topic"],
+            row["subscription"],
+            f"{label(row)}{'' if row['since'] >= start else ', since before'}",
+        )
+        for row in look.rows(f"{over} UNION ALL {still}")
+    ]
+
+
+def _limits(look: Look, start: datetime, end: datetime) -> list[Moment]:
+    """When a limiter was made or its rate set."""
+    rows = look.rows(
+        "SELECT DISTINCT broker, topic, subscription, level, dimension, rate, period_ms, created_at FROM limiter_windows"
+        f" WHERE created_at >= {instant(start)} AND created_at < {instant(end)}"
+    )
+    return [
+        Moment(
+            row["created_at"],
+            "limit",
+            row["broker"],
+            row["topic"],
+            row["subscription"],
+            f"the {row['level']}'s: {rate_words({**row, 'period_s': row['period_ms'] / 1e3})}",
+        )
+        for row in rows
+    ]
+
+
+def _eviction(row: Row) -> Moment:
+    lost = f"lost {row['entries_evicted']:,} entries" if row["subscription"] is not None else row["action"]
+    words = f"{row['quota_type']} quota exceeded: {lost}"
+    return Moment(row["decided_at"], "eviction", row["broker"], row["topic"], row["subscription"], words)
+
+
+def _gap(row: Row) -> Moment:
+    words = f"{row['events']:,} events of the log lost" if row["kind"] == "lost" else "the broker's clock was set"
+    return Moment(row["ts_before"] or row["ts_after"], "log", row["broker"], None, None, words)

@@ -1,0 +1,190 @@
+"""What a verdict is made of: rows of the tables about one subscription and one stretch of time. It only asks; verdict.py judges."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from pipeline.faults import BadConfig
+from pipeline.views.catalog import VIEWS
+from pipeline.warehouse.literals import instant, quoted
+from pipeline.warehouse.look import Look
+
+Row = dict[str, Any]
+#: The view that knows who set a limit, where this version has it.
+LIMITS_IN_FORCE = "limits_in_force"
+#: Tables of which every broker that runs has a row in each window.
+_WITH_WINDOWS = ("subscription_throttle", "limiter_windows", "subscription_causes", "channel_memory")
+_WINDOW = "clock_segment, window_start, window_end"
+
+
+class NoAnswer(BadConfig):
+    """The tables hold nothing from which the question could be answered; the message says what they lack."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Rows by the tables and views that they are of; empty where there are none. Times have the zone UTC.
+
+    `start` to `end`: whole windows. `is_now`: no newer window of the broker is there, so that rows of views of now belong to the stretch.
+    `set_by` is None where this version of the project does not know who sets limits.
+    """
+
+    broker: str
+    epoch: int
+    topic: str
+    subscription: str
+    start: datetime
+    end: datetime
+    is_now: bool
+    causes: list[Row]
+    throttle: list[Row]
+    limits: list[Row]
+    set_by: list[Row] | None
+    neighbours: list[Row]
+    quotas: list[Row]
+    rates: list[Row]
+    more_consumers: list[Row]
+
+
+def evidence(look: Look, topic: str, subscription: str, broker: str | None, at: datetime | None, window: timedelta) -> Evidence:
+    """Of the last `window` before `at` (now: the end of the broker's newest window), in whole windows.
+
+    Of several brokers that had the topic the last one, or `broker`. Raises NoAnswer with the reason where there is nothing to judge.
+    """
+    found, epoch = _life(look, topic, subscription, broker, at)
+    of_epoch = f"broker = {quoted(found)} AND epoch = {epoch}"
+    first, newest, last = _windows(look, of_epoch, at)
+    if last is None or (at is not None and last["window_end"] <= at - window):
+        before = "" if last is None else f"; the last one before ends {_shown(last['window_end'])}"
+        when = "" if at is None else f" from {_shown(at - window)} to {_shown(at)}"
+        raise NoAnswer(f"{found} has no finished window{when}{before}")
+    end = last["window_end"]
+    start = max((end if at is None else min(at, end)) - window, min(first, last["window_start"]))
+    asked = _Asked(of_epoch, topic, subscription, start, end)
+    is_now = last == newest
+    causes = look.rows(
+        f"SELECT * FROM subscription_causes WHERE {asked.here} AND {asked.stretch} ORDER BY {_WINDOW}, entry_us DESC, ns DESC, cause"
+    )
+    return Evidence(
+        broker=found,
+        epoch=epoch,
+        topic=topic,
+        subscription=subscription,
+        start=min([start, *(row["window_start"] for row in causes)]),
+        end=end,
+        is_now=is_now,
+        causes=causes,
+        throttle=look.rows(f"SELECT * FROM subscription_throttle WHERE {asked.here} AND {asked.stretch} ORDER BY {_WINDOW}"),
+        limits=look.rows(_limits(asked)),
+        set_by=_set_by(look, asked) if is_now else None,
+        neighbours=look.rows(_neighbours(asked)),
+        quotas=look.rows(_quotas(asked)),
+        rates=look.rows(_rates(asked)),
+        more_consumers=look.rows(f"SELECT * FROM more_consumers WHERE {asked.here}") if is_now else [],
+    )
+
+
+class _Asked(NamedTuple):
+    """Conditions of the queries, and what they are about."""
+
+    of_epoch: str
+    topic: str
+    subscription: str
+    start: datetime
+    end: datetime
+
+    @property
+    def here(self) -> str:
+        """Rows of the subscription."""
+        return f"{self.of_epoch} AND topic = {quoted(self.topic)} AND subscription = {quoted(self.subscription)}"
+
+    @property
+    def stretch(self) -> str:
+        """Windows of the stretch."""
+        return f"window_end > {instant(self.start)} AND window_start < {instant(self.end)}"
+
+
+def _life(look: Look, topic: str, subscription: str, broker: str | None, at: datetime | None) -> tuple[str, int]:
+    """Broker and epoch that had the subscription last. Raises NoAnswer if none had it."""
+    whose = f"topic = {quoted(topic)} AND subscription = {quoted(subscription)}"
+    where = whose if broker is None else f"{whose} AND broker = {quoted(broker)}"
+    seen = (("subscription_throttle", "window_start"), ("subscription_causes", "window_start"), ("subscription_backlog", "check_time"))
+    life = " UNION ALL ".join(
+        f"SELECT broker, epoch, {time} AS seen_at FROM {table} WHERE {where}{'' if at is None else f' AND {time} < {instant(at)}'}"
+        for table, time in seen
+    )
+    last = f"SELECT broker, epoch, max(seen_at) AS last FROM ({life}) GROUP BY broker, epoch ORDER BY last DESC, epoch DESC LIMIT 1"
+    found = look.rows(last)
+    if not found:
+        raise NoAnswer(_unknown(look, topic, subscription, broker, at))
+    return found[0]["broker"], found[0]["epoch"]
+
+
+def _limits(asked: _Asked) -> str:
+    """The latest row of every limiter that the subscription's reads pass."""
+    return (
+        "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY level, topic, subscription, dimension ORDER BY clock_segment DESC,"
+        f" window_start DESC, created_at DESC) AS age FROM limiter_windows WHERE {asked.of_epoch} AND window_start < {instant(asked.end)}"
+        f" AND (topic IS NULL OR topic = {quoted(asked.topic)})"
+        f" AND (subscription IS NULL OR subscription = {quoted(asked.subscription)})) WHERE age = 1 AND closed_at IS NULL"
+    )
+
+
+def _neighbours(asked: _Asked) -> str:
+    """What each subscription got of the shared limiters while they were binding."""
+    return (
+        "SELECT level, limiter_topic, dimension, topic, subscription, sum(used) AS used FROM noisy_neighbours"
+        f" WHERE {asked.of_epoch} AND {asked.stretch} AND (limiter_topic IS NULL OR limiter_topic = {quoted(asked.topic)})"
+        " GROUP BY level, limiter_topic, dimension, topic, subscription"
+    )
+
+
+def _quotas(asked: _Asked) -> str:
+    """The latest forecast of each quota of the topic."""
+    return (
+        "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY quota_type ORDER BY check_number DESC) AS age FROM quota_forecasts"
+        f" WHERE {asked.of_epoch} AND topic = {quoted(asked.topic)} AND check_time <= {instant(asked.end)}) WHERE age = 1"
+    )
+
+
+def _rates(asked: _Asked) -> str:
+    """The pace between the last two checks."""
+    return f"SELECT * FROM subscription_rates WHERE {asked.here} AND to_time <= {instant(asked.end)} ORDER BY check_number DESC LIMIT 1"
+
+
+def _windows(look: Look, of_epoch: str, at: datetime | None) -> tuple[datetime, Row | None, Row | None]:
+    """When the epoch's first window begins, its newest window, and the last one that begins before `at`.
+
+    By clock segment first: a clock may have been set back.
+    """
+    windows = " UNION ALL ".join(f"SELECT {_WINDOW} FROM {table} WHERE {of_epoch}" for table in _WITH_WINDOWS)
+    query = f"SELECT {_WINDOW} FROM ({windows}) WHERE {{}} ORDER BY clock_segment DESC, window_start DESC LIMIT 1"
+    first = look.rows(f"SELECT min(window_start) AS first FROM ({windows})")[0]["first"]
+    newest = next(iter(look.rows(query.format("true"))), None)
+    return first, newest, newest if at is None else next(iter(look.rows(query.format(f"window_start < {instant(at)}"))), None)
+
+
+def _set_by(look: Look, asked: _Asked) -> list[Row] | None:
+    """Who set the limits that are in force."""
+    if LIMITS_IN_FORCE not in VIEWS:
+        return None
+    return look.rows(f"SELECT * FROM {LIMITS_IN_FORCE} WHERE {asked.of_epoch} AND (topic IS NULL OR topic = {quoted(asked.topic)})")
+
+
+def _unknown(look: Look, topic: str, subscription: str, broker: str | None, at: datetime | None) -> str:
+    """Why nothing is known of the subscription: a wrong name, or nothing happened to it."""
+    names = look.rows("SELECT DISTINCT topic, subscription FROM names WHERE level = 'subscription'")
+    topics = {row["topic"] for row in names}
+    if topic not in topics:
+        near = get_close_matches(topic, list(topics), 1)
+        return f"no subscription of a topic {topic} is in the log{f'; did you mean {near[0]}?' if near else ''}"
+    of_topic = sorted(row["subscription"] for row in names if row["topic"] == topic)
+    if subscription not in of_topic:
+        return f"topic {topic} has no subscription {subscription} in the log, only {', '.join(of_topic)}"
+    where, when = "" if broker is None else f" on {broker}", "" if at is None else f" before {_shown(at)}"
+    return f"nothing happened to {subscription} of {topic}{where}{when} that a window has: no backlog, no read"
+
+
+def _shown(at: datetime) -> str:
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,238 @@
+"""The verdict on a subscription: pure, evidence in, a document out. The document's keys are a promise (docs/why.md)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pipeline.verdict.evidence import Evidence, Row
+
+Document = dict[str, Any]
+#: Status words, as in the view `why`.
+CURRENT, KEEPING_UP = "current", "keeping up"
+STATUS = {
+    "no_consumer": "no consumer",
+    "throttled": "held back",
+    "channel": "channel blocked",
+    "no_permits": "slow consumers",
+    "unacked_limit": "unacked limit",
+    "in_flight": "unacknowledged",
+    "reading": "slow storage",
+    "catching_up": "catching up",
+}
+_MOVING = ("in_flight", "catching_up")
+NOT_IN_THIS_LOG = "not in this log"
+#: What is set where, by the level of the limiter: the view limits_in_force names it so.
+_LIMIT_KINDS = {"broker": "broker_dispatch_rate", "topic": "topic_dispatch_rate", "subscription": "subscription_dispatch_rate"}
+#: From these shares of entries × time on a verdict is believed.
+HIGH_SHARE, LOW_SHARE = 0.5, 0.34
+FEW_UNKNOWN, MANY_UNKNOWN = 0.01, 0.2
+_US_PER_S = 1e6
+_NS_PER_S = 1e9
+
+
+class Account(NamedTuple):
+    """What backlog is charged to; null where a cause has no such part."""
+
+    cause: str
+    level: str | None
+    dimension: str | None
+    unknown_reason: str | None
+
+
+def verdict(evidence: Evidence) -> Document:
+    """What holds the subscription, since when, what comes next. JSON-ready but for times, which have a zone."""
+    shares = _shares(evidence.causes)
+    main = shares[0] if shares else {}
+    last = [row for row in evidence.causes if row["window_end"] == evidence.end]
+    status = _status(last)
+    document: Document = {
+        "broker": evidence.broker,
+        "epoch": evidence.epoch,
+        "topic": evidence.topic,
+        "subscription": evidence.subscription,
+        "from": evidence.start,
+        "to": evidence.end,
+        "now": evidence.is_now,
+        "status": status,
+        "behind": status not in (CURRENT, KEEPING_UP),
+        **{name: main.get(name) for name in (*Account._fields, "share", "time_share")},
+        "since": _since(evidence.causes, main),
+        "backlog": max((row["backlog_end"] for row in last), default=0),
+        "waiting": max((row["waiting_end"] for row in last), default=0),
+        "backlog_s": sum(row["ns"] for row in evidence.causes) / _NS_PER_S,
+        "causes": shares,
+        "windows": _windows(evidence.causes),
+        "sub_type": evidence.throttle[-1]["sub_type"] if evidence.throttle else None,
+        "dispatched_msgs": sum(row["dispatched_msgs"] for row in evidence.throttle),
+        "limits": _limits(evidence),
+        "shared_with": _neighbours(evidence.neighbours, main, evidence),
+        "quotas": [_quota(row) for row in sorted(evidence.quotas, key=lambda row: row["quota_type"])],
+        "catch_up": _catch_up(evidence.rates),
+        "more_consumers": _more_consumers(evidence.more_consumers),
+    }
+    missing = _missing(evidence, document)
+    return {**document, "confidence": _confidence(document, missing), "missing": missing}
+
+
+def _account(row: Row) -> Account:
+    return Account(row["cause"], row["level"], row["dimension"], row["unknown_reason"])
+
+
+def _shares(causes: Sequence[Row]) -> list[Document]:
+    """What the stretch's backlog is charged to, the largest share first. By entries × time; by time alone where no entry has a weight."""
+    ns: dict[Account, int] = defaultdict(int)
+    entry_us: dict[Account, int] = defaultdict(int)
+    for row in causes:
+        ns[_account(row)] += row["ns"]
+        entry_us[_account(row)] += row["entry_us"]
+    weights = entry_us if sum(entry_us.values()) else ns
+    all_ns, all_weight = sum(ns.values()), sum(weights.values())
+    ordered = sorted(ns, key=lambda one: (-weights[one], -ns[one], tuple(str(part) for part in one)))
+    return [
+        {**one._asdict(), "share": weights[one] / all_weight, "time_share": ns[one] / all_ns, "seconds": ns[one] / _NS_PER_S}
+        for one in ordered
+    ]
+
+
+def _main_of(window: Sequence[Row]) -> Row:
+    """The row of a window that has the most entries × time, as the table marks it."""
+    return next((row for row in window if row["is_main"]), window[0])
+
+
+def _status(last: Sequence[Row]) -> str:
+    """At the end of the last window, by the rule of the view `why`."""
+    if not last or max(row["backlog_end"] for row in last) == 0:
+        return CURRENT
+    main = _main_of(last)
+    whole_ns = (main["window_end"] - main["window_start"]).total_seconds() * _NS_PER_S
+    if main["cause"] in _MOVING and main["backlog_ns"] < whole_ns:
+        return KEEPING_UP
+    return STATUS.get(str(main["cause"]), str(main["cause"]))
+
+
+def _since(causes: Sequence[Row], main: Mapping[str, Any]) -> datetime | None:
+    """When the main cause began: its unbroken run up to the end where it is the main one there, else its first charge in the stretch."""
+    charged = [row for row in causes if main and _account(row) == Account(*(main[name] for name in Account._fields))]
+    if not charged:
+        return None
+    newest = charged[-1]
+    is_last = newest["window_end"] == causes[-1]["window_end"]
+    since: datetime = newest["main_since"] if newest["is_main"] and is_last else charged[0]["first_at"]
+    return since
+
+
+def _windows(causes: Sequence[Row]) -> list[Document]:
+    """Per window with a backlog its seconds, and the share of them that each cause has."""
+    found: dict[tuple[int, datetime], list[Row]] = defaultdict(list)
+    for row in causes:
+        found[row["clock_segment"], row["window_start"]].append(row)
+    return [
+        {
+            "window_start": rows[0]["window_start"],
+            "window_end": rows[0]["window_end"],
+            "backlog_s": sum(row["ns"] for row in rows) / _NS_PER_S,
+            "backlog": rows[0]["backlog_end"],
+            "causes": [{**_account(row)._asdict(), "seconds": row["ns"] / _NS_PER_S} for row in rows],
+        }
+        for _, rows in sorted(found.items())
+    ]
+
+
+def _limits(evidence: Evidence) -> list[Document]:
+    """Every limiter that the subscription's reads pass, the least of each dimension first, and who set it."""
+    limits = [
+        {
+            "level": row["level"],
+            "dimension": row["dimension"],
+            "rate": row["rate"],
+            "period_s": row["period_ms"] / 1e3,
+            "per_second": row["rate"] * 1e3 / row["period_ms"] if row["period_ms"] else None,
+            "relative": row["relative"],
+            "since": row["created_at"],
+            "debt": max(0, -row["permits_end"]),
+            **_setter(evidence.set_by, row),
+        }
+        for row in evidence.limits
+    ]
+    order = ("broker", "topic", "subscription")
+    return sorted(limits, key=lambda one: (one["dimension"] == "bytes", one["per_second"] or 0, order.index(one["level"])))
+
+
+def _setter(set_by: Sequence[Row] | None, limit: Row) -> Document:
+    """Who set a limiter's rate, and whether the broker's own words for it disagree with the rules."""
+    kind, names = _LIMIT_KINDS[limit["level"]], ("topic", "subscription")
+    found = [row for row in set_by or () if row["limit_kind"] == kind and all(row[name] == limit[name] for name in names)]
+    if not found:
+        return {"set_by": NOT_IN_THIS_LOG, "set_since": None, "disagreement": None}
+    return {"set_by": found[0]["set_by"], "set_since": found[0]["since"], "disagreement": found[0]["policy_disagreement"]}
+
+
+def _neighbours(rows: Sequence[Row], main: Mapping[str, Any], evidence: Evidence) -> list[Document]:
+    """Who drew on the shared limiter that holds the subscription, while it was binding; the largest share first."""
+    if main.get("cause") != "throttled" or main["level"] == "subscription":
+        return []
+    drew = [row for row in rows if (row["level"], row["dimension"]) == (main["level"], main["dimension"])]
+    used = sum(row["used"] for row in drew)
+    shares = [
+        {
+            "topic": row["topic"],
+            "subscription": row["subscription"],
+            "share": row["used"] / used if used else None,
+            "this": (row["topic"], row["subscription"]) == (evidence.topic, evidence.subscription),
+        }
+        for row in drew
+    ]
+    return sorted(shares, key=lambda one: (-(one["share"] or 0), one["topic"], one["subscription"]))
+
+
+_OF_QUOTA = (
+    "quota_type", "exceeded", "share_of_limit", "used", "quota_limit", "policy", "on_breach", "breach_at", "breach_from", "breach_to",
+    "loses_first", "others_losing", "producers", "complete",
+)  # fmt: skip
+
+
+def _quota(row: Row) -> Document:
+    return {**{name: row[name] for name in _OF_QUOTA}, "as_of": row["check_time"]}
+
+
+def _catch_up(rates: Sequence[Row]) -> Document | None:
+    """How fast the backlog shrinks or grows, from its last two quota checks."""
+    if not rates or rates[0]["growth_rate"] is None:
+        return None
+    names = ("publish_rate", "dispatch_rate", "ack_rate", "removed_rate", "growth_rate", "caught_up_in_s")
+    return {**{name: rates[0][name] for name in names}, "as_of": rates[0]["to_time"]}
+
+
+def _more_consumers(rows: Sequence[Row]) -> Document | None:
+    names = ("answer", "why", "consumers_share", "limits_share", "dispatched_per_s", "most_msgs_per_s", "most_bytes_per_s")
+    return {name: rows[0][name] for name in names} if rows else None
+
+
+def _unknown_share(document: Document, reason: str | None = None) -> float:
+    charged = (one for one in document["causes"] if one["cause"] == "unknown" and reason in (None, one["unknown_reason"]))
+    return float(sum(one["share"] for one in charged))
+
+
+def _missing(evidence: Evidence, document: Document) -> list[str]:
+    """What the log or the tables lack that this answer would need, as codes; docs/why.md has what each means."""
+    rows: Iterable[Row] = (*evidence.causes, *evidence.throttle)
+    lacking = {
+        "events_lost": _unknown_share(document, "events_lost") > 0 or any(row["completeness"] < 1 for row in rows),
+        "beginning_not_seen": _unknown_share(document, "beginning_not_seen") > 0 or any(not row["complete"] for row in evidence.causes),
+        "event_kinds": _unknown_share(document, "not_in_this_log") > 0,
+        "who_set_limits": any(one["set_by"] == NOT_IN_THIS_LOG for one in document["limits"]),
+        "quota_checks": not evidence.quotas and not evidence.rates,
+    }
+    return [code for code, is_lacking in lacking.items() if is_lacking]
+
+
+def _confidence(document: Document, missing: Sequence[str]) -> str:
+    """high, medium or low: how much of the backlog the main cause has, how much has none that is known, and whether the log was whole."""
+    if not document["causes"]:
+        return "high"
+    unknown = _unknown_share(document)
+    if document["cause"] == "unknown" or document["share"] < LOW_SHARE or unknown > MANY_UNKNOWN:
+        return "low"
+    is_whole = "events_lost" not in missing and "beginning_not_seen" not in missing
+    return "high" if is_whole and document["share"] >= HIGH_SHARE and unknown <= FEW_UNKNOWN else "medium"

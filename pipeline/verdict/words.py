@@ -1,0 +1,166 @@
+"""A verdict for people: one sentence with its figures, a chart in text, and the lines around them. Pure."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from pipeline.verdict.advice import rate_words
+from pipeline.verdict.duration import duration
+from pipeline.verdict.verdict import Document
+
+_REASONS = {
+    "events_lost": "events of the log were lost",
+    "beginning_not_seen": "the log begins after the subscription",
+    "not_in_this_log": "this log lacks such events",
+}
+#: Words for a cause, after "is charged to".
+CAUSES: dict[str, Callable[[Document], str]] = {
+    "no_consumer": lambda _: "no consumer being connected",
+    "throttled": lambda one: f"the {one['level']}'s limiter of {'messages' if one['dimension'] == 'msg' else 'bytes'}",
+    "channel": lambda _: "connections of its consumers that take nothing",
+    "unacked_limit": lambda _: "the cap of unacknowledged messages",
+    "no_permits": lambda _: "consumers that are too slow or too few",
+    "in_flight": lambda _: "messages that are delivered and not acknowledged",
+    "delayed": lambda _: "messages that are to be delivered later",
+    "reading": lambda _: "slow storage",
+    "catching_up": lambda _: "nothing: reads and deliveries follow each other",
+    "stuck": lambda _: "a dispatcher that stands still without a reason: a fault of the broker",
+    "unknown": lambda one: f"a cause that is not known ({_REASONS[one['unknown_reason']]})",
+}
+MISSING = {
+    "events_lost": "events of this broker were lost or rejected",
+    "beginning_not_seen": "the beginning of the topic or subscription is not in the log",
+    "event_kinds": "kinds of events that this log does not have (contract 1.1 has them)",
+    "who_set_limits": "who set the limits",
+    "quota_checks": "quota checks of this topic: no quota and no rate can be shown",
+}
+_BARS = " ▁▂▃▄▅▆▇█"
+#: So many columns has the chart at most.
+CHART_COLUMNS = 60
+
+
+def sentence(document: Document) -> str:
+    """The verdict: behind or not, by how much, what holds it, since when."""
+    name = f"{document['subscription']} of {document['topic']}"
+    stretch = duration((document["to"] - document["from"]).total_seconds())
+    if document["cause"] is None:
+        return f"{name} is {document['status']}: it had no backlog in the {stretch} before {_time(document['to'])}."
+    what = CAUSES[document["cause"]](document)
+    charged = f"{document['share']:.0%} of its backlog of the last {stretch} {'is' if document['behind'] else 'was'} charged to {what}"
+    if not document["behind"]:
+        return f"{name} is {document['status']} at {_time(document['to'])}: {document['backlog']:,} entries. {charged}."
+    limit = _limit_words(document)
+    since = f"since {_time(document['since'])} ({duration((document['to'] - document['since']).total_seconds())})"
+    return f"{name} is behind by {document['backlog']:,} entries at {_time(document['to'])}. {charged}{limit}, {since}."
+
+
+def _limit_words(document: Document) -> str:
+    """The rate of the limiter that holds it, and who set that."""
+    for limit in document["limits"]:
+        if document["cause"] == "throttled" and (limit["level"], limit["dimension"]) == (document["level"], document["dimension"]):
+            return f" ({rate_words(limit)}, set by: {limit['set_by']})"
+    return ""
+
+
+def chart(windows: Sequence[Document], start: datetime, end: datetime) -> list[str]:
+    """A row per cause, a column per stretch of time: how much of it the cause has. Blank: nothing of it."""
+    if not windows:
+        return []
+    columns = min(CHART_COLUMNS, max(1, round((end - start) / (windows[0]["window_end"] - windows[0]["window_start"]))))
+    step = (end - start) / columns
+    seconds: dict[str, list[float]] = {}
+    for window in windows:
+        place = min(columns - 1, max(0, int((window["window_start"] - start) / step)))
+        for one in window["causes"]:
+            seconds.setdefault(label(one), [0.0] * columns)[place] += one["seconds"]
+    rows = sorted(seconds.items(), key=lambda item: (-sum(item[1]), item[0]))
+    width = max(len(name) for name, _ in rows)
+    bars = [f"{name.ljust(width)}  {''.join(_bar(value / step.total_seconds()) for value in values)}" for name, values in rows]
+    return [*bars, f"{' ' * width}  {_time(start)} to {_time(end)}, a column is {duration(step.total_seconds())}"]
+
+
+def _bar(share: float) -> str:
+    """Any share above nothing is seen."""
+    last = len(_BARS) - 1
+    return _BARS[0] if share <= 0 else _BARS[min(last, max(1, round(share * last)))]
+
+
+def label(account: Document) -> str:
+    """`throttled topic msg`."""
+    return " ".join(str(account[name]) for name in ("cause", "level", "dimension", "unknown_reason") if account[name] is not None)
+
+
+def limit_line(limit: Document) -> str:
+    """A limit in force, and who set it."""
+    since = "" if limit["set_since"] is None else f" since {_time(limit['set_since'])}"
+    debt = f"; owes {limit['debt']:,}" if limit["debt"] else ""
+    differs = f"; the broker applied something else: {limit['disagreement']}" if limit["disagreement"] not in (None, "none") else ""
+    added = " above the publish rate" if limit["relative"] else ""
+    return f"{limit['level']}: {rate_words(limit)}{added}, set by: {limit['set_by']}{since}{debt}{differs}"
+
+
+def quota_line(quota: Document) -> str:
+    """What a quota does next, and who loses."""
+    used = "" if quota["share_of_limit"] is None else f", {quota['share_of_limit']:.0%} used"
+    head = f"{quota['quota_type']} quota{used}, {quota['policy']}"
+    if quota["exceeded"]:
+        when = "exceeded now"
+    elif quota["breach_at"] is None:
+        when = "no breach in sight"
+    else:
+        earliest = f" (not before {_time(quota['breach_from'])})" if quota["breach_from"] is not None else ""
+        when = f"breach at {_time(quota['breach_at'])}{earliest}"
+    losers = [name for name in (quota["loses_first"], *(quota["others_losing"] or ())) if name is not None]
+    is_near = quota["exceeded"] or quota["breach_at"] is not None
+    loses = f"; then {', '.join(losers)} {'loses' if len(losers) == 1 else 'lose'} messages" if is_near and losers else ""
+    is_cut = is_near and quota["producers"] and quota["on_breach"] == "disconnect_producers"
+    cut = f"; then {quota['producers']:,} producers are cut off" if is_cut else ""
+    return f"{head}: {when}{loses}{cut}"
+
+
+def catch_up_line(rates: Document) -> str:
+    """Whether it gets there, and when."""
+    removed = f", {rates['removed_rate']:,.1f}/s expire or are evicted" if rates["removed_rate"] else ""
+    pace = f"{rates['publish_rate'] or 0:,.1f} entries/s come, {rates['ack_rate'] or 0:,.1f}/s are acknowledged{removed}"
+    if rates["caught_up_in_s"] is None:
+        return f"{pace}: it does not catch up at this rate"
+    return f"{pace}: caught up in {duration(rates['caught_up_in_s'])}"
+
+
+def consumers_line(more: Document) -> str:
+    """Whether more consumers would help, and how far."""
+    least = [f"{more[name]:,.0f} {unit}/s" for name, unit in (("most_msgs_per_s", "messages"), ("most_bytes_per_s", "bytes")) if more[name]]
+    bound = f"; limits allow {' and '.join(least)} at most" if least else ""
+    return f"{more['answer']} ({more['why']}){bound}"
+
+
+def text_lines(document: Document) -> Iterable[str]:
+    """The whole answer."""
+    yield document["verdict"]
+    yield ""
+    if document["windows"]:
+        yield from chart(document["windows"], document["from"], document["to"])
+        yield ""
+    yield from _section("limits", [limit_line(one) for one in document["limits"]] or ["none"])
+    yield from _section("quotas", [quota_line(one) for one in document["quotas"]] or ["none that is known"])
+    if document["catch_up"] is not None:
+        yield from _section("pace", [catch_up_line(document["catch_up"])])
+    if document["more_consumers"] is not None:
+        yield from _section("more consumers", [consumers_line(document["more_consumers"])])
+    if document["shared_with"]:
+        shares = (f"{one['share'] or 0:.0%} {one['subscription']} of {one['topic']}" for one in document["shared_with"][:3])
+        yield from _section("shared with", list(shares))
+    for step in document["advice"]:
+        yield from _section("do", [step["do"], *([f"  {step['command']}"] if step["command"] else [])])
+    yield from _section("how sure", [document["confidence"]])
+    if document["missing"]:
+        yield from _section("missing", [MISSING[code] for code in document["missing"]])
+
+
+def _section(name: str, lines: Sequence[str]) -> Iterable[str]:
+    for number, line in enumerate(lines):
+        yield f"{'' if number else name:<15} {line}"
+
+
+def _time(at: Any) -> str:
+    return str(at.isoformat(timespec="seconds").replace("+00:00", "Z"))

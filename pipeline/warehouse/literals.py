@@ -1,0 +1,13 @@
+"""Values in Spark's SQL."""
+
+from datetime import datetime
+
+
+def quoted(text: str) -> str:
+    """A text."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def instant(at: datetime) -> str:
+    """A time with its zone, to the microsecond."""
+    return f"timestamp_micros({int(at.timestamp()) * 1_000_000 + at.microsecond})"

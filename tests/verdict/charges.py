@@ -1,0 +1,44 @@
+"""Evidence by hand: windows of a minute from 12:00, and what their backlog is charged to."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pipeline.verdict.evidence import Evidence, Row
+
+NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
+TOPIC, SUBSCRIPTION = "persistent://shop/eu/orders", "billing"
+MINUTE_NS = 60 * 10**9
+
+
+def minute(m: float) -> datetime:
+    """12:00 UTC plus m minutes."""
+    return NOON + timedelta(minutes=m)
+
+
+def charge(m: int, cause: str, seconds: int = 60, *, weight: int = 60, main: bool = True, **more: Any) -> Row:
+    """A row of subscription_causes in the window from 12:00 + m; `weight` in entry-seconds."""
+    return {
+        "cause": cause, "level": None, "dimension": None, "unknown_reason": None, "clock_segment": 0,
+        "window_start": minute(m), "window_end": minute(m + 1), "ns": seconds * 10**9, "backlog_ns": MINUTE_NS,
+        "entry_us": weight * 10**6, "first_at": minute(m), "is_main": main, "main_since": minute(0), "backlog_end": 100, "waiting_end": 90,
+        "complete": True, "completeness": 1.0, **more,
+    }  # fmt: skip
+
+
+def limit(level: str, dimension: str = "msg", rate: int = 10, **more: Any) -> Row:
+    """A row of limiter_windows."""
+    return {
+        "level": level, "topic": None if level == "broker" else TOPIC, "subscription": SUBSCRIPTION if level == "subscription" else None,
+        "dimension": dimension, "rate": rate, "period_ms": 1000, "relative": False, "created_at": NOON, "permits_end": 0, **more,
+    }  # fmt: skip
+
+
+def evidence(causes: Sequence[Row], minutes: int = 3, **more: Any) -> Evidence:
+    """Of `minutes` windows up to now."""
+    nothing: dict[str, Any] = {name: [] for name in ("throttle", "limits", "neighbours", "quotas", "rates", "more_consumers")}
+    known: dict[str, Any] = {
+        "broker": "b1:8080", "epoch": 1, "topic": TOPIC, "subscription": SUBSCRIPTION, "start": NOON, "end": minute(minutes),
+        "is_now": True, "causes": list(causes), "set_by": None, **nothing,
+    }  # fmt: skip
+    return Evidence(**{**known, **more})

@@ -1,0 +1,186 @@
+"""The verdict by rows: what holds a subscription, since when, how sure, and what to do."""
+
+import shlex
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from charges import NOON, SUBSCRIPTION, TOPIC, charge, evidence, limit, minute
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.verdict.advice import advice
+from pipeline.verdict.evidence import Evidence
+from pipeline.verdict.verdict import NOT_IN_THIS_LOG, verdict
+from pipeline.verdict.words import CAUSES, chart, sentence, text_lines
+from schemas.packages.cause.causes import ACCOUNTS
+from schemas.packages.cause.causes import CAUSES as DECLARED
+
+TOPIC_LIMIT: dict[str, Any] = {"level": "topic", "dimension": "msg"}
+
+
+def judged(found: Evidence) -> dict[str, Any]:
+    """The document with its sentence and advice, as `explain` makes it."""
+    document = verdict(found)
+    return {"verdict": sentence(document), **document, "advice": [step._asdict() for step in advice(document)]}
+
+
+def test_the_main_cause_has_most_entries_times_time_and_its_run_has_a_begin() -> None:
+    rows = [
+        charge(0, "no_consumer", 50, weight=10),
+        charge(0, "throttled", 10, weight=5, main=False, **TOPIC_LIMIT),
+        *(charge(m, "throttled", weight=400, main_since=minute(1), **TOPIC_LIMIT) for m in (1, 2)),
+    ]
+    found = judged(evidence(rows, limits=[limit("topic", rate=1_000)]))
+    assert (found["behind"], found["status"], found["cause"], found["level"], found["dimension"]) == (
+        True,
+        "held back",
+        "throttled",
+        "topic",
+        "msg",
+    )
+    assert found["share"] == pytest.approx(805 / 815)
+    assert found["time_share"] == pytest.approx(130 / 180)
+    assert (found["since"], found["backlog"], found["backlog_s"]) == (minute(1), 100, 180)
+    assert found["verdict"] == (
+        f"{SUBSCRIPTION} of {TOPIC} is behind by 100 entries at 2026-01-05T12:03:00Z. 99% of its backlog of the last 3 min is charged"
+        " to the topic's limiter of messages (1,000 messages per 1 s, set by: not in this log), since 2026-01-05T12:01:00Z (2 min)."
+    )
+
+
+@pytest.mark.parametrize(("cause", "level", "dimension", "reason"), ACCOUNTS)
+def test_every_account_has_words_and_advice(cause: str, level: str | None, dimension: str | None, reason: str | None) -> None:
+    account = {"level": level, "dimension": dimension, "unknown_reason": reason}
+    found = judged(evidence([charge(m, cause, **account) for m in range(3)], limits=[limit(level, dimension or "")] if level else []))
+    assert found["behind"]
+    assert found["advice"], "there is always something to look at"
+    assert found["confidence"] == ("low" if cause == "unknown" else "high")
+    lines = list(text_lines(found))
+    assert lines[0] == found["verdict"]
+    assert any(line.startswith("do ") for line in lines)
+
+
+def test_every_declared_cause_has_words() -> None:
+    assert set(CAUSES) == set(DECLARED)
+
+
+@pytest.mark.parametrize(
+    ("rows", "status", "behind"),
+    [
+        ([], "current", False),
+        ([charge(0, "no_permits")], "current", False),
+        ([charge(2, "no_permits", backlog_end=0)], "current", False),
+        ([charge(2, "catching_up", 30, backlog_ns=30 * 10**9)], "keeping up", False),
+        ([charge(2, "catching_up")], "catching up", True),
+        ([charge(2, "no_permits", 30, backlog_ns=30 * 10**9)], "slow consumers", True),
+    ],
+)
+def test_whether_it_is_behind_is_judged_at_the_end(rows: list[Any], status: str, behind: bool) -> None:
+    found = judged(evidence(rows))
+    assert (found["status"], found["behind"]) == (status, behind)
+    assert bool(found["advice"]) == behind
+    assert found["cause"] == (rows[0]["cause"] if rows else None)
+    assert found["verdict"].startswith(f"{SUBSCRIPTION} of {TOPIC} is {'behind by' if behind else status}")
+
+
+@pytest.mark.parametrize(
+    ("rows", "confidence", "missing"),
+    [
+        ([charge(2, "no_permits")], "high", ["quota_checks"]),
+        ([charge(2, "no_permits", complete=False)], "medium", ["beginning_not_seen", "quota_checks"]),
+        ([charge(2, "no_permits", completeness=0.9)], "medium", ["events_lost", "quota_checks"]),
+        ([charge(2, "no_permits", weight=45), charge(2, "catching_up", weight=55, main=False)], "high", ["quota_checks"]),
+        ([charge(2, one, weight=w) for w, one in ((40, "no_permits"), (35, "reading"), (25, "channel"))], "medium", ["quota_checks"]),
+        ([charge(2, one, weight=25, main=False) for one in ("no_permits", "reading", "channel", "in_flight")], "low", ["quota_checks"]),
+        ([charge(2, "no_permits", weight=75), charge(2, "unknown", weight=25, main=False, unknown_reason="not_in_this_log")], "low",
+         ["event_kinds", "quota_checks"]),
+    ],
+)  # fmt: skip
+def test_how_sure_and_what_is_missing(rows: list[Any], confidence: str, missing: list[str]) -> None:
+    found = judged(evidence(rows))
+    assert (found["confidence"], found["missing"]) == (confidence, missing)
+
+
+def test_limits_come_least_first_and_say_who_set_them_or_that_the_log_does_not() -> None:
+    limits = [limit("broker", rate=500), limit("topic", rate=10, permits_end=-7), limit("topic", "bytes", rate=4096)]
+    unknown = judged(evidence([charge(2, "throttled", **TOPIC_LIMIT)], limits=limits))
+    assert [(one["level"], one["dimension"], one["debt"], one["set_by"]) for one in unknown["limits"]] == [
+        ("topic", "msg", 7, NOT_IN_THIS_LOG), ("broker", "msg", 0, NOT_IN_THIS_LOG), ("topic", "bytes", 0, NOT_IN_THIS_LOG),
+    ]  # fmt: skip
+    assert "who_set_limits" in unknown["missing"]
+    setters = [
+        {"limit_kind": kind, "topic": topic, "subscription": None, "set_by": by, "since": NOON, "policy_disagreement": "none"}
+        for kind, topic, by in (("broker_dispatch_rate", None, "dynamic_config"), ("topic_dispatch_rate", TOPIC, "namespace"))
+    ]
+    known = judged(evidence([charge(2, "throttled", **TOPIC_LIMIT)], limits=limits, set_by=setters))
+    assert [one["set_by"] for one in known["limits"]] == ["namespace", "dynamic_config", "namespace"]
+    assert "who_set_limits" not in known["missing"]
+    assert "set by: namespace" in known["verdict"]
+
+
+def test_a_limit_is_raised_with_both_of_its_dimensions_and_the_next_one_is_named() -> None:
+    """A policy is one object (§1.5): a command that named messages alone would lift the limit of bytes."""
+    limits = [limit("broker", rate=500), limit("topic", rate=10), limit("topic", "bytes", rate=4096)]
+    found = judged(evidence([charge(2, "throttled", **TOPIC_LIMIT)], limits=limits))
+    raise_it, then = found["advice"]
+    assert raise_it["command"] == f"pulsar-admin topicPolicies set-dispatch-rate -md 20 -bd 4096 -dt 1 {TOPIC}"
+    assert then == {"do": "Beyond 500 messages per 1 s the broker's limit is next, which others share.", "command": None}
+
+
+@pytest.mark.parametrize(
+    ("level", "dimension", "command"),
+    [
+        ("broker", "msg", "brokers update-dynamic-config --config dispatchThrottlingRateInMsg --value 20"),
+        ("broker", "bytes", "brokers update-dynamic-config --config dispatchThrottlingRateInByte --value 20"),
+        ("topic", "bytes", f"topicPolicies set-dispatch-rate -md -1 -bd 20 -dt 1 {TOPIC}"),
+        ("subscription", "msg", f"topicPolicies set-subscription-dispatch-rate --subscription billing -md 20 -bd -1 -dt 1 {TOPIC}"),
+    ],
+)
+def test_the_command_raises_the_limit_that_holds(level: str, dimension: str, command: str) -> None:
+    found = judged(evidence([charge(2, "throttled", level=level, dimension=dimension)], limits=[limit(level, dimension)]))
+    assert found["advice"][0]["command"] == f"pulsar-admin {command}"
+
+
+def test_a_name_out_of_the_log_cannot_leave_its_place_in_a_command() -> None:
+    evil = "persistent://shop/eu/x; rm -rf '$HOME' \u202e"
+    found = judged(evidence([charge(2, "stuck")], topic=evil))
+    for step in found["advice"]:
+        assert shlex.split(step["command"])[-1] == evil
+
+
+def test_who_shares_the_limiter_is_shown_by_what_it_gave_them() -> None:
+    used = [("export", 900), (SUBSCRIPTION, 100)]
+    rows = [{"level": "topic", "dimension": "msg", "topic": TOPIC, "subscription": name, "used": n} for name, n in used]
+    found = judged(evidence([charge(2, "throttled", **TOPIC_LIMIT)], limits=[limit("topic")], neighbours=rows))
+    assert [(one["subscription"], one["share"], one["this"]) for one in found["shared_with"]] == [
+        ("export", 0.9, False),
+        ("billing", 0.1, True),
+    ]
+    assert "export of persistent://shop/eu/orders has 90%" in found["advice"][-1]["do"]
+    assert judged(evidence([charge(2, "no_permits")], neighbours=rows))["shared_with"] == []
+
+
+def test_the_chart_has_a_row_per_cause_and_a_column_per_window() -> None:
+    rows = [charge(0, "no_permits", 30), charge(1, "no_permits", 60), charge(2, "reading", 1)]
+    assert chart(judged(evidence(rows))["windows"], NOON, minute(3)) == [
+        "no_permits  ▄█ ",
+        "reading       ▁",
+        "            2026-01-05T12:00:00Z to 2026-01-05T12:03:00Z, a column is 1 min",
+    ]
+    days = [charge(m, "no_permits") for m in range(600)]
+    assert len(chart(judged(evidence(days, 600))["windows"], NOON, NOON + timedelta(hours=10))[0]) == len("no_permits  ") + 60
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.sampled_from(ACCOUNTS), st.integers(1, 60), st.integers(0, 10**6)), min_size=1, max_size=20)
+)
+def test_shares_add_up_to_one(charges: list[tuple[int, tuple[str, str | None, str | None, str | None], int, int]]) -> None:
+    rows = [
+        charge(m, cause, seconds, weight=weight, level=level, dimension=dimension, unknown_reason=reason)
+        for m, (cause, level, dimension, reason), seconds, weight in sorted(charges, key=str)
+    ]
+    found = judged(evidence(sorted(rows, key=lambda row: row["window_start"]), 5))
+    assert sum(one["share"] for one in found["causes"]) == pytest.approx(1)
+    assert sum(one["time_share"] for one in found["causes"]) == pytest.approx(1)
+    assert found["share"] == max(one["share"] for one in found["causes"])
+    assert sum(one["seconds"] for one in found["causes"]) == pytest.approx(found["backlog_s"])

@@ -1,0 +1,44 @@
+"""A warehouse of what lanes make of real brokers' logs, made without the job and without Spark."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from capture_events import capture_events
+from lane_tables import OUTCOME_TABLES, tables_of
+from lane_views import names_of, spark_rows
+
+from pipeline.sinks.append import append_rows
+from pipeline.views.catalog import VIEWS, sql_of
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.tables import create_missing_tables
+from schemas.events import CODES
+from schemas.render.arrow import arrow_schema
+from schemas.tables import TABLES_BY_NAME
+
+#: Of the local file system: no session is asked.
+NO_SPARK: Any = None
+#: Views look at events of a few types alone; the others, most of a log, are left out.
+LOOKED_AT = {type_ for type_ in CODES if any(re.search(f"'{type_}'", sql_of(view)) for view in VIEWS)}
+
+
+def warehouse_of(captures: Iterable[Path], folder: Path) -> Warehouse:
+    """Every table of lanes, names, and the events that views look at."""
+    warehouse = Warehouse(f"file:{folder}")
+    create_missing_tables(NO_SPARK, warehouse)
+    rows: dict[str, list[Any]] = {name: [] for name in (*OUTCOME_TABLES, "dispatch_events", "names")}
+    for capture in captures:
+        events = capture_events(capture)
+        rows["dispatch_events"] += [event for event in events if event["type"] in LOOKED_AT]
+        for name, found in tables_of(events).items():
+            rows[name] += found
+        rows["names"] += [row for row in names_of(events) if row not in rows["names"]]
+    for name, found in rows.items():
+        if found:
+            schema = arrow_schema(TABLES_BY_NAME[name].fields)
+            columns = zip(*spark_rows(name, found), strict=True)
+            values = pa.table([pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema)
+            append_rows(NO_SPARK, warehouse, TABLES_BY_NAME[name], values)
+    return warehouse

@@ -1,0 +1,109 @@
+"""`explain` over a small warehouse: exit status, words, the document that is promised; it agrees with the view `why`."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.cli import main
+from jobs.explain import span_of
+from jobs.shown import visible
+from pipeline.faults import BadConfig
+from pipeline.reading.room import ReadingRoom
+from pipeline.verdict.answer import answer
+from pipeline.verdict.evidence import NoAnswer
+from pipeline.verdict.words import MISSING
+from pipeline.warehouse.layout import Warehouse
+
+
+@pytest.fixture(scope="module")
+def room(small_warehouse: Warehouse) -> ReadingRoom:
+    """Over the small warehouse."""
+    return ReadingRoom(small_warehouse)
+
+
+ORDERS, AUDIT = "persistent://shop/eu/orders", "persistent://finance/eu/audit-partition-0"
+WHY = (Path(__file__).parents[2] / "docs" / "why.md").read_text(encoding="utf-8")
+THREE = datetime(2026, 1, 5, 3, tzinfo=UTC)
+
+
+def asked(capsys: pytest.CaptureFixture[str], warehouse: Warehouse, *words: str) -> tuple[int, str, str]:
+    capsys.readouterr()
+    code = main(["explain", *words, "--warehouse", warehouse.root])
+    return code, *capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("topic", "subscription", "code", "words"),
+    [
+        (ORDERS, "billing", 1, "is behind by 1,200 entries at 2026-01-05T03:03:00Z. 88% of its backlog of the last "),
+        (ORDERS, "idle", 1, "charged to no consumer being connected"),
+        (ORDERS, "export", 0, "is current: it had no backlog"),
+        (AUDIT, "gone", 0, "is current at 2026-01-05T03:03:00Z: 0 entries"),
+        ("persistent://shop/eu/order", "billing", 2, f"did you mean {ORDERS}?"),
+        (ORDERS, "biling", 2, "has no subscription biling in the log, only billing, export, idle, report"),
+    ],
+)
+def test_exit_status_and_verdict(
+    small_warehouse: Warehouse, capsys: pytest.CaptureFixture[str], topic: str, subscription: str, code: int, words: str
+) -> None:
+    found, out, err = asked(capsys, small_warehouse, topic, subscription)
+    assert (found, words in (err if code == 2 else out.splitlines()[0])) == (code, True)
+
+
+def test_json_has_the_keys_that_are_promised(small_warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = asked(capsys, small_warehouse, ORDERS, "billing", "--format", "json")
+    document = json.loads(out)
+    promised = re.findall(r"^\| `([a-z_.\[\]]+)` \|", WHY.partition("## The document")[2].partition("\n## ")[0], re.MULTILINE)
+    assert (code, paths(document)) == (1, set(promised))
+    assert [document[key] for key in ("cause", "level", "dimension", "confidence")] == ["throttled", "topic", "msg", "medium"]
+    assert document["missing"] == ["events_lost", "who_set_limits"]
+    assert all(f"`{code}`" in WHY for code in MISSING)
+
+
+def paths(document: Any, at: str = "") -> set[str]:
+    """Keys down to the values; those of a list's items as `name[].key`."""
+    if isinstance(document, dict):
+        return {path for key, value in document.items() for path in paths(value, f"{at}.{key}" if at else key)}
+    if isinstance(document, list) and document and isinstance(document[0], dict):
+        return {path for one in document for path in paths(one, f"{at}[]")}
+    return {at}
+
+
+def test_over_the_newest_window_it_says_what_the_view_why_says(room: ReadingRoom) -> None:
+    rows = room.rows("SELECT * FROM why")
+    assert len({row["status"] for row in rows}) >= 4
+    for row in rows:
+        found = answer(room, row["topic"], row["subscription"], row["broker"], None, timedelta(seconds=60))
+        named = ("status", "cause", "level", "dimension", "unknown_reason", "backlog", "waiting", "since")
+        assert {name: found[name] for name in named} == {name: row[name] for name in named}
+        assert found["share"] == (None if row["share"] is None else pytest.approx(row["share"]))
+
+
+def test_at_an_instant_it_answers_as_of_then(room: ReadingRoom) -> None:
+    found = answer(room, ORDERS, "billing", None, THREE + timedelta(seconds=30), timedelta(seconds=30))
+    assert (found["to"], found["now"], found["backlog"]) == (THREE + timedelta(minutes=1), False, 400)
+    assert found["share"] == pytest.approx(0.75)
+    assert found["more_consumers"] is None, "the view is of now"
+
+
+def test_where_the_broker_has_no_window_there_is_no_answer(room: ReadingRoom) -> None:
+    with pytest.raises(NoAnswer, match=r"b1:8080 has no finished window from .*; the last one before ends 2026-01-05T03:03:00Z"):
+        answer(room, ORDERS, "billing", None, THREE + timedelta(hours=2), timedelta(minutes=10))
+    with pytest.raises(NoAnswer, match=r"nothing happened to billing .* before"):
+        answer(room, ORDERS, "billing", None, THREE - timedelta(hours=2), timedelta(minutes=10))
+    with pytest.raises(NoAnswer, match=r"nothing happened to billing .* on b9"):
+        answer(room, ORDERS, "billing", "b9", None, timedelta(minutes=10))
+
+
+@pytest.mark.parametrize("text", ["", "10", "m", "0m", "-5m", "1.5h", "10 m", "1w"])
+def test_a_wrong_window_is_named(text: str) -> None:
+    with pytest.raises(BadConfig, match=r"--window .*as 90s, 10m, 2h or 1d"):
+        span_of("--window", text)
+
+
+def test_what_would_steer_a_terminal_is_shown_as_its_code() -> None:
+    assert visible("a\x1b[31mb\u202ec — é ▄") == "a\\u001b[31mb\\u202ec — é ▄"
