@@ -13,7 +13,7 @@ from pipeline.machines import blocks
 from pipeline.machines.array import Array
 from pipeline.machines.index import fill, new_index
 from pipeline.machines.package import Arena, Beside, Family, Listed, Package, Pool, Single, Store
-from pipeline.machines.records import Record, Records, as_numbers, as_records, empty_rows, record, width_of, with_capacity
+from pipeline.machines.records import Record, Records, as_numbers, as_records, empty_rows, record, width_of, with_capacity, with_room
 from pipeline.machines.segments import BEGIN, CAPACITY, MOVES, has_spare, packed, unpack, with_spare
 
 FIRST_CAPACITY = 16
@@ -138,7 +138,7 @@ class BrokerState:
         needed = most + max(counts[self.layout.count_of(store)] for store in self.layout.lists)
         for store in self.layout.lists:
             if len(self.rows[store.name]) < needed:
-                self.rows[store.name] = with_capacity(self.rows[store.name], counts[self.layout.count_of(store)], needed + needed // 4)
+                self.rows[store.name] = with_room(self.rows[store.name], counts[self.layout.count_of(store)], needed + needed // 4)
         for arena in self.layout.arenas:
             ends = self.rows[f"{arena.name}_ends"]
             if not has_spare(len(self.rows[arena.name]), ends):
@@ -175,8 +175,11 @@ class BrokerState:
             rows = as_records(_checked(kept, store.name, store.kind), store.kind)
             count = self.layout.count_of(store) if isinstance(store, Listed) else self.layout.family_of(store.name)
             invariant(len(rows) == self.counts[count], f"state array {store.name} has {len(rows)} rows, its count is {self.counts[count]}")
-        least = FIRST_LIST_CAPACITY if isinstance(store, Listed) else FIRST_CAPACITY
-        self.rows[store.name] = with_capacity(rows, len(rows), max(least, len(rows) + len(rows) // 4))
+        room = len(rows) + len(rows) // 4
+        if isinstance(store, Listed):
+            self.rows[store.name] = with_room(rows, len(rows), max(FIRST_LIST_CAPACITY, room))
+        else:
+            self.rows[store.name] = with_capacity(rows, len(rows), max(FIRST_CAPACITY, room))
 
     def _open_arena(self, arena: Arena, kept: dict[str, Array] | None) -> None:
         unpack(self._segments(arena))
