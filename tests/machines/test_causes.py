@@ -220,6 +220,16 @@ def test_stuck_where_permits_came_and_nobody_reads() -> None:
     assert charged(story.beats(10)) == {("no_permits",): 8, ("stuck",): 2}
 
 
+def test_stuck_where_a_read_that_waited_for_entries_does_not_come_back_with_them() -> None:
+    story = Story().reads()
+    assert charged(story.at(10).puts(9).beats(30)) == {("catching_up",): 5, ("stuck",): 15}
+
+
+def test_a_read_of_storage_is_out_as_long_as_it_takes() -> None:
+    assert charged(measured(Story()).at(10).puts(9).reads().beats(30)).keys() >= {("reading",)}
+    assert ("stuck",) not in charged(measured(Story()).at(10).puts(9).reads().beats(30))
+
+
 @pytest.mark.parametrize(("version", "sub_type"), [(None, "Shared"), ("1.1", "Key_Shared")])
 def test_not_stuck_where_the_log_cannot_tell(version: str | None, sub_type: str) -> None:
     story = Story(version, sub_type=sub_type).puts(9).reads().gives(2)

@@ -12,6 +12,7 @@ from pipeline.machines.cause.layout import (
     KEY_SHARED,
     NO_PERMITS,
     NOT_IN_THIS_LOG,
+    OUT,
     READING,
     STALL_NS,
     STUCK,
@@ -108,7 +109,7 @@ def settle_plainly(charge: Record, chain: Record, topic: Record, backlog: int, n
 @compiled_part
 def _slow_ns(charge: Record, pace: Record) -> int:
     """From when on a read that is out is slow."""
-    is_due = charge.account == CATCHING_UP and charge.is_out == 1 and pace.normal_ns > 0
+    is_due = charge.account == CATCHING_UP and charge.is_out != 0 and pace.normal_ns > 0
     return charge.moved_ns + pace.normal_ns if is_due else INT64_MAX
 
 
@@ -119,7 +120,7 @@ def _stalled_ns(charge: Record, dispatcher: Record, pace: Record) -> int:
     if account == CATCHING_UP:
         if charge.permits_known == 0:
             return charge.moved_ns + pace.normal_ns
-        is_due = charge.is_out == 0 or pace.tells_deliveries == 0 or dispatcher.sub_type == KEY_SHARED
+        is_due = charge.is_out != OUT or pace.tells_deliveries == 0 or dispatcher.sub_type == KEY_SHARED
         return charge.moved_ns + STALL_NS if is_due else INT64_MAX
     is_due = THROTTLED <= account < CHANNEL or (account == NO_PERMITS and charge.granted_known == 1 and charge.granted > 0)
     return charge.moved_ns + STALL_NS if is_due else INT64_MAX
@@ -160,7 +161,7 @@ def _stalled(charge: Record, dispatcher: Record, pace: Record, whole_log: bool) 
     can_tell = (
         pace.tells_deliveries == 1 and charge.permits_known == 1 and dispatcher.sub_type != KEY_SHARED and dispatcher.sub_type != NONE
     )
-    return STUCK if can_tell and charge.is_out == 0 else NOT_IN_THIS_LOG
+    return STUCK if can_tell and charge.is_out != OUT else NOT_IN_THIS_LOG
 
 
 @compiled_part

@@ -27,6 +27,7 @@ def _account(cause: str, reason: str | None = None) -> int:
 EVENTS_LOST, BEGINNING_NOT_SEEN, NOT_IN_THIS_LOG = (_account("unknown", reason) for reason in UNKNOWN_REASONS)
 CONSUMER_CAP, SUBSCRIPTION_CAP, BROKER_CAP = range(3)  # UNACKED_CAPS
 KEY_SHARED = 3  # SUB_TYPES
+OUT, PARKED = 1, 2
 
 #: A dispatcher that a limiter blocked asks again after 1,000 ms (`MESSAGE_RATE_BACKOFF_MS`, §1.2 step 4). After this many of them without
 #: any sign of life it does not ask any more.
@@ -46,7 +47,7 @@ CHARGE_ROW = record(
     "area_seen",  # of the topic, then
     "backlog_since_ns",  # of the time in which there is a backlog, whatever the cause
     # The dispatcher.
-    "is_out",  # a read that was granted something has not come back
+    "is_out",  # OUT: a read that was granted something has not come back; PARKED: and nothing waited when it went out
     "moved_ns",  # the latest sign of life: since when the next one is due
     "blocked",  # account of the limiter that blocked the latest read, or NONE
     "permits_known",

@@ -12,7 +12,7 @@ from pipeline.machines.broker.layout import CONSUMING, NONE
 from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.around import end_cursor, end_topic, forget_dispatcher, judge_row, settle_row, topic_of, wake_row
 from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall, is_whole, settle, settle_if_due
-from pipeline.machines.cause.layout import CATCHING_UP, CONSUMER_CAP, NO_CHAIN, NO_CHARGE
+from pipeline.machines.cause.layout import CATCHING_UP, CONSUMER_CAP, DELAYED, IN_FLIGHT, NO_CHAIN, NO_CHARGE, OUT, PARKED
 from pipeline.machines.cause.pace import measure
 from pipeline.machines.cause.reads import blocked_account, note_alive
 from pipeline.machines.cause.verdict import judge, look_at_channels, may_be_unwritable
@@ -214,11 +214,13 @@ def on_read(
     else:
         charge.blocked = NONE
         if charge.is_out == 0:
-            charge.is_out, charge.moved_ns = 1, ns
+            charge.is_out, charge.moved_ns = OUT, ns
     charge.permits_known = 1 if fields.has(event, own.READ_PERMITS) else 0
     charge.permits = event[own.READ_PERMITS]
     if charge.running == 1:
         judge(charge, chain, s, topic, subscription, cursor, reading, settings, connectivity, event[fields.TS], ns)
+    if charge.is_out != 0:
+        charge.is_out = PARKED if charge.running == 0 or charge.account in (IN_FLIGHT, DELAYED) else OUT
 
 
 @compiled_part
@@ -254,7 +256,7 @@ def on_dispatch(
     if charge.losses != settings.losses:
         charge.permits_known = 0
     note_alive(charge, cursor, reading, settings)
-    if charge.is_out == 1 and charge.running == 1 and charge.account == CATCHING_UP and ns > charge.moved_ns:
+    if charge.is_out != 0 and charge.running == 1 and charge.account == CATCHING_UP and ns > charge.moved_ns:
         measure(pace, ns - charge.moved_ns)
     charge.is_out, charge.moved_ns = 0, ns
     charge.permits -= event[fields.MSGS]
@@ -387,7 +389,7 @@ def on_read_done(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     if event[own.FAILED] == 1:
         return
     settle_row(broker, cause, t, s, ns)
-    if charge.is_out == 1 and charge.running == 1 and charge.account == CATCHING_UP and ns > charge.moved_ns:
+    if charge.is_out != 0 and charge.running == 1 and charge.account == CATCHING_UP and ns > charge.moved_ns:
         measure(cause.pace[0], ns - charge.moved_ns)
     charge.is_out, charge.moved_ns = 0, ns
 
