@@ -14,6 +14,7 @@ from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.operator import output_frame, runs_of
 from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows
+from pipeline.machines.passes import glance
 from schemas.lane_columns import COLUMN
 from schemas.outcomes import LANE_REPORT
 
@@ -41,7 +42,7 @@ class Refold:
         """Events of the epoch, in order of seq: int64 [n, LANE_COLUMNS]. A place without an event is lost."""
         if self._is_done():
             return []
-        self._epoch.offer(rows)
+        self._epoch.offer(rows, glance(rows))
         self._epoch.settle()
         self._epoch.give_up_holes(lambda held: True)
         return self._taken()

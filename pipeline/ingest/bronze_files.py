@@ -117,7 +117,13 @@ class _DateFile:
         self._path = f"event_date={event_date}/{name}"
         self._whole = f"{folder}/{self._path}"
         os.makedirs(os.path.dirname(self._whole), exist_ok=True)
-        self._writer = pq.ParquetWriter(self._whole, _FILE_SCHEMA, compression=_COMPRESSION, use_dictionary=_DICTIONARIES)
+        self._writer = pq.ParquetWriter(
+            self._whole,
+            _FILE_SCHEMA,
+            compression=_COMPRESSION,
+            use_dictionary=_DICTIONARIES,
+            write_statistics=_BOUNDED,  # bounds of a row group, too: those of the other ninety columns exclude nothing, and take 8 % longer
+        )
         self._waiting: list[pa.RecordBatch] = []
         self._rows_waiting = self._rows = 0
         self._least: dict[str, int] = {}

@@ -12,7 +12,8 @@ from pipeline.lanes.given_up import END_OF_SEQ, EPOCH_OVER, LOST, QUARANTINED, G
 from pipeline.lanes.windows import US_PER_DAY, EpochTime
 from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows
-from schemas.events import CODES, TOMBSTONE_CODE
+from pipeline.machines.passes import Glance, glance
+from schemas.events import TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 
 SEQ, TS, NS, TYPE, INGEST_BATCH = (COLUMN[c] for c in ("seq", "ts", "ns", "type_code", "ingest_batch"))
@@ -52,15 +53,13 @@ class Epoch:
     held: Array = field(default_factory=lambda: np.empty((0, len(LANE_COLUMNS)), dtype=np.int64))
     _waiting: list[Array] = field(default_factory=list)
 
-    def offer(self, rows: Array) -> None:
-        """Take rows of this epoch, in any order: contiguous ones are applied now, others wait for `settle`."""
+    def offer(self, rows: Array, seen: Glance) -> None:
+        """Take rows of this epoch (`seen` of them), in any order: contiguous ones are applied now, others wait for `settle`."""
         self.counts.rows_in += len(rows)
-        self.counts.newest_ts = max(self.counts.newest_ts, int(rows[:, TS].max()))
-        self.last_batch = max(self.last_batch, int(rows[:, INGEST_BATCH].max()))
-        seq = rows[:, SEQ]
-        in_order = seq[0] == self.next_seq and seq[-1] - seq[0] == len(rows) - 1 and bool(np.all(np.diff(seq) == 1))
-        if self.phase == OPEN and in_order and not self._waiting:
-            self._apply(rows)
+        self.counts.newest_ts = max(self.counts.newest_ts, seen.newest_ts)
+        self.last_batch = max(self.last_batch, seen.newest_batch)
+        if self.phase == OPEN and seen.is_contiguous and rows[0, SEQ] == self.next_seq and not self._waiting:
+            self._apply(rows, seen)
         else:
             self._waiting.append(rows)
 
@@ -130,26 +129,26 @@ class Epoch:
         run = int(breaks[0]) if len(breaks) else len(rest)
         self.held = rest[run:].copy() if run else rest
         for start in range(0, run, SLICE_ROWS):
-            self._apply(rest[start : min(start + SLICE_ROWS, run)])
+            part = rest[start : min(start + SLICE_ROWS, run)]
+            self._apply(part, glance(part))
         if self.phase != OPEN and len(self.held):
             beyond, self.held = self.held, self.held[:0]
             self._report_past(beyond)
 
-    def _apply(self, rows: Array) -> None:
+    def _apply(self, rows: Array, seen: Glance) -> None:
         """Apply a contiguous run that begins at `next_seq`; nothing follows a `broker_stop`."""
         if self.time is None:
             self._report_past(rows)
             return
-        stops = np.flatnonzero(rows[:, TYPE] == CODES["broker_stop"])
-        now = rows[: stops[0] + 1] if len(stops) else rows
+        now = rows[: seen.stop + 1]
         self.time.apply(now)
-        tombstones = now[now[:, TYPE] == TOMBSTONE_CODE, SEQ]
-        for seq in tombstones.tolist():
+        tombstones = now[now[:, TYPE] == TOMBSTONE_CODE, SEQ].tolist() if seen.tombstones else []
+        for seq in tombstones:
             self.given_up.add(seq, seq, QUARANTINED)
         self.counts.quarantined += len(tombstones)
         self.counts.applied += len(now) - len(tombstones)
         self.next_seq = int(now[-1, SEQ]) + 1
-        if len(stops):
+        if seen.stop < len(rows):
             self.time.end()
             self._shut(ENDED)
             self._report_past(rows[len(now) :])

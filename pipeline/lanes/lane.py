@@ -16,6 +16,7 @@ from pipeline.lanes.windows import EpochTime
 from pipeline.machines.array import Array
 from pipeline.machines.model import BrokerModel
 from pipeline.machines.outcome import Rows
+from pipeline.machines.passes import Glance, glance
 from schemas.events import TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN
 from schemas.outcomes import LANE_REPORT
@@ -63,30 +64,31 @@ class Lane:
 
     def offer(self, rows: Array) -> None:
         """Rows of this lane in any order: int64 [n, LANE_COLUMNS]; control rows among them but tombstones take effect in `finish`."""
-        is_order = rows[:, TYPE] > TOMBSTONE_CODE
-        if is_order.any():
+        seen = glance(rows)
+        if seen.orders:
+            is_order = rows[:, TYPE] > TOMBSTONE_CODE
             self._orders.add(rows[is_order])
             rows = rows[~is_order]
+            seen = glance(rows)
         if self.hold:
             self.hold.add(rows)
             self._counts.rows_in += len(rows)
             self._counts.held += len(rows)
         else:
-            self._take(rows)
+            self._take(rows, seen)
 
-    def _take(self, rows: Array) -> None:
-        from_bronze = rows[rows[:, TYPE] != TOMBSTONE_CODE, INGEST_BATCH]
-        if len(from_bronze):
-            # Control rows may run ahead of bronze, so they never make an ingest batch look complete.
-            self.newest_batch = max(self.newest_batch, int(from_bronze.max()))
+    def _take(self, rows: Array, seen: Glance) -> None:
+        # Control rows may run ahead of bronze, so they never make an ingest batch look complete.
+        self.newest_batch = max(self.newest_batch, seen.newest_batch_of_bronze)
         if len(rows) == 0:
             return
         epochs = rows[:, EPOCH]
-        if epochs[0] == epochs[-1] and bool((epochs == epochs[0]).all()):
-            self.epoch(int(epochs[0])).offer(rows)
+        if seen.is_of_one_epoch:
+            self.epoch(int(epochs[0])).offer(rows, seen)
             return
         for number in np.unique(epochs).tolist():
-            self.epoch(number).offer(rows[epochs == number])
+            part = rows[epochs == number]
+            self.epoch(number).offer(part, glance(part))
 
     def finish(self) -> list[Rows]:
         """Settle what came, give up what is lost, end what is over; returns all outcomes and a report of what became of the rows."""
@@ -154,7 +156,7 @@ class Lane:
         rows = self.hold.end()
         self._counts.rows_in -= len(rows)  # they were counted when they came
         self._counts.held -= len(rows)
-        self._take(rows)
+        self._take(rows, glance(rows))
 
     def _plant(self, seed: Seed) -> bool:
         """Let an epoch go on from the state, if it is for where the epoch stands, and of this version."""

@@ -5,7 +5,7 @@ nothing keeps it, so it has no version. Arrow's own format would take 0.2 ms for
 """
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,12 @@ from pipeline.machines.outcome import Rows
 from schemas.outcomes import KINDS, LANE_REPORT, OUTCOME_COLUMNS, OUTCOME_WIDTH, PAYLOAD
 from schemas.tables import TABLES_BY_NAME
 
-#: What the lanes' operator gives: `rows` of one table, with `payload_bytes` of states among them, in `outcome`.
-PACKET_COLUMNS = ("kind", "broker_id", "rows", "payload_bytes", "outcome")
+#: What the lanes' operator gives: `rows` of one table, with `payload_bytes` of states among them, in `outcome`. Of `with_counts` 1 the
+#: driver gets the packet with the counts.
+PACKET_COLUMNS = ("kind", "broker_id", "rows", "payload_bytes", "with_counts", "outcome")
+#: So many bytes of a lane come with the counts, the smallest packets first: a second job for them takes a tenth of a second. The driver
+#: must hold them of all lanes of a micro-batch.
+WITH_COUNTS_BYTES = 524_288
 #: Rows of one table in a packet at most: readers hold a few unpacked ones.
 MOST_ROWS = 100_000
 #: Numbers of a row of the operator's output when it is as wide as the widest table: `oK` is the K-th of OUTCOME_COLUMNS.
@@ -45,7 +49,18 @@ def packed_outcomes(broker_id: int, outcomes: Iterable[Rows]) -> Iterator[pd.Dat
     for rows in outcomes:
         by_table.setdefault(rows.table, []).append(rows)
     packets = [packet for table, parts in by_table.items() for packet in _packets(broker_id, table, parts)]
-    yield pd.DataFrame(packets, columns=list(PACKET_COLUMNS))
+    *numbers, outcome = zip(*packets, strict=True)
+    columns = {name: np.array(values, dtype=np.int64) for name, values in zip(PACKET_COLUMNS, numbers, strict=False)}
+    yield pd.DataFrame({**columns, "with_counts": _with_counts(outcome), "outcome": np.array(outcome, dtype=object)})
+
+
+def _with_counts(packets: Sequence[bytes]) -> Array:
+    """1 for each packet that comes with the counts."""
+    sizes = np.array(list(map(len, packets)), dtype=np.int64)
+    order = np.argsort(sizes, kind="stable")
+    found = np.zeros(len(sizes), dtype=np.int64)
+    found[order] = np.cumsum(sizes[order]) <= WITH_COUNTS_BYTES
+    return found
 
 
 def _packets(broker_id: int, table: str, parts: list[Rows]) -> Iterator[tuple[int, int, int, int, bytes]]:

@@ -46,8 +46,6 @@ ROWS_PER_FILE = 200_000
 #: Spark's setting for what opening a file of bronze costs, in bytes read: a millisecond. Of files of all sizes Spark gave one task most
 #: bytes and the other most files: it takes opening one for as much as 4 MB of rows.
 _OPENING, _OPENING_BYTES = "spark.sql.files.openCostInBytes", 262_144
-#: Packets of outcomes up to this size come to the driver with the counts. A lane gives a packet per table.
-SMALL_PACKET_BYTES = 131_072
 #: Tables that the driver writes at the same time: a small commit waits for the file system more than it works.
 FEW_AT_ONCE = 4
 _TABLES = {kind: name for name, kind in KINDS.items()}
@@ -169,11 +167,11 @@ Packets = Mapping[str, list[bytes]]
 def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[str, Size], Packets]:
     """One full action over the persisted batch: every lane runs and commits its state here, once.
 
-    Returns the summed report, the greatest `ts` that was read (µs; 0: none), how much each table gets, and the small packets, which
-    come to the driver at once: a second job for them would take longer than their transport.
+    Returns the summed report, the greatest `ts` that was read (µs; 0: none), how much each table gets, and the packets that come with
+    the counts.
     """
-    small = F.when(F.octet_length("outcome") <= SMALL_PACKET_BYTES, F.col("outcome")).alias("outcome")
-    packets = batch.select("kind", "rows", "payload_bytes", small).toArrow().to_pylist()
+    at_once = F.when(F.col("with_counts") == 1, F.col("outcome")).alias("outcome")
+    packets = batch.select("kind", "rows", "payload_bytes", at_once).toArrow().to_pylist()
     reports = [packet["outcome"] for packet in packets if packet["kind"] == KINDS[LANE_REPORT]]
     report, newest_ts = dict.fromkeys(LANE_REPORT_COLUMNS, 0), 0
     if reports:

@@ -7,7 +7,6 @@ order come here, so nothing depends on files, commits or micro-batches.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import pairwise
 
 import numpy as np
 
@@ -15,11 +14,11 @@ from pipeline.lanes.kept import snapshot
 from pipeline.machines.array import Array
 from pipeline.machines.model import BrokerModel
 from pipeline.machines.outcome import Rows, Window
-from schemas.events import TOMBSTONE_CODE
+from pipeline.machines.passes import until_clock_step, until_next_window
 from schemas.lane_columns import COLUMN
 from schemas.outcomes import NULL
 
-SEQ, TS, NS, TYPE = (COLUMN[c] for c in ("seq", "ts", "ns", "type_code"))
+SEQ, TS, NS = (COLUMN[c] for c in ("seq", "ts", "ns"))
 LOST_RANGE, CLOCK_STEP = 0, 1
 #: Columns of `EpochTime.numbers`, which is what the state blob keeps of it.
 NUMBERS = (
@@ -79,13 +78,14 @@ class EpochTime:
             self.started = 1
             self.first_ns = int(rows[0, NS])
             self.last_ts, self.last_ns = int(rows[0, TS]), self.first_ns
-        jumps_us = np.diff(rows[:, TS], prepend=self.last_ts) - np.diff(rows[:, NS], prepend=self.last_ns) // 1000
-        steps = set(np.flatnonzero(np.abs(jumps_us) > self.clock_step_us).tolist())
-        starts = sorted({0} | steps)
-        for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
-            if start in steps:
-                self._step_clock(rows[start], int(jumps_us[start]))
+        start = 0
+        while start < len(rows):
+            jump_us = int(rows[start, TS]) - self.last_ts - (int(rows[start, NS]) - self.last_ns) // 1000
+            if abs(jump_us) > self.clock_step_us:
+                self._step_clock(rows[start], jump_us)
+            stop = until_clock_step(rows, start, self.clock_step_us)
             self._apply_segment(rows[start:stop])
+            start = stop
 
     def lose(self, first_seq: int, last_seq: int, next_ts: int) -> None:
         """Events [first_seq, last_seq] will not come; the next one applied has `next_ts`."""
@@ -116,22 +116,21 @@ class EpochTime:
         self._emit_snapshot(ENDED, self.day, self.last_seq + 1)
 
     def _apply_segment(self, rows: Array) -> None:
-        times = np.maximum.accumulate(np.maximum(rows[:, TS], self.time_us))
-        windows = times // self.window_us * self.window_us
-        borders = [0, *(np.flatnonzero(np.diff(windows)) + 1).tolist(), len(rows)]
-        for start, stop in pairwise(borders):
+        start = 0
+        while start < len(rows):
+            stop, window, time_us, tombstones = until_next_window(rows, start, self.time_us, self.window_us)
             run = rows[start:stop]
-            day = int(windows[start]) // US_PER_DAY
+            day = window // US_PER_DAY
             if day > self.day:
                 self._end_day(int(run[0, SEQ]))
                 self.day = day
-            self._enter(int(windows[start]), run[0])
+            self._enter(window, run[0])
             self._emit_all(self.model.fold(run))
-            tombstones = int(np.count_nonzero(run[:, TYPE] == TOMBSTONE_CODE))
             self.applied += len(run) - tombstones
             self.missing += tombstones
-            self.time_us = int(times[stop - 1])
+            self.time_us = time_us
             self.last_seq, self.last_ts, self.last_ns = int(run[-1, SEQ]), int(run[-1, TS]), int(run[-1, NS])
+            start = stop
 
     def _enter(self, window: int, event: Array) -> None:
         """The window of the next event: it is opened, unless it is open."""

@@ -348,6 +348,8 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                     event,
                 )
         elif code == DISPATCH:
+            if cause_rules.needs_before_dispatch(subscriptions[s], connectivity_row[0]):
+                cause_rules.before_dispatch(subscriptions[s], connectivity_row[0], attachments, connections)
             broker_rules.on_dispatch(topics[t], readings[s], cursors[s], dispatchers[s], subscriptions[s], settings_row[0], event)
             throttle_rules.on_dispatch(
                 dispatchers[s],
@@ -361,7 +363,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 event,
             )
             cause_rules.on_dispatch(
-                charges,
+                charges[s],
                 chains[t],
                 s,
                 topics[t],
@@ -372,13 +374,13 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 settings_row[0],
                 pace_row[0],
                 connectivity_row[0],
-                attachments,
-                connections,
                 event,
             )
         elif code == READ:
             if throttle_rules.needs_before_read(subscriptions[s], connectivity_row[0], event):
                 throttle_rules.before_read(throttlings[s], subscriptions[s], connectivity_row[0], attachments, connections, event)
+            if cause_rules.needs_before_read(subscriptions[s], connectivity_row[0]):
+                cause_rules.before_read(subscriptions[s], connectivity_row[0], attachments, connections)
             broker_rules.on_read(topics[t], readings[s], dispatchers[s], subscriptions[s], settings_row[0], event)
             throttle_rules.on_read(
                 topics[t],
@@ -394,7 +396,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 event,
             )
             cause_rules.on_read(
-                charges,
+                charges[s],
                 chains[t],
                 s,
                 topics[t],
@@ -405,8 +407,6 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 settings_row[0],
                 pace_row[0],
                 connectivity_row[0],
-                attachments,
-                connections,
                 throttlings[s],
                 working_row[0],
                 event,
@@ -415,7 +415,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             broker_rules.on_ack(cursors[s], words, event)
             if cause_rules.needs_on_ack(charges[s], cursors[s]):
                 cause_rules.on_ack(
-                    charges,
+                    charges[s],
                     chains[t],
                     s,
                     topics[t],

@@ -55,6 +55,14 @@ def with_capacity(rows: Records, used: int, capacity: int) -> Records:
     return larger
 
 
+def with_room(rows: Records, used: int, capacity: int) -> Records:
+    """The first `used` rows of a list, and room for more: nobody reads a row that was not written, so what lies there is no matter."""
+    larger = np.empty(capacity, dtype=rows.dtype)
+    if used:
+        put_rows(larger, slice(used), rows[:used])
+    return larger
+
+
 def put_rows(target: Records, places: Array | slice, rows: Records) -> None:
     """`target[places] = rows`, as numbers: numpy puts records field by field, which takes four times as long."""
     as_numbers(target)[places] = as_numbers(rows)

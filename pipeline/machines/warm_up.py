@@ -16,6 +16,7 @@ from pipeline.machines.model import LAYOUT, BrokerModel
 from pipeline.machines.outcome import Window
 from pipeline.machines.package import Single, Store
 from pipeline.machines.packages import PACKAGES
+from pipeline.machines.passes import glance, rows_of_columns, until_clock_step, until_next_window
 from pipeline.machines.state import BrokerState
 from schemas.events import CODES
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
@@ -39,6 +40,11 @@ def compile_ends(arrays: dict[str, Array] | None = None) -> None:
     model.end_log(0, 0, 0)
     for _ in model.close_window(Window(0, 0, 1, 0, 0, 0, 0, 0, 0)):
         pass
+    rows = _one_event()
+    glance(rows)
+    until_clock_step(rows, 0, 0)
+    until_next_window(rows, 0, 0, 1)
+    rows_of_columns(np.frombuffer(bytes(8), dtype=np.int64).reshape(1, 1), np.zeros(1, dtype=np.int64))
 
 
 def rules_of_the_fold() -> list[tuple[Any, tuple[Any, ...]]]:

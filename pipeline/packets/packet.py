@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from pipeline.faults import BadWarehouse
 from pipeline.machines.array import Array
+from pipeline.machines.passes import rows_of_columns
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 
 #: Number of rows, the highest byte first (SQL reads it); epoch and `seq` of the first; CRC-32 of the compressed bytes that follow.
@@ -51,8 +52,4 @@ def unpacked_rows(packet: bytes) -> Array:
     shape = (len(LANE_COLUMNS), count)
     plain = pa.decompress(packed, decompressed_size=8 * shape[0] * count, codec=_CODEC, asbytes=True)
     columns = np.frombuffer(plain, dtype=np.int64).reshape(shape)
-    rows = np.empty((count, len(LANE_COLUMNS)), dtype=np.int64)
-    rows[:] = columns.T
-    for position in _STEPPED:
-        np.cumsum(rows[:, position], out=rows[:, position])
-    return rows
+    return rows_of_columns(columns, np.array(_STEPPED))

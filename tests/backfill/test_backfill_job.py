@@ -82,13 +82,17 @@ def copy_of(tmp_path: Path) -> Callable[[Warehouse], Warehouse]:
     return copy
 
 
-def test_a_backfill_of_every_day_gives_what_the_stream_gave(
-    spark: SparkSession, whole: Warehouse, days: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_backfill_of_every_day_gives_what_the_stream_gave(spark: SparkSession, whole: Warehouse, days: list[str]) -> None:
     document = run_backfill_command(spark, whole, "--from", days[0], "--to", days[-1], "--dry-run")
     (one,) = document["done"]
     assert {name: table["dates"] for name, table in one["tables"].items() if table["dates"]} == {}
     assert sum(table["computed"] for table in one["tables"].values()) == sum(map(len, computed(tables_in(spark, whole)).values()))
+
+
+@pytest.mark.slow(reason="a round by Spark's own jobs: half a minute; the driver's way runs by default, test_compare compares both")
+def test_a_day_of_many_rows_and_large_states_gives_what_the_stream_gave(
+    spark: SparkSession, whole: Warehouse, days: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pipeline.backfill.staging, "FEW_BYTES", -1)  # as where states are large
     monkeypatch.setattr(pipeline.backfill.compare_few, "HELD_ROWS", -1)  # as where rows are many
     (one,) = run_backfill_command(spark, whole, "--from", days[1], "--dry-run")["done"]

@@ -14,9 +14,9 @@ from undisturbed import log_in_files, undisturbed
 from pipeline.warehouse.layout import Warehouse
 
 pytestmark = pytest.mark.captures
-#: One in each query; the one amid a state commit has no like in process.
-FEW = ("ingest before its manifest", STATE_COMMIT)
-LONG = pytest.mark.slow(reason="nine starts of the job: three minutes; two kills, and a death at every commit in process, run by default")
+#: The one that has no like in process.
+FEW = (STATE_COMMIT,)
+LONG = pytest.mark.slow(reason="nine starts of the job: three minutes; a kill, and a death at every commit in process, run by default")
 
 
 def shuffled(seed: int) -> tuple[str, ...]:
@@ -50,4 +50,4 @@ def test_nothing_is_lost_or_doubled(
     wanted = undisturbed(arriving, tmp_path / "undisturbed")
     assert differences(tables_of_warehouse(warehouse), wanted) == {}, f"(missing, too many) after kills at {points}"
     assert reader.wrong == []
-    assert len(reader.cuts) > len(points) // 2, "the reader saw the warehouse grow"
+    assert len(reader.cuts) >= 1 + len(points) // 2, "the reader saw the warehouse grow"

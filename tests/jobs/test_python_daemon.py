@@ -2,7 +2,12 @@
 
 import os
 import socket
+import sys
+import zipfile
 from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from zipimport import zipimporter
 
 import pyarrow as pa
 import pytest
@@ -45,6 +50,19 @@ def test_another_fault_is_for_spark_to_print(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("code", [0, -1])
 def test_an_exit_code_is_handed_on(monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     assert worker(monkeypatch, code) == code
+
+
+def test_readers_of_zips_are_forgotten_and_what_is_in_zips_is_found_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tmp_path / "some.zip"
+    with zipfile.ZipFile(archive, "w") as written:
+        for module in ("first_of_the_zip", "second_of_the_zip"):
+            written.writestr(f"{module}.py", "")
+    monkeypatch.syspath_prepend(archive)
+    import_module("first_of_the_zip")
+    assert str(archive) in sys.path_importer_cache
+    python_daemon.forget_zips()
+    assert [path for path, reader in sys.path_importer_cache.items() if isinstance(reader, zipimporter)] == []
+    assert import_module("second_of_the_zip").__file__ == str(archive / "second_of_the_zip.py")
 
 
 def test_a_worker_begins_with_what_it_runs(spark: SparkSession) -> None:

@@ -93,12 +93,21 @@ def lane_outcomes() -> list[Rows]:
     return [*lane.finish(), Rows("lane_snapshots", dict.fromkeys(OUTCOME_COLUMNS["lane_snapshots"][2:], 3), 2, b"\x00state")]
 
 
+def test_the_smallest_packets_of_a_lane_come_with_the_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    (frame,) = packed_outcomes(7, lane_outcomes())
+    sizes = frame["outcome"].map(len).sort_values()
+    monkeypatch.setattr(outcome_packets, "WITH_COUNTS_BYTES", int(sizes.iloc[:3].sum()))
+    (frame,) = packed_outcomes(7, lane_outcomes())
+    assert set(frame.index[frame["with_counts"] == 1]) == set(sizes.index[:3])
+
+
 @pytest.mark.parametrize("most_rows", [3, 100_000])
 def test_outcomes_come_out_as_they_went_in(monkeypatch: pytest.MonkeyPatch, most_rows: int) -> None:
     monkeypatch.setattr(outcome_packets, "MOST_ROWS", most_rows)
     outcomes = lane_outcomes()
     (frame,) = packed_outcomes(7, outcomes)
     assert tuple(frame.columns) == PACKET_COLUMNS
+    assert frame["with_counts"].all()
     assert len({rows.table for rows in outcomes}) > 4
     for table in {rows.table for rows in outcomes}:
         own = frame[frame["kind"] == KINDS[table]]

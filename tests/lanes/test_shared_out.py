@@ -34,12 +34,11 @@ def test_large_states_are_not_few_and_keep_nobody_else_out() -> None:
     assert names(sizes) == (["lane_answers", "late_events"], ["lane_snapshots"])
 
 
-@pytest.mark.parametrize("small_bytes", [0, 50, 10_000], ids=["none in hand", "some in hand", "all in hand"])
-def test_every_packet_reaches_the_driver_once(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, small_bytes: int) -> None:
-    monkeypatch.setattr(pipeline.lanes.query, "SMALL_PACKET_BYTES", small_bytes)
+@pytest.mark.parametrize("most_bytes", [0, 50, 10_000], ids=["none in hand", "some in hand", "all in hand"])
+def test_every_packet_reaches_the_driver_once(spark: SparkSession, most_bytes: int) -> None:
     packets = [("topic_backlog", b"a" * 9), ("topic_backlog", b"b" * 900), ("log_gaps", b"c"), ("log_gaps", b"d" * 40)]
-    rows = [(KINDS[name], 7, 2, 0, packet) for name, packet in packets]
-    batch = spark.createDataFrame(rows, "kind long, broker_id long, rows long, payload_bytes long, outcome binary")
+    rows = [(KINDS[name], 7, 2, 0, int(len(packet) <= most_bytes), packet) for name, packet in packets]
+    batch = spark.createDataFrame(rows, "kind long, broker_id long, rows long, payload_bytes long, with_counts long, outcome binary")
     _, _, sizes, in_hand = pipeline.lanes.query._count(batch)
     assert sizes == {"topic_backlog": Size(4, 0, 2), "log_gaps": Size(4, 0, 2)}
     tables = [TABLES_BY_NAME[name] for name in sizes]

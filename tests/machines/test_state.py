@@ -130,7 +130,8 @@ class Small:
             row.friend = self.row_of(thing.friend)
         elif what == "wait":
             count = int(self.state.counts["waiting"])
-            rows["waiting"]["number"][count], rows["beside_waiting"]["number"][count] = number, number + 1
+            rows["waiting"][count] = (0, number)  # whole, as rules do: what lies in the room of a list may be anything
+            rows["beside_waiting"]["number"][count] = number + 1
             self.state.counts["waiting"] += 1
             self.waiting.append((number, number + 1))
         elif name[0] == "topics" and what == "queue":

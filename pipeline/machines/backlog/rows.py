@@ -24,10 +24,11 @@ def check_duration_rows(checking: Record, durations: Array, window: Window) -> R
         "duration_max_us": int(ordered[-1]),
         "duration_sum_s_since_start": int(checking.sum_s),
     }
+    since_start = checking.le.tolist()
     for bucket, name in enumerate(BUCKET_NAMES):
         bound = BUCKETS_S[bucket] if bucket < len(BUCKETS_S) else None
         columns[name] = len(durations) if bound is None else int(np.count_nonzero(seconds <= bound))
-        columns[f"{name}_since_start"] = int(checking.le[bucket])
+        columns[f"{name}_since_start"] = since_start[bucket]
     return Rows("quota_checks", columns, 1)
 
 

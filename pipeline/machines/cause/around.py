@@ -4,7 +4,7 @@ from typing import Any
 
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.charging import end_backlog, is_whole, settle
-from pipeline.machines.cause.verdict import judge
+from pipeline.machines.cause.verdict import judge, look_at_channels
 from pipeline.machines.cause.waiting import forget_delivered
 from pipeline.machines.cause.waking import Around, wake
 from pipeline.machines.compiled import compiled_part
@@ -23,8 +23,9 @@ def settle_row(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
 @compiled_part
 def judge_row(broker: Any, cause: Any, t: int, s: int, ts_us: int, ns: int) -> None:
     """Look at everything anew."""
+    look_at_channels(broker.subscriptions[s], broker.connectivity[0], broker.attachments, broker.connections)
     judge(
-        cause.charges,
+        cause.charges[s],
         cause.chains[t],
         s,
         broker.topics[t],
@@ -33,8 +34,6 @@ def judge_row(broker: Any, cause: Any, t: int, s: int, ts_us: int, ns: int) -> N
         broker.readings[s],
         broker.settings[0],
         broker.connectivity[0],
-        broker.attachments,
-        broker.connections,
         ts_us,
         ns,
     )

@@ -15,7 +15,7 @@ from pipeline.machines.cause.charging import advance_area, backlog_of, correct_w
 from pipeline.machines.cause.layout import CATCHING_UP, CONSUMER_CAP, NO_CHAIN, NO_CHARGE
 from pipeline.machines.cause.pace import measure
 from pipeline.machines.cause.reads import blocked_account, note_alive
-from pipeline.machines.cause.verdict import judge
+from pipeline.machines.cause.verdict import judge, look_at_channels, may_be_unwritable
 from pipeline.machines.cause.waiting import ask_again, forget_delivered, forget_removed, waiting_entries
 from pipeline.machines.cause.waking import Around, wake
 from pipeline.machines.compiled import compiled_part
@@ -177,8 +177,20 @@ def on_ledger_trim(broker: Any, cause: Any, t: int, event: Array) -> None:
 
 
 @compiled_part
+def needs_before_read(subscription: Record, connectivity: Record) -> bool:
+    """Whether all connections of the subscription may be unwritable."""
+    return may_be_unwritable(subscription, connectivity)
+
+
+@compiled_part
+def before_read(subscription: Record, connectivity: Record, attachments: Records, connections: Records) -> None:
+    """Note whether they are."""
+    look_at_channels(subscription, connectivity, attachments, connections)
+
+
+@compiled_part
 def on_read(
-    charges: Records,
+    charge: Record,
     chain: Record,
     s: int,
     topic: Record,
@@ -189,14 +201,12 @@ def on_read(
     settings: Record,
     pace: Record,
     connectivity: Record,
-    attachments: Records,
-    connections: Records,
     throttling: Record,
     working: Record,
     event: Array,
 ) -> None:
     """The dispatcher asks for entries: a limiter blocks it, or a read is out until something is delivered."""
-    charge, ns = charges[s], event[fields.NS]
+    ns = event[fields.NS]
     settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     note_alive(charge, cursor, reading, settings)
     if throttling.blocked_level != NONE:
@@ -208,14 +218,24 @@ def on_read(
     charge.permits_known = 1 if fields.has(event, own.READ_PERMITS) else 0
     charge.permits = event[own.READ_PERMITS]
     if charge.running == 1:
-        judge(
-            charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, event[fields.TS], ns
-        )
+        judge(charge, chain, s, topic, subscription, cursor, reading, settings, connectivity, event[fields.TS], ns)
+
+
+@compiled_part
+def needs_before_dispatch(subscription: Record, connectivity: Record) -> bool:
+    """Whether all connections of the subscription may be unwritable."""
+    return may_be_unwritable(subscription, connectivity)
+
+
+@compiled_part
+def before_dispatch(subscription: Record, connectivity: Record, attachments: Records, connections: Records) -> None:
+    """Note whether they are."""
+    look_at_channels(subscription, connectivity, attachments, connections)
 
 
 @compiled_part
 def on_dispatch(
-    charges: Records,
+    charge: Record,
     chain: Record,
     s: int,
     topic: Record,
@@ -226,12 +246,10 @@ def on_dispatch(
     settings: Record,
     pace: Record,
     connectivity: Record,
-    attachments: Records,
-    connections: Records,
     event: Array,
 ) -> None:
     """Entries went to consumers: the read that was out came back, permits are used up."""
-    charge, ns = charges[s], event[fields.NS]
+    ns = event[fields.NS]
     settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     if charge.losses != settings.losses:
         charge.permits_known = 0
@@ -243,9 +261,7 @@ def on_dispatch(
     charge.granted -= event[fields.MSGS]
     charge.delivered = add(charge.delivered, event[fields.ENTRIES])
     if charge.running == 1:
-        judge(
-            charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, event[fields.TS], ns
-        )
+        judge(charge, chain, s, topic, subscription, cursor, reading, settings, connectivity, event[fields.TS], ns)
 
 
 @compiled_part
@@ -256,7 +272,7 @@ def needs_on_ack(charge: Record, cursor: Record) -> bool:
 
 @compiled_part
 def on_ack(
-    charges: Records,
+    charge: Record,
     chain: Record,
     s: int,
     topic: Record,
@@ -273,8 +289,9 @@ def on_ack(
 ) -> None:
     """The backlog may be over."""
     ts, ns = event[fields.TS], event[fields.NS]
-    settle_if_due(charges[s], chain, topic, cursor, dispatcher, settings, pace, ns)
-    judge(charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, ts, ns)
+    settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+    look_at_channels(subscription, connectivity, attachments, connections)
+    judge(charge, chain, s, topic, subscription, cursor, reading, settings, connectivity, ts, ns)
 
 
 @compiled_part

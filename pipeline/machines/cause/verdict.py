@@ -20,8 +20,21 @@ from pipeline.machines.records import Record, Records
 
 
 @compiled_part
+def may_be_unwritable(subscription: Record, connectivity: Record) -> bool:
+    """Whether all connections of the subscription may be unwritable."""
+    return connectivity.unwritable > 0 and subscription.first_attachment != NONE
+
+
+@compiled_part
+def look_at_channels(subscription: Record, connectivity: Record, attachments: Records, connections: Records) -> None:
+    """Note on the subscription whether all of its connections are unwritable."""
+    if may_be_unwritable(subscription, connectivity):
+        is_unwritable(subscription, connectivity, attachments, connections)
+
+
+@compiled_part
 def judge(
-    charges: Records,
+    charge: Record,
     chain_of_topic: Record,
     s: int,
     topic: Record,
@@ -30,22 +43,19 @@ def judge(
     reading: Record,
     settings: Record,
     connectivity: Record,
-    attachments: Records,
-    connections: Records,
     ts_us: int,
     ns: int,
 ) -> None:
-    """Look at everything anew, once what is due at `ns` is charged."""
-    charge = charges[s]
+    """Look at everything anew, once what is due at `ns` is charged, and the channels were looked at (`look_at_channels`)."""
     backlog = backlog_of(topic, cursor, charge)
     waiting = waiting_entries(charge, topic, cursor, reading, backlog)
     if cursor.open == 1 and waiting <= charge.delayed:
-        chain(charges, chain_of_topic, s)
+        chain(charge, chain_of_topic, s)
     if backlog == 0:
         settle_plainly(charge, chain_of_topic, topic, backlog, ns)
         end_backlog(charge, ns)
         return
-    account = _account(charge, waiting, cursor, reading, settings, subscription, connectivity, attachments, connections)
+    account = _account(charge, waiting, cursor, reading, settings, subscription, connectivity)
     if charge.running == 1 and account == charge.account:
         charge.backlog_seen = backlog
         return
@@ -67,16 +77,13 @@ def _account(
     settings: Record,
     subscription: Record,
     connectivity: Record,
-    attachments: Records,
-    connections: Records,
 ) -> int:
     """The first cause that applies."""
     if charge.losses != settings.losses:
         return EVENTS_LOST
     if reading.consumers == 0 and charge.is_attached == 0:
         return NO_CONSUMER if cursor.began_complete == 1 else BEGINNING_NOT_SEEN
-    has_unwritable = connectivity.unwritable > 0 and subscription.first_attachment != NONE
-    if has_unwritable and is_unwritable(subscription, connectivity, attachments, connections):
+    if may_be_unwritable(subscription, connectivity) and subscription.unwritable_at == connectivity.changes:
         return CHANNEL
     if waiting == 0:
         return IN_FLIGHT

@@ -4,7 +4,7 @@ Law: a publish looks only at subscriptions of its topic for which nothing waited
 """
 
 from pipeline.machines.compiled import compiled_part
-from pipeline.machines.records import Record, Records
+from pipeline.machines.records import Record
 
 
 @compiled_part
@@ -51,8 +51,8 @@ def ask_again(charge: Record, entries: int) -> None:
 
 
 @compiled_part
-def chain(charges: Records, chain_of_topic: Record, s: int) -> None:
-    """Nothing waits for the subscription: the next publish is to look at it."""
-    if charges[s].in_chain == 0:
-        charges[s].in_chain, charges[s].next_in_chain = 1, chain_of_topic.first_in_chain
+def chain(charge: Record, chain_of_topic: Record, s: int) -> None:
+    """Nothing waits for the subscription in row `s`: the next publish is to look at it."""
+    if charge.in_chain == 0:
+        charge.in_chain, charge.next_in_chain = 1, chain_of_topic.first_in_chain
         chain_of_topic.first_in_chain = s

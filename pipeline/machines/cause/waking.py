@@ -5,7 +5,7 @@ from typing import NamedTuple
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.charging import settle_if_due
 from pipeline.machines.cause.layout import DELAYED, IN_FLIGHT
-from pipeline.machines.cause.verdict import judge
+from pipeline.machines.cause.verdict import judge, look_at_channels
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.records import Record, Records
 
@@ -32,7 +32,6 @@ class Around(NamedTuple):
 def wake(charges: Records, chain: Record, around: Around, ts_us: int, ns: int) -> None:
     """The topic has entries more. What has nothing to read all the same goes back into the chain."""
     topic, settings, connectivity = around.topic, around.settings, around.connectivity
-    attachments, connections = around.attachments, around.connections
     s = chain.first_in_chain
     chain.first_in_chain = NONE
     while s != NONE:
@@ -46,5 +45,6 @@ def wake(charges: Records, chain: Record, around: Around, ts_us: int, ns: int) -
             if charge.running == 0 or charge.account in (IN_FLIGHT, DELAYED):
                 charge.moved_ns = max(charge.moved_ns, ns)
             subscription, reading = around.subscriptions[s], around.readings[s]
-            judge(charges, chain, s, topic, subscription, cursor, reading, settings, connectivity, attachments, connections, ts_us, ns)
+            look_at_channels(subscription, connectivity, around.attachments, around.connections)
+            judge(charge, chain, s, topic, subscription, cursor, reading, settings, connectivity, ts_us, ns)
         s = following

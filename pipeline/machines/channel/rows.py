@@ -5,7 +5,7 @@ import numpy as np
 from pipeline.machines.array import Array
 from pipeline.machines.broker.completeness import incomplete_reasons, needed_by
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.channel.layout import COOLDOWN, FIRST_TYPE, PAUSED, UNWRITABLE
+from pipeline.machines.channel.layout import CHANNEL_ROW, COOLDOWN, FIRST_TYPE, PAUSED, UNWRITABLE
 from pipeline.machines.outcome import Rows, Window, window_columns
 from pipeline.machines.records import Record, Records
 from schemas.outcomes import NULL
@@ -17,6 +17,8 @@ _HEARTBEAT, _WRITABILITY, _MARKS = range(3)
 _COMPARED = ("outbound_buffer", "cooldown")
 
 _NEEDED = needed_by(CHANNEL_BACKPRESSURE.name)
+#: Columns that may be called as their fields.
+_SAME = set(CHANNEL_BACKPRESSURE.names) & set(CHANNEL_ROW.names or ())
 
 
 def _or_null(values: Array) -> Array:
@@ -47,8 +49,7 @@ def connection_rows(connections: Records, channels: Records, broker: Record, set
     columns |= {name: lasted[:, FIRST_TYPE + k] for k, name in enumerate(THROTTLED_NS_COLUMNS)}
     for k, prefix in enumerate(_COMPARED):
         columns |= {f"{prefix}_{name}": channels[name][:, k] for name in ("agreed", "only_logged", "only_modelled")}
-    same = set(CHANNEL_BACKPRESSURE.names) & set(channels.dtype.names or ()) - set(columns)
-    columns |= {name: channels[name] for name in same}
+    columns |= {name: channels[name] for name in _SAME.difference(columns)}
     return Rows("channel_backpressure", columns, len(connections))
 
 

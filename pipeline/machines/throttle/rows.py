@@ -1,5 +1,9 @@
 """Rows of a closed window, from the rows of dispatchers and limiters."""
 
+from functools import reduce
+from operator import or_
+from typing import Any
+
 import numpy as np
 
 from pipeline.machines.array import Array
@@ -7,6 +11,7 @@ from pipeline.machines.broker.completeness import incomplete_reasons, needed_by
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.outcome import Rows, Window, window_columns
 from pipeline.machines.records import Record, Records
+from pipeline.machines.throttle.layout import THROTTLING_ROW
 from schemas.outcomes import NULL
 from schemas.packages.throttle.columns import DIMENSIONS, LEVELS
 from schemas.packages.throttle.limiter_windows import LIMITER_WINDOWS
@@ -22,6 +27,18 @@ _SIX = {
     "decisive_{dimension}_by_{level}_limit": "decisive",
 }
 _BY_LEVEL = {"reads_blocked_by_{level}_limit": "reads_blocked_by", "blocked_ns_by_{level}_limit": "blocked_ns_by"}
+#: Name of each of these columns, its field, and its place in it.
+_PLACES: list[tuple[str, str, Any]] = [
+    *((name.format(level=level), field, np.s_[:, position]) for name, field in _BY_LEVEL.items() for position, level in enumerate(LEVELS)),
+    *(
+        (name.format(dimension=dimension_name, level=level), field, np.s_[:, dimension, position])
+        for name, field in _SIX.items()
+        for dimension, dimension_name in enumerate(DIMENSIONS)
+        for position, level in enumerate(LEVELS)
+    ),
+]
+#: Columns that are called as their fields.
+_SAME = set(SUBSCRIPTION_THROTTLE.names) & set(THROTTLING_ROW.names or ())
 _LIMITER_COUNTERS = LIMITER_WINDOWS.names[LIMITER_WINDOWS.names.index("asks") : LIMITER_WINDOWS.names.index("complete")]
 
 _OF_THROTTLE, _OF_LIMITERS = needed_by(SUBSCRIPTION_THROTTLE.name), needed_by(LIMITER_WINDOWS.name)
@@ -50,26 +67,19 @@ def subscription_rows(dispatchers: Records, throttlings: Records, settings: Reco
         "incomplete_reason": reasons,
         "source": _source(throttlings["reads"], throttlings["reads_modelled"]),
     }
-    for position, level in enumerate(LEVELS):
-        columns |= {name.format(level=level): throttlings[field][:, position] for name, field in _BY_LEVEL.items()}
-        for dimension, dimension_name in enumerate(DIMENSIONS):
-            columns |= {
-                name.format(dimension=dimension_name, level=level): throttlings[field][:, dimension, position]
-                for name, field in _SIX.items()
-            }
-    same = set(SUBSCRIPTION_THROTTLE.names) & set(throttlings.dtype.names or ())
-    columns |= {name: throttlings[name] for name in same}
+    columns |= {name: throttlings[field][place] for name, field, place in _PLACES}
+    columns |= {name: throttlings[name] for name in _SAME}
     return Rows("subscription_throttle", columns, len(dispatchers))
 
 
 def limiter_rows(limiters: Records, uses: Records, permits_end: Array, dimension: int, settings: Record, window: Window) -> Rows:
     """Rows of `limiter_windows` for one dimension; `permits_end` is each limiter's balance of it. LOST: in `losses_at_creation`."""
-    asked = {name: uses[name][:, dimension] for name in uses.dtype.names or ()}
-    worth = (asked["shown_rate"] > 0) & (
-        (asked["applied"] > 0) | (asked["asks"] > 0) | (asked["compared"] > 0) | (asked["used"] > 0) | (limiters["closed_at"] != NONE)
-    )
+    was_used = (uses[name][:, dimension] > 0 for name in ("applied", "asks", "compared", "used"))
+    worth = (uses["shown_rate"][:, dimension] > 0) & reduce(or_, was_used, limiters["closed_at"] != NONE)
+    if not worth.any():
+        return Rows("limiter_windows", {}, 0)
     shown, end = limiters[worth], permits_end[worth]
-    asked = {name: values[worth] for name, values in asked.items()}
+    asked = {name: uses[name][worth, dimension] for name in uses.dtype.names or ()}
     reasons = incomplete_reasons(settings.missing_events, _OF_LIMITERS, shown["began_complete"], shown["losses_at_creation"])
     columns = window_columns(window)
     columns |= {
