@@ -5,9 +5,10 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from pipeline.faults import BadConfig
+from pipeline.incident.asked_once import AskedOnce
 from pipeline.verdict.advice import rate_words
 from pipeline.verdict.answer import answer
-from pipeline.verdict.words import label
+from pipeline.verdict.words import cause_words
 from pipeline.warehouse.literals import instant
 from pipeline.warehouse.look import Look
 
@@ -16,6 +17,8 @@ Row = dict[str, Any]
 MOST_SUBSCRIPTIONS = 8
 MOST_MOMENTS = 400
 MOST_ROWS = 200
+#: Tables of which a broker that runs has rows in each window.
+_LIVED = ("subscription_causes", "limiter_windows", "subscription_throttle", "channel_memory")
 
 
 class Moment(NamedTuple):
@@ -31,11 +34,16 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True)
 class Story:
-    """`answers`: documents of `explain`, the worst first; of `behind` subscriptions with a backlog. `checks`: by topic."""
+    """`answers`: documents of `explain`, the worst first; of `behind` subscriptions with a backlog. `checks`: by topic.
+
+    `start` to `end` was asked for, `first` to `last` has windows. `warehouse` is the name of its folder: the page is passed on.
+    """
 
     warehouse: str
     start: datetime
     end: datetime
+    first: datetime
+    last: datetime
     behind: int
     answers: list[Row]
     moments: list[Moment]
@@ -43,7 +51,9 @@ class Story:
     checks: dict[str, list[Row]]
     evictions: list[Row]
     channels: list[Row]
+    more_channels: int
     gaps: list[Row]
+    more_gaps: int
 
 
 def story(look: Look, start: datetime | None, end: datetime | None, window: timedelta) -> Story:
@@ -61,9 +71,11 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
         f"SELECT broker, topic, subscription, sum(entry_us) AS weight FROM subscription_causes WHERE {within}"
         " GROUP BY broker, topic, subscription ORDER BY weight DESC, topic, subscription"
     )
-    answers = [answer(look, row["topic"], row["subscription"], row["broker"], end, end - start) for row in worst[:MOST_SUBSCRIPTIONS]]
-    lived = (f"SELECT 1 AS one FROM {table} WHERE {within}" for table in ("limiter_windows", "subscription_throttle", "channel_memory"))
-    if not worst and not look.rows(f"SELECT * FROM ({' UNION ALL '.join(lived)}) LIMIT 1"):
+    once = AskedOnce(look)
+    answers = [answer(once, row["topic"], row["subscription"], row["broker"], end, end - start) for row in worst[:MOST_SUBSCRIPTIONS]]
+    lived = (f"SELECT window_start, window_end FROM {table} WHERE {within}" for table in _LIVED)
+    seen = look.rows(f"SELECT min(window_start) AS first, max(window_end) AS last FROM ({' UNION ALL '.join(lived)})")[0]
+    if seen["first"] is None:
         raise BadConfig(f"no window lies from {start.isoformat()} to {end.isoformat()}; the newest ends {newest.isoformat()}")
     evictions = look.rows(
         f"SELECT * FROM evictions WHERE decided_at >= {instant(start)} AND decided_at < {instant(end)}"
@@ -71,12 +83,14 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
     )
     channels = look.rows(
         "SELECT broker, conn, max(window_end) AS last, sum(paused_ns) / 1e9 AS paused_s, sum(unwritable_ns) / 1e9 AS unwritable_s,"
-        f" sum(paused_count) AS pauses, max(pending_bytes_max) AS pending_bytes FROM channel_backpressure WHERE {within}"
+        f" sum(paused_count) AS pauses, max(pending_bytes_max) AS pending_bytes,"
+        f" count(*) OVER () AS found FROM channel_backpressure WHERE {within}"
         " GROUP BY broker, conn HAVING sum(paused_ns) + sum(unwritable_ns) > 0 ORDER BY sum(paused_ns) + sum(unwritable_ns) DESC, conn"
         f" LIMIT {MOST_ROWS}"
     )
     gaps = look.rows(
-        f"SELECT * FROM log_gaps WHERE coalesce(ts_after, ts_before) >= {instant(start)} AND coalesce(ts_before, ts_after) < {instant(end)}"
+        "SELECT *, count(*) OVER () AS found FROM log_gaps"
+        f" WHERE coalesce(ts_after, ts_before) >= {instant(start)} AND coalesce(ts_before, ts_after) < {instant(end)}"
         f" ORDER BY coalesce(ts_before, ts_after) LIMIT {MOST_ROWS}"
     )
     moments = [*_causes(look, start, end), *_limits(look, start, end), *map(_eviction, evictions), *map(_gap, gaps)]
@@ -89,9 +103,11 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
     ):
         checks.setdefault(row["topic"], []).append(row)
     return Story(
-        warehouse=look.warehouse.root,
+        warehouse=look.warehouse.root.rstrip("/").rpartition("/")[2],
         start=start,
         end=end,
+        first=max(start, seen["first"]),
+        last=min(end, seen["last"]),
         behind=len(worst),
         answers=answers,
         moments=moments[:MOST_MOMENTS],
@@ -99,19 +115,26 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
         checks=checks,
         evictions=[row for row in evictions if row["subscription"] is not None and row["entries_evicted"]],
         channels=channels,
+        more_channels=_left_out(channels),
         gaps=gaps,
+        more_gaps=_left_out(gaps),
     )
 
 
+def _left_out(rows: list[Row]) -> int:
+    """How many more there are than were fetched; `found` counts all."""
+    return rows[0]["found"] - len(rows) if rows else 0
+
+
 def _causes(look: Look, start: datetime, end: datetime) -> list[Moment]:
-    """When the main cause of a subscription began: runs that are over, and those of the newest windows."""
+    """When the main cause of a subscription began: runs that are over, and those of a broker's newest windows in this time."""
     named = "broker, topic, subscription, cause, level, dimension, unknown_reason"
     over = f"SELECT {named}, since, until FROM subscription_status WHERE since < {instant(end)} AND until > {instant(start)}"
     still = (
         f"SELECT c.broker, c.topic, c.subscription, c.cause, c.level, c.dimension, c.unknown_reason, c.main_since AS since,"
         " CAST(NULL AS TIMESTAMP) AS until FROM subscription_causes c JOIN newest_windows n ON n.broker = c.broker AND n.epoch = c.epoch"
         " AND n.clock_segment = c.clock_segment AND n.window_start = c.window_start"
-        f" WHERE c.is_main AND c.backlog_end > 0 AND c.main_since < {instant(end)}"
+        f" WHERE c.is_main AND c.backlog_end > 0 AND c.main_since < {instant(end)} AND c.window_end > {instant(start)}"
     )
     return [
         Moment(
@@ -120,7 +143,7 @@ def _causes(look: Look, start: datetime, end: datetime) -> list[Moment]:
             row["broker"],
             row["topic"],
             row["subscription"],
-            f"{label(row)}{'' if row['since'] >= start else ', since before'}",
+            f"{cause_words(row)}{'' if row['since'] >= start else ', since before'}",
         )
         for row in look.rows(f"{over} UNION ALL {still}")
     ]

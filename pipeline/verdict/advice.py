@@ -1,6 +1,6 @@
 """What to do about a cause: sentences, and the exact command of pulsar-admin for each. Pure.
 
-Commands are those of Pulsar 4.0; a test asks a real pulsar-admin whether it knows them. A name is quoted for the shell.
+Commands are those of Pulsar 4.0. No test runs a real pulsar-admin: another version may name them otherwise. A name is quoted for the shell.
 """
 
 import shlex

@@ -6,10 +6,10 @@ from pipeline.verdict.advice import advice
 from pipeline.verdict.evidence import evidence
 from pipeline.verdict.verdict import Document, verdict
 from pipeline.verdict.words import sentence
-from pipeline.warehouse.look import Look
+from pipeline.warehouse.look import Queries
 
 
-def answer(look: Look, topic: str, subscription: str, broker: str | None, at: datetime | None, window: timedelta) -> Document:
+def answer(look: Queries, topic: str, subscription: str, broker: str | None, at: datetime | None, window: timedelta) -> Document:
     """The document of docs/why.md, as of the last `window` before `at`. Raises NoAnswer."""
     document = verdict(evidence(look, topic, subscription, broker, at, window))
     return {"verdict": sentence(document), **document, "advice": [step._asdict() for step in advice(document)]}

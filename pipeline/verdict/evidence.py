@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pipeline.faults import BadConfig
 from pipeline.views.catalog import VIEWS
 from pipeline.warehouse.literals import instant, quoted
-from pipeline.warehouse.look import Look
+from pipeline.warehouse.look import Queries
 
 Row = dict[str, Any]
 #: The view that knows who set a limit, where this version has it.
@@ -47,7 +47,7 @@ class Evidence:
     more_consumers: list[Row]
 
 
-def evidence(look: Look, topic: str, subscription: str, broker: str | None, at: datetime | None, window: timedelta) -> Evidence:
+def evidence(look: Queries, topic: str, subscription: str, broker: str | None, at: datetime | None, window: timedelta) -> Evidence:
     """Of the last `window` before `at` (now: the end of the broker's newest window), in whole windows.
 
     Of several brokers that had the topic the last one, or `broker`. Raises NoAnswer with the reason where there is nothing to judge.
@@ -105,7 +105,7 @@ class _Asked(NamedTuple):
         return f"window_end > {instant(self.start)} AND window_start < {instant(self.end)}"
 
 
-def _life(look: Look, topic: str, subscription: str, broker: str | None, at: datetime | None) -> tuple[str, int]:
+def _life(look: Queries, topic: str, subscription: str, broker: str | None, at: datetime | None) -> tuple[str, int]:
     """Broker and epoch that had the subscription last. Raises NoAnswer if none had it."""
     whose = f"topic = {quoted(topic)} AND subscription = {quoted(subscription)}"
     where = whose if broker is None else f"{whose} AND broker = {quoted(broker)}"
@@ -153,7 +153,7 @@ def _rates(asked: _Asked) -> str:
     return f"SELECT * FROM subscription_rates WHERE {asked.here} AND to_time <= {instant(asked.end)} ORDER BY check_number DESC LIMIT 1"
 
 
-def _windows(look: Look, of_epoch: str, at: datetime | None) -> tuple[datetime, Row | None, Row | None]:
+def _windows(look: Queries, of_epoch: str, at: datetime | None) -> tuple[datetime, Row | None, Row | None]:
     """When the epoch's first window begins, its newest window, and the last one that begins before `at`.
 
     By clock segment first: a clock may have been set back.
@@ -165,14 +165,14 @@ def _windows(look: Look, of_epoch: str, at: datetime | None) -> tuple[datetime, 
     return first, newest, newest if at is None else next(iter(look.rows(query.format(f"window_start < {instant(at)}"))), None)
 
 
-def _set_by(look: Look, asked: _Asked) -> list[Row] | None:
+def _set_by(look: Queries, asked: _Asked) -> list[Row] | None:
     """Who set the limits that are in force."""
     if LIMITS_IN_FORCE not in VIEWS:
         return None
     return look.rows(f"SELECT * FROM {LIMITS_IN_FORCE} WHERE {asked.of_epoch} AND (topic IS NULL OR topic = {quoted(asked.topic)})")
 
 
-def _unknown(look: Look, topic: str, subscription: str, broker: str | None, at: datetime | None) -> str:
+def _unknown(look: Queries, topic: str, subscription: str, broker: str | None, at: datetime | None) -> str:
     """Why nothing is known of the subscription: a wrong name, or nothing happened to it."""
     names = look.rows("SELECT DISTINCT topic, subscription FROM names WHERE level = 'subscription'")
     topics = {row["topic"] for row in names}

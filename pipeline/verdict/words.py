@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline.verdict.advice import rate_words
 from pipeline.verdict.duration import duration
-from pipeline.verdict.verdict import Document
+from pipeline.verdict.verdict import NOT_IN_THIS_LOG, Document
 
 _REASONS = {
     "events_lost": "events of the log were lost",
@@ -45,13 +45,18 @@ def sentence(document: Document) -> str:
     stretch = duration((document["to"] - document["from"]).total_seconds())
     if document["cause"] is None:
         return f"{name} is {document['status']}: it had no backlog in the {stretch} before {_time(document['to'])}."
-    what = CAUSES[document["cause"]](document)
+    what = cause_words(document)
     charged = f"{document['share']:.0%} of its backlog of the last {stretch} {'is' if document['behind'] else 'was'} charged to {what}"
     if not document["behind"]:
         return f"{name} is {document['status']} at {_time(document['to'])}: {document['backlog']:,} entries. {charged}."
     limit = _limit_words(document)
     since = f"since {_time(document['since'])} ({duration((document['to'] - document['since']).total_seconds())})"
     return f"{name} is behind by {document['backlog']:,} entries at {_time(document['to'])}. {charged}{limit}, {since}."
+
+
+def cause_words(account: Document) -> str:
+    """A cause for people; `label` is its short name."""
+    return CAUSES[account["cause"]](account)
 
 
 def _limit_words(document: Document) -> str:
@@ -92,7 +97,7 @@ def label(account: Document) -> str:
 
 def limit_line(limit: Document) -> str:
     """A limit in force, and who set it."""
-    since = "" if limit["set_since"] is None else f" since {_time(limit['set_since'])}"
+    since = "" if limit["set_since"] is None or limit["set_by"] == NOT_IN_THIS_LOG else f" since {_time(limit['set_since'])}"
     debt = f"; owes {limit['debt']:,}" if limit["debt"] else ""
     differs = f"; the broker applied something else: {limit['disagreement']}" if limit["disagreement"] not in (None, "none") else ""
     added = " above the publish rate" if limit["relative"] else ""

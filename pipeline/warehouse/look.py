@@ -50,6 +50,13 @@ class TableFacts(NamedTuple):
     rows: int | None
 
 
+class Queries(Protocol):
+    """Whatever answers queries over a warehouse that stays as it is."""
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """Rows of a query in Spark's dialect over tables and views by their plain names."""
+
+
 class Look(Protocol):
     """Tables and files of one warehouse. Reads only and takes no lock: it may be asked beside a running job."""
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pipeline.verdict.advice import advice
 from pipeline.verdict.evidence import Evidence
 from pipeline.verdict.verdict import NOT_IN_THIS_LOG, verdict
-from pipeline.verdict.words import CAUSES, chart, sentence, text_lines
+from pipeline.verdict.words import CAUSES, chart, limit_line, sentence, text_lines
 from schemas.packages.cause.causes import ACCOUNTS
 from schemas.packages.cause.causes import CAUSES as DECLARED
 
@@ -184,3 +184,10 @@ def test_shares_add_up_to_one(charges: list[tuple[int, tuple[str, str | None, st
     assert sum(one["time_share"] for one in found["causes"]) == pytest.approx(1)
     assert found["share"] == max(one["share"] for one in found["causes"])
     assert sum(one["seconds"] for one in found["causes"]) == pytest.approx(found["backlog_s"])
+
+
+def test_a_limit_whose_setter_is_not_known_has_no_since() -> None:
+    one = {"level": "topic", "rate": 10, "dimension": "msg", "period_s": 1.0, "relative": False, "debt": 0, "disagreement": None}
+    unknown = {**one, "set_by": NOT_IN_THIS_LOG, "set_since": NOON}
+    assert limit_line(unknown) == "topic: 10 messages per 1 s, set by: not in this log"
+    assert limit_line({**unknown, "set_by": "namespace"}) == "topic: 10 messages per 1 s, set by: namespace since 2026-01-05T12:00:00Z"

@@ -22,6 +22,7 @@ def test_a_view_has_the_same_rows_from_both(spark: SparkSession, room: ReadingRo
     assert difference(spark, room, f"SELECT * FROM {view}") == {}
 
 
+@pytest.mark.slow(reason="Spark runs every view by default, and test_cookbook.py every query in the room; `all` compares every query")
 @pytest.mark.usefixtures("views")
 @pytest.mark.parametrize("number", QUERIES)
 def test_a_query_of_the_cookbook_has_the_same_rows_from_both(spark: SparkSession, room: ReadingRoom, number: int) -> None:

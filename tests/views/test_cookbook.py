@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
+from pipeline.reading.room import ReadingRoom
 from pipeline.views import page
 from pipeline.views.catalog import VIEWS, question
 from pipeline.warehouse.layout import Warehouse
@@ -91,11 +91,17 @@ def test_a_view_says_what_a_row_is_below_its_question(view: str) -> None:
     assert any("row" in line for line in page.explanation(view))
 
 
-@pytest.mark.usefixtures("views")
+@pytest.fixture(scope="module")
+def room(filled_warehouse: Warehouse) -> ReadingRoom:
+    """The small warehouse without Spark; test_both_engines.py compares both engines."""
+    return ReadingRoom(filled_warehouse)
+
+
 @pytest.mark.parametrize("number", QUERIES)
-def test_query_answers_and_is_explained(spark: SparkSession, number: int) -> None:
+def test_query_answers_and_is_explained(room: ReadingRoom, number: int) -> None:
     sql, reading = QUERIES[number]
-    rows = [row.asDict() for row in spark.sql(sql).collect()]
+    answer = room.ask(sql)
+    rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     assert rows
     expected = FIRST.get(number, {})
     assert {name: rows[0][name] for name in expected} == expected

@@ -7,11 +7,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jobs.cli import main
 from pipeline.faults import BadConfig
+from pipeline.incident.asked_once import AskedOnce
+from pipeline.incident.drawing import cause_bars, line
 from pipeline.incident.page import page
 from pipeline.incident.story import MOST_MOMENTS, MOST_ROWS, MOST_SUBSCRIPTIONS, Moment, Story, story
 from pipeline.reading.room import ReadingRoom
@@ -20,6 +23,7 @@ from pipeline.warehouse.layout import Warehouse
 THREE = datetime(2026, 1, 5, 3, tzinfo=UTC)
 HALF_AN_HOUR = timedelta(minutes=30)
 EVIL = """<script>document.title='run'</script><img src=x onerror="document.title='run'">'"&\u202egnp.exe\x1b[2J"""
+CHANNEL = {"broker": "b1", "conn": "c1", "last": THREE, "paused_s": 1.0, "unwritable_s": 2.0, "pauses": 3, "pending_bytes": None}
 LARGEST_BYTES = 5_000_000
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -90,15 +94,48 @@ def test_the_longest_page_is_below_five_megabytes(told: Story) -> None:
     moments = [Moment(THREE, "cause", "b1:8080", one["topic"], one["subscription"], "throttled topic msg")] * MOST_MOMENTS
     eviction = {"decided_at": THREE, "quota_type": "size", "topic": one["topic"], "subscription": "x"}
     eviction |= {"entries_evicted": 5, "decided_by": "both"}
-    channel = {"broker": "b1", "conn": "c1", "last": THREE, "paused_s": 1.0, "unwritable_s": 2.0, "pauses": 3, "pending_bytes": None}
     longest = replace(
         told,
         answers=[{**one, "windows": windows}] * MOST_SUBSCRIPTIONS,
         moments=moments,
         evictions=[eviction] * 10_000,
-        channels=[channel] * MOST_ROWS,
+        channels=[CHANNEL] * MOST_ROWS,
     )
     assert len(page(longest).encode()) < LARGEST_BYTES
+
+
+def test_the_page_names_what_has_data_and_what_it_leaves_out(told: Story) -> None:
+    text = page(replace(told, start=told.first - timedelta(days=1), more_channels=7, more_gaps=9, channels=told.channels or [CHANNEL]))
+    assert f"Asked for: {(told.first - timedelta(days=1)):%Y-%m-%dT%H:%M:%SZ} to" in text
+    assert "7 more are left out" in text
+    assert "9 more are left out" in text
+    assert "Asked for" not in page(replace(told, start=told.first, end=told.last))
+
+
+def test_the_page_has_words_for_causes_and_no_path_of_this_machine(told: Story, small_warehouse: Warehouse) -> None:
+    text = page(told)
+    assert small_warehouse.root not in text
+    assert f"Warehouse <bdi>{told.warehouse}</bdi>" in text
+    assert "the topic&#39;s limiter of messages" in text
+    assert "throttled topic msg" not in text
+
+
+def test_a_query_is_asked_once() -> None:
+    asked: list[str] = []
+
+    class Counting:
+        def rows(self, sql: str) -> list[dict[str, Any]]:
+            asked.append(sql)
+            return [{"sql": sql}]
+
+    once = AskedOnce(Counting())
+    assert [once.rows(sql) for sql in ("a", "b", "a")] == [[{"sql": "a"}], [{"sql": "b"}], [{"sql": "a"}]]
+    assert asked == ["a", "b"]
+
+
+def test_a_stretch_without_length_has_no_chart() -> None:
+    assert line([(THREE, 5)], 10, THREE, THREE) is None
+    assert cause_bars([{"window_start": THREE, "window_end": THREE + HALF_AN_HOUR, "causes": []}], THREE, THREE) == []
 
 
 def test_the_command_writes_the_file_and_refuses_what_cannot_be(
