@@ -23,6 +23,7 @@ COMMANDS = {
     "quality": "judge whether the tables keep what is declared of them, for a scheduler",
     "quarantine": "put rejected lines back that the parser accepts now, or that somebody repaired",
     "collector": "make the agent that writes a broker's log; whether a broker has what the agent hooks",
+    "ship": "carry a collector's files into a topic of Kafka",
     "simulate": "write the log of simulated brokers, with the true cause of every standstill",
     "validate": "check log files against the contract, without Spark",
     "backfill": "compute closed dates anew, compare, and put right what differs; beside a live job",
@@ -31,7 +32,7 @@ COMMANDS = {
     "rebuild": "forget what was computed, so that it is computed anew",
 }
 #: Those that start no Spark: they need no jars, and look for Java themselves where they need it.
-WITHOUT_SPARK = ("validate", "collector", "simulate")
+WITHOUT_SPARK = ("validate", "collector", "ship", "simulate")
 #: Those that only read: the reading room answers them without Spark, where the warehouse is on this machine's file system.
 READERS = ("why", "explain", "top", "report", "sql", "status", "probe")
 EXAMPLES = """examples:

@@ -14,7 +14,7 @@ if __name__ == "__main__":
     # A command without Spark may import what is not installed yet for its arguments; it checks them itself, soon enough.
     command = command_of(sys.argv[1:])
     if command in WITHOUT_SPARK:
-        print("packages")
+        print("packages", *(["ship"] if command == "ship" else []))
     else:
         args = build_parser(command).parse_args(sys.argv[1:])
         if command in READERS and getattr(args, "engine", None) != "spark" and only_hadoop(args.warehouse) is None:

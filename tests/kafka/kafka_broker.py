@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 
-from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from jobs.maven import MavenProject, java_tool
 
 HERE = Path(__file__).parent
 PATIENCE_S = 120.0
+USER, PASSWORD = "job", "a-secret"
+_LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 
 def jars() -> str:
@@ -35,19 +37,26 @@ def free_port() -> int:
 
 
 class KafkaBroker:
-    """A broker that runs within the `with`."""
+    """A broker that runs within the `with`. `servers` want nothing of a client, `secure_servers` TLS and a password (SASL PLAIN)."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.servers = f"127.0.0.1:{free_port()}"
+        self.secure_servers = f"127.0.0.1:{free_port()}"
+        self._keys = folder / "keys.p12"
+        self._certificate = folder / "certificate.pem"
 
     def __enter__(self) -> "KafkaBroker":
         controller = f"127.0.0.1:{free_port()}"
         properties = self._folder / "server.properties"
+        self._make_keys()
         properties.write_text(
             "process.roles=broker,controller\nnode.id=1\n"
-            f"controller.quorum.voters=1@{controller}\nlisteners=PLAINTEXT://{self.servers},CONTROLLER://{controller}\n"
-            f"advertised.listeners=PLAINTEXT://{self.servers}\ncontroller.listener.names=CONTROLLER\n"
+            f"controller.quorum.voters=1@{controller}\nlisteners=PLAINTEXT://{self.servers},SASL_SSL://{self.secure_servers},CONTROLLER://{controller}\n"
+            f"advertised.listeners=PLAINTEXT://{self.servers},SASL_SSL://{self.secure_servers}\n"
+            f'sasl.enabled.mechanisms=PLAIN\nlistener.name.sasl_ssl.plain.sasl.jaas.config={_LOGIN} required user_{USER}="{PASSWORD}";\n'
+            f"ssl.keystore.type=PKCS12\nssl.keystore.location={self._keys}\nssl.keystore.password={PASSWORD}\n"
+            f"controller.listener.names=CONTROLLER\n"
             f"log.dirs={self._folder / 'data'}\noffsets.topic.replication.factor=1\nauto.create.topics.enable=false\n"
         )
         java = [
@@ -74,6 +83,37 @@ class KafkaBroker:
     def address(self, topic: str) -> str:
         """As `--events` names it."""
         return f"kafka://{self.servers}/{topic}"
+
+    def java_client(self, password: str = PASSWORD) -> str:
+        """What kafka.client_file needs for the secure servers."""
+        return (
+            f"security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nssl.truststore.type=PEM\nssl.truststore.location={self._certificate}\n"
+            f'sasl.jaas.config={_LOGIN} required username="{USER}" password="{password}";\n'
+        )
+
+    def shipper_client(self, password: str = PASSWORD) -> str:
+        """What --client-file of `ship` needs for the secure servers."""
+        return (
+            f"security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nssl.ca.location={self._certificate}\n"
+            f"sasl.username={USER}\nsasl.password={password}\n"
+        )
+
+    def lines(self, topic: str) -> list[bytes]:
+        """The values of all records."""
+        reader = Consumer({"bootstrap.servers": self.servers, "group.id": "test", "enable.auto.commit": False, "log_level": 0})
+        found: list[bytes] = []
+        for partition in self.admin.list_topics(topic, timeout=5).topics[topic].partitions:
+            place = TopicPartition(topic, partition, 0)
+            _, end = reader.get_watermark_offsets(place, timeout=10)
+            reader.assign([place])
+            position = 0
+            while position < end:
+                for record in reader.consume(10_000, timeout=5):
+                    assert record.error() is None, record.error()
+                    found.append(record.value())
+                    position = record.offset() + 1
+        reader.close()
+        return found
 
     def make(self, topic: str, partitions: int = 1) -> str:
         """A topic; its address."""
@@ -117,6 +157,13 @@ class KafkaBroker:
                 except BufferError:
                     producer.poll(0.1)
         assert producer.flush(PATIENCE_S) == 0
+
+    def _make_keys(self) -> None:
+        store = ["-keystore", str(self._keys), "-storetype", "PKCS12", "-storepass", PASSWORD, "-alias", "broker"]
+        made = ["-genkeypair", "-keyalg", "RSA", "-dname", "CN=localhost", "-ext", "san=ip:127.0.0.1", "-validity", "30"]
+        given = ["-exportcert", "-rfc", "-file", str(self._certificate)]
+        for action in (made, given):
+            subprocess.run([java_tool("keytool"), *action, *store], check=True, capture_output=True)
 
     def _until(self, holds: Callable[[], bool]) -> None:
         deadline = time.monotonic() + PATIENCE_S

@@ -1,0 +1,98 @@
+"""Carry the finished files of a collector's folder into a topic of Kafka, line by line. Needs no Spark.
+
+Every line reaches Kafka at least once; the job drops repeats. Files that Kafka has are noted in --place. A shipper that was killed
+begins the file anew that it was at. Files are neither changed nor deleted.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jobs.shipping.folder import LogFile, to_ship
+from jobs.shipping.lines import Faults, records_of
+from jobs.shipping.place import ShippedFiles
+from pipeline.faults import BadConfig
+from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
+
+if TYPE_CHECKING:
+    from jobs.shipping.sender import Sender
+
+EXAMPLES = """examples:
+  ./spark-submit.sh ship --events /var/log/pulsar-events --to kafka://broker1:9092,broker2:9092/pulsar-events --follow
+  ./spark-submit.sh ship --events ./events --to kafka://broker1:9093/pulsar-events --client-file ./client.properties
+
+exit: 0 Kafka has all; 1 Kafka refused records, or a file is damaged; 2 bad arguments, or Kafka or the topic is not there
+"""
+LOOK_EVERY_S = 2.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `ship`."""
+    parser.add_argument("--events", required=True, metavar="DIR", help="the collector's folder, with its subfolders")
+    parser.add_argument("--to", required=True, metavar="KAFKA", help="kafka://HOST:PORT,HOST:PORT/TOPIC; the topic must exist")
+    parser.add_argument("--follow", action="store_true", help="go on: ship further files as they appear")
+    parser.add_argument("--place", metavar="FILE", help="where to note which files Kafka has (default: DIR/_shipped-TOPIC.json)")
+    parser.add_argument("--client-file", metavar="FILE", help="settings of librdkafka, key=value a line: security.protocol=SSL …")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Ships; returns the exit status. BadConfig before anything is sent."""
+    folder = Path(args.events)
+    if not folder.is_dir():
+        raise BadConfig(f"--events {folder}: is no folder")
+    if not is_kafka(args.to):
+        raise BadConfig(f"--to {args.to}: expected kafka://HOST:PORT/TOPIC")
+    address = kafka_address(args.to, "--to")
+    client = client_settings(Path(args.client_file) if args.client_file else None, "--client-file")
+    place = Path(args.place) if args.place else folder / f"_shipped-{address.topic}.json"
+    from jobs.shipping.sender import NotDelivered, Sender
+
+    with ShippedFiles(place, address.topic) as shipped:
+        sender = Sender(address, client, _say, waits=args.follow)
+        _say(f"from {folder} to {args.to}; {len(shipped.names)} files are noted as shipped in {place}")
+        try:
+            whole = ship_files(folder, shipped, sender)
+            while args.follow:
+                time.sleep(LOOK_EVERY_S)
+                ship_files(folder, shipped, sender)
+        except (NotDelivered, OSError) as fault:
+            print(f"error: {args.to}: {fault}; the next start goes on with this file", file=sys.stderr)
+            return 1
+    return 0 if whole else 1
+
+
+def ship_files(folder: Path, shipped: ShippedFiles, sender: "Sender") -> bool:
+    """Ship what is not noted yet, and note it; whether all of it reached Kafka. Raises NotDelivered and OSError."""
+    files = to_ship(folder, shipped.names)
+    if files:
+        shipped.forget_missing(folder)
+    # Each file, also after one with a fault.
+    whole = [_ship_file(folder, file, shipped, sender) for file in files]
+    return all(whole)
+
+
+def _ship_file(folder: Path, file: LogFile, shipped: ShippedFiles, sender: "Sender") -> bool:
+    faults, lines, began_s = Faults(), 0, time.monotonic()
+    try:
+        stream = (folder / file.name).open("rb")
+    except FileNotFoundError:
+        _say(f"{file.name}: was deleted before it was shipped: its events are lost")
+        return False
+    with stream:
+        for key, line in records_of(stream, file.name, faults):
+            sender.send(key, line)
+            lines += 1
+    too_large = sender.confirm()
+    if too_large:
+        faults.append(f"{file.name}: {too_large} lines are longer than a record may be (message.max.bytes): they are not shipped")
+    shipped.add(file.name, file.bytes)
+    _say(f"{file.name}: {lines - too_large} lines in {time.monotonic() - began_s:.1f} s")
+    for fault in faults:
+        _say(f"warning: {fault}")
+    return not faults
+
+
+def _say(words: str) -> None:
+    print(f"ship: {words}", flush=True)
