@@ -81,13 +81,7 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
         f"SELECT * FROM evictions WHERE decided_at >= {instant(start)} AND decided_at < {instant(end)}"
         " ORDER BY decided_at, topic, subscription"
     )
-    channels = look.rows(
-        "SELECT broker, conn, max(window_end) AS last, sum(paused_ns) / 1e9 AS paused_s, sum(unwritable_ns) / 1e9 AS unwritable_s,"
-        f" sum(paused_count) AS pauses, max(pending_bytes_max) AS pending_bytes,"
-        f" count(*) OVER () AS found FROM channel_backpressure WHERE {within}"
-        " GROUP BY broker, conn HAVING sum(paused_ns) + sum(unwritable_ns) > 0 ORDER BY sum(paused_ns) + sum(unwritable_ns) DESC, conn"
-        f" LIMIT {MOST_ROWS}"
-    )
+    channels = _channels(look, within)
     gaps = look.rows(
         "SELECT *, count(*) OVER () AS found FROM log_gaps"
         f" WHERE coalesce(ts_after, ts_before) >= {instant(start)} AND coalesce(ts_before, ts_after) < {instant(end)}"
@@ -95,13 +89,7 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
     )
     moments = [*_causes(look, start, end), *_limits(look, start, end), *map(_eviction, evictions), *map(_gap, gaps)]
     moments.sort(key=lambda one: (one.at, one.kind, one.broker, one.topic or "", one.subscription or ""))
-    checks: dict[str, list[Row]] = {}
-    for row in look.rows(
-        "SELECT topic, check_time, backlog_size, backlog_quota_limit_size, oldest_backlog_message_age_seconds AS age_s,"
-        f" backlog_quota_limit_time FROM topic_backlog WHERE check_time >= {instant(start)} AND check_time < {instant(end)}"
-        " ORDER BY check_time"
-    ):
-        checks.setdefault(row["topic"], []).append(row)
+    checks = _checks(look, start, end)
     return Story(
         warehouse=look.warehouse.root.rstrip("/").rpartition("/")[2],
         start=start,
@@ -119,6 +107,29 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
         gaps=gaps,
         more_gaps=_left_out(gaps),
     )
+
+
+def _channels(look: Look, within: str) -> list[Row]:
+    """Connections that were paused or unwritable, the longest first, with the number of all of them."""
+    return look.rows(
+        "SELECT broker, conn, max(window_end) AS last, sum(paused_ns) / 1e9 AS paused_s, sum(unwritable_ns) / 1e9 AS unwritable_s,"
+        f" sum(paused_count) AS pauses, max(pending_bytes_max) AS pending_bytes,"
+        f" count(*) OVER () AS found FROM channel_backpressure WHERE {within}"
+        " GROUP BY broker, conn HAVING sum(paused_ns) + sum(unwritable_ns) > 0 ORDER BY sum(paused_ns) + sum(unwritable_ns) DESC, conn"
+        f" LIMIT {MOST_ROWS}"
+    )
+
+
+def _checks(look: Look, start: datetime, end: datetime) -> dict[str, list[Row]]:
+    """Quota checks by topic, in order of time."""
+    checks: dict[str, list[Row]] = {}
+    for row in look.rows(
+        "SELECT topic, check_time, backlog_size, backlog_quota_limit_size, oldest_backlog_message_age_seconds AS age_s,"
+        f" backlog_quota_limit_time FROM topic_backlog WHERE check_time >= {instant(start)} AND check_time < {instant(end)}"
+        " ORDER BY check_time"
+    ):
+        checks.setdefault(row["topic"], []).append(row)
+    return checks
 
 
 def _left_out(rows: list[Row]) -> int:

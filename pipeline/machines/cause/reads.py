@@ -1,8 +1,11 @@
-"""What a read proves: that there is a consumer, and which limiter left nothing."""
+"""What a read proves: that there is a consumer, which limiter left nothing, and whether it waits for storage or for entries."""
 
-from pipeline.machines.broker.layout import BYTES, DIMENSION_COUNT, LEVEL_COUNT, MSG
+from pipeline.machines import fields
+from pipeline.machines.array import Array
+from pipeline.machines.broker.layout import BYTES, DIMENSION_COUNT, LEVEL_COUNT, MSG, NONE
+from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.charging import is_whole
-from pipeline.machines.cause.layout import THROTTLED
+from pipeline.machines.cause.layout import DELAYED, IN_FLIGHT, OUT, PARKED, THROTTLED
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.integers import narrow_to_int32
 from pipeline.machines.records import Record
@@ -20,7 +23,28 @@ def note_alive(charge: Record, cursor: Record, reading: Record, settings: Record
 
 
 @compiled_part
-def blocked_account(level: int, working: Record) -> int:
+def note_read(charge: Record, throttling: Record, working: Record, event: Array) -> None:
+    """A limiter blocked the read, or it is out. One that is out already goes on."""
+    ns = event[fields.NS]
+    charge.permits_known = 1 if fields.has(event, own.READ_PERMITS) else 0
+    charge.permits = event[own.READ_PERMITS]
+    if throttling.blocked_level != NONE:
+        charge.blocked, charge.is_out, charge.moved_ns = _blocked_account(throttling.blocked_level, working), 0, ns
+        return
+    charge.blocked = NONE
+    if charge.is_out == 0:
+        charge.is_out, charge.moved_ns = OUT, ns
+
+
+@compiled_part
+def note_whether_parked(charge: Record) -> None:
+    """Where nothing waits the cursor keeps the read until entries come (`asyncReadEntriesOrWait` of ManagedCursorImpl)."""
+    if charge.is_out != 0:
+        charge.is_out = PARKED if charge.running == 0 or charge.account in (IN_FLIGHT, DELAYED) else OUT
+
+
+@compiled_part
+def _blocked_account(level: int, working: Record) -> int:
     """The account of the limiter that left nothing: of its messages, if both ran out."""
     is_observed = False
     for each in range(LEVEL_COUNT):

@@ -12,9 +12,9 @@ from pipeline.machines.broker.layout import CONSUMING, NONE
 from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.around import end_cursor, end_topic, forget_dispatcher, judge_row, settle_row, topic_of, wake_row
 from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall, is_whole, settle, settle_if_due
-from pipeline.machines.cause.layout import CATCHING_UP, CONSUMER_CAP, DELAYED, IN_FLIGHT, NO_CHAIN, NO_CHARGE, OUT, PARKED
+from pipeline.machines.cause.layout import CATCHING_UP, CONSUMER_CAP, NO_CHAIN, NO_CHARGE
 from pipeline.machines.cause.pace import measure
-from pipeline.machines.cause.reads import blocked_account, note_alive
+from pipeline.machines.cause.reads import note_alive, note_read, note_whether_parked
 from pipeline.machines.cause.verdict import judge, look_at_channels, may_be_unwritable
 from pipeline.machines.cause.waiting import ask_again, forget_delivered, forget_removed, waiting_entries
 from pipeline.machines.cause.waking import Around, wake
@@ -209,18 +209,10 @@ def on_read(
     ns = event[fields.NS]
     settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     note_alive(charge, cursor, reading, settings)
-    if throttling.blocked_level != NONE:
-        charge.blocked, charge.is_out, charge.moved_ns = blocked_account(throttling.blocked_level, working), 0, ns
-    else:
-        charge.blocked = NONE
-        if charge.is_out == 0:
-            charge.is_out, charge.moved_ns = OUT, ns
-    charge.permits_known = 1 if fields.has(event, own.READ_PERMITS) else 0
-    charge.permits = event[own.READ_PERMITS]
+    note_read(charge, throttling, working, event)
     if charge.running == 1:
         judge(charge, chain, s, topic, subscription, cursor, reading, settings, connectivity, event[fields.TS], ns)
-    if charge.is_out != 0:
-        charge.is_out = PARKED if charge.running == 0 or charge.account in (IN_FLIGHT, DELAYED) else OUT
+    note_whether_parked(charge)
 
 
 @compiled_part
