@@ -1,49 +1,49 @@
-"""How often charged causes are the true ones: `python -m bench.causes RUN=WAREHOUSE … [--into docs/causes.md]`.
+"""How often charged causes are the true ones: `python -m bench.causes [--into docs/causes.md]`, with tests and tests/sim in PYTHONPATH.
 
-RUN is a folder of `./spark-submit.sh simulate`, WAREHOUSE what `stream --once --drain` made of its events. Prints the confusion matrix
-of all pairs as Markdown; --into writes it between the lines <!-- begin confusion --> and <!-- end confusion --> of a page.
+Simulates the shipped scenarios of minutes, folds each log as lanes do, without Spark, and prints the confusion matrix of whole logs and
+that of a log with 5 % of its events lost, as Markdown. --into writes them between the lines <!-- begin confusion --> and
+<!-- end confusion --> of a page.
 """
 
 import argparse
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from pipeline.reading.room import ReadingRoom
-from pipeline.warehouse.layout import Warehouse
-from sim.confusion import Confusion, clocks, compared, markdown, written_into
-from sim.files import read_lines
-from sim.run import FACTS, TRUTH
+from folded import confusion_of_scenario
 
-ROWS = """SELECT broker, epoch, topic, subscription, unix_micros(window_start) AS window_start, unix_micros(window_end) AS window_end,
-  cause, level, dimension, ns FROM subscription_causes"""
+from sim.confusion import Confusion, markdown, written_into
+from sim.scenario import SHIPPED
+
+#: Scenarios of days.
+LONG = ("large", "quota_")
+LOSSES = "losses"
 
 
-def confusion_of(run: Path, rows: Iterable[Mapping[str, Any]]) -> Confusion:
-    """The truth of a simulated run against rows of `subscription_causes` (windows in µs)."""
-    facts = json.loads((run / FACTS).read_text(encoding="utf-8"))
-    truth = (json.loads(line) for line in read_lines(run / f"{TRUTH}.jsonl.zst"))
-    return compared(truth, rows, clocks(facts))
+def together(scenarios: Iterable[str]) -> Confusion:
+    """All of them as one."""
+    whole = Confusion()
+    for name in scenarios:
+        whole.add(confusion_of_scenario(name))
+        print(f"{name}: {100 * whole.main_right / whole.backlog:.2f} % right until now", flush=True)
+    return whole
 
 
 def main() -> None:
-    """Prints the matrix, or writes it into a page."""
+    """Prints both matrices, or writes them into a page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pairs", nargs="+", metavar="RUN=WAREHOUSE", help="a simulated run, and the warehouse of its events")
-    parser.add_argument("--into", type=Path, metavar="PAGE", help="write the matrix into this page")
+    parser.add_argument("--into", type=Path, metavar="PAGE", help="write the matrices into this page")
     args = parser.parse_args()
-    whole = Confusion()
-    for pair in args.pairs:
-        run, equals, warehouse = pair.partition("=")
-        if not equals:
-            parser.error(f"{pair}: expected RUN=WAREHOUSE")
-        whole.add(confusion_of(Path(run), ReadingRoom(Warehouse(warehouse)).rows(ROWS)))
-    table = markdown(whole)
+    short = sorted(path.stem for path in SHIPPED.glob("*.toml") if not path.stem.startswith(LONG))
+    whole = together(name for name in short if name != LOSSES)
+    lossy = together([LOSSES])
+    text = (
+        f"Whole logs ({len(short) - 1} scenarios), in seconds of backlog:\n\n{markdown(whole)}\n"
+        f"The log of `losses`: 5 % of its events are lost, others damaged, repeated and late:\n\n{markdown(lossy)}"
+    )
     if args.into is None:
-        print(table)
+        print(text)
     else:
-        args.into.write_text(written_into(args.into.read_text(encoding="utf-8"), "confusion", table), encoding="utf-8")
+        args.into.write_text(written_into(args.into.read_text(encoding="utf-8"), "confusion", text), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -274,7 +274,7 @@ class BrokerState:
 
 def _copied(layout: Layout, rows: dict[str, Any]) -> dict[str, Any]:
     lists = {store.name for store in layout.lists}
-    return {name: np.empty_like(of_store) if name in lists else of_store.copy() for name, of_store in rows.items()}
+    return {name: with_room(of_store, 0, len(of_store)) if name in lists else of_store.copy() for name, of_store in rows.items()}
 
 
 def _lists(store: Arena | Pool, kept: dict[str, Array] | None) -> Records:

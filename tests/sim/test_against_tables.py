@@ -3,10 +3,19 @@
 from typing import Any
 
 import pytest
-from lane_tables import Table, tables_of
+from folded import confusion_of_scenario, confusion_of_tables, tables_of_lives
+from lane_tables import Table
 from simulated import shipped_run
 
-SCENARIOS = ("life", "channel", "throttled", "throttled_classic", "delayed", "unacked_limit")
+#: A minute together: by default those in which most happens.
+LONG = pytest.mark.slow(reason="half a minute together; by default the other scenarios, which have the same rules and causes")
+SCENARIOS = (
+    "life",
+    "channel",
+    "throttled",
+    "stuck",
+    *(pytest.param(name, marks=LONG) for name in ("throttled_classic", "delayed", "unacked_limit")),
+)
 
 
 def last_rows(rows: Table, order: str, *key: str) -> dict[tuple[Any, ...], dict[str, Any]]:
@@ -17,14 +26,24 @@ def last_rows(rows: Table, order: str, *key: str) -> dict[tuple[Any, ...], dict[
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_the_rules_compute_what_the_simulator_knows(name: str) -> None:
     run = shipped_run(name)
-    for life in run.facts["lives"]:
-        events = run.events(life)
-        assert [event["seq"] for event in events] == list(range(1, life["events"] + 1))
-        tables = tables_of(events)
+    lives = tables_of_lives(run)
+    for life, tables in lives:
+        assert [event["seq"] for event in run.events(life)] == list(range(1, life["events"] + 1))
         assert tables["late_events"] == []
         assert {gap["kind"] for gap in tables["log_gaps"]} <= {"clock_step"}
         compare_subscriptions(life, tables)
         compare_topics(life, tables)
+    found = confusion_of_tables(run, lives)
+    assert found.backlog > 1_000 * 10**9
+    assert found.right >= 0.99 * found.backlog
+    # Where a dispatcher is stuck for less than a window, the five seconds before that is certain weigh more.
+    assert found.main_right >= (0.96 if name == "stuck" else 0.99) * found.backlog
+
+
+def test_with_one_of_twenty_events_lost_a_cause_is_right_or_unknown() -> None:
+    found = confusion_of_scenario("losses")
+    assert found.main_wrong <= 0.01 * found.backlog
+    assert found.main_unknown > 0
 
 
 def compare_subscriptions(life: dict[str, Any], tables: dict[str, Table]) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from simulated import shipped
 
-from bench.causes import confusion_of
-from sim.confusion import NO_BACKLOG, NOT_CHARGED, Confusion, compared, markdown, split, written_into
+from sim.confusion import NO_BACKLOG, NOT_CHARGED, Confusion, clocks, compared, markdown, split, written_into
 from sim.files import read_lines
 from sim.run import simulate
 
@@ -120,7 +119,8 @@ def test_truth_charged_as_it_is_agrees_with_itself(tmp_path: Path) -> None:
             key = (one["broker"], one["epoch"], one["topic"], one["subscription"], window, one["cause"], one["level"], one["dimension"])
             made = {name: one[name] for name in ("broker", "epoch", "topic", "subscription", "cause", "level", "dimension")}
             rows.setdefault(key, {**made, "window_start": window, "window_end": window + MINUTE_US, "ns": 0})["ns"] += ns
-    found = confusion_of(run, rows.values())
+    truth = map(json.loads, read_lines(run / "truth.jsonl.zst"))
+    found = compared(truth, rows.values(), clocks(facts))
     assert found.backlog > 1_000 * S
     assert found.wrong + found.unknown + found.charged_without_backlog <= 2_000 * len(rows)
     assert found.main_wrong == 0

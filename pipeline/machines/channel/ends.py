@@ -11,6 +11,7 @@ from pipeline.machines.channel.layout import MEMORY_ROW, OF_WINDOW, PAUSED, UNWR
 from pipeline.machines.channel.reach import AllChannels
 from pipeline.machines.channel.rows import connection_rows, memory_row, topic_rows
 from pipeline.machines.channel.window_end import pass_borders, step_clocks
+from pipeline.machines.integers import INT64_MAX
 from pipeline.machines.outcome import Rows, Window
 from pipeline.machines.package import Ends, State
 from pipeline.machines.records import together
@@ -67,8 +68,7 @@ class ChannelEnds(Ends):
         left = left[np.lexsort((left["kind"], left["conn"], left["due_ns"]))]  # in order, it is a heap
         channel.timers[: len(left)] = left
         counts.timers = len(left)
-        if len(left):
-            channel.channel_clock[0].next_due_ns = left["due_ns"][0]
+        channel.channel_clock[0].next_due_ns = left["due_ns"][0] if len(left) else INT64_MAX
 
     def _topic_rows(self, state: State, window: Window) -> Iterator[Rows]:
         pauses = state.group("channel").topic_pauses[: state.counts.topics]

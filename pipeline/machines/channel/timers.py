@@ -89,6 +89,8 @@ def _sink(timers: Records, count: int) -> None:
 def is_any_due(timing: Timing, channels: Records, until_ns: int) -> bool:
     """Whether the earliest timer is due by `until_ns`. Those that came to nothing on the way are dropped, those due later moved back."""
     timers = timing.timers
+    if timing.counts.timers == 0:  # a state that an earlier version kept may have the time of a timer that is gone
+        timing.clock.next_due_ns = INT64_MAX
     while timing.clock.next_due_ns <= until_ns:
         due_ns, conn, kind, c = timers[0].due_ns, timers[0].conn, timers[0].kind, timers[0].connection
         channel = channels[c]
