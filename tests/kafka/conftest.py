@@ -44,19 +44,34 @@ class Ended:
     code: int
     said: str
 
+    @property
+    def error(self) -> str:
+        """The one line that names what is wrong. Spark may log while it ends."""
+        (line,) = [line for line in self.said.splitlines() if line.startswith("error: ")]
+        return line
+
 
 @pytest.fixture
-def stream_once(spark_in_a_child: None) -> Callable[..., Ended]:
+def job(spark_in_a_child: None) -> Callable[..., Ended]:
+    """Runs a command of the project to its end."""
+
+    def run(command: str, *words: str) -> Ended:
+        kept = {key: value for key, value in os.environ.items() if key not in ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")}
+        line = [
+            str(ROOT / "spark-submit.sh"), command, *words, "--master", "local[2]",
+            "--driver-java-options", SHORT_JOB["spark.driver.extraJavaOptions"], "--conf", "spark.sql.shuffle.partitions=2",
+        ]  # fmt: skip
+        done = subprocess.run(line, env=kept, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return Ended(done.returncode, done.stdout.decode(errors="replace"))
+
+    return run
+
+
+@pytest.fixture
+def stream_once(job: Callable[..., Ended]) -> Callable[..., Ended]:
     """Runs `stream --once` with further arguments."""
 
     def run(events: str | Path, warehouse: Warehouse, *more: str) -> Ended:
-        kept = {key: value for key, value in os.environ.items() if key not in ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")}
-        command = [
-            str(ROOT / "spark-submit.sh"), "stream", "--once", "--events", str(events), "--warehouse", warehouse.root,
-            "--master", "local[2]", "--driver-java-options", SHORT_JOB["spark.driver.extraJavaOptions"],
-            "--conf", "spark.sql.shuffle.partitions=2", *more,
-        ]  # fmt: skip
-        done = subprocess.run(command, env=kept, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-        return Ended(done.returncode, done.stdout.decode(errors="replace"))
+        return job("stream", "--once", "--events", str(events), "--warehouse", warehouse.root, *more)
 
     return run

@@ -57,6 +57,7 @@ class KafkaBroker:
             f'sasl.enabled.mechanisms=PLAIN\nlistener.name.sasl_ssl.plain.sasl.jaas.config={_LOGIN} required user_{USER}="{PASSWORD}";\n'
             f"ssl.keystore.type=PKCS12\nssl.keystore.location={self._keys}\nssl.keystore.password={PASSWORD}\n"
             f"controller.listener.names=CONTROLLER\n"
+            "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL\n"
             f"log.dirs={self._folder / 'data'}\noffsets.topic.replication.factor=1\nauto.create.topics.enable=false\n"
         )
         java = [

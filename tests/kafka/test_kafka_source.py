@@ -1,6 +1,7 @@
 """A log in Kafka gives the tables that its files give; what Kafka lost stops the job with one line."""
 
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -108,8 +109,8 @@ def test_a_topic_made_anew_stops_the_job_or_is_read_from_its_beginning(kafka: Ka
     kafka.send("anew", beats(71, 150))
     refused = stream_once(address, warehouse)
     assert refused.code == 2
-    assert "topic anew was deleted and made anew" in refused.said.splitlines()[-1]
-    assert "--set kafka.on_loss=go_on" in refused.said.splitlines()[-1]
+    assert "topic anew was deleted and made anew" in refused.error
+    assert "--set kafka.on_loss=go_on" in refused.error
     done = stream_once(address, warehouse, "--drain", "--set", "kafka.on_loss=go_on")
     assert done.code == 0, done.said
     assert seqs(warehouse) == [*range(1, 51), *range(71, 151)]
@@ -124,7 +125,7 @@ def test_expired_records_stop_the_job_or_leave_a_gap(kafka: KafkaBroker, stream_
     kafka.expire("old", 0, 70)
     refused = stream_once(address, warehouse)
     assert refused.code == 2
-    assert "topic old: partition 0 lost the records 50 to 69: they expired" in refused.said.splitlines()[-1]
+    assert "topic old: partition 0 lost the records 50 to 69: they expired" in refused.error
     done = stream_once(address, warehouse, "--drain", "--set", "kafka.on_loss=go_on")
     assert done.code == 0, done.said
     assert seqs(warehouse) == [*range(1, 51), *range(71, 101)]
@@ -142,16 +143,33 @@ def test_poison_goes_to_quarantine_with_partition_and_offset(kafka: KafkaBroker,
     assert column(warehouse, "ingest_files", "source_file") == ["kafka:poison/1?offsets=0-23"]
 
 
+def test_a_repaired_record_leaves_quarantine(kafka: KafkaBroker, stream_once: Callable, job: Callable, tmp_path: Path) -> None:
+    address, warehouse = kafka.make("repaired"), Warehouse(str(tmp_path / "w"))
+    kafka.send("repaired", [*beats(1, 10), b"rubbish", *beats(12, 20)])
+    assert stream_once(address, warehouse).code == 0
+    (row,) = DeltaTable(warehouse.table("quarantine").removeprefix("file:")).to_pyarrow_table().to_pylist()
+    assert (row["source_file"], row["source_line"]) == ("kafka:repaired/0", 10)
+    repaired = {key: row[key] for key in ("source_file", "source_line", "raw_sha256")} | {"raw": beat(11).decode()}
+    (tmp_path / "repaired.jsonl").write_text(json.dumps(repaired) + "\n")
+    done = job("quarantine", "replay", "--warehouse", warehouse.root, "--from", str(tmp_path / "repaired.jsonl"))
+    assert done.code == 0, done.said
+    assert "1 lines put back into dispatch_events" in done.said
+    done = stream_once(address, warehouse, "--drain")
+    assert done.code == 0, done.said
+    assert seqs(warehouse) == list(range(1, 21))
+    assert (column(warehouse, "quarantine", "seq"), column(warehouse, "log_gaps", "from_seq")) == ([], [])
+
+
 def test_a_warehouse_of_a_topic_is_not_read_from_files(kafka: KafkaBroker, stream_once: Callable, tmp_path: Path) -> None:
     address, warehouse = kafka.make("one"), Warehouse(str(tmp_path / "w"))
     kafka.send("one", beats(1, 5))
     assert stream_once(address, warehouse).code == 0
     refused = stream_once(ROOT / "demo/y_incident/events.jsonl.gz", warehouse)
     assert refused.code == 2
-    assert "was read from another kind of source" in refused.said.splitlines()[-1]
+    assert "was read from another kind of source" in refused.error
 
 
 def test_an_absent_topic_is_one_line(kafka: KafkaBroker, stream_once: Callable, tmp_path: Path) -> None:
     refused = stream_once(kafka.address("absent"), Warehouse(str(tmp_path / "w")))
     assert refused.code == 2
-    assert "UnknownTopicOrPartition" in refused.said.splitlines()[-1]
+    assert "UnknownTopicOrPartition" in refused.error
