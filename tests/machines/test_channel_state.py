@@ -14,6 +14,7 @@ from log_builder import Log
 from suite.examples import examples
 
 from pipeline.lanes.lane import Lane
+from pipeline.machines.channel.ends import ChannelEnds
 from pipeline.machines.integers import INT64_MAX
 from pipeline.machines.model import BrokerModel
 
@@ -85,11 +86,11 @@ def test_nothing_is_kept_of_connections_that_are_gone() -> None:
 
 
 def test_a_broker_whose_last_timer_is_gone_has_no_time_at_which_one_is_due() -> None:
-    """The connections ended with their timers, and the state was kept: the next event looks at no timer."""
+    """Its connection is gone, and rows got new numbers: the next event looks at no timer."""
     model = BrokerModel()
     channel = model.state.group("channel")
     channel.channel_clock[0].next_due_ns = 5
     model.state.counts.timers = 1
     channel.timers[0] = (5, 77, 0, -1)
-    model.arrays()
+    ChannelEnds().renumber(model.state, {"connections": np.array([-1])})
     assert (model.state.counts.timers, int(channel.channel_clock[0].next_due_ns)) == (0, INT64_MAX)
