@@ -256,8 +256,7 @@ final class BrokerProcess {
                 .add(use.applied, use.permitsStart, permitsEnd, use.used, use.overDelivered, Math.max(0, -permitsEnd))
                 .add(use.asks, use.asksShrunk, use.asksBlocked, use.asksBinding)
                 .add(use.compared, use.exact, use.withinClockStep, use.different, use.largestDifference)
-                .add((Object) used.complete)
-                .add((Object) BrokerLog.COMPLETENESS)
+                .addCompleteness(used.complete)
                 .addSource(use.asks, use.asksModelled)
                 .values();
     }

@@ -40,6 +40,11 @@ final class RowBuilder {
         return this;
     }
 
+    /** Of a whole log only a beginning can be missing. */
+    RowBuilder addCompleteness(boolean complete) {
+        return add((Object) complete).add(complete ? null : (Object) "beginning_not_seen").add((Object) BrokerLog.COMPLETENESS);
+    }
+
     /** Whether reads had the log's answers. */
     RowBuilder addSource(long reads, long modelled) {
         String partly = modelled == 0 ? "observed" : modelled == reads ? "modelled" : "mixed";

@@ -20,7 +20,7 @@ public final class Tables {
         columns.add(Type.ID, "broker").add(Type.LONG, "epoch").add(Type.ID, "topic", "subscription");
         columns.add(Type.TIMESTAMP, "opened_at").addWindow();
         columns.add(Type.TIMESTAMP, "closed_at").add(Type.STRING, "sub_type");
-        columns.add(Type.BOOLEAN, "complete").add(Type.DOUBLE, "completeness").add(Type.STRING, "source");
+        columns.addCompleteness().add(Type.STRING, "source");
         for (String prefix : List.of("", "modelled_")) {
             for (String suffix : List.of("", "_since_open")) {
                 columns.addSix(prefix + "dispatch_throttled_%s_events_by_%s_limit" + suffix);
@@ -44,7 +44,7 @@ public final class Tables {
         columns.add(Type.BOOLEAN, "relative").add(Type.LONG, "applied", "permits_start", "permits_end", "used", "over_delivered", "debt");
         columns.add(Type.LONG, "asks", "asks_shrunk", "asks_blocked", "asks_binding");
         columns.add(Type.LONG, "compared", "exact", "within_clock_step", "different", "largest_difference");
-        columns.add(Type.BOOLEAN, "complete").add(Type.DOUBLE, "completeness").add(Type.STRING, "source");
+        columns.addCompleteness().add(Type.STRING, "source");
         return List.copyOf(columns.list);
     }
 
@@ -60,6 +60,10 @@ public final class Tables {
 
         Columns addWindow() {
             return add(Type.TIMESTAMP, "window_start", "window_end").add(Type.INT, "clock_segment");
+        }
+
+        Columns addCompleteness() {
+            return add(Type.BOOLEAN, "complete").add(Type.STRING, "incomplete_reason").add(Type.DOUBLE, "completeness");
         }
 
         Columns addByLevel(String name) {
