@@ -1,12 +1,12 @@
 """Bytes of a file to blocks of whole lines: decompressed in pieces, in bounded memory, and whatever can be read before a damage is read."""
 
 import hashlib
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
 import zstandard
+from zlib_ng import zlib_ng
 
 Compression = Literal["none", "gzip", "zstd"]
 
@@ -17,9 +17,10 @@ _BOM = b"\xef\xbb\xbf"
 _READ_BYTES = 1 << 18
 #: zstd drops what a call had decompressed when it meets damage in that call, and its state cannot be copied: small calls lose little.
 _ZSTD_PIECE = 1 << 10
-#: Bounds what one call of zlib may return, whatever the ratio of the compression.
+#: Bounds what one call of zlib-ng may return, whatever the ratio of the compression.
 _GZIP_OUTPUT = 1 << 20
 _GZIP_FORMAT = 31
+_GzipDamage: type[Exception] = zlib_ng.error  # type: ignore[assignment]  # its stubs take it for an instance
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def _pieces(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _gunzipped(stream: BinaryIO) -> Iterator[bytes]:
-    member = zlib.decompressobj(_GZIP_FORMAT)
+    member = zlib_ng.decompressobj(_GZIP_FORMAT)
     started = False
     between = False
     for piece in _pieces(stream):
@@ -83,7 +84,7 @@ def _gunzipped(stream: BinaryIO) -> Iterator[bytes]:
                 piece = piece.lstrip(b"\0")
                 if not piece:
                     break
-                member, between = zlib.decompressobj(_GZIP_FORMAT), False
+                member, between = zlib_ng.decompressobj(_GZIP_FORMAT), False
             started = True
             yield from _inflated(member, piece)
             piece = member.unused_data
@@ -92,24 +93,24 @@ def _gunzipped(stream: BinaryIO) -> Iterator[bytes]:
         raise DamagedStream("the gzip stream ends early")
 
 
-def _inflated(member: "zlib._Decompress", piece: bytes) -> Iterator[bytes]:
+def _inflated(member: "zlib_ng._Decompress", piece: bytes) -> Iterator[bytes]:
     """What `piece` adds; on damage first what came before it, byte by byte, then DamagedStream."""
     while piece and not member.eof:
-        before = member.copy()
+        before = member.copy()  # type: ignore[attr-defined]  # the stubs of zlib-ng lack it
         try:
             text = member.decompress(piece, _GZIP_OUTPUT)
-        except zlib.error as error:
+        except _GzipDamage as error:
             yield from _inflated_before_damage(before, piece)
             raise DamagedStream(f"the gzip stream is damaged: {error}") from None
         yield text
         piece = member.unconsumed_tail
 
 
-def _inflated_before_damage(member: "zlib._Decompress", piece: bytes) -> Iterator[bytes]:
+def _inflated_before_damage(member: "zlib_ng._Decompress", piece: bytes) -> Iterator[bytes]:
     for position in range(len(piece)):
         try:
             yield member.decompress(piece[position : position + 1])
-        except zlib.error:
+        except _GzipDamage:
             return
 
 
