@@ -80,6 +80,9 @@ class StreamSettings(_Section):
     trigger_interval_ms: int = Field(
         ge=1, le=DAY_MS, description="a live query starts its next micro-batch this long after the start of the last, at the earliest"
     )
+    keep_versions: int = Field(
+        ge=100, le=1_000_000, description="newest versions of a table that stay readable while lanes run; on a local file system"
+    )
 
 
 class MaintainSettings(_Section):

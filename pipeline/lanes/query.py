@@ -30,6 +30,7 @@ from pipeline.warehouse.checkpoint import read_checkpoint, write_checkpoints_qui
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import arrow_rows
+from pipeline.warehouse.log_cleanup import LogCleanup
 from schemas.field import Table
 from schemas.lane_columns import LANE_KEY
 from schemas.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST
@@ -120,13 +121,13 @@ def start_lanes(spark: SparkSession, warehouse: Warehouse, settings: Settings, r
             .writeStream.queryName(QUERY)
             .outputMode("update")
             .option("checkpointLocation", warehouse.checkpoint(QUERY))
-            .foreachBatch(_writer(warehouse, run, packed))
+            .foreachBatch(_writer(warehouse, run, packed, LogCleanup(warehouse, settings.stream.keep_versions)))
             .trigger(**trigger)
             .start()
         )
 
 
-def _writer(warehouse: Warehouse, run: RunContext, packed: PackedFiles | None) -> Callable[[DataFrame, int], None]:
+def _writer(warehouse: Warehouse, run: RunContext, packed: PackedFiles | None, logs: LogCleanup) -> Callable[[DataFrame, int], None]:
     def write(batch: DataFrame, batch_id: int) -> None:
         run.before_micro_batch()
         if packed is not None:
@@ -139,7 +140,7 @@ def _writer(warehouse: Warehouse, run: RunContext, packed: PackedFiles | None) -
             few, many = shared_out(sizes)
             _write_few(spark, _packets_of(batch, few, sizes, in_hand), few, warehouse, run, query_id, batch_id)
             _write_many(spark, _of_tables(batch, many), many, sizes, warehouse, run, query_id, batch_id)
-            write_manifest(spark, warehouse, run, QUERY, query_id, batch_id, report)
+            logs.after(write_manifest(spark, warehouse, run, QUERY, query_id, batch_id, report))
             run.after_micro_batch(QUERY, batch_id, {**report, LANE_REPORT_NEWEST: newest_ts})
         finally:
             batch.unpersist()

@@ -14,7 +14,7 @@ from pipeline.faults import BadWarehouse
 from pipeline.packets.files import is_packed
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import local_folder, opened
+from pipeline.warehouse.local_log import commit_file, local_folder, newest_local_version, opened
 from pipeline.warehouse.offsets import delta_offsets
 
 _TABLE = "dispatch_events"
@@ -24,12 +24,12 @@ class PackedFiles:
     """The log of dispatch_events in a local folder, looked through up to and with version `checked`."""
 
     def __init__(self, folder: str, checked: int) -> None:
-        self._log = Path(folder, "_delta_log")
+        self._folder = folder
         self.checked = checked
 
     def first_other(self) -> str | None:
         """Look through the versions that came since; returns a file that was appended without packets, or None."""
-        while (commit := self._log / f"{self.checked + 1:020}.json").exists():
+        while (commit := commit_file(self._folder, self.checked + 1)).exists():
             other = next((path for path in _appended(commit) if not is_packed(path)), None)
             if other is not None:
                 return other
@@ -55,7 +55,7 @@ def unread_packed(spark: SparkSession, warehouse: Warehouse, query: str, *, afte
         table = opened(folder)
         return PackedFiles(folder, table.version()) if all(map(is_packed, table.file_uris())) else None
     first = _first_unread(spark, warehouse, query)
-    if first is None or not Path(folder, "_delta_log", f"{first:020}.json").exists():
+    if first is None or not (first == newest_local_version(folder) + 1 or commit_file(folder, first).exists()):
         return None
     files = PackedFiles(folder, first - 1)
     return files if files.first_other() is None else None

@@ -8,6 +8,7 @@ from pipeline.faults import BrokenInvariant, invariant
 from pipeline.run_context import RunContext
 from pipeline.sinks.append import app_id_of, append_rows
 from pipeline.warehouse.checkpoint import offset_entry
+from pipeline.warehouse.cut import Batch
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import newest_version
 from schemas.tables import JOB_TABLES
@@ -18,26 +19,29 @@ _COUNTS = tuple(f.name for f in BATCH_MANIFEST.fields if f.type == "long" and f.
 
 def write_manifest(
     spark: SparkSession, warehouse: Warehouse, run: RunContext, query: str, query_id: str, batch_id: int, counts: Mapping[str, int]
-) -> None:
+) -> Batch:
     """Append the row of a micro-batch to batch_manifest, once. Call it after all tables of the micro-batch are written.
 
-    `counts` holds any of the table's counts; those that a query does not have become 0. Raises BrokenInvariant for a count that the
-    table does not have.
+    `counts` holds any of the table's counts; those that a query does not have become 0. Returns what a cut needs of the
+    row. Raises BrokenInvariant for a count that the table does not have.
     """
     invariant(set(counts) <= set(_COUNTS), f"batch_manifest has no counts {sorted(set(counts) - set(_COUNTS))}")
+    versions = {name: str(version) for name, version in table_versions(spark, warehouse).items()}
+    offsets = _planned_offsets(spark, warehouse, query, batch_id)
     row = {
         "query": query,
         "query_id": query_id,
         "batch_id": batch_id,
-        "source_offsets": _planned_offsets(spark, warehouse, query, batch_id),
+        "source_offsets": offsets,
         **dict.fromkeys(_COUNTS, 0),
         **counts,
-        "table_versions": {name: str(version) for name, version in table_versions(spark, warehouse).items()},
+        "table_versions": versions,
         "run_id": run.run_id,
         "code_version": run.code_version,
         "written_at": run.now(),
     }
     append_rows(spark, warehouse, BATCH_MANIFEST, [row], (app_id_of(query_id, BATCH_MANIFEST.name), batch_id))
+    return Batch(batch_id, offsets, versions)
 
 
 def table_versions(spark: SparkSession, warehouse: Warehouse) -> dict[str, int]:

@@ -6,10 +6,8 @@ from pipeline.reading.by_spark import SparkLook
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.newest_cut import newest_cut
-from pipeline.warehouse.offsets import delta_offsets
+from pipeline.warehouse.offsets import STREAMED, delta_offsets
 
-#: What lanes stream from, in the order of their sources.
-STREAMED = ("dispatch_events", "lane_control")
 _FROM_THE_START = 0
 
 

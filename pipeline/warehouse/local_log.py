@@ -1,6 +1,7 @@
 """A table's log on the local file system, by delta-rs or as text. No Spark."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -50,9 +51,11 @@ def local_commits(folder: str, most: int | None = None) -> list[Commit]:
 
 
 def _versions(folder: str) -> Iterator[int]:
-    log = Path(folder, "_delta_log")
-    if log.is_dir():
-        yield from (int(found[1]) for name in log.iterdir() if (found := _COMMIT.fullmatch(name.name)))
+    try:
+        names = os.listdir(Path(folder, "_delta_log"))
+    except FileNotFoundError:
+        return
+    yield from (int(found[1]) for name in names if (found := _COMMIT.fullmatch(name)))
 
 
 def _commit(folder: str, version: int) -> Commit | None:

@@ -10,6 +10,8 @@ from pipeline.warehouse.look import TextFiles
 #: An offset log entry begins with a version line and a line of metadata; a line per source follows.
 _LINES_BEFORE_SOURCES = 2
 _NO_OFFSET = "-"
+#: What lanes stream from, in the order of their sources.
+STREAMED = ("dispatch_events", "lane_control")
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def entry_settings(entry: str) -> dict[str, str]:
 
 
 def delta_offsets(entry: str) -> list[DeltaOffset | None]:
-    """The offsets of an entry whose sources are all Delta tables, as those of lanes: dispatch_events, then lane_control."""
+    """The offsets of an entry whose sources are all Delta tables, as those of lanes (STREAMED)."""
     return [None if offset is None else _delta_offset(offset) for offset in source_offsets(entry)]
 
 

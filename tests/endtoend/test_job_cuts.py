@@ -18,9 +18,13 @@ import pipeline.lanes.unread
 import pipeline.sinks.append
 import pipeline.warehouse.checkpoint
 import pipeline.warehouse.local_tables
+import pipeline.warehouse.log_cleanup
 import pipeline.warehouse.tables
+import schemas.render.ddl
 from jobs.cli import main
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_log import commit_file
+from pipeline.warehouse.log_cleanup import LogCleanup
 
 pytestmark = pytest.mark.captures
 Events = list[dict[str, Any]]
@@ -37,6 +41,23 @@ def one_run_per_file(events: Events, folder: Path, warehouse: Warehouse) -> None
     for number, piece in enumerate(pieces(events, 3)):
         write_events(piece, folder / f"part-{number}.jsonl.gz")
         run_job(folder, warehouse, drain=number == 2)
+
+
+def logs_cut_short(events: Events, folder: Path, warehouse: Warehouse) -> None:
+    """Runs that go on where another ended, many micro-batches, and tables whose logs forget all but their newest versions meanwhile."""
+    files = list(enumerate(pieces(events, 9)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schemas.render.ddl, "CHECKPOINT_INTERVAL", "2")
+        patch.setattr(pipeline.warehouse.log_cleanup, "LOOKED_AT", 2)
+        patch.setattr(pipeline.warehouse.log_cleanup, "EVERY_MICRO_BATCHES", 1)
+        patch.setattr(pipeline.lanes.query, "LogCleanup", lambda of, _: LogCleanup(of, 1))
+        for run in (files[:6], files[6:]):
+            for number, piece in run:
+                write_events(piece, folder / f"part-{number}.jsonl.gz")
+            run_job(folder, warehouse, drain=run[-1] == files[-1], ingest__max_files_per_batch="1", lanes__max_bytes_per_batch="1k")
+    for table in ("dispatch_events", "batch_manifest"):
+        assert not commit_file(warehouse.table(table), 1).exists(), table
+    assert main(["sql", "SELECT count(*) FROM subscription_throttle", "--consistent", "--warehouse", warehouse.root]) == 0
 
 
 def one_commit_in_many_micro_batches(events: Events, folder: Path, warehouse: Warehouse) -> None:
@@ -108,6 +129,7 @@ def all_by_spark(events: Events, folder: Path, warehouse: Warehouse) -> None:
 
 
 WAYS: list[Callable[[Events, Path, Warehouse], None]] = [
+    logs_cut_short,
     one_run_per_file,
     one_commit_in_many_micro_batches,
     one_file_per_ingest_batch_in_any_order,
@@ -119,7 +141,7 @@ WAYS: list[Callable[[Events, Path, Warehouse], None]] = [
 
 
 #: Together: repeats, shuffles, several files, commits and micro-batches of either query; a run that goes on where another ended.
-BY_DEFAULT = (one_run_per_file, all_by_spark)
+BY_DEFAULT = (logs_cut_short, all_by_spark)
 LONG = pytest.mark.slow(reason="one to four runs of the job; two ways run by default, test_order cuts random logs in the pure lane")
 
 

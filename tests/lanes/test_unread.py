@@ -74,8 +74,22 @@ def test_a_running_query_looks_at_what_came_since(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("offset", "is_packets_only"),
-    [(None, False), ((1, -1, False), True), ((0, 3, False), False), ((1, -1, True), False), ((7, -1, False), False)],
-    ids=["a new query", "old files were read", "an old file is half read", "reads the table as it stood once", "the log is gone"],
+    [
+        (None, False),
+        ((1, -1, False), True),
+        ((2, -1, False), True),
+        ((0, 3, False), False),
+        ((1, -1, True), False),
+        ((7, -1, False), False),
+    ],
+    ids=[
+        "a new query",
+        "old files were read",
+        "all is read",
+        "an old file is half read",
+        "reads the table as it stood once",
+        "the log is gone",
+    ],
 )
 def test_a_start_looks_at_what_was_not_read(
     spark: SparkSession, tmp_path: Path, offset: tuple[int, int, bool] | None, is_packets_only: bool
