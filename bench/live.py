@@ -62,7 +62,7 @@ def bench_live(folder: Path) -> dict[str, Any]:
     events.mkdir()
     expected = _renamed(files[0], events)
     began = time.monotonic()
-    job = _started(events, folder)
+    job = started(events, folder)
     try:
         tables.wait_for(expected, job)
         first_rows_s = time.monotonic() - began
@@ -122,7 +122,8 @@ def _renamed(file: Path, events: Path) -> int:
     return count
 
 
-def _started(events: Path, folder: Path) -> "subprocess.Popen[bytes]":
+def started(events: Path, folder: Path) -> "subprocess.Popen[bytes]":
+    """The job as a user starts it, live on `events`, its warehouse and its output in `folder`; a process group of its own."""
     command = [str(ROOT / "spark-submit.sh"), "stream", "--events", str(events), "--warehouse", str(folder / "warehouse")]
     environ = {key: value for key, value in os.environ.items() if key not in ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")}
     with (folder / "job.log").open("wb") as output:

@@ -119,15 +119,17 @@ class PeakMemory:
 
     def _watch(self) -> None:
         while not self._done.wait(0.2):
-            for command, resident_mb in _descendants(os.getpid()):
+            for pid, command, resident_mb in family(os.getpid()):
+                if pid == os.getpid():
+                    continue
                 if command == "java":
                     self.java_mb = max(self.java_mb, resident_mb)
                 elif command.startswith("python"):
                     self.python_worker_mb = max(self.python_worker_mb, resident_mb)
 
 
-def _descendants(root: int) -> list[tuple[str, int]]:
-    """(command, resident MB) of every process below `root`."""
+def family(root: int) -> list[tuple[int, str, int]]:
+    """(process, command, resident MB) of the process `root` and every one below it."""
     parent_of: dict[int, int] = {}
     facts: dict[int, tuple[str, int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
@@ -142,5 +144,5 @@ def _descendants(root: int) -> list[tuple[str, int]]:
     while True:
         more = {pid for pid, parent in parent_of.items() if parent in below} - below
         if not more:
-            return [facts[pid] for pid in below - {root} if pid in facts]
+            return [(pid, *facts[pid]) for pid in below if pid in facts]
         below |= more

@@ -11,6 +11,7 @@ fold:   a plain numpy pass, and the lane with all packages of rules, on the same
 memory: what a lane with ten million retained entries over a thousand topics takes, in memory and as a state blob. Nothing is compared.
 read:   reading commands from a cold shell, on the demo's warehouse and on one of --events rows; and a bare count of one table.
 live:   the job as a user starts it: seconds until its first rows, and from each new file to the tables. Nothing is compared.
+hour:   the same job for an hour at one file a second: its first ten minutes, and its last ten. Nothing is compared.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from pyspark.sql import functions as F
 
 from bench.fold import bench_fold
 from bench.fold_memory import bench_memory
+from bench.hour import bench_hour
 from bench.ingest import bench_formats, bench_ingest, bench_whole
 from bench.live import bench_live
 from bench.log import ingested, log_only, multiplied
@@ -232,6 +234,7 @@ WITHOUT_CAPTURES: dict[str, Callable[[Path, int, int], dict[str, Any]]] = {
     "memory": lambda _folder, _rounds, _events: bench_memory(),
     "stages": lambda _folder, rounds, _events: bench_stages(rounds),
     "live": lambda folder, _rounds, _events: bench_live(folder),
+    "hour": lambda folder, _rounds, _events: bench_hour(folder),
     "read": bench_read,
 }
 
