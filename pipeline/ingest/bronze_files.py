@@ -38,6 +38,8 @@ _OF_ROW_GROUPS = (LANE_LAYOUT, LANE_PACKET)
 _EVENT_SCHEMA = pa.schema([f for f in _FILE_SCHEMA if f.name not in _OF_ROW_GROUPS])
 #: Names repeat, numbers mostly do not.
 _DICTIONARIES = [f.name for f in _FILE_SCHEMA if pa.types.is_string(f.type)]
+#: Neighbouring numbers are close: their differences take fewer bits, and less time to compress and to read.
+_ENCODINGS = {f.name: "DELTA_BINARY_PACKED" for f in _FILE_SCHEMA if pa.types.is_integer(f.type) or pa.types.is_timestamp(f.type)}
 #: Packets are compressed already.
 _COMPRESSION = {f.name: "none" if f.name == LANE_PACKET else "zstd" for f in _FILE_SCHEMA}
 #: Columns by whose bounds Delta skips files: what the table declares.
@@ -122,6 +124,7 @@ class _DateFile:
             _FILE_SCHEMA,
             compression=_COMPRESSION,
             use_dictionary=_DICTIONARIES,
+            column_encoding=_ENCODINGS,
             write_statistics=_BOUNDED,  # bounds of a row group, too: those of the other ninety columns exclude nothing, and take 8 % longer
         )
         self._waiting: list[pa.RecordBatch] = []
