@@ -14,7 +14,8 @@ CHARGES: dict[str, frozenset[Charge]] = {
     "nothing": frozenset({("catching_up",), ("in_flight",)}),
     **{f"{level}_msg_limit": frozenset({("throttled", level, "msg")}) for level in _LEVELS},
     **{f"{level}_byte_limit": frozenset({("throttled", level, "bytes")}) for level in _LEVELS},
-    "slow_consumer": frozenset({("no_permits",)}),
+    # Messages wait in the client's queue or, where that is full, in the broker.
+    "slow_consumer": frozenset({("in_flight",), ("no_permits",)}),
     "no_consumer": frozenset({("no_consumer",)}),
     # How much a connection takes is a matter of the machine.
     "stopped_consumer": frozenset({("in_flight",), ("channel",)}),

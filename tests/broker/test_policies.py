@@ -89,10 +89,11 @@ def test_a_load_does_not_set_what_was_set_before(played: Played) -> None:
 
 
 @pytest.mark.of_scenario("shared")
-def test_answers_of_a_limiter_that_many_share_are_computed_exactly(played: Played) -> None:
+def test_answers_of_a_limiter_that_many_share_are_computed_exactly(played: Played, capsys: pytest.CaptureFixture[str]) -> None:
     """The log has the books of the limiter beside its answers, so the model knows what others took meanwhile."""
     rows = [row for row in played.whole["limiter_windows"] if row["level"] == "broker"]
     compared, exact = sum(row["compared"] for row in rows), sum(row["exact"] for row in rows)
-    print(f"{played.scenario.name}: {exact} of {compared} answers of the broker's limiter are exact")
+    with capsys.disabled():
+        print(f"\nshared: {exact:,} of {compared:,} answers of the broker's limiter are exact ({100 * exact / max(compared, 1):.1f} %)")
     assert compared >= 500
     assert exact >= 0.95 * compared

@@ -21,8 +21,7 @@ STEP_S = 1.5
 def policy_levels(stage: Stage) -> None:
     topic = stage.topic("t", "s", "other")
     stage.publish(topic, 2500, 5000)
-    held = stage.held_back("subscription_msg_limit", "25/s to 80/s may go", (topic, "s"), (topic, "other"))
-    with held:
+    with stage.held_back("subscription_msg_limit", "25/s to 80/s may go", (topic, "s"), (topic, "other")):
         for sub in ("s", "other"):
             stage.meanwhile(stage.consume, topic, sub, for_s=12 * STEP_S)
         _set_and_take_away(stage, topic)
