@@ -24,11 +24,14 @@ def run_job(events: str | Path, warehouse: Warehouse, *, drain: bool = True, **s
     assert code == 0
 
 
-def tables_in(spark: SparkSession, warehouse: Warehouse) -> dict[str, Table]:
-    """The outcome tables as sorted rows; timestamps as µs, dates as days, as the pure lane gives them."""
-    tables = {}
+def tables_in(spark: SparkSession | None, warehouse: Warehouse, *, broker: str | None = None) -> dict[str, Table]:
+    """The outcome tables as sorted rows, of one broker or of all; timestamps as µs, dates as days, as the pure lane gives them.
+
+    Local tables are read without Spark: `spark` may be None.
+    """
+    tables, among = {}, {"broker": [broker]} if broker is not None else None
     for name in OUTCOME_TABLES:
-        rows = arrow_rows(spark, warehouse.table(name))
+        rows = arrow_rows(spark, warehouse.table(name), among=among)  # type: ignore[arg-type]
         table = [{column: _plain(value) for column, value in row.items()} for row in rows.to_pylist()]
         table.sort(
             key=lambda row: [(value is None, str(type(value)), value) if value is not None else (True, "", 0) for value in row.values()]

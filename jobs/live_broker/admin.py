@@ -66,6 +66,10 @@ class Admin:
         """Set a policy of a namespace, by the name that it has in the service (`dispatchRate`, `subscriptionDispatchRate` …)."""
         self.ask("POST", f"admin/v2/namespaces/{namespace}/{policy}", value)
 
+    def remove_namespace_policy(self, namespace: str, policy: str) -> None:
+        """The namespace follows the broker again."""
+        self.ask("DELETE", f"admin/v2/namespaces/{namespace}/{policy}")
+
     def topic_policy(self, topic: str, policy: str, value: Any) -> None:
         """The same for one topic."""
         self.ask("POST", f"{_path(topic)}/{policy}", value)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 #: What may hold a subscription back, in the words of `causes.json`.
 CAUSES = {
-    "nothing": "the subscription follows its topic",
+    "nothing": "the subscription follows its topic, or catches up as fast as it can",
     "broker_msg_limit": "the broker's dispatch rate in messages",
     "broker_byte_limit": "the broker's dispatch rate in bytes",
     "topic_msg_limit": "the topic's dispatch rate in messages",
@@ -18,14 +18,13 @@ CAUSES = {
     "subscription_byte_limit": "the subscription's dispatch rate in bytes",
     "slow_consumer": "the consumers take longer for a message than the producers",
     "no_consumer": "nobody consumes",
-    "stopped_consumer": "the client hangs: its connection is full, or its queue",
+    "stopped_consumer": "the client hangs; its queue and its connection take what comes until they are full",
+    "full_channel": "the client hangs, and its connection is full",
     "unacked_cap": "the cap of unacknowledged messages is reached",
     "delayed_delivery": "the producer asked for a later delivery",
     "not_acknowledged": "messages are delivered and not acknowledged",
     "negative_acks": "the consumer gives messages back",
-    "cursor_moved_back": "a seek to an earlier position",
     "not_loaded": "the topic is not loaded, or the broker is down",
-    "no_publish": "the broker refuses the producers: nothing new arrives",
 }
 
 

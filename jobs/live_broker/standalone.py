@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 
 from jobs.live_broker.admin import Admin
+from jobs.maven import java_tool
 from pipeline.faults import BadConfig
 
 HOST = "127.0.0.1"
@@ -67,10 +68,13 @@ class Ports:
 
 @dataclass
 class Standalone:
-    """One broker. `events` is the collector's folder, `work` keeps everything else: data, settings, the broker's own log."""
+    """One broker. `events` is the collector's folder, `work` keeps everything else: data, settings, the broker's own log.
+
+    Without a `collector` it starts as Pulsar alone does; see `attach`.
+    """
 
     pulsar: Path
-    collector: Path
+    collector: Path | None
     work: Path
     events: Path
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -121,6 +125,21 @@ class Standalone:
             )
         self._wait_until_it_serves(self._process)
 
+    @property
+    def pid(self) -> int:
+        """The process of the broker: `bin/pulsar` becomes it. BrokerFailed if it does not run."""
+        if self._process is None:
+            raise BrokerFailed(f"no broker runs: {self.output}")
+        return self._process.pid
+
+    @property
+    def _options(self) -> str:
+        return f"dir={self.events},{self.collector_options}"
+
+    def attach(self, collector: Path) -> None:
+        """Add the collector while the broker runs, as docs/collector.md describes; CalledProcessError if Java refuses."""
+        subprocess.run([java_tool("jcmd"), str(self.pid), "JVMTI.agent_load", str(collector), f'"{self._options}"'], check=True)
+
     def stop(self) -> None:
         """SIGTERM, and wait for the end: the log then ends with `broker_stop`."""
         if self._process is not None and self._process.poll() is None:
@@ -152,7 +171,7 @@ class Standalone:
     def _environment(self) -> dict[str, str]:
         ours = {name: value for name, value in os.environ.items() if not name.startswith(("PULSAR_", "OTEL_", "BOOKIE_"))}
         return ours | {
-            "PULSAR_EXTRA_OPTS": f"-javaagent:{self.collector}=dir={self.events},{self.collector_options}",
+            "PULSAR_EXTRA_OPTS": f"-javaagent:{self.collector}={self._options}" if self.collector else "",
             "PULSAR_MEM": "-Xms256m -Xmx768m -XX:MaxDirectMemorySize=512m",
             "PULSAR_GC": "-XX:+UseSerialGC",
             "PULSAR_GC_LOG": "-Xlog:disable",

@@ -5,7 +5,8 @@ A test that fails names the folder of the scenario's log and figures: it is a ca
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,14 +23,16 @@ from compared_figures import (
     pauses_differing,
     timeline_differing,
 )
-from conftest import Played
 from known_differences import (
+    arrivals_are_charged_with_the_whole_backlog,
     eviction_that_was_interrupted,
     eviction_while_entries_arrive,
     look_before_the_check_ends,
     unknown_deletions,
 )
-from lane_tables import tables_of
+from lane_tables import SETTINGS, tables_of
+from ledger import stretches
+from theatre import WINDOW_MS, Played
 
 from jobs.live_broker.scenario import CAUSES
 
@@ -46,7 +49,7 @@ def assert_none(differing: Any, played: Played) -> None:
         pytest.fail(f"{played.scenario.name}: tables and broker differ; its log: {played.capture}\n{shown}", pytrace=False)
 
 
-def unknown(differing: list[tuple[Any, ...]], events: list[dict[str, Any]], *reasons: Reason) -> list[tuple[Any, ...]]:
+def unknown(differing: Sequence[tuple[Any, ...]], events: list[dict[str, Any]], *reasons: Reason) -> Sequence[tuple[Any, ...]]:
     """Differences without those of a known reason, of which a warning has the number."""
     for reason in reasons:
         is_one = reason(events)
@@ -66,10 +69,8 @@ def test_nothing_is_missing_in_the_log(played: Played) -> None:
 
 def test_the_live_tables_equal_those_of_the_log_read_at_once(played: Played) -> None:
     """Row for row, column for column."""
-    live = played.whole
-    assert_none(
-        [(name, *found) for name, rows in tables_of(played.all_events).items() for found in first_difference(rows, live[name])], played
-    )
+    live, at_once = played.whole, tables_of(played.all_events, settings=replace(SETTINGS, window_ms=WINDOW_MS))
+    assert_none([(name, *found) for name, rows in at_once.items() for found in first_difference(rows, live[name])], played)
 
 
 def first_difference(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[tuple[Any, Any]]:
@@ -103,8 +104,10 @@ def test_evictions_equal_the_metrics(played: Played) -> None:
 
 
 def test_the_check_duration_histogram_equals_the_metrics_in_every_bucket(played: Played) -> None:
-    as_of_us = manifest_of(played.capture)["as_of_us"]
-    assert not any(e["type"] == "quota_check" and e["ts"] > as_of_us for e in played.all_events), "checked after the figures: run it again"
+    window_us = WINDOW_MS * 1000
+    window_end_us = (played.as_of_us // window_us + 1) * window_us
+    later = [e for e in played.all_events if e["type"] == "quota_check" and played.as_of_us < e["ts"] < window_end_us]
+    assert later == [], "checked in the very second of the figures: run it again"
     assert_none(histogram_differing(played.tables, played.capture), played)
 
 
@@ -125,7 +128,7 @@ def test_pauses_and_resumes_equal_opentelemetry(played: Played) -> None:
 
 def test_the_causes_are_those_of_this_log(played: Played) -> None:
     """Each holds back a subscription that the log knows, in its time; where it is a limiter, that limiter has counted."""
-    causes = json.loads((played.capture / "causes.json").read_text(encoding="utf-8"))
+    causes = causes_of(played)
     known = {(event["topic"], event["sub"]) for event in played.events if event["type"] == "cursor_open"}
     begin, end = played.all_events[0]["ts"], played.all_events[-1]["ts"]
     counted = counters_now(played.tables["subscription_throttle"])
@@ -139,3 +142,16 @@ def test_the_causes_are_those_of_this_log(played: Played) -> None:
         column = f"dispatch_throttled_{dimension.replace('byte', 'bytes')}_events_by_{level}_limit"
         if column in COUNTERS:
             assert counted[subscription][column] > 0, cause
+
+
+def causes_of(played: Played) -> list[dict[str, Any]]:
+    """What the scenario knows to hold subscriptions back."""
+    found: list[dict[str, Any]] = json.loads((played.capture / "causes.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_ledger_charges_what_holds_each_subscription_back(played: Played) -> None:
+    """The main charge of every stretch is the scenario's cause, by entries × time."""
+    found = stretches(causes_of(played), played.whole["subscription_causes"], WINDOW_MS * 1000)
+    differing = [stretch for stretch in found if not stretch.agrees]
+    assert_none(unknown(differing, played.all_events, arrivals_are_charged_with_the_whole_backlog), played)

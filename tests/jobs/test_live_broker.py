@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,12 @@ def test_a_scenarios_settings_come_before_those_of_all(tmp_path: Path) -> None:
 def test_the_collector_must_have_been_made(tmp_path: Path) -> None:
     with pytest.raises(BadConfig, match="collector build"):
         checked_collector(tmp_path / "dispatch-collector.jar")
+
+
+def test_a_broker_without_a_collector_has_no_agent(tmp_path: Path) -> None:
+    broker = a_broker(tmp_path)
+    assert broker._environment()["PULSAR_EXTRA_OPTS"] == f"-javaagent:{tmp_path}/c.jar=dir={tmp_path}/events,roll_s=1,flush_ms=200"
+    assert replace(broker, collector=None)._environment()["PULSAR_EXTRA_OPTS"] == ""
 
 
 def test_the_cache_follows_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -117,8 +117,10 @@ def holes(stage: Stage) -> None:
     stage.clients.subscribe(topic, "cumulative", kind="Exclusive")
     stage.publish(topic, 300, 100)
     stage.publish(topic, 100, 500, batch=10)
+    consumer = stage.meanwhile(stage.consume, topic, "holes", idle_s=4, acknowledges=lambda number: number % 3 > 0)
+    time.sleep(2)
     with stage.held_back("not_acknowledged", "every third message stays", (topic, "holes")):
-        stage.consume(topic, "holes", idle_s=2, acknowledges=lambda number: number % 3 > 0)
+        consumer.result()
     stage.consume(
         topic, "cumulative", kind="Exclusive", count=390, cumulative=True, acknowledges=lambda number: number % 40 == 39, idle_s=2
     )
@@ -133,7 +135,7 @@ def seeks(stage: Stage) -> None:
     time.sleep(2)
     stage.admin.subscription("POST", topic, "moved", "skip/30")
     stage.consume(topic, "moved", for_s=2)
-    with stage.held_back("cursor_moved_back", "a seek to the first message", (topic, "moved")):
+    with stage.held_back("no_consumer", "all of it waits again after a seek to the first message", (topic, "moved")):
         stage.admin.subscription("POST", topic, "moved", f"resetcursor/{begun_ms - 1000}")
         time.sleep(2)
     stage.consume(topic, "moved", for_s=2, acknowledges=lambda number: number % 2 == 0)

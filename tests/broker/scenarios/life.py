@@ -42,8 +42,8 @@ def restart(stage: Stage) -> None:
     stage.consume(topic, "holes", idle_s=2, acknowledges=lambda number: number % 3 > 0)
     with stage.held_back("subscription_msg_limit", "20/s may go", (topic, "limited")):
         stage.consume(topic, "limited", for_s=5)
+    stage.broker.stop()
     with stage.held_back("not_loaded", "the broker is down", (topic, "limited"), (topic, "holes"), (topic, "idle")):
-        stage.broker.stop()
         stage.broker.start()
     stage.publish(topic, 100, 50, size=200)
     with stage.held_back("subscription_msg_limit", "20/s may go", (topic, "limited")):

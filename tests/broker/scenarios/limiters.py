@@ -1,5 +1,7 @@
 """Dispatch rates at each level, in messages and in bytes, of both kinds of limiter."""
 
+import time
+
 from jobs.live_broker.admin import rate
 from jobs.live_broker.stage import Stage
 from scenarios.table import scenario
@@ -91,34 +93,40 @@ def broker_bytes(stage: Stage) -> None:
         stage.join()
 
 
-@scenario("Limits of all three levels, messages and bytes, at once on one topic; another topic feels the broker's alone.")
+@scenario(
+    "Limits of all three levels, messages and bytes, at once on one topic, of which that of the subscriptions is the least; later another"
+    " topic takes what the broker's limit leaves."
+)
 def all_levels(stage: Stage) -> None:
     topic, other = stage.topic("t", "a", "b"), stage.topic("other", "s")
     stage.admin.broker_setting("dispatchThrottlingRateInMsg", 90)
     stage.admin.broker_setting("dispatchThrottlingRateInByte", 60_000)
-    stage.admin.topic_policy(topic, "dispatchRate", rate(60, 50_000))
+    stage.admin.topic_policy(topic, "dispatchRate", rate(80, 50_000))
     stage.admin.topic_policy(topic, "subscriptionDispatchRate", rate(35, 30_000))
     for one in (topic, other):
-        stage.publish(one, 400, 800, size=500)
-    with stage.held_back("subscription_msg_limit", "35/s are the least of what it may take", (topic, "a"), (topic, "b")):
-        for where, sub in ((topic, "a"), (topic, "b"), (other, "s")):
-            stage.meanwhile(stage.consume, where, sub, for_s=12)
-        stage.join()
+        stage.publish(one, 800, 1600, size=500)
+    with stage.held_back("subscription_msg_limit", "35/s each, 80/s both, 90/s all", (topic, "a"), (topic, "b")):
+        for sub in ("a", "b"):
+            stage.meanwhile(stage.consume, topic, sub, for_s=14)
+        time.sleep(7)
+    with stage.held_back("broker_msg_limit", "it has no other limit", (other, "s")):
+        stage.consume(other, "s", for_s=7)
+    stage.join()
 
 
 @scenario(
-    "The classic limiter: a topic of 70 messages/s with subscriptions of 40/s, another topic of 25 KB in 2 s. An unrelated policy changes.",
+    "The classic limiter: a topic of 90 messages/s with subscriptions of 40/s, another topic of 25 KB in 2 s. An unrelated policy changes.",
     dispatchRateLimiterFactoryClassName=CLASSIC,
 )
 def classic_limiter(stage: Stage) -> None:
     by_message, by_byte = stage.topic("messages", "a", "b"), stage.topic("bytes", "s")
-    stage.admin.topic_policy(by_message, "dispatchRate", rate(70))
+    stage.admin.topic_policy(by_message, "dispatchRate", rate(90))
     stage.admin.topic_policy(by_message, "subscriptionDispatchRate", rate(40))
     stage.admin.topic_policy(by_byte, "dispatchRate", rate(byte=25_000, period_s=2))
-    stage.publish(by_message, 600, 1000)
+    stage.publish(by_message, 700, 1000)
     stage.publish(by_byte, 300, 1000, size=1000)
     with (
-        stage.held_back("subscription_msg_limit", "40/s each, 70/s both", (by_message, "a"), (by_message, "b")),
+        stage.held_back("subscription_msg_limit", "40/s each, 90/s both", (by_message, "a"), (by_message, "b")),
         stage.held_back("topic_byte_limit", "25 KB in 2 s may go", (by_byte, "s")),
     ):
         stage.meanwhile(stage.consume, by_message, "a", for_s=14)

@@ -9,6 +9,7 @@ import org.apache.pulsar.broker.service.persistent.PersistentTopic;
 import org.apache.pulsar.common.policies.data.BacklogQuota;
 import org.apache.pulsar.common.policies.data.BacklogQuota.BacklogQuotaType;
 import org.apache.pulsar.common.policies.data.DispatchRate;
+import org.apache.pulsar.common.policies.data.HierarchyTopicPolicies;
 
 /** Policies as applied: the rates of limiters, the quotas of topics. */
 public final class Policies {
@@ -42,6 +43,10 @@ public final class Policies {
         if (level == null || rate == null) {
             return;
         }
+        if (of != null && topics.of(of.getName()) != null) {
+            // A dynamic value of the broker reaches a topic by no other way than its limiters.
+            loaded(of);
+        }
         Event event = Event.of(Fields.DISPATCH_RATE).with(Json.field("level", level));
         if (sub != null) {
             event.with(topics.fragment(topic, sub));
@@ -72,10 +77,23 @@ public final class Policies {
         rate(limiter, fields.type(), fields.of(), fields.topic(), fields.sub(), rate);
     }
 
-    /** Policies of its namespace were set into a topic. */
+    /** What a topic has of the broker from its making on. Policies of its namespace and its own are set into it later. */
+    void loaded(PersistentTopic topic) {
+        asSet.ofBroker(topic.getHierarchyTopicPolicies());
+    }
+
+    /** A topic that was there before the collector has all of its policies. */
+    void met(PersistentTopic topic) {
+        namespaceSet(topic);
+        topicSet(topic);
+    }
+
+    /** Policies of its namespace were set into a topic. Those of the broker may have changed meanwhile. */
     public void namespaceSet(PersistentTopic topic) {
         if (topics.of(topic.getName()) != null) {
-            asSet.ofNamespace(topic, topics.names());
+            HierarchyTopicPolicies policies = topic.getHierarchyTopicPolicies();
+            asSet.ofBroker(policies);
+            asSet.ofNamespace(policies, topic.getName(), topics.names());
             quotas(topic);
         }
     }
@@ -84,7 +102,7 @@ public final class Policies {
     public void topicSet(PersistentTopic topic) {
         LoadedTopic loaded = topics.of(topic.getName());
         if (loaded != null) {
-            asSet.ofTopic(topic, loaded);
+            asSet.ofTopic(topic.getHierarchyTopicPolicies(), PolicySources.overrides(topic), loaded);
             quotas(topic);
         }
     }
@@ -110,7 +128,7 @@ public final class Policies {
     }
 
     /** The quotas of a topic may have changed. */
-    public void quotas(PersistentTopic topic) {
+    private void quotas(PersistentTopic topic) {
         LoadedTopic loaded = topics.of(topic.getName());
         if (loaded == null) {
             return;

@@ -70,23 +70,26 @@ final class PoliciesAsSet {
         return PolicySources.of(topic.getHierarchyTopicPolicies().getBackLogQuotaMap().get(type), sourceOfBroker(QUOTA + type));
     }
 
-    /** Policies of the namespace were set into a topic, those of the broker before. A topic that loads has none of them at first. */
-    synchronized void ofNamespace(PersistentTopic topic, Names names) {
-        byte[] namespace = Json.field("namespace", namespace(names.topic(topic.getName())));
-        String where = new String(namespace, StandardCharsets.UTF_8);
-        each(topic, (key, head, value) -> {
-            ofBroker(key, head, value.of(PolicyHierarchyValue::getBrokerValue));
-            write(written, PolicySources.NAMESPACE, key + where, head, namespace, value.of(PolicyHierarchyValue::getNamespaceValue));
-        });
+    /** Policies of the broker, which a topic has from its making on. */
+    synchronized void ofBroker(HierarchyTopicPolicies policies) {
+        each(policies, (key, head, value) -> ofBroker(key, head, value.of(PolicyHierarchyValue::getBrokerValue)));
     }
 
-    /** Policies of the topic were set into it. */
-    synchronized void ofTopic(PersistentTopic topic, LoadedTopic loaded) {
-        each(topic, (key, head, value) -> {
+    /** Policies of its namespace were set into a topic. Not before: until then the topic looks as if the namespace had none. */
+    synchronized void ofNamespace(HierarchyTopicPolicies policies, String ofTopic, Names names) {
+        byte[] namespace = Json.field("namespace", namespace(names.topic(ofTopic)));
+        String where = new String(namespace, StandardCharsets.UTF_8);
+        each(policies, (key, head, value) -> write(written, PolicySources.NAMESPACE, key + where, head, namespace,
+                value.of(PolicyHierarchyValue::getNamespaceValue)));
+    }
+
+    /** Policies of its own were set into a topic, with those of its single subscriptions. */
+    synchronized void ofTopic(HierarchyTopicPolicies policies, Map<String, SubscriptionPolicies> overrides, LoadedTopic loaded) {
+        each(policies, (key, head, value) -> {
             write(loaded.policies, PolicySources.TOPIC_GLOBAL, key, head, loaded.fragment, value.of(PolicyHierarchyValue::getTopicGlobalValue));
             write(loaded.policies, PolicySources.TOPIC, key, head, loaded.fragment, value.of(PolicyHierarchyValue::getTopicValue));
         });
-        overrides(PolicySources.overrides(topic), loaded);
+        overrides(overrides, loaded);
     }
 
     /** One policy of a topic: what is set at a level, as JSON. */
@@ -99,8 +102,7 @@ final class PoliciesAsSet {
         void policy(String key, byte[] head, Values values);
     }
 
-    private static void each(PersistentTopic topic, Visit visit) {
-        HierarchyTopicPolicies policies = topic.getHierarchyTopicPolicies();
+    private static void each(HierarchyTopicPolicies policies, Visit visit) {
         visit.policy(OF_TOPIC, KIND.of(OF_TOPIC), level -> values((DispatchRate) level.apply(policies.getDispatchRate())));
         visit.policy(OF_SUB, KIND.of(OF_SUB), level -> values((DispatchRate) level.apply(policies.getSubscriptionDispatchRate())));
         visit.policy(OF_REPLICATOR, KIND.of(OF_REPLICATOR), level -> values((DispatchRate) level.apply(policies.getReplicatorDispatchRate())));

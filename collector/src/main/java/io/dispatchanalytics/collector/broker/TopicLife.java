@@ -44,8 +44,7 @@ public final class TopicLife {
         // A collector that was attached a moment ago has not begun: it will meet this topic.
         if (isLogged(topic.getName()) && queue.isBegun()) {
             begin(topic);
-            policies.namespaceSet(topic);
-        policies.topicSet(topic);
+            policies.loaded(topic);
         }
     }
 
@@ -55,7 +54,7 @@ public final class TopicLife {
             return;
         }
         begin(topic);
-        policies.quotas(topic);
+        policies.met(topic);
         topic.getDispatchRateLimiter().ifPresent(limiter -> policies.rate(limiter, topic.getDispatchRate()));
         for (Producer producer : topic.getProducers().values()) {
             producerOpened(topic.getName(), producer);

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class LimiterTokensTest {
     private final long[] now = {1};
     private final AsyncTokenBucket bucket = AsyncTokenBucket.builder().rate(10).ratePeriodNanos(1_000_000_000L).initialTokens(10)
-            .addTokensResolutionNanos(1_000_000_000L).clock(highPrecision -> now[0]).build();
+            .addTokensResolutionNanos(1_000_000_000L).clock(() -> now[0]).build();
 
     private long answer() {
         return Math.max(0, bucket.getTokens());
