@@ -1,13 +1,14 @@
 """Geometry of the page's charts, in the units of an SVG: numbers alone, the page draws them. Pure."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from math import ceil
 from typing import Any, NamedTuple
 
 from pipeline.verdict.words import cause_words
 
 WIDTH, HEIGHT = 720, 120
-#: So many bars at most: more could not be told apart.
+#: So many bars at most: more could not be told apart. A bar is then of several windows.
 MOST_BARS = 240
 
 
@@ -22,23 +23,37 @@ class Bar(NamedTuple):
     words: str
 
 
+def bar_length(windows: Sequence[dict[str, Any]], start: datetime, end: datetime) -> timedelta:
+    """Of one bar: a window, or as many whole windows as MOST_BARS need. The windows are of one length, but for some at a clock's step."""
+    length = max((window["window_end"] - window["window_start"] for window in windows), default=end - start)
+    return length * max(1, ceil((end - start) / length / MOST_BARS))
+
+
 def cause_bars(windows: Sequence[dict[str, Any]], start: datetime, end: datetime) -> list[Bar]:
-    """A bar per window, as high as the share of its time with a backlog, parted by causes; none in a stretch of length zero."""
-    found = []
-    span_s = (end - start).total_seconds()
-    if span_s <= 0:
+    """Bars as high as the share of their time with a backlog, parted by causes; none in a stretch of length zero."""
+    if end <= start or not windows:
         return []
-    for window in windows[-MOST_BARS:]:
-        left = max(0.0, (window["window_start"] - start).total_seconds()) / span_s * WIDTH
-        right = min(span_s, (window["window_end"] - start).total_seconds()) / span_s * WIDTH
-        length_s = (window["window_end"] - window["window_start"]).total_seconds()
-        bottom = float(HEIGHT)
+    length = bar_length(windows, start, end)
+    seconds: dict[int, dict[str, tuple[str, float]]] = {}
+    for window in windows:
+        place = max(0, (window["window_start"] - start) // length)
+        charged = seconds.setdefault(place, {})
         for one in window["causes"]:
-            height = min(1.0, one["seconds"] / length_s) * HEIGHT
-            bottom -= height
-            words = f"{cause_words(one)}: {one['seconds']:.1f} s from {window['window_start'].isoformat(timespec='seconds')}"
-            found.append(Bar(round(left, 1), round(bottom, 1), round(max(0.5, right - left - 1), 1), round(height, 1), one["cause"], words))
-    return found
+            words = cause_words(one)
+            charged[words] = (one["cause"], charged.get(words, ("", 0.0))[1] + one["seconds"])
+    return [bar for place, charged in sorted(seconds.items()) for bar in _stacked(charged, start, end, start + place * length, length)]
+
+
+def _stacked(charged: dict[str, tuple[str, float]], start: datetime, end: datetime, left: datetime, length: timedelta) -> Iterator[Bar]:
+    """The parts of the bar from `left` on, one on the other; `charged`: cause and seconds by its words."""
+    right = min(end, left + length)
+    x, until = ((at - start) / (end - start) * WIDTH for at in (left, right))
+    bottom = float(HEIGHT)
+    for words, (cause, seconds) in charged.items():
+        height = min(bottom, seconds / (right - left).total_seconds() * HEIGHT)
+        bottom -= height
+        shown = f"{words}: {seconds:.1f} s from {left.isoformat(timespec='seconds')}"
+        yield Bar(round(x, 1), round(bottom, 1), round(max(0.5, until - x - 1), 1), round(height, 1), cause, shown)
 
 
 class Line(NamedTuple):

@@ -8,14 +8,19 @@ from jinja2 import Environment, StrictUndefined
 
 from pipeline.incident.drawing import HEIGHT, WIDTH, cause_bars, line
 from pipeline.incident.story import MOST_ROWS, Story
-from pipeline.verdict.words import MISSING, catch_up_line, cause_words, consumers_line, limit_line, quota_line
+from pipeline.verdict.words import MISSING, catch_up_line, cause_words, consumers_line, limit_line, precedence_lines, quota_line
 
 
 def page(told: Story) -> str:
     """HTML. Names are escaped; what would steer a reader's screen is shown as its code."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_visible)
     environment.filters |= {"time": _time, "cause": cause_words, "limit": limit_line, "quota": quota_line, "pace": catch_up_line}
-    environment.filters |= {"consumers": consumers_line, "thousands": "{:,}".format, "missing": MISSING.__getitem__}
+    environment.filters |= {
+        "consumers": consumers_line,
+        "precedence": precedence_lines,
+        "thousands": "{:,}".format,
+        "missing": MISSING.__getitem__,
+    }
     template = environment.from_string(files("pipeline.incident").joinpath("page.html").read_text(encoding="utf-8"))
     charts = [_charts(told, one) for one in told.answers]
     return template.render(story=told, charts=charts, width=WIDTH, height=HEIGHT, most_rows=MOST_ROWS)

@@ -1,8 +1,10 @@
 """What to do about a cause: sentences, and the exact command of pulsar-admin for each. Pure.
 
-Commands are those of Pulsar 4.0. No test runs a real pulsar-admin: another version may name them otherwise. A name is quoted for the shell.
+Commands are those of Pulsar 4.0.8: tests hold them against what its pulsar-admin knows, and ./test.sh broker runs them at a real broker.
+Another version may name them otherwise. A name is quoted for the shell.
 """
 
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -15,6 +17,8 @@ FACTOR = 2
 #: What pulsar-admin takes for a rate of messages.
 LARGEST_INT = 2**31 - 1
 NO_LIMIT = -1
+#: How the name of a partition ends; as in the view `topics`.
+_PARTITION = re.compile(r"-partition-(0|[1-9][0-9]*)\Z")
 
 
 class Step(NamedTuple):
@@ -33,6 +37,11 @@ def advice(document: Document) -> list[Step]:
 
 def _admin(*words: object) -> str:
     return " ".join([ADMIN, *(shlex.quote(str(word)) for word in words)])
+
+
+def _policy(command: str, document: Document, *words: object) -> str:
+    """A command of topicPolicies. Policies are those of the whole topic: the broker refuses one for a partition."""
+    return _admin("topicPolicies", command, *words, _PARTITION.sub("", document["topic"]))
 
 
 def _stats(do: str, document: Document) -> Step:
@@ -81,16 +90,14 @@ def _raise(document: Document, level: str, limit: Mapping[str, Any]) -> list[Ste
     if limit["relative"]:
         rate.append("-rp")
     if level == "topic":
-        command = _admin("topicPolicies", "set-dispatch-rate", *rate, document["topic"])
+        command = _policy("set-dispatch-rate", document, *rate)
     else:
-        command = _admin(
-            "topicPolicies", "set-subscription-dispatch-rate", "--subscription", document["subscription"], *rate, document["topic"]
-        )
-    whose = "topic" if level == "topic" else "subscription"
+        command = _policy("set-subscription-dispatch-rate", document, "--subscription", document["subscription"], *rate)
+    partitions = "; each partition gets it" if _PARTITION.search(document["topic"]) else ""
     return [
         Step(
-            f"Raise the {whose}'s limit of {_UNITS[limit['dimension']]} (doubled here)."
-            " A policy of the topic wins over those of the namespace and the broker:",
+            f"Raise the {level}'s limit of {_UNITS[limit['dimension']]} (doubled here)."
+            f" A policy of the topic wins over those of the namespace and the broker{partitions}:",
             command,
         )
     ]
@@ -116,10 +123,7 @@ def _channel(document: Document) -> list[Step]:
 def _unacked_limit(document: Document) -> list[Step]:
     return [
         _stats("Consumers hold too many messages without an acknowledgement: find out why. unackedMessages shows who:", document),
-        Step(
-            "This is the cap in force:",
-            _admin("topicPolicies", "get-max-unacked-messages-per-subscription", "--applied", document["topic"]),
-        ),
+        Step("This is the cap in force:", _policy("get-max-unacked-messages-per-subscription", document, "--applied")),
     ]
 
 
@@ -145,7 +149,7 @@ def _delayed(document: Document) -> list[Step]:
     return [
         Step(
             "Nothing is wrong: what waits is to be delivered later. This shows the policy:",
-            _admin("topicPolicies", "get-delayed-delivery", "--applied", document["topic"]),
+            _policy("get-delayed-delivery", document, "--applied"),
         )
     ]
 

@@ -6,13 +6,10 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from pipeline.faults import BadConfig
-from pipeline.views.catalog import VIEWS
 from pipeline.warehouse.literals import instant, quoted
 from pipeline.warehouse.look import Queries
 
 Row = dict[str, Any]
-#: The view that knows who set a limit, where this version has it.
-LIMITS_IN_FORCE = "limits_in_force"
 #: Tables of which every broker that runs has a row in each window.
 _WITH_WINDOWS = ("subscription_throttle", "limiter_windows", "subscription_causes", "channel_memory")
 _WINDOW = "clock_segment, window_start, window_end"
@@ -27,7 +24,7 @@ class Evidence:
     """Rows by the tables and views that they are of; empty where there are none. Times have the zone UTC.
 
     `start` to `end`: whole windows. `is_now`: no newer window of the broker is there, so that rows of views of now belong to the stretch.
-    `set_by` is None where this version of the project does not know who sets limits.
+    `policies`: of policy_spans, what was set and in force at the end.
     """
 
     broker: str
@@ -40,7 +37,7 @@ class Evidence:
     causes: list[Row]
     throttle: list[Row]
     limits: list[Row]
-    set_by: list[Row] | None
+    policies: list[Row]
     neighbours: list[Row]
     quotas: list[Row]
     rates: list[Row]
@@ -77,7 +74,7 @@ def evidence(look: Queries, topic: str, subscription: str, broker: str | None, a
         causes=causes,
         throttle=look.rows(f"SELECT * FROM subscription_throttle WHERE {asked.here} AND {asked.stretch} ORDER BY {_WINDOW}"),
         limits=look.rows(_limits(asked)),
-        set_by=_set_by(look, asked) if is_now else None,
+        policies=look.rows(_policies(asked)),
         neighbours=look.rows(_neighbours(asked)),
         quotas=look.rows(_quotas(asked)),
         rates=look.rows(_rates(asked)),
@@ -131,6 +128,15 @@ def _limits(asked: _Asked) -> str:
     )
 
 
+def _policies(asked: _Asked) -> str:
+    """Who had set what for the broker, the topic and the subscription, and which of it ruled."""
+    return (
+        f"SELECT * FROM policy_spans WHERE {asked.of_epoch} AND (topic IS NULL OR topic = {quoted(asked.topic)})"
+        f" AND (subscription IS NULL OR subscription = {quoted(asked.subscription)})"
+        f" AND since <= {instant(asked.end)} AND (until IS NULL OR until > {instant(asked.end)})"
+    )
+
+
 def _neighbours(asked: _Asked) -> str:
     """What each subscription got of the shared limiters while they were binding."""
     return (
@@ -163,13 +169,6 @@ def _windows(look: Queries, of_epoch: str, at: datetime | None) -> tuple[datetim
     first = look.rows(f"SELECT min(window_start) AS first FROM ({windows})")[0]["first"]
     newest = next(iter(look.rows(query.format("true"))), None)
     return first, newest, newest if at is None else next(iter(look.rows(query.format(f"window_start < {instant(at)}"))), None)
-
-
-def _set_by(look: Queries, asked: _Asked) -> list[Row] | None:
-    """Who set the limits that are in force."""
-    if LIMITS_IN_FORCE not in VIEWS:
-        return None
-    return look.rows(f"SELECT * FROM {LIMITS_IN_FORCE} WHERE {asked.of_epoch} AND (topic IS NULL OR topic = {quoted(asked.topic)})")
 
 
 def _unknown(look: Queries, topic: str, subscription: str, broker: str | None, at: datetime | None) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from pipeline.verdict.evidence import Evidence, Row
+from pipeline.verdict.policies import NOT_IN_THIS_LOG, QUOTA_KINDS, RATE_KINDS, places, setter
 
 Document = dict[str, Any]
 #: Status words, as in the view `why`.
@@ -21,9 +22,6 @@ STATUS = {
     "catching_up": "catching up",
 }
 _MOVING = ("in_flight", "catching_up")
-NOT_IN_THIS_LOG = "not in this log"
-#: What is set where, by the level of the limiter: the view limits_in_force names it so.
-_LIMIT_KINDS = {"broker": "broker_dispatch_rate", "topic": "topic_dispatch_rate", "subscription": "subscription_dispatch_rate"}
 #: From these shares of entries × time on a verdict is believed.
 HIGH_SHARE, LOW_SHARE = 0.5, 0.34
 FEW_UNKNOWN, MANY_UNKNOWN = 0.01, 0.2
@@ -66,8 +64,9 @@ def verdict(evidence: Evidence) -> Document:
         "sub_type": evidence.throttle[-1]["sub_type"] if evidence.throttle else None,
         "dispatched_msgs": sum(row["dispatched_msgs"] for row in evidence.throttle),
         "limits": _limits(evidence),
+        "policies": places(evidence.policies),
         "shared_with": _neighbours(evidence.neighbours, main, evidence),
-        "quotas": [_quota(row) for row in sorted(evidence.quotas, key=lambda row: row["quota_type"])],
+        "quotas": [_quota(row, evidence.policies) for row in sorted(evidence.quotas, key=lambda row: row["quota_type"])],
         "catch_up": _catch_up(evidence.rates),
         "more_consumers": _more_consumers(evidence.more_consumers),
     }
@@ -151,21 +150,12 @@ def _limits(evidence: Evidence) -> list[Document]:
             "relative": row["relative"],
             "since": row["created_at"],
             "debt": max(0, -row["permits_end"]),
-            **_setter(evidence.set_by, row),
+            **setter(evidence.policies, RATE_KINDS[row["level"]]),
         }
         for row in evidence.limits
     ]
     order = ("broker", "topic", "subscription")
     return sorted(limits, key=lambda one: (one["dimension"] == "bytes", one["per_second"] or 0, order.index(one["level"])))
-
-
-def _setter(set_by: Sequence[Row] | None, limit: Row) -> Document:
-    """Who set a limiter's rate, and whether the broker's own words for it disagree with the rules."""
-    kind, names = _LIMIT_KINDS[limit["level"]], ("topic", "subscription")
-    found = [row for row in set_by or () if row["limit_kind"] == kind and all(row[name] == limit[name] for name in names)]
-    if not found:
-        return {"set_by": NOT_IN_THIS_LOG, "set_since": None, "disagreement": None}
-    return {"set_by": found[0]["set_by"], "set_since": found[0]["since"], "disagreement": found[0]["policy_disagreement"]}
 
 
 def _neighbours(rows: Sequence[Row], main: Mapping[str, Any], evidence: Evidence) -> list[Document]:
@@ -192,8 +182,8 @@ _OF_QUOTA = (
 )  # fmt: skip
 
 
-def _quota(row: Row) -> Document:
-    return {**{name: row[name] for name in _OF_QUOTA}, "as_of": row["check_time"]}
+def _quota(row: Row, policies: Sequence[Row]) -> Document:
+    return {**{name: row[name] for name in _OF_QUOTA}, "as_of": row["check_time"], **setter(policies, QUOTA_KINDS[row["quota_type"]])}
 
 
 def _catch_up(rates: Sequence[Row]) -> Document | None:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import Any
 
 from pipeline.verdict.advice import rate_words
 from pipeline.verdict.duration import duration
-from pipeline.verdict.verdict import NOT_IN_THIS_LOG, Document
+from pipeline.verdict.verdict import Document
 
 _REASONS = {
     "events_lost": "events of the log were lost",
@@ -97,11 +98,37 @@ def label(account: Document) -> str:
 
 def limit_line(limit: Document) -> str:
     """A limit in force, and who set it."""
-    since = "" if limit["set_since"] is None or limit["set_by"] == NOT_IN_THIS_LOG else f" since {_time(limit['set_since'])}"
     debt = f"; owes {limit['debt']:,}" if limit["debt"] else ""
     differs = f"; the broker applied something else: {limit['disagreement']}" if limit["disagreement"] not in (None, "none") else ""
     added = " above the publish rate" if limit["relative"] else ""
-    return f"{limit['level']}: {rate_words(limit)}{added}, set by: {limit['set_by']}{since}{debt}{differs}"
+    return f"{limit['level']}: {rate_words(limit)}{added}, {_setter_words(limit)}{debt}{differs}"
+
+
+def _setter_words(one: Document) -> str:
+    """`set by: topic since …`; a place that is not known, or none, has no time."""
+    since = "" if one["set_since"] is None else f" since {_time(one['set_since'])}"
+    return f"set by: {one['set_by']}{since}"
+
+
+def precedence_lines(policies: Sequence[Document]) -> list[str]:
+    """A line for each limit that several places set: whose values rule, and whose are shadowed."""
+    lines = []
+    for kind, several in groupby(policies, key=lambda one: one["limit_kind"]):
+        strongest, *shadowed = (f"{one['set_by']} ({policy_words(one)})" for one in several)
+        if shadowed:
+            lines.append(f"{kind}: {strongest} rules over {', '.join(shadowed)}")
+    return lines
+
+
+def policy_words(policy: Document) -> str:
+    """The values that a place sets: `500 messages and 1,000 bytes per 1 s`, `3,600 s, producer_exception`, `no limit`."""
+    if policy["quota_policy"] is not None:
+        unit, least = ("bytes", 0) if policy["limit_kind"] == "size_quota" else ("s", 1)
+        return f"{policy['quota_limit']:,} {unit}, {policy['quota_policy']}" if policy["quota_limit"] >= least else "no limit"
+    rates = ((policy["msg_rate"], "messages"), (policy["byte_rate"], "bytes"))
+    limited = [f"{rate:,} {unit}" for rate, unit in rates if rate is not None and rate > 0]
+    added = " above the publish rate" if policy["relative"] else ""
+    return f"{' and '.join(limited)} per {policy['period_s']:g} s{added}" if limited else "no limit"
 
 
 def quota_line(quota: Document) -> str:
@@ -120,7 +147,7 @@ def quota_line(quota: Document) -> str:
     loses = f"; then {', '.join(losers)} {'loses' if len(losers) == 1 else 'lose'} messages" if is_near and losers else ""
     is_cut = is_near and quota["producers"] and quota["on_breach"] == "disconnect_producers"
     cut = f"; then {quota['producers']:,} producers are cut off" if is_cut else ""
-    return f"{head}: {when}{loses}{cut}"
+    return f"{head}, {_setter_words(quota)}: {when}{loses}{cut}"
 
 
 def catch_up_line(rates: Document) -> str:
@@ -147,6 +174,7 @@ def text_lines(document: Document) -> Iterable[str]:
         yield from chart(document["windows"], document["from"], document["to"])
         yield ""
     yield from _section("limits", [limit_line(one) for one in document["limits"]] or ["none"])
+    yield from _section("precedence", precedence_lines(document["policies"]))
     yield from _section("quotas", [quota_line(one) for one in document["quotas"]] or ["none that is known"])
     if document["catch_up"] is not None:
         yield from _section("pace", [catch_up_line(document["catch_up"])])

@@ -34,11 +34,22 @@ def limit(level: str, dimension: str = "msg", rate: int = 10, **more: Any) -> Ro
     }  # fmt: skip
 
 
+def policy(limit_kind: str, set_by: str | None, shadowed_by: str | None = None, **more: Any) -> Row:
+    """A row of policy_spans: 10 messages per second, set at noon."""
+    return {
+        "limit_kind": limit_kind, "topic": None if limit_kind.startswith("broker") else TOPIC,
+        "subscription": SUBSCRIPTION if limit_kind.startswith("subscription") else None, "set_by": set_by,
+        "set_at": None if set_by is None else NOON, "since": NOON, "in_force": shadowed_by is None, "shadowed_by": shadowed_by,
+        "msg_rate": 10, "byte_rate": 0, "period_s": 1, "relative": False, "quota_limit": None, "quota_policy": None,
+        "policy_disagreement": "none" if shadowed_by is None else None, **more,
+    }  # fmt: skip
+
+
 def evidence(causes: Sequence[Row], minutes: int = 3, **more: Any) -> Evidence:
     """Of `minutes` windows up to now."""
-    nothing: dict[str, Any] = {name: [] for name in ("throttle", "limits", "neighbours", "quotas", "rates", "more_consumers")}
+    nothing: dict[str, Any] = {name: [] for name in ("throttle", "limits", "policies", "neighbours", "quotas", "rates", "more_consumers")}
     known: dict[str, Any] = {
         "broker": "b1:8080", "epoch": 1, "topic": TOPIC, "subscription": SUBSCRIPTION, "start": NOON, "end": minute(minutes),
-        "is_now": True, "causes": list(causes), "set_by": None, **nothing,
+        "is_now": True, "causes": list(causes), **nothing,
     }  # fmt: skip
     return Evidence(**{**known, **more})

@@ -5,14 +5,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from charges import NOON, SUBSCRIPTION, TOPIC, charge, evidence, limit, minute
+from charges import NOON, SUBSCRIPTION, TOPIC, charge, evidence, limit, minute, policy
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.verdict.advice import advice
 from pipeline.verdict.evidence import Evidence
-from pipeline.verdict.verdict import NOT_IN_THIS_LOG, verdict
-from pipeline.verdict.words import CAUSES, chart, limit_line, sentence, text_lines
+from pipeline.verdict.policies import NOT_IN_THIS_LOG
+from pipeline.verdict.verdict import verdict
+from pipeline.verdict.words import CAUSES, chart, limit_line, precedence_lines, quota_line, sentence, text_lines
 from schemas.packages.cause.causes import ACCOUNTS
 from schemas.packages.cause.causes import CAUSES as DECLARED
 
@@ -108,11 +109,8 @@ def test_limits_come_least_first_and_say_who_set_them_or_that_the_log_does_not()
         ("topic", "msg", 7, NOT_IN_THIS_LOG), ("broker", "msg", 0, NOT_IN_THIS_LOG), ("topic", "bytes", 0, NOT_IN_THIS_LOG),
     ]  # fmt: skip
     assert "who_set_limits" in unknown["missing"]
-    setters = [
-        {"limit_kind": kind, "topic": topic, "subscription": None, "set_by": by, "since": NOON, "policy_disagreement": "none"}
-        for kind, topic, by in (("broker_dispatch_rate", None, "dynamic_config"), ("topic_dispatch_rate", TOPIC, "namespace"))
-    ]
-    known = judged(evidence([charge(2, "throttled", **TOPIC_LIMIT)], limits=limits, set_by=setters))
+    setters = [policy("broker_dispatch_rate", "dynamic_config"), policy("topic_dispatch_rate", "namespace")]
+    known = judged(evidence([charge(2, "throttled", **TOPIC_LIMIT)], limits=limits, policies=setters))
     assert [one["set_by"] for one in known["limits"]] == ["namespace", "dynamic_config", "namespace"]
     assert "who_set_limits" not in known["missing"]
     assert "set by: namespace" in known["verdict"]
@@ -186,8 +184,49 @@ def test_shares_add_up_to_one(charges: list[tuple[int, tuple[str, str | None, st
     assert sum(one["seconds"] for one in found["causes"]) == pytest.approx(found["backlog_s"])
 
 
-def test_a_limit_whose_setter_is_not_known_has_no_since() -> None:
-    one = {"level": "topic", "rate": 10, "dimension": "msg", "period_s": 1.0, "relative": False, "debt": 0, "disagreement": None}
-    unknown = {**one, "set_by": NOT_IN_THIS_LOG, "set_since": NOON}
-    assert limit_line(unknown) == "topic: 10 messages per 1 s, set by: not in this log"
-    assert limit_line({**unknown, "set_by": "namespace"}) == "topic: 10 messages per 1 s, set by: namespace since 2026-01-05T12:00:00Z"
+def test_a_limit_that_no_place_sets_has_no_since() -> None:
+    """The log lacks the place, or the broker applies a limit that nobody sets any more."""
+    for row, words in (
+        (policy("topic_dispatch_rate", None, policy_disagreement=None), "not in this log"),
+        (policy("topic_dispatch_rate", None, policy_disagreement="other_value"), "nowhere; the broker applied something else: other_value"),
+        (policy("topic_dispatch_rate", "namespace"), "namespace since 2026-01-05T12:00:00Z"),
+    ):
+        (found,) = judged(evidence([charge(2, "no_permits")], limits=[limit("topic")], policies=[row]))["limits"]
+        assert limit_line(found) == f"topic: 10 messages per 1 s, set by: {words}"
+
+
+def test_every_place_that_sets_a_limit_is_there_the_one_that_rules_first() -> None:
+    """§1.5: the strongest place rules as a whole, so the namespace's bytes do not hold here."""
+    rows = [
+        policy("size_quota", "broker_config", "namespace", quota_limit=-1, quota_policy="producer_request_hold", msg_rate=None),
+        policy("topic_dispatch_rate", "broker_config", "topic", msg_rate=-1, byte_rate=-1),
+        policy("topic_dispatch_rate", "namespace", "topic", msg_rate=500, byte_rate=1_000, relative=True),
+        policy("topic_dispatch_rate", "topic"),
+        policy("subscription_dispatch_rate", "subscription", msg_rate=60),
+        policy("size_quota", "namespace", quota_limit=4_096, quota_policy="consumer_backlog_eviction", msg_rate=None),
+        policy("replicator_dispatch_rate", "namespace"),
+        policy("broker_dispatch_rate", None),
+    ]
+    found = judged(evidence([charge(2, "throttled", **TOPIC_LIMIT)], limits=[limit("topic")], policies=rows))
+    assert [(one["limit_kind"], one["set_by"], one["in_force"], one["shadowed_by"]) for one in found["policies"]] == [
+        ("topic_dispatch_rate", "topic", True, None),
+        ("topic_dispatch_rate", "namespace", False, "topic"),
+        ("topic_dispatch_rate", "broker_config", False, "topic"),
+        ("subscription_dispatch_rate", "subscription", True, None),
+        ("size_quota", "namespace", True, None),
+        ("size_quota", "broker_config", False, "namespace"),
+    ]
+    assert precedence_lines(found["policies"]) == [
+        "topic_dispatch_rate: topic (10 messages per 1 s) rules over namespace (500 messages and 1,000 bytes per 1 s above"
+        " the publish rate), broker_config (no limit)",
+        "size_quota: namespace (4,096 bytes, consumer_backlog_eviction) rules over broker_config (no limit)",
+    ]
+    assert any(line.startswith("precedence      topic_dispatch_rate: topic (10") for line in text_lines(found))
+
+
+def test_a_quota_has_the_place_that_sets_it() -> None:
+    row = {"quota_type": "time", "exceeded": True, "share_of_limit": 1.2, "used": 72_000, "quota_limit": 60, "policy": "producer_exception"}
+    row |= dict.fromkeys(("on_breach", "breach_at", "breach_from", "breach_to", "loses_first", "others_losing", "producers", "complete"))
+    setter = policy("age_quota", "topic", quota_limit=60, quota_policy="producer_exception")
+    (found,) = judged(evidence([charge(2, "no_permits")], quotas=[{**row, "check_time": NOON}], policies=[setter]))["quotas"]
+    assert quota_line(found) == "time quota, 120% used, producer_exception, set by: topic since 2026-01-05T12:00:00Z: exceeded now"

@@ -64,6 +64,17 @@ def test_json_has_the_keys_that_are_promised(small_warehouse: Warehouse, capsys:
     assert all(f"`{code}`" in WHY for code in MISSING)
 
 
+def test_the_place_that_rules_is_named_with_those_that_it_shadows(
+    small_warehouse: Warehouse, capsys: pytest.CaptureFixture[str], room: ReadingRoom
+) -> None:
+    """A policy of the topic shadows its namespace's since 03:02; before, the namespace's ruled."""
+    _, out, _ = asked(capsys, small_warehouse, ORDERS, "billing")
+    now = "topic_dispatch_rate: topic (10 messages per 1 s above the publish rate) rules over namespace (500 messages per 1 s)"
+    assert f"precedence      {now}\n" in out
+    then = answer(room, ORDERS, "billing", None, THREE + timedelta(minutes=1), timedelta(minutes=1))["policies"]
+    assert [(one["set_by"], one["in_force"]) for one in then if one["limit_kind"] == "topic_dispatch_rate"] == [("namespace", True)]
+
+
 def paths(document: Any, at: str = "") -> set[str]:
     """Keys down to the values; those of a list's items as `name[].key`."""
     if isinstance(document, dict):

@@ -14,7 +14,7 @@ import pytest
 from jobs.cli import main
 from pipeline.faults import BadConfig
 from pipeline.incident.asked_once import AskedOnce
-from pipeline.incident.drawing import cause_bars, line
+from pipeline.incident.drawing import HEIGHT, MOST_BARS, WIDTH, cause_bars, line
 from pipeline.incident.page import page
 from pipeline.incident.story import MOST_MOMENTS, MOST_ROWS, MOST_SUBSCRIPTIONS, Moment, Story, story
 from pipeline.reading.room import ReadingRoom
@@ -136,6 +136,25 @@ def test_a_query_is_asked_once() -> None:
 def test_a_stretch_without_length_has_no_chart() -> None:
     assert line([(THREE, 5)], 10, THREE, THREE) is None
     assert cause_bars([{"window_start": THREE, "window_end": THREE + HALF_AN_HOUR, "causes": []}], THREE, THREE) == []
+
+
+def test_a_chart_of_many_windows_has_wider_bars_and_leaves_none_out() -> None:
+    windows = [
+        {
+            "window_start": THREE + timedelta(minutes=m),
+            "window_end": THREE + timedelta(minutes=m + 1),
+            "causes": [{"cause": "reading", "seconds": 15}, {"cause": "in_flight", "seconds": m % 45}],
+        }
+        for m in range(1000)
+    ]
+    end = THREE + timedelta(minutes=1000)
+    bars = cause_bars(windows, THREE, end)
+    assert len(bars) == 2 * 200 <= 2 * MOST_BARS, "of five windows each"
+    for cause in ("reading", "in_flight"):
+        area = sum(bar.height / HEIGHT * 300 for bar in bars if bar.cause == cause)
+        assert area == pytest.approx(sum(one["seconds"] for w in windows for one in w["causes"] if one["cause"] == cause), rel=0.01)
+    assert (bars[0].x, max(bar.x + bar.width for bar in bars)) == (0, WIDTH - 1)
+    assert bars[0].words == "slow storage: 75.0 s from 2026-01-05T03:00:00+00:00"
 
 
 def test_the_command_writes_the_file_and_refuses_what_cannot_be(
