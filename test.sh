@@ -65,6 +65,9 @@ sets=(quality tests)
 ./spark-submit.sh set-up "${sets[@]}"
 venv=$root/.venv
 export PYTHONPATH=$root NUMBA_CACHE_DIR=${NUMBA_CACHE_DIR:-$venv/numba-cache} HYPOTHESIS_STORAGE_DIRECTORY=$root/.hypothesis
+# Bytecode, where spark-submit.sh keeps it: else each process of the tests, their children and Spark's workers would compile all they import.
+unset PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX=${PYTHONPYCACHEPREFIX:-$venv/pycache}
 unset SPARK_HOME PYSPARK_SUBMIT_ARGS
 
 failed=()
@@ -75,12 +78,14 @@ check() { # name command…
   "$@" || failed+=("$name")
 }
 bin=$venv/bin
+# The collector is Java: its tests need no broker, and Maven, which is fetched where there is none. It is made beside the next checks.
+collector=
+case $which in most | all | broker) ./spark-submit.sh collector build & collector=$! ;; esac
 check lint "$bin/ruff" check .
 check format "$bin/ruff" format --check .
 check types "$bin/mypy"
 check walls "$bin/lint-imports"
-# The collector is Java: its tests need no broker, and Maven, which is fetched where there is none.
-case $which in most | all | broker) check collector ./spark-submit.sh collector build ;; esac
+[[ -z $collector ]] || check 'collector (./spark-submit.sh collector build)' wait "$collector"
 # pytest ends with 5 when it found no test: that is a failure, too.
 check tests "$bin/python" -m pytest ${processes[@]+"${processes[@]}"} ${marked:+-m "$marked"} "$@"
 

@@ -21,6 +21,7 @@ from views_from_memory import register_from_memory
 from watch_rows import watch_tables
 
 from pipeline.ingest.names import write_names
+from pipeline.reading.room import ReadingRoom
 from pipeline.sinks.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
@@ -168,6 +169,12 @@ def filled_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFacto
 def small_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     """The same, made without Spark. Nobody changes it."""
     return fill(NO_SPARK, Warehouse(f"file:{tmp_path_factory.mktemp('small') / 'warehouse'}"))
+
+
+@pytest.fixture(scope="session")
+def room(small_warehouse: Warehouse) -> ReadingRoom:
+    """The reading room over it. test_both_engines.py holds its rows of every view against Spark's."""
+    return ReadingRoom(small_warehouse)
 
 
 def fill(spark: SparkSession, filled: Warehouse) -> Warehouse:

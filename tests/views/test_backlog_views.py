@@ -7,14 +7,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from views_from_memory import register_from_memory
 
+from pipeline.reading.room import ReadingRoom
 from pipeline.views.catalog import sql_of
 from pipeline.warehouse.layout import Warehouse
 
-pytestmark = pytest.mark.usefixtures("views")
 
-
-def ask(spark: SparkSession, sql: str) -> list[tuple[Any, ...]]:
-    return [tuple(row) for row in spark.sql(sql).collect()]
+def ask(room: ReadingRoom, sql: str) -> list[tuple[Any, ...]]:
+    return room.ask(sql).rows
 
 
 def seconds(*columns: str) -> str:
@@ -22,21 +21,21 @@ def seconds(*columns: str) -> str:
     return ", ".join(f"(unix_micros({column}) - unix_micros(TIMESTAMP '2026-01-05 03:00:00Z')) / 1e6 AS {column}" for column in columns)
 
 
-def forecasts(spark: SparkSession, topic: str, quota_type: str) -> list[tuple[Any, ...]]:
+def forecasts(room: ReadingRoom, topic: str, quota_type: str) -> list[tuple[Any, ...]]:
     """(check, breach_at, breach_from, breach_to, score, in_band) in seconds since 03:00."""
     return ask(
-        spark,
+        room,
         f"SELECT {seconds('check_time', 'breach_at', 'breach_from', 'breach_to')}, score, in_band FROM quota_forecast_scores"
         f" WHERE topic LIKE '%/{topic}' AND quota_type = '{quota_type}' AND epoch = 1767570000000 ORDER BY check_time",
     )
 
 
-def test_the_interval_is_derived_from_the_checks_of_each_epoch(spark: SparkSession) -> None:
-    assert ask(spark, "SELECT interval_s, checks, newest FROM check_intervals ORDER BY epoch") == [(None, 1, False), (60, 26, True)]
+def test_the_interval_is_derived_from_the_checks_of_each_epoch(room: ReadingRoom) -> None:
+    assert ask(room, "SELECT interval_s, checks, newest FROM check_intervals ORDER BY epoch") == [(None, 1, False), (60, 26, True)]
 
 
-def test_a_size_is_foreseen_at_the_mean_rate_within_a_band_and_rounded_up_to_checks(spark: SparkSession) -> None:
-    assert forecasts(spark, "orders", "size") == [
+def test_a_size_is_foreseen_at_the_mean_rate_within_a_band_and_rounded_up_to_checks(room: ReadingRoom) -> None:
+    assert forecasts(room, "orders", "size") == [
         (0.0, None, None, None, "none", None),  # one check has no rate
         (60.0, 300.0, 300.0, 300.0, "late", False),  # 7,000 left at 2,000 a minute: 3.5 checks
         (120.0, 240.0, 240.0, 300.0, "hit", True),  # 4,500 left at 2,250; most 2,500, least 2,000
@@ -44,27 +43,27 @@ def test_a_size_is_foreseen_at_the_mean_rate_within_a_band_and_rounded_up_to_che
         (300.0, 360.0, 360.0, 360.0, "open", None),  # what was evicted is not growth: 1,000 a minute since 8,600
     ]
     assert ask(
-        spark,
+        room,
         "SELECT used, steps, round(rate_mean * 60, 6), round(rate_least * 60, 6), round(rate_most * 60, 6) FROM quota_forecasts"
         " WHERE topic LIKE '%/orders' AND check_number = 26",
     ) == [(9600, 5, 2000.0, 1000.0, 2500.0)]
 
 
-def test_an_age_that_nobody_acknowledges_has_a_known_deadline(spark: SparkSession) -> None:
-    assert forecasts(spark, "audit-log", "time") == [(0.0, 120.0, 120.0, 120.0, "hit", True), (60.0, 120.0, 120.0, 120.0, "hit", True)]
-    rows = ask(spark, f"SELECT DISTINCT {seconds('deadline_at')} FROM quota_forecasts WHERE topic LIKE '%/audit-log' AND NOT exceeded")
+def test_an_age_that_nobody_acknowledges_has_a_known_deadline(room: ReadingRoom) -> None:
+    assert forecasts(room, "audit-log", "time") == [(0.0, 120.0, 120.0, 120.0, "hit", True), (60.0, 120.0, 120.0, 120.0, "hit", True)]
+    rows = ask(room, f"SELECT DISTINCT {seconds('deadline_at')} FROM quota_forecasts WHERE topic LIKE '%/audit-log' AND NOT exceeded")
     assert rows == [(90.0,)]
 
 
-def test_an_age_that_acknowledgements_keep_young_is_foreseen_once_and_then_no_more(spark: SparkSession) -> None:
-    found = forecasts(spark, "clicks", "time")
+def test_an_age_that_acknowledgements_keep_young_is_foreseen_once_and_then_no_more(room: ReadingRoom) -> None:
+    found = forecasts(room, "clicks", "time")
     assert found[0] == (0.0, 120.0, 120.0, 120.0, "false", None)  # 60 s old, 60 s and a millisecond to go: two checks
     assert [row[1:2] + row[3:] for row in found[1:5]] == [(None, None, "none", None)] * 4
     assert found[5][4] == "open"
 
 
-def test_a_quota_that_is_exceeded_later_than_said_was_called_early(spark: SparkSession) -> None:
-    assert [(row[0], row[1], row[4]) for row in forecasts(spark, "images-partition-1", "size")] == [
+def test_a_quota_that_is_exceeded_later_than_said_was_called_early(room: ReadingRoom) -> None:
+    assert [(row[0], row[1], row[4]) for row in forecasts(room, "images-partition-1", "size")] == [
         (0.0, None, "none"),
         (60.0, 180.0, "early"),
         (120.0, 240.0, "hit"),
@@ -72,28 +71,26 @@ def test_a_quota_that_is_exceeded_later_than_said_was_called_early(spark: SparkS
     ]
 
 
-def test_every_topic_check_and_limit_has_one_forecast(spark: SparkSession) -> None:
-    assert ask(spark, "SELECT quota_type, count(*), count_if(exceeded) FROM quota_forecasts GROUP BY quota_type ORDER BY quota_type") == [
+def test_every_topic_check_and_limit_has_one_forecast(room: ReadingRoom) -> None:
+    assert ask(room, "SELECT quota_type, count(*), count_if(exceeded) FROM quota_forecasts GROUP BY quota_type ORDER BY quota_type") == [
         ("size", 13, 3),
         ("time", 12, 4),
     ]
 
 
-def test_who_loses_messages_with_the_slowest_is_named(spark: SparkSession) -> None:
+def test_who_loses_messages_with_the_slowest_is_named(room: ReadingRoom) -> None:
     rows = ask(
-        spark,
+        room,
         "SELECT loses_first, others_losing, on_breach FROM quota_forecasts"
         " WHERE topic LIKE '%/orders' AND epoch = 1767570000000 AND check_number IN (1, 16) ORDER BY 2",
     )
     assert rows == [("billing", [], "evict"), ("billing", ["export"], "evict")]
-    held = ask(
-        spark, "SELECT DISTINCT loses_first, others_losing, on_breach, producers FROM quota_forecasts WHERE topic LIKE '%/audit-log'"
-    )
+    held = ask(room, "SELECT DISTINCT loses_first, others_losing, on_breach, producers FROM quota_forecasts WHERE topic LIKE '%/audit-log'")
     assert held == [(None, [], "disconnect_producers", 2)]
 
 
-def test_the_risk_is_the_latest_forecast_of_what_is_still_checked(spark: SparkSession) -> None:
-    rows = ask(spark, "SELECT split_part(topic, '/', -1), quota_type, exceeded, breach_in_s FROM quota_risk")
+def test_the_risk_is_the_latest_forecast_of_what_is_still_checked(room: ReadingRoom) -> None:
+    rows = ask(room, "SELECT split_part(topic, '/', -1), quota_type, exceeded, breach_in_s FROM quota_risk")
     assert rows == [
         ("audit-log", "time", True, 0.0),
         ("images-partition-1", "size", True, 0.0),
@@ -102,9 +99,9 @@ def test_the_risk_is_the_latest_forecast_of_what_is_still_checked(spark: SparkSe
     ]
 
 
-def test_now_is_the_latest_check_of_topics_that_are_still_there(spark: SparkSession) -> None:
+def test_now_is_the_latest_check_of_topics_that_are_still_there(room: ReadingRoom) -> None:
     rows = ask(
-        spark,
+        room,
         "SELECT split_part(topic, '/', -1), subscription, msg_backlog, topic_backlog_size, size_share, believed_age_s,"
         " true_age_ms, age_share FROM backlog_now",
     )
@@ -117,33 +114,33 @@ def test_now_is_the_latest_check_of_topics_that_are_still_there(spark: SparkSess
     ]
 
 
-def test_the_oldest_come_first_with_their_rank_in_the_topic(spark: SparkSession) -> None:
-    assert ask(spark, "SELECT subscription, rank, age_ms, named_by_broker, msg_backlog FROM oldest_subscriptions") == [
+def test_the_oldest_come_first_with_their_rank_in_the_topic(room: ReadingRoom) -> None:
+    assert ask(room, "SELECT subscription, rank, age_ms, named_by_broker, msg_backlog FROM oldest_subscriptions") == [
         ("idle", 1, 330_000, True, 12),
         ("billing", 1, 300_000, True, 382),
     ]
 
 
-def test_a_decision_shows_who_lost_what_and_whether_the_broker_did_the_same(spark: SparkSession) -> None:
-    assert ask(spark, "SELECT quota_type, decided_by, subscription, entries_evicted, producers_closed, disagreement FROM evictions") == [
+def test_a_decision_shows_who_lost_what_and_whether_the_broker_did_the_same(room: ReadingRoom) -> None:
+    assert ask(room, "SELECT quota_type, decided_by, subscription, entries_evicted, producers_closed, disagreement FROM evictions") == [
         ("size", "both", "billing", 60, 0, "none"),
         ("time", "rules", None, 0, 0, "broker_did_not_act"),
         ("time", "both", None, 0, 2, "none"),
     ]
 
 
-def test_the_belief_gap_names_the_subscription_that_is_truly_oldest(spark: SparkSession) -> None:
+def test_the_belief_gap_names_the_subscription_that_is_truly_oldest(room: ReadingRoom) -> None:
     rows = ask(
-        spark,
+        room,
         "SELECT check_number, believed_age_ms, true_age_ms, gap_ms, believed_oldest, truly_oldest, names_right FROM broker_belief_gap"
         " WHERE gap_ms <> 0 OR NOT names_right",
     )
     assert (11, 60_000, 120_000, 60_000, "export", "billing", False) in rows
 
 
-def test_the_waterfall_closes_and_a_cursor_opened_again_starts_anew(spark: SparkSession) -> None:
+def test_the_waterfall_closes_and_a_cursor_opened_again_starts_anew(room: ReadingRoom) -> None:
     columns = "backlog_before, published, acknowledged, expired, evicted, sought, backlog_after"
-    rows = ask(spark, f"SELECT {seconds('from_time')}, step, {columns} FROM backlog_waterfall WHERE subscription = 'billing' ORDER BY step")
+    rows = ask(room, f"SELECT {seconds('from_time')}, step, {columns} FROM backlog_waterfall WHERE subscription = 'billing' ORDER BY step")
     assert [rows[0], rows[2], rows[3], rows[5]] == [
         (-60.0, 1, 5, 100, 20, 0, 0, 0, 85),
         (60.0, 3, 155, 100, 10, 10, 0, 0, 235),
@@ -151,15 +148,15 @@ def test_the_waterfall_closes_and_a_cursor_opened_again_starts_anew(spark: Spark
         (240.0, 6, 402, 60, 20, 0, 60, 0, 382),
     ]
     again = ask(
-        spark, f"SELECT {seconds('from_time')}, step, {columns} FROM backlog_waterfall WHERE subscription = 'export' AND check_number = 16"
+        room, f"SELECT {seconds('from_time')}, step, {columns} FROM backlog_waterfall WHERE subscription = 'export' AND check_number = 16"
     )
     assert again == [(150.0, 1, 40, 60, 90, 0, 0, 0, 10)]
-    assert ask(spark, "SELECT count(*), sum(abs(remainder)) FROM backlog_waterfall") == [(18, 0)]
+    assert ask(room, "SELECT count(*), sum(abs(remainder)) FROM backlog_waterfall") == [(18, 0)]
 
 
-def test_the_waterfall_between_two_instants_is_the_sum_of_its_steps(spark: SparkSession) -> None:
+def test_the_waterfall_between_two_instants_is_the_sum_of_its_steps(room: ReadingRoom) -> None:
     rows = ask(
-        spark,
+        room,
         "SELECT min_by(backlog_before, step), sum(published - acknowledged - expired - evicted + sought), max_by(backlog_after, step)"
         " FROM backlog_waterfall WHERE subscription = 'billing'"
         " AND from_time >= TIMESTAMP '2026-01-05 03:01:00Z' AND to_time <= TIMESTAMP '2026-01-05 03:05:00Z'",
@@ -167,21 +164,21 @@ def test_the_waterfall_between_two_instants_is_the_sum_of_its_steps(spark: Spark
     assert rows == [(155, 227, 382)]
 
 
-def test_rates_say_who_catches_up_and_when(spark: SparkSession) -> None:
+def test_rates_say_who_catches_up_and_when(room: ReadingRoom) -> None:
     columns = (
         "check_number, over_s, publish_rate * 60, dispatch_rate * 60, ack_rate * 60, removed_rate * 60, growth_rate * 60, caught_up_in_s"
     )
-    rows = ask(spark, f"SELECT {columns} FROM subscription_rates WHERE subscription = 'billing' AND check_number IN (16, 26) ORDER BY 1")
+    rows = ask(room, f"SELECT {columns} FROM subscription_rates WHERE subscription = 'billing' AND check_number IN (16, 26) ORDER BY 1")
     assert [tuple(value if value is None else round(value, 6) for value in row) for row in rows] == [
         (16, 60.0, 100.0, 60.0, 30.0, 0.0, 77.0, None),  # a seek brought 7 back
         (26, 60.0, 60.0, 40.0, 20.0, 60.0, -20.0, 382 * 3.0),
     ]
-    newest = ask(spark, "SELECT subscription, backlog_after, caught_up_in_s FROM subscription_rates WHERE newest ORDER BY subscription")
+    newest = ask(room, "SELECT subscription, backlog_after, caught_up_in_s FROM subscription_rates WHERE newest ORDER BY subscription")
     assert newest == [("billing", 382, 382 * 3.0), ("export", 0, 0.0), ("idle", 12, None)]
 
 
-def test_check_durations_say_whether_checks_keep_up(spark: SparkSession) -> None:
-    rows = ask(spark, "SELECT checks_per_round, mean_ms, max_ms, over_5_s, interval_share FROM check_durations ORDER BY window_start")
+def test_check_durations_say_whether_checks_keep_up(room: ReadingRoom) -> None:
+    rows = ask(room, "SELECT checks_per_round, mean_ms, max_ms, over_5_s, interval_share FROM check_durations ORDER BY window_start")
     assert rows == [(5.0, 10.0, 20.0, 0, pytest.approx(0.02 / 60)), (5.0, 18_008.0, 90_000.0, 1, 1.5)]
 
 
@@ -195,7 +192,8 @@ def test_the_least_and_the_largest_limits_do_not_break_the_forecast(
     session.table("topic_backlog").withColumns(limits).createOrReplaceTempView("topic_backlog")
     for view in ("quota_breaches", "quota_losers", "quota_forecasts", "quota_forecast_scores"):
         session.sql(f"CREATE OR REPLACE TEMP VIEW {view} AS\n{sql_of(view)}")
-    found = ask(session, "SELECT quota_type, count(*), count_if(exceeded) FROM quota_forecasts GROUP BY ALL ORDER BY 1")
-    assert found == expected
-    assert ask(session, "SELECT count(deadline_at), count(breach_at) FROM quota_forecasts WHERE NOT exceeded") == [(0, 0)]
+    found = session.sql("SELECT quota_type, count(*), count_if(exceeded) FROM quota_forecasts GROUP BY ALL ORDER BY 1").collect()
+    assert list(map(tuple, found)) == expected
+    (told,) = session.sql("SELECT count(deadline_at), count(breach_at) FROM quota_forecasts WHERE NOT exceeded").collect()
+    assert tuple(told) == (0, 0)
     assert session.table("quota_forecast_scores").where("score NOT IN ('none', 'open')").count() == 0

@@ -4,6 +4,7 @@ import pytest
 from both_engines import difference
 from pyspark.sql import SparkSession
 from test_cookbook import QUERIES
+from test_watch_views import PAGES
 
 from pipeline.reading.room import ReadingRoom
 from pipeline.views.catalog import VIEWS
@@ -20,6 +21,13 @@ def room(filled_warehouse: Warehouse) -> ReadingRoom:
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_has_the_same_rows_from_both(spark: SparkSession, room: ReadingRoom, view: str) -> None:
     assert difference(spark, room, f"SELECT * FROM {view}") == {}
+
+
+@pytest.mark.slow(reason="Spark runs every view by default, and test_watch_views.py every query of these pages in the room")
+@pytest.mark.usefixtures("views")
+@pytest.mark.parametrize("sql", [sql for found in PAGES.values() for sql in found])
+def test_a_query_of_a_page_for_operators_runs_in_spark(spark: SparkSession, sql: str) -> None:
+    spark.sql(sql).collect()
 
 
 @pytest.mark.slow(reason="Spark runs every view by default, and test_cookbook.py every query in the room; `all` compares every query")

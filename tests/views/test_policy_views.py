@@ -1,49 +1,47 @@
 """Which limits rule now, and who set them: answers by hand over the small warehouse, and the queries of the docs."""
 
-from datetime import UTC, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from docs_pages import DOCS, queries, text_of
 from policy_rows import ORDERS, THREE
-from pyspark.sql import SparkSession
 
 from pipeline.quality.laws import Law
-
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("views")]
-
-
-def answers(spark: SparkSession, sql: str) -> list[tuple[Any, ...]]:
-    return [tuple(value.astimezone(UTC) if hasattr(value, "astimezone") else value for value in row) for row in spark.sql(sql).collect()]
+from pipeline.reading.room import ReadingRoom
 
 
-def test_what_rules_now(spark: SparkSession) -> None:
+def answers(room: ReadingRoom, sql: str) -> list[tuple[Any, ...]]:
+    return room.ask(sql).rows
+
+
+def test_what_rules_now(room: ReadingRoom) -> None:
     sql = "SELECT broker, topic, limit_kind, set_by, msg_rate, msg_limit, byte_limit, quota_limit, policy_disagreement FROM limits_in_force"
-    assert set(answers(spark, sql)) == {
+    assert set(answers(room, sql)) == {
         ("b1:8080", ORDERS, "topic_dispatch_rate", "topic", 10, 40, None, None, "none"),
         ("b1:8080", ORDERS, "size_quota", "broker_config", None, None, None, 10**9, "other_value"),
         ("b2:8080", None, "broker_dispatch_rate", "not in this log", 1000, 1000, None, None, None),
     }
 
 
-def test_from_when_to_when_a_place_ruled(spark: SparkSession) -> None:
+def test_from_when_to_when_a_place_ruled(room: ReadingRoom) -> None:
     sql = "SELECT set_by, in_force, since, until FROM policy_spans WHERE limit_kind = 'topic_dispatch_rate' AND set_by = 'namespace'"
     later = THREE + timedelta(minutes=2)
-    assert set(answers(spark, sql)) == {("namespace", True, THREE, later), ("namespace", False, later, None)}
+    assert set(answers(room, sql)) == {("namespace", True, THREE, later), ("namespace", False, later, None)}
 
 
-def test_a_limit_that_ended_rules_no_more(spark: SparkSession) -> None:
-    assert answers(spark, "SELECT * FROM limits_in_force WHERE subscription = 'billing'") == []
-    assert answers(spark, "SELECT * FROM policy_spans WHERE subscription = 'billing'") == []
+def test_a_limit_that_ended_rules_no_more(room: ReadingRoom) -> None:
+    assert answers(room, "SELECT * FROM limits_in_force WHERE subscription = 'billing'") == []
+    assert answers(room, "SELECT * FROM policy_spans WHERE subscription = 'billing'") == []
 
 
 @pytest.mark.parametrize("query", queries(text_of(DOCS / "policies.md")))
-def test_the_queries_of_the_docs_have_rows(spark: SparkSession, query: str) -> None:
-    assert spark.sql(query).count() > 0
+def test_the_queries_of_the_docs_have_rows(room: ReadingRoom, query: str) -> None:
+    assert room.ask(query).rows
 
 
-def test_the_law_holds_and_finds_two_places_that_rule(spark: SparkSession) -> None:
+def test_the_law_holds_and_finds_two_places_that_rule(room: ReadingRoom) -> None:
     law = Law("one_policy_is_in_force").sql
-    assert answers(spark, law) == []
+    assert answers(room, law) == []
     broken = law.replace("FROM policies", "FROM (SELECT * EXCEPT (in_force), true AS in_force FROM policies)")
-    assert len(answers(spark, broken)) == 1
+    assert len(answers(room, broken)) == 1

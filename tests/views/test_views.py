@@ -17,15 +17,13 @@ from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables import TABLES
 
-pytestmark = pytest.mark.usefixtures("views")
+
+def ask(room: ReadingRoom, sql: str) -> list[dict[str, Any]]:
+    return room.rows(sql)
 
 
-def ask(spark: SparkSession, sql: str) -> list[dict[str, Any]]:
-    return [row.asDict() for row in spark.sql(sql).collect()]
-
-
-def one(spark: SparkSession, sql: str) -> dict[str, Any]:
-    rows = ask(spark, sql)
+def one(room: ReadingRoom, sql: str) -> dict[str, Any]:
+    rows = ask(room, sql)
     assert len(rows) == 1
     return rows[0]
 
@@ -36,10 +34,10 @@ def at(hour: int, minute: int) -> int:
 
 
 @pytest.fixture(scope="module")
-def now(spark: SparkSession, views: None) -> dict[str, dict[str, Any]]:
+def now(room: ReadingRoom) -> dict[str, dict[str, Any]]:
     """throttled_now by subscription, in its own order; times as microseconds."""
     times = ", ".join(f"unix_micros({name}) AS {name}_us" for name in ("since", "as_of", "last_window_end"))
-    return {row["subscription"]: row for row in ask(spark, f"SELECT *, {times} FROM throttled_now")}
+    return {row["subscription"]: row for row in ask(room, f"SELECT *, {times} FROM throttled_now")}
 
 
 def test_every_open_dispatcher_has_one_state_and_the_worst_comes_first(now: dict[str, dict[str, Any]]) -> None:
@@ -72,25 +70,25 @@ def test_an_idle_dispatcher_is_not_said_to_be_held(now: dict[str, dict[str, Any]
     assert row["as_of_us"] == at(3, 3)
 
 
-def test_a_dispatcher_whose_last_row_is_closed_is_closed_though_earlier_rows_are_not(spark: SparkSession) -> None:
-    row = one(spark, "SELECT * FROM subscription_totals WHERE subscription = 'gone'")
+def test_a_dispatcher_whose_last_row_is_closed_is_closed_though_earlier_rows_are_not(room: ReadingRoom) -> None:
+    row = one(room, "SELECT * FROM subscription_totals WHERE subscription = 'gone'")
     assert (row["open"], row["windows"], row["reads"], row["blocked_s"], row["reads_blocked"]) == (False, 2, 10, 2.0, 2)
 
 
-def test_after_the_clock_was_set_back_the_later_segment_is_the_latest(spark: SparkSession, now: dict[str, dict[str, Any]]) -> None:
-    row = one(spark, "SELECT * FROM subscription_totals WHERE subscription = 'stepped'")
+def test_after_the_clock_was_set_back_the_later_segment_is_the_latest(room: ReadingRoom, now: dict[str, dict[str, Any]]) -> None:
+    row = one(room, "SELECT * FROM subscription_totals WHERE subscription = 'stepped'")
     assert row["dispatch_throttled_msg_events_by_broker_limit_since_open"] == 7
     assert now["stepped"]["last_window_end_us"] == at(3, 1)
 
 
-def test_totals_take_counters_from_the_last_window_and_sum_the_rest(spark: SparkSession) -> None:
-    row = one(spark, "SELECT * FROM subscription_totals WHERE subscription = 'billing'")
+def test_totals_take_counters_from_the_last_window_and_sum_the_rest(room: ReadingRoom) -> None:
+    row = one(room, "SELECT * FROM subscription_totals WHERE subscription = 'billing'")
     assert row["dispatch_throttled_msg_events_by_topic_limit_since_open"] == 165
     assert (row["reads"], row["blocked_s"], row["dispatched_msgs"], row["completeness"]) == (185, 135.0, 350, 0.5)
 
 
-def test_throttle_by_limiter_has_a_row_only_for_levels_that_did_something(spark: SparkSession) -> None:
-    rows = ask(spark, "SELECT * FROM throttle_by_limiter WHERE subscription = 'billing' ORDER BY window_start")
+def test_throttle_by_limiter_has_a_row_only_for_levels_that_did_something(room: ReadingRoom) -> None:
+    rows = ask(room, "SELECT * FROM throttle_by_limiter WHERE subscription = 'billing' ORDER BY window_start")
     assert [r["level"] for r in rows] == ["topic", "topic", "topic"]
     assert [r["blocked_s"] for r in rows] == [40.0, 45.0, 50.0]
     assert rows[2]["blocked_share"] == pytest.approx(50 / 60)
@@ -98,65 +96,65 @@ def test_throttle_by_limiter_has_a_row_only_for_levels_that_did_something(spark:
     assert (rows[2]["subscription_reads_binding"], rows[2]["subscription_reads_nominal"]) == (55, 0)
 
 
-def test_limiter_use_is_the_share_of_what_the_rate_allows(spark: SparkSession) -> None:
-    row = one(spark, "SELECT * FROM limiter_use WHERE level = 'topic' AND limiter = 'token_bucket' ORDER BY window_start LIMIT 1")
+def test_limiter_use_is_the_share_of_what_the_rate_allows(room: ReadingRoom) -> None:
+    row = one(room, "SELECT * FROM limiter_use WHERE level = 'topic' AND limiter = 'token_bucket' ORDER BY window_start LIMIT 1")
     assert (row["active_s"], row["allowed"]) == (60.0, 600.0)
     assert row["used_share"] == pytest.approx(1000 / 600)
     assert (row["over_delivered_share"], row["debt_s"]) == (0.25, 3.0)
     assert row["agreement"] == pytest.approx(108 / 110)
 
 
-def test_a_limiter_that_ended_in_its_window_is_measured_over_its_life(spark: SparkSession) -> None:
-    row = one(spark, "SELECT * FROM limiter_use WHERE limiter = 'classic'")
+def test_a_limiter_that_ended_in_its_window_is_measured_over_its_life(room: ReadingRoom) -> None:
+    row = one(room, "SELECT * FROM limiter_use WHERE limiter = 'classic'")
     assert (row["active_s"], row["allowed"], row["used_share"], row["agreement"]) == (30.0, 75.0, 1.0, None)
 
 
-def test_the_largest_rate_there_is_does_not_overflow(spark: SparkSession) -> None:
-    row = one(spark, "SELECT * FROM limiter_use WHERE level = 'broker'")
+def test_the_largest_rate_there_is_does_not_overflow(room: ReadingRoom) -> None:
+    row = one(room, "SELECT * FROM limiter_use WHERE level = 'broker'")
     assert row["allowed"] == pytest.approx(2**63 / 60)
     assert row["used_share"] == pytest.approx(30.0)
 
 
-def test_noisy_neighbours_ranks_users_of_the_binding_limiter_and_shows_victims(spark: SparkSession) -> None:
-    rows = ask(spark, "SELECT * FROM noisy_neighbours ORDER BY window_start, rank")
+def test_noisy_neighbours_ranks_users_of_the_binding_limiter_and_shows_victims(room: ReadingRoom) -> None:
+    rows = ask(room, "SELECT * FROM noisy_neighbours ORDER BY window_start, rank")
     assert [(r["subscription"], r["rank"]) for r in rows] == [("export", 1), ("billing", 2)] * 3
     assert [(r["used"], r["used_share"], r["own_blocked_s"]) for r in rows[:2]] == [(900, 0.9, 0.0), (100, 0.1, 40.0)]
     assert {(r["level"], r["limiter_topic"], r["limiter_used"]) for r in rows} == {("topic", "persistent://shop/eu/orders", 1000)}
 
 
-def test_log_health_accounts_for_every_row_of_an_epoch(spark: SparkSession) -> None:
-    row = one(spark, "SELECT * FROM log_health WHERE broker = 'b1:8080'")
+def test_log_health_accounts_for_every_row_of_an_epoch(room: ReadingRoom) -> None:
+    row = one(room, "SELECT * FROM log_health WHERE broker = 'b1:8080'")
     assert row["rows_in"] == row["events"] + row["duplicates"] + row["late"] + row["quarantined"] == 10
     assert (row["events"], row["duplicates"], row["late"], row["quarantined"]) == (7, 1, 1, 1)
     assert (row["last_seq"], row["awaited"], row["lost_events"], row["lost_ranges"]) == (11, 1, 2, 1)
     assert (row["completeness_min"], row["windows_incomplete"]) == (0.5, 1)
 
 
-def test_log_health_of_a_whole_log_shows_only_the_clock(spark: SparkSession) -> None:
-    row = one(spark, "SELECT * FROM log_health WHERE broker = 'b2:8080'")
+def test_log_health_of_a_whole_log_shows_only_the_clock(room: ReadingRoom) -> None:
+    row = one(room, "SELECT * FROM log_health WHERE broker = 'b2:8080'")
     assert (row["rows_in"], row["events"], row["duplicates"], row["awaited"], row["lost_events"], row["late"]) == (2, 2, 0, 0, 0, 0)
     assert (row["clock_steps"], row["largest_clock_step_s"], row["completeness_min"]) == (1, -3600.0, 1.0)
 
 
-def test_log_health_does_not_miss_what_was_deleted_with_an_old_date(spark: SparkSession) -> None:
-    row = one(spark, "SELECT * FROM log_health WHERE broker = 'b3:8080'")
+def test_log_health_does_not_miss_what_was_deleted_with_an_old_date(room: ReadingRoom) -> None:
+    row = one(room, "SELECT * FROM log_health WHERE broker = 'b3:8080'")
     assert (row["rows_in"], row["events"], row["last_seq"], row["awaited"], row["lost_events"]) == (3, 3, 104, 1, 0)
 
 
-def test_log_health_tells_of_a_lost_beginning_also_where_no_event_of_that_date_is(spark: SparkSession) -> None:
-    row = one(spark, "SELECT * FROM log_health WHERE broker = 'b4:8080'")
+def test_log_health_tells_of_a_lost_beginning_also_where_no_event_of_that_date_is(room: ReadingRoom) -> None:
+    row = one(room, "SELECT * FROM log_health WHERE broker = 'b4:8080'")
     assert (row["rows_in"], row["events"], row["last_seq"]) == (2, 2, 102)
     assert (row["lost_events"], row["lost_ranges"], row["awaited"], row["clock_steps"]) == (100, 1, 0, 0)
 
 
-def test_a_broker_whose_start_is_gone_belongs_to_the_only_cluster_that_others_name(spark: SparkSession) -> None:
-    rows = ask(spark, "SELECT broker, cluster, version, started_epoch FROM brokers ORDER BY broker")
+def test_a_broker_whose_start_is_gone_belongs_to_the_only_cluster_that_others_name(room: ReadingRoom) -> None:
+    rows = ask(room, "SELECT broker, cluster, version, started_epoch FROM brokers ORDER BY broker")
     assert [(row["cluster"], row["version"]) for row in rows] == [("eu-1", "4.0.8"), *[("eu-1", None)] * 3]
     assert [row["started_epoch"] is None for row in rows] == [False, True, True, True]
 
 
-def test_log_balance_adds_up_both_equations(spark: SparkSession) -> None:
-    row = one(spark, "SELECT * FROM log_balance")
+def test_log_balance_adds_up_both_equations(room: ReadingRoom) -> None:
+    row = one(room, "SELECT * FROM log_balance")
     assert (row["ingest_balanced"], row["lanes_balanced"], row["lanes_behind"], row["held"]) == (True, True, 0, 1)
     assert row["lines_in"] == 13
 
@@ -175,14 +173,14 @@ def test_every_view_works_on_empty_tables_in_spark(spark: SparkSession, empty_wa
     register_from_memory(session, empty_warehouse)
     counts = {view: session.table(view).count() for view in VIEWS}
     assert counts == {view: 1 if view == "log_balance" else 0 for view in VIEWS}
-    balance = one(session, "SELECT * FROM log_balance")
+    (balance,) = session.sql("SELECT * FROM log_balance").collect()
     assert (balance["ingest_balanced"], balance["lanes_balanced"]) == (True, True)
 
 
 def test_register_returns_every_table_and_every_view_file(spark: SparkSession, empty_warehouse: Warehouse, repository: Path) -> None:
     session = spark.newSession()
     views = register(session, empty_warehouse)
-    assert {row["viewName"] for row in ask(session, "SHOW VIEWS")} == set(views)
+    assert {row["viewName"] for row in session.sql("SHOW VIEWS").collect()} == set(views)
     files = {path.stem for path in (repository / "pipeline/views").glob("*.sql")}
     assert files == set(VIEWS)
     assert views == [*(t.name for t in TABLES), *VIEWS]
