@@ -29,6 +29,14 @@ class IngestSettings(_Section):
     max_text_bytes: int = Field(ge=256, le=1 << 30, description="a line with a longer text in it is quarantined (text_too_long)")
     quarantine_raw_bytes: int = Field(ge=0, le=1 << 30, description="how much of a rejected line quarantine keeps")
     source_format: Literal["auto", "jsonl", "parquet", "delta"] = Field(description="what --events holds; auto: recognised by its files")
+    archive_folder: str = Field(
+        min_length=1, description="local folder to which files of --events are moved when they are read; none: they stay where they are"
+    )
+
+    @property
+    def archive_path(self) -> Path | None:
+        """The folder of `archive_folder`; None if files stay."""
+        return None if self.archive_folder == "none" else Path(self.archive_folder)
 
 
 class KafkaSettings(_Section):

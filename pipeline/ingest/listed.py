@@ -10,15 +10,18 @@ from pipeline.warehouse.files import WarehouseFiles
 _END = "\n"
 
 
-def first_listed(spark: SparkSession, checkpoint: str, batch_id: int) -> Callable[[str], str]:
+def first_listed(spark: SparkSession, checkpoint: str, batch_id: int, over: Callable[[str], None] | None = None) -> Callable[[str], str]:
     """A function for micro-batch `batch_id`: it keeps the `text` of the first run in the checkpoint, and returns it in every run.
 
-    `text` has one line. What was kept for the micro-batch before is deleted: that one is over.
+    `text` has one line. What was kept for the micro-batch before is given to `over`, and deleted: Spark has committed that one.
     """
     files = WarehouseFiles(spark)
     folder = f"{checkpoint}/listed"
 
     def listed(text: str) -> str:
+        before = files.read(f"{folder}/{batch_id - 1}") if over is not None else None
+        if over is not None and before is not None:
+            over(before)
         files.delete(f"{folder}/{batch_id - 1}")
         kept = files.read(f"{folder}/{batch_id}")
         if kept is None or not kept.endswith(_END):

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from pipeline.faults import BadConfig
+from pipeline.ingest.archive import Archive, archive_of
 from pipeline.ingest.kafka_loss import refuse_or_pass_loss
 from pipeline.ingest.listed import first_listed
 from pipeline.ingest.micro_batch import MicroBatch, ingest_micro_batch
@@ -31,12 +32,13 @@ def start_ingest(
 ) -> StreamingQuery:
     """Start to read `events` (--events) into the warehouse, with `trigger` (keyword arguments of DataStreamWriter.trigger).
 
-    The tables must exist. Raises BadConfig if there is nothing that could be read at `events`, or if the warehouse was read from a source
-    of another kind, and BadWarehouse if Kafka lost what was to be read.
+    The tables must exist. Raises BadConfig if there is nothing that could be read at `events`, if the warehouse was read from a source
+    of another kind, or if ingest.archive_folder cannot be, and BadWarehouse if Kafka lost what was to be read.
     """
     write_checkpoints_quickly(spark, warehouse)
     source = open_source(spark, events, settings)
     _refuse_other_source(spark, warehouse, source, events)
+    archive = archive_of(source, settings.ingest.archive_path)
     if isinstance(source, KafkaTopic):
         passed = refuse_or_pass_loss(spark, warehouse, QUERY, source, settings.kafka.on_loss == "go_on")
         if passed:
@@ -45,7 +47,7 @@ def start_ingest(
         source.stream(spark)
         .writeStream.queryName(QUERY)
         .option("checkpointLocation", warehouse.checkpoint(QUERY))
-        .foreachBatch(_writer(source, warehouse, run))
+        .foreachBatch(_writer(source, warehouse, run, archive))
         .trigger(**trigger)
         .start()
     )
@@ -58,13 +60,13 @@ def _refuse_other_source(spark: SparkSession, warehouse: Warehouse, source: Sour
         raise BadConfig(f"--events {events}: the warehouse was read from another kind of source, or another topic: name that one")
 
 
-def _writer(source: Source, warehouse: Warehouse, run: RunContext) -> Callable[[DataFrame, int], None]:
+def _writer(source: Source, warehouse: Warehouse, run: RunContext, archive: Archive | None) -> Callable[[DataFrame, int], None]:
     def write(batch: DataFrame, batch_id: int) -> None:
         run.before_micro_batch()
         spark = batch.sparkSession
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
         planned = partial(planned_files, spark, warehouse, QUERY, batch_id)
-        reader = source.reader(batch, planned, first_listed(spark, warehouse.checkpoint(QUERY), batch_id))
+        reader = source.reader(batch, planned, first_listed(spark, warehouse.checkpoint(QUERY), batch_id, archive))
         if reader is not None:
             ingest_micro_batch(MicroBatch(spark, warehouse, run, QUERY, query_id or "", batch_id), reader)
 
