@@ -36,7 +36,7 @@ def limit(level: str, dimension: str = "msg", rate: int = 10, **more: Any) -> Ro
 
 def evidence(causes: Sequence[Row], minutes: int = 3, **more: Any) -> Evidence:
     """Of `minutes` windows up to now."""
-    nothing: dict[str, Any] = {name: [] for name in ("throttle", "limits", "neighbours", "quotas", "rates", "more_consumers")}
+    nothing: dict[str, Any] = {name: [] for name in ("throttle", "limits", "neighbours", "quotas", "rates", "more_consumers", "margins")}
     known: dict[str, Any] = {
         "broker": "b1:8080", "epoch": 1, "topic": TOPIC, "subscription": SUBSCRIPTION, "start": NOON, "end": minute(minutes),
         "is_now": True, "causes": list(causes), "set_by": None, **nothing,

@@ -26,5 +26,15 @@ PACKAGE = Declaration(
         "next_dimension": DIMENSIONS,
     },
     laws=("backlog_time_has_its_causes",),
-    views=("why", "stuck_dispatchers", "limiter_debt", "fairness", "backlog_seconds_by_cause", "more_consumers"),
+    views=(
+        "catch_up_forecasts",
+        "catch_up_scores",
+        "why",
+        "stuck_dispatchers",
+        "limiter_debt",
+        "fairness",
+        "backlog_seconds_by_cause",
+        "more_consumers",
+        "next_limits",
+    ),
 )
