@@ -95,7 +95,7 @@ class EpochTime:
         if self.window != NULL:
             self.missing += lost
         self.carry = lost
-        self.model.lose()
+        self.model.lose(lost)
 
     def close(self) -> None:
         """The log is over: the open window is closed at the last event applied, what lasts is charged until then."""

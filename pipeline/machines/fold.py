@@ -166,12 +166,15 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
     charges = cause.charges
     chains = cause.chains
     pace_row = cause.pace
+    margins_index = cause.margins_index
+    margins = cause.margins
     topics_capacity = len(broker.topics)
     subscriptions_capacity = len(broker.subscriptions)
     connections_capacity = len(broker.connections)
     attachments_capacity = len(broker.attachments)
     endpoints_capacity = len(broker.endpoints)
     set_policies_capacity = len(policy.set_policies)
+    margins_capacity = len(cause.margins)
     ledgers_capacity = len(broker.ledgers)
     heap_capacity = len(broker.heap)
     lists_capacity = min(
@@ -209,7 +212,15 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                     counts.out_policies,
                 )
                 + 2
-                * (counts.topics + counts.subscriptions + counts.connections + counts.attachments + counts.endpoints + counts.set_policies)
+                * (
+                    counts.topics
+                    + counts.subscriptions
+                    + counts.connections
+                    + counts.attachments
+                    + counts.endpoints
+                    + counts.set_policies
+                    + counts.margins
+                )
                 + 2
                 > lists_capacity
             ):
@@ -231,7 +242,15 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                     counts.out_policies,
                 )
                 + 2
-                * (counts.topics + counts.subscriptions + counts.connections + counts.attachments + counts.endpoints + counts.set_policies)
+                * (
+                    counts.topics
+                    + counts.subscriptions
+                    + counts.connections
+                    + counts.attachments
+                    + counts.endpoints
+                    + counts.set_policies
+                    + counts.margins
+                )
                 + 2
                 > lists_capacity
             ):
@@ -257,6 +276,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             or counts.attachments >= attachments_capacity
             or counts.endpoints >= endpoints_capacity
             or counts.set_policies >= set_policies_capacity
+            or counts.margins >= margins_capacity
             or not has_spare(ledgers_capacity, ledgers_ends)
             or not has_spare(heap_capacity, heap_ends)
             or not fits_one_more(marks)
@@ -278,7 +298,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 s = new_subscription(broker, counts, t, event[fields.SUB_ID])
                 throttle_rules.on_new_subscription(throttlings, s)
                 policy_rules.on_new_subscription(subscription_limits, s)
-                cause_rules.on_new_subscription(charges, s)
+                cause_rules.on_new_subscription(charges, settings_row[0], s)
         c = EMPTY
         if code in CONNECTED:
             c = find(connections_index, connections, event[fields.CONN], 0)
@@ -409,6 +429,12 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 connectivity_row[0],
                 throttlings[s],
                 working_row[0],
+                broker_limiter_row[0],
+                topic_limiters[t],
+                subscription_limiters[s],
+                margins,
+                margins_index,
+                counts,
                 event,
             )
         elif code == ACK:

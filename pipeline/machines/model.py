@@ -51,9 +51,11 @@ class BrokerModel:
                 grown_at = done
         return rows
 
-    def lose(self) -> None:
-        """Events were lost here: nothing that is alive is complete any more."""
-        self.state.group("broker").settings[0].losses += 1
+    def lose(self, events: int) -> None:
+        """So many events were lost here: nothing that is alive is complete any more."""
+        settings = self.state.group("broker").settings[0]
+        settings.losses += 1
+        settings.events_lost += events
 
     def close_window(self, window: Window) -> Iterator[Rows]:
         """Rows of the window; its counters start again."""

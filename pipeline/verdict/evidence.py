@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from pipeline.faults import BadConfig
+from pipeline.verdict.margins import margins_query
 from pipeline.warehouse.literals import instant, quoted
 from pipeline.warehouse.look import Queries
 
@@ -42,6 +43,7 @@ class Evidence:
     quotas: list[Row]
     rates: list[Row]
     more_consumers: list[Row]
+    margins: list[Row]
 
 
 def evidence(look: Queries, topic: str, subscription: str, broker: str | None, at: datetime | None, window: timedelta) -> Evidence:
@@ -79,6 +81,7 @@ def evidence(look: Queries, topic: str, subscription: str, broker: str | None, a
         quotas=look.rows(_quotas(asked)),
         rates=look.rows(_rates(asked)),
         more_consumers=look.rows(f"SELECT * FROM more_consumers WHERE {asked.here}") if is_now else [],
+        margins=look.rows(margins_query(f"{asked.here} AND {asked.stretch}")),
     )
 
 
@@ -155,8 +158,13 @@ def _quotas(asked: _Asked) -> str:
 
 
 def _rates(asked: _Asked) -> str:
-    """The pace between the last two checks."""
-    return f"SELECT * FROM subscription_rates WHERE {asked.here} AND to_time <= {instant(asked.end)} ORDER BY check_number DESC LIMIT 1"
+    """The pace between the last two checks, and when it is current at the pace of the last minutes."""
+    key = " AND ".join(f"f.{name} = r.{name}" for name in ("broker", "epoch", "topic", "subscription", "check_number"))
+    rates = f"SELECT * FROM subscription_rates WHERE {asked.here} AND to_time <= {instant(asked.end)} ORDER BY check_number DESC LIMIT 1"
+    return (
+        "SELECT r.*, f.current_at, f.current_from, f.current_to, f.most_entries_per_s, f.soonest_at, f.allowed"
+        f" FROM ({rates}) r LEFT JOIN (SELECT * FROM catch_up_forecasts WHERE {asked.here}) f ON {key}"
+    )
 
 
 def _windows(look: Queries, of_epoch: str, at: datetime | None) -> tuple[datetime, Row | None, Row | None]:

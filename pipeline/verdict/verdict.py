@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from pipeline.verdict.evidence import Evidence, Row
+from pipeline.verdict.margins import uncovered
 from pipeline.verdict.policies import NOT_IN_THIS_LOG, QUOTA_KINDS, RATE_KINDS, places, setter
 
 Document = dict[str, Any]
@@ -67,6 +68,7 @@ def verdict(evidence: Evidence) -> Document:
         "policies": places(evidence.policies),
         "shared_with": _neighbours(evidence.neighbours, main, evidence),
         "quotas": [_quota(row, evidence.policies) for row in sorted(evidence.quotas, key=lambda row: row["quota_type"])],
+        "uncovers": uncovered(evidence.margins),
         "catch_up": _catch_up(evidence.rates),
         "more_consumers": _more_consumers(evidence.more_consumers),
     }
@@ -190,7 +192,10 @@ def _catch_up(rates: Sequence[Row]) -> Document | None:
     """How fast the backlog shrinks or grows, from its last two quota checks."""
     if not rates or rates[0]["growth_rate"] is None:
         return None
-    names = ("publish_rate", "dispatch_rate", "ack_rate", "removed_rate", "growth_rate", "caught_up_in_s")
+    names = (
+        "publish_rate", "dispatch_rate", "ack_rate", "removed_rate", "growth_rate", "caught_up_in_s",
+        "current_at", "current_from", "current_to", "most_entries_per_s", "soonest_at", "allowed",
+    )  # fmt: skip
     return {**{name: rates[0][name] for name in names}, "as_of": rates[0]["to_time"]}
 
 

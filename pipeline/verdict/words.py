@@ -7,6 +7,7 @@ from typing import Any
 
 from pipeline.verdict.advice import rate_words
 from pipeline.verdict.duration import duration
+from pipeline.verdict.margins import margin_line
 from pipeline.verdict.verdict import Document
 
 _REASONS = {
@@ -159,6 +160,21 @@ def catch_up_line(rates: Document) -> str:
     return f"{pace}: caught up in {duration(rates['caught_up_in_s'])}"
 
 
+def current_line(rates: Document) -> str:
+    """When it is current at the pace of the last minutes, and how soon the limits in force allow that."""
+    if rates["current_at"] is None:
+        when = "not at the pace of the last minutes"
+    else:
+        latest = "never" if rates["current_to"] is None else _time(rates["current_to"])
+        when = f"at {_time(rates['current_at'])} (from {_time(rates['current_from'])} to {latest})"
+    if rates["allowed"] is None:
+        return f"{when}; no limit is in the way"
+    most = f"limits allow {rates['most_entries_per_s']:,.1f} entries/s at most"
+    if rates["allowed"] == "no":
+        return f"{when}; {most}: less than comes"
+    return f"{when}; {most}" + ("" if rates["soonest_at"] is None else f": not before {_time(rates['soonest_at'])}")
+
+
 def consumers_line(more: Document) -> str:
     """Whether more consumers would help, and how far."""
     least = [f"{more[name]:,.0f} {unit}/s" for name, unit in (("most_msgs_per_s", "messages"), ("most_bytes_per_s", "bytes")) if more[name]]
@@ -175,9 +191,11 @@ def text_lines(document: Document) -> Iterable[str]:
         yield ""
     yield from _section("limits", [limit_line(one) for one in document["limits"]] or ["none"])
     yield from _section("precedence", precedence_lines(document["policies"]))
+    yield from _section("next limit", [margin_line(one) for one in document["uncovers"]])
     yield from _section("quotas", [quota_line(one) for one in document["quotas"]] or ["none that is known"])
     if document["catch_up"] is not None:
         yield from _section("pace", [catch_up_line(document["catch_up"])])
+        yield from _section("current", [current_line(document["catch_up"])])
     if document["more_consumers"] is not None:
         yield from _section("more consumers", [consumers_line(document["more_consumers"])])
     if document["shared_with"]:

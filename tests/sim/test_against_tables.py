@@ -42,6 +42,7 @@ def test_the_rules_compute_what_the_simulator_knows(name: str) -> None:
 
 def test_with_one_of_twenty_events_lost_a_cause_is_right_or_unknown() -> None:
     found = confusion_of_scenario("losses")
+    assert found.wrong <= 0.01 * found.backlog
     assert found.main_wrong <= 0.01 * found.backlog
     assert found.main_unknown > 0
 

@@ -47,7 +47,8 @@ def policy(limit_kind: str, set_by: str | None, shadowed_by: str | None = None, 
 
 def evidence(causes: Sequence[Row], minutes: int = 3, **more: Any) -> Evidence:
     """Of `minutes` windows up to now."""
-    nothing: dict[str, Any] = {name: [] for name in ("throttle", "limits", "policies", "neighbours", "quotas", "rates", "more_consumers")}
+    lists = ("throttle", "limits", "policies", "neighbours", "quotas", "rates", "more_consumers", "margins")
+    nothing: dict[str, Any] = {name: [] for name in lists}
     known: dict[str, Any] = {
         "broker": "b1:8080", "epoch": 1, "topic": TOPIC, "subscription": SUBSCRIPTION, "start": NOON, "end": minute(minutes),
         "is_now": True, "causes": list(causes), **nothing,

@@ -230,3 +230,53 @@ def test_a_quota_has_the_place_that_sets_it() -> None:
     setter = policy("age_quota", "topic", quota_limit=60, quota_policy="producer_exception")
     (found,) = judged(evidence([charge(2, "no_permits")], quotas=[{**row, "check_time": NOON}], policies=[setter]))["quotas"]
     assert quota_line(found) == "time quota, 120% used, producer_exception, set by: topic since 2026-01-05T12:00:00Z: exceeded now"
+
+
+AT_MOST = "limits allow 40.0 entries/s at most"
+RATES: dict[str, Any] = {
+    "publish_rate": 5.0, "dispatch_rate": 9.0, "ack_rate": 9.0, "removed_rate": 0.0, "growth_rate": -4.0, "caught_up_in_s": 25.0,
+    "to_time": minute(3), "current_at": minute(5), "current_from": minute(4), "current_to": None, "most_entries_per_s": 40.0,
+    "soonest_at": minute(4), "allowed": "yes",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (
+            {},
+            f"at 2026-01-05T12:05:00Z (from 2026-01-05T12:04:00Z to never); {AT_MOST}: not before 2026-01-05T12:04:00Z",
+        ),
+        ({"current_at": None}, f"not at the pace of the last minutes; {AT_MOST}: not before 2026-01-05T12:04:00Z"),
+        (
+            {"allowed": "no", "soonest_at": None, "current_to": minute(9)},
+            f"at 2026-01-05T12:05:00Z (from 2026-01-05T12:04:00Z to 2026-01-05T12:09:00Z); {AT_MOST}: less than comes",
+        ),
+        ({"allowed": None, "most_entries_per_s": None, "current_at": None}, "not at the pace of the last minutes; no limit is in the way"),
+    ],
+)
+def test_when_it_is_current_and_what_the_limits_allow(more: dict[str, Any], words: str) -> None:
+    found = judged(evidence([charge(m, "throttled", **TOPIC_LIMIT) for m in range(3)], rates=[{**RATES, **more}]))
+    assert f"{'current':<15} {words}" in list(text_lines(found))
+    assert found["catch_up"]["as_of"] == minute(3)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (
+            {**TOPIC_LIMIT, "next_level": "broker", "next_dimension": "bytes", "reads": 30, "wanted_entries": 3_000, "granted_entries": 90},
+            "without the topic's limiter of messages: 30 blocked reads would have got 90 of the 3,000 entries that were asked for;"
+            " the broker's limiter of bytes is next",
+        ),
+        (
+            {**TOPIC_LIMIT, "next_level": None, "next_dimension": None, "reads": 1, "wanted_entries": 100, "granted_entries": 100},
+            "without the topic's limiter of messages: 1 blocked read would have got 100 of the 100 entries that were asked for;"
+            " no other limiter is next",
+        ),
+    ],
+)
+def test_what_a_limiter_uncovers(row: dict[str, Any], words: str) -> None:
+    found = judged(evidence([charge(m, "throttled", **TOPIC_LIMIT) for m in range(3)], margins=[row]))
+    assert found["uncovers"] == [row]
+    assert f"{'next limit':<15} {words}" in list(text_lines(found))

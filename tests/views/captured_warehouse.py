@@ -25,20 +25,29 @@ LOOKED_AT = {type_ for type_ in CODES if any(re.search(f"'{type_}'", sql_of(view
 
 
 def warehouse_of(captures: Iterable[Path], folder: Path) -> Warehouse:
-    """Every table of lanes, names, and the events that views look at."""
+    """Of the logs of these captures."""
+    return warehouse_of_logs(map(capture_events, captures), folder)
+
+
+def warehouse_of_logs(logs: Iterable[list[dict[str, Any]]], folder: Path) -> Warehouse:
+    """Every table of lanes, names, and the events that views look at; each log is of one broker."""
     warehouse = Warehouse(f"file:{folder}")
     create_missing_tables(NO_SPARK, warehouse)
     rows: dict[str, list[Any]] = {name: [] for name in (*OUTCOME_TABLES, "dispatch_events", "names")}
-    for capture in captures:
-        events = capture_events(capture)
+    for events in logs:
         rows["dispatch_events"] += [event for event in events if event["type"] in LOOKED_AT]
         for name, found in tables_of(events).items():
             rows[name] += found
         rows["names"] += [row for row in names_of(events) if row not in rows["names"]]
     for name, found in rows.items():
         if found:
-            schema = arrow_schema(TABLES_BY_NAME[name].fields)
-            columns = zip(*spark_rows(name, found), strict=True)
-            values = pa.table([pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema)
-            append_rows(NO_SPARK, warehouse, TABLES_BY_NAME[name], values)
+            append_plain(warehouse, name, found)
     return warehouse
+
+
+def append_plain(warehouse: Warehouse, name: str, rows: list[Any]) -> None:
+    """Rows of a table, times in µs."""
+    schema = arrow_schema(TABLES_BY_NAME[name].fields)
+    columns = zip(*spark_rows(name, rows), strict=True)
+    values = pa.table([pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema)
+    append_rows(NO_SPARK, warehouse, TABLES_BY_NAME[name], values)

@@ -24,6 +24,15 @@ def _charged(subscription: str, m: int, cause: str, seconds: int, entry_s: int, 
     }  # fmt: skip
 
 
+def _blocked(m: int, reads: int, granted: int, **following: Any) -> Row:
+    """Reads of `billing` that its topic's limiter of messages blocked in the minute from 03:00 + m."""
+    return {
+        "topic": ORDERS, "subscription": "billing", "window_start": _minute(m), "window_end": _minute(m + 1), "clock_segment": 0,
+        "level": "topic", "dimension": "msg", "reads": reads, "wanted_entries": 100 * reads, "wanted_bytes": 10**6 * reads,
+        "granted_entries": granted, "granted_bytes": 100 * granted, **following,
+    }  # fmt: skip
+
+
 def cause_tables() -> dict[str, list[Row]]:
     """Rows of the tables of causes, of b1: `billing` behind its topic's limiter, `idle` alone, `report` slow, `gone` stuck."""
     topic_limit = {"level": "topic", "dimension": "msg", "is_main": True}
@@ -41,6 +50,11 @@ def cause_tables() -> dict[str, list[Row]]:
             _charged("report", 2, "catching_up", 12, 12, **late),
             _charged("gone", 1, "catching_up", 5, 50, topic=AUDIT, main_since=_minute(1)),
             _charged("gone", 1, "stuck", 55, 550, topic=AUDIT, is_main=True, **late, first_at=_minute(1) + timedelta(seconds=5)),
+        ],
+        "limiter_margins": [
+            _blocked(1, 40, 400, next_level="broker", next_dimension="msg"),
+            _blocked(2, 40, 600, next_level="broker", next_dimension="msg"),
+            _blocked(2, 20, 2_000),
         ],
         "subscription_status": [
             {"topic": AUDIT, "subscription": "gone", "window_start": _minute(2), "clock_segment": 0, "cause": "stuck", "since": _minute(1),

@@ -17,6 +17,7 @@ SETTINGS_ROW = record(
     "version",  # schemas/lane_columns.py, VERSION_BASE
     "missing_events",  # types that lack something, as bits: the collector has no point for them
     "losses",  # how often events were lost or quarantined
+    "events_lost",  # how many
     "batch_mode",  # dispatchThrottlingOnBatchMessageEnabled now
     "precise_check",  # preciseTimeBasedBacklogQuotaCheck
     "check_enabled",  # backlogQuotaCheckEnabled

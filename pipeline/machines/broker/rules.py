@@ -49,6 +49,7 @@ def on_setting(settings: Record, event: Array) -> None:
 def on_tombstone(settings: Record) -> None:
     """An event of the broker was quarantined: nothing that is alive is complete any more."""
     settings.losses += 1
+    settings.events_lost += 1
 
 
 @compiled_part

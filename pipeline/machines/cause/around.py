@@ -33,6 +33,7 @@ def judge_row(broker: Any, cause: Any, t: int, s: int, ts_us: int, ns: int) -> N
         broker.cursors[s],
         broker.readings[s],
         broker.settings[0],
+        cause.pace[0],
         broker.connectivity[0],
         ts_us,
         ns,

@@ -6,7 +6,7 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.cause.rows import cause_rows, main_accounts, status_rows
+from pipeline.machines.cause.rows import MARGIN_SUMS, cause_rows, main_accounts, margin_rows, status_rows
 from pipeline.machines.cause.window_end import charge_until, pass_border
 from pipeline.machines.outcome import Rows, Window
 from pipeline.machines.package import Ends, State
@@ -47,6 +47,12 @@ class CauseEnds(Ends):
             for name in _OF_WINDOW:
                 charged[name] = 0
             charges[shown] = charged
+        margins = cause.margins[: counts.margins]
+        read = margins["reads"] > 0
+        if read.any():
+            yield margin_rows(margins[read], window)
+            for name in ("reads", "incomplete", *MARGIN_SUMS):
+                margins[name] = 0
 
     def has_running_time(self, state: State, until_ns: int) -> bool:
         """Whether a backlog lasts until `until_ns`."""
@@ -62,9 +68,13 @@ class CauseEnds(Ends):
         state.group("cause").pace[0].is_over = 1
 
     def keeps(self, state: State) -> dict[str, "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"]:
-        """Subscriptions with time in the open window, or a main cause."""
-        charges = state.group("cause").charges[: state.counts.subscriptions]
-        return {"subscriptions": charges["charged_ns"].any(axis=1) | (charges["main"] != NONE) | (charges["running"] == 1)}
+        """Subscriptions with time in the open window, or a main cause; what limiters held back in the open window."""
+        cause, counts = state.group("cause"), state.counts
+        charges = cause.charges[: counts.subscriptions]
+        return {
+            "subscriptions": charges["charged_ns"].any(axis=1) | (charges["main"] != NONE) | (charges["running"] == 1),
+            "margins": cause.margins["reads"][: counts.margins] > 0,
+        }
 
     def renumber(self, state: State, new_rows: dict[str, Array]) -> None:
         """Chains hold numbers of rows: they are made anew, in the order of rows."""

@@ -1,7 +1,7 @@
 """The rows that the cause package keeps beside the broker's subscriptions and topics. docs/causes.md has the rules."""
 
-from pipeline.machines.broker.layout import NONE
-from pipeline.machines.package import Beside, Single, Store
+from pipeline.machines.broker.layout import DIMENSION_COUNT, LEVEL_COUNT, NONE
+from pipeline.machines.package import Beside, Family, Single, Store
 from pipeline.machines.records import blank, record
 from schemas.packages.cause.causes import ACCOUNTS, CAUSES, UNKNOWN_REASONS
 
@@ -66,7 +66,8 @@ CHARGE_ROW = record(
     "delayed",  # entries held for later delivery
     "in_chain",  # of subscriptions for which nothing waits
     "next_in_chain",
-    "losses",  # events of the broker lost, when its latest own event came
+    "losses",  # how often events of the broker were lost, when its latest own event came
+    "certain_lost",  # events of the broker lost, when it was last certain what waits
     # The open window.
     "backlog_ns",
     "backlog_end",  # entries, filled in when the window ends
@@ -98,6 +99,7 @@ BUCKET_COUNT = 48
 #: How long this broker takes from a read to its delivery, where something waited: counts by ⌊log2(ns)⌋.
 PACE_ROW = record(
     "tells_deliveries",  # the log has flow, read_done and the like
+    "largest_read",  # entries that a read asked for
     "losses_at_border",
     "is_over",  # the epoch
     "measured",
@@ -106,8 +108,24 @@ PACE_ROW = record(
     turnarounds=(BUCKET_COUNT,),
 )
 
+#: Reads of one subscription that one limiter blocked in the open window, and that another one would have bound next. `owner`: the
+#: subscription's id; `id`: limiter that blocked · 7 + limiter that binds next, each level · 2 + dimension; 6: none binds.
+MARGIN_ROW = record(
+    "id",
+    "owner",
+    "topic_id",
+    "reads",
+    "wanted_entries",
+    "wanted_bytes",
+    "granted_entries",  # what these reads would have got without this limiter
+    "granted_bytes",
+    "incomplete",
+)
+LIMITER_COUNT = LEVEL_COUNT * DIMENSION_COUNT
+
 STORES: tuple[Store, ...] = (
     Beside("charges", "charge", CHARGE_ROW, of="subscriptions"),
     Beside("chains", "chain", CHAIN_ROW, of="topics"),
     Single("pace", PACE_ROW),
+    Family("margins", "margin", MARGIN_ROW),
 )

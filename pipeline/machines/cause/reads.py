@@ -2,14 +2,13 @@
 
 from pipeline.machines import fields
 from pipeline.machines.array import Array
-from pipeline.machines.broker.layout import BYTES, DIMENSION_COUNT, LEVEL_COUNT, MSG, NONE
+from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.charging import is_whole
 from pipeline.machines.cause.layout import DELAYED, IN_FLIGHT, OUT, PARKED, THROTTLED
+from pipeline.machines.cause.margins import answers_that_count, blocking_limiter
 from pipeline.machines.compiled import compiled_part
-from pipeline.machines.integers import narrow_to_int32
 from pipeline.machines.records import Record
-from pipeline.machines.throttle.layout import MODELLED, OBSERVED
 
 
 @compiled_part
@@ -29,7 +28,9 @@ def note_read(charge: Record, throttling: Record, working: Record, event: Array)
     charge.permits_known = 1 if fields.has(event, own.READ_PERMITS) else 0
     charge.permits = event[own.READ_PERMITS]
     if throttling.blocked_level != NONE:
-        charge.blocked, charge.is_out, charge.moved_ns = _blocked_account(throttling.blocked_level, working), 0, ns
+        answers = working.answers[answers_that_count(working)]
+        charge.blocked = THROTTLED + blocking_limiter(answers, throttling.blocked_level)
+        charge.is_out, charge.moved_ns = 0, ns
         return
     charge.blocked = NONE
     if charge.is_out == 0:
@@ -41,15 +42,3 @@ def note_whether_parked(charge: Record) -> None:
     """Where nothing waits the cursor keeps the read until entries come (`asyncReadEntriesOrWait` of ManagedCursorImpl)."""
     if charge.is_out != 0:
         charge.is_out = PARKED if charge.running == 0 or charge.account in (IN_FLIGHT, DELAYED) else OUT
-
-
-@compiled_part
-def _blocked_account(level: int, working: Record) -> int:
-    """The account of the limiter that left nothing: of its messages, if both ran out."""
-    is_observed = False
-    for each in range(LEVEL_COUNT):
-        is_observed = is_observed or working.present[OBSERVED, each] == 1
-    answers = OBSERVED if is_observed else MODELLED
-    no_bytes = working.answers[answers, level, BYTES] == 0
-    no_messages = narrow_to_int32(working.answers[answers, level, MSG]) == 0
-    return THROTTLED + DIMENSION_COUNT * level + (BYTES if no_bytes and not no_messages else MSG)

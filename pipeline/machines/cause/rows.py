@@ -3,7 +3,8 @@
 import numpy as np
 
 from pipeline.machines.array import Array
-from pipeline.machines.broker.layout import NONE
+from pipeline.machines.broker.layout import DIMENSION_COUNT, NONE
+from pipeline.machines.cause.layout import LIMITER_COUNT
 from pipeline.machines.outcome import Rows, Window, window_columns
 from pipeline.machines.records import Records
 from schemas.events import LIMITER_LEVELS
@@ -16,6 +17,10 @@ _POSITIONS = np.array(
     [[NULL if text is None else texts.index(text) for text, texts in zip(account, _TEXTS, strict=True)] for account in ACCOUNTS],
     dtype=np.int64,
 )
+
+
+#: Sums over the reads of a row of `limiter_margins`.
+MARGIN_SUMS = ("wanted_entries", "wanted_bytes", "granted_entries", "granted_bytes")
 
 
 def _cause_columns(accounts: Array) -> dict[str, Array | int]:
@@ -69,3 +74,20 @@ def status_rows(subscriptions: Records, charges: Records, until: Array, window: 
         "backlog_ns": charges["main_backlog_ns"],
     }
     return Rows("subscription_status", columns, len(charges))
+
+
+def margin_rows(margins: Records, window: Window) -> Rows:
+    """Rows of `limiter_margins`."""
+    blocked, following = np.divmod(margins["id"], LIMITER_COUNT + 1)
+    is_bound = following < LIMITER_COUNT
+    columns = window_columns(window) | {
+        "topic_id": margins["topic_id"],
+        "sub_id": margins["owner"],
+        "level": blocked // DIMENSION_COUNT,
+        "dimension": blocked % DIMENSION_COUNT,
+        "next_level": np.where(is_bound, following // DIMENSION_COUNT, NULL),
+        "next_dimension": np.where(is_bound, following % DIMENSION_COUNT, NULL),
+        **{name: margins[name] for name in ("reads", *MARGIN_SUMS)},
+        "complete": 1 - margins["incomplete"],
+    }
+    return Rows("limiter_margins", columns, len(margins))

@@ -13,6 +13,7 @@ from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.around import end_cursor, end_topic, forget_dispatcher, judge_row, settle_row, topic_of, wake_row
 from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall, is_whole, settle, settle_if_due
 from pipeline.machines.cause.layout import CATCHING_UP, CONSUMER_CAP, NO_CHAIN, NO_CHARGE
+from pipeline.machines.cause.margins import note_margin
 from pipeline.machines.cause.pace import measure
 from pipeline.machines.cause.reads import note_alive, note_read, note_whether_parked
 from pipeline.machines.cause.verdict import judge, look_at_channels, may_be_unwritable
@@ -21,6 +22,7 @@ from pipeline.machines.cause.waking import Around, wake
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.integers import add
 from pipeline.machines.records import Record, Records
+from pipeline.machines.throttle.reads import Three, Waiting
 
 
 @compiled_part
@@ -30,9 +32,10 @@ def on_new_topic(chains: Records, t: int) -> None:
 
 
 @compiled_part
-def on_new_subscription(charges: Records, s: int) -> None:
-    """Nothing is known."""
+def on_new_subscription(charges: Records, settings: Record, s: int) -> None:
+    """Nothing is known; what was lost before it was met is no reason to doubt what is seen of it."""
     charges[s] = NO_CHARGE[0]
+    charges[s].certain_lost = settings.events_lost
 
 
 @compiled_part
@@ -64,7 +67,7 @@ def on_cursor_open(broker: Any, cause: Any, t: int, s: int, event: Array) -> Non
     """A cursor of a subscription; Pulsar's own have no consumers that could be late."""
     charge, cursor = cause.charges[s], broker.cursors[s]
     charge.placed = 1 if cursor.cursor_owner == 0 else 0
-    charge.losses = broker.settings[0].losses
+    charge.losses, charge.certain_lost = broker.settings[0].losses, broker.settings[0].events_lost
     forget_delivered(charge, cursor)
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
 
@@ -203,15 +206,27 @@ def on_read(
     connectivity: Record,
     throttling: Record,
     working: Record,
+    broker_limiter: Record,
+    topic_limiter: Record,
+    subscription_limiter: Record,
+    margins: Records,
+    margins_index: Array,
+    counts: Record,
     event: Array,
 ) -> None:
     """The dispatcher asks for entries: a limiter blocks it, or a read is out until something is delivered."""
     ns = event[fields.NS]
+    pace.largest_read = max(pace.largest_read, event[fields.WANT_LEFT] >> fields.WANT_SHIFT)
     settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     note_alive(charge, cursor, reading, settings)
     note_read(charge, throttling, working, event)
     if charge.running == 1:
-        judge(charge, chain, s, topic, subscription, cursor, reading, settings, connectivity, event[fields.TS], ns)
+        judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, event[fields.TS], ns)
+    if charge.running == 1 and charge.blocked != NONE and charge.account == charge.blocked:
+        waiting = Waiting(topic.end_entries - reading.entries, topic.end_bytes - reading.bytes)
+        limiters = Three(broker_limiter, topic_limiter, subscription_limiter)
+        whole = is_whole(cursor, settings)
+        note_margin(margins, margins_index, counts, subscription, charge.account, limiters, waiting, working, whole, event)
     note_whether_parked(charge)
 
 
@@ -255,7 +270,7 @@ def on_dispatch(
     charge.granted -= event[fields.MSGS]
     charge.delivered = add(charge.delivered, event[fields.ENTRIES])
     if charge.running == 1:
-        judge(charge, chain, s, topic, subscription, cursor, reading, settings, connectivity, event[fields.TS], ns)
+        judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, event[fields.TS], ns)
 
 
 @compiled_part
@@ -285,7 +300,7 @@ def on_ack(
     ts, ns = event[fields.TS], event[fields.NS]
     settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     look_at_channels(subscription, connectivity, attachments, connections)
-    judge(charge, chain, s, topic, subscription, cursor, reading, settings, connectivity, ts, ns)
+    judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, ts, ns)
 
 
 @compiled_part
@@ -322,6 +337,8 @@ def on_mark_delete(broker: Any, cause: Any, t: int, s: int, event: Array) -> Non
     charge.placed = 1
     if is_whole(cursor, broker.settings[0]) == 0:
         correct_waterfall(charge, topic, cursor, backlog_entries(topic, broker.ledgers, cursor))
+    if event[fields.MARK_RESET] == 1 or backlog_of(topic, cursor, charge) == 0:
+        charge.certain_lost = broker.settings[0].events_lost
     if event[fields.MARK_RESET] == 1:
         forget_delivered(charge, cursor)
         charge.moved_ns = max(charge.moved_ns, event[fields.NS])

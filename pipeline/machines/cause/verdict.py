@@ -14,7 +14,7 @@ from pipeline.machines.cause.layout import (
     NO_PERMITS,
     UNACKED_LIMIT,
 )
-from pipeline.machines.cause.waiting import chain, waiting_entries
+from pipeline.machines.cause.waiting import chain, surely_waits, waiting_entries
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.records import Record, Records
 
@@ -42,6 +42,7 @@ def judge(
     cursor: Record,
     reading: Record,
     settings: Record,
+    pace: Record,
     connectivity: Record,
     ts_us: int,
     ns: int,
@@ -55,7 +56,7 @@ def judge(
         settle_plainly(charge, chain_of_topic, topic, backlog, ns)
         end_backlog(charge, ns)
         return
-    account = _account(charge, waiting, cursor, reading, settings, subscription, connectivity)
+    account = _account(charge, waiting, cursor, reading, settings, pace, subscription, connectivity)
     if charge.running == 1 and account == charge.account:
         charge.backlog_seen = backlog
         return
@@ -75,6 +76,7 @@ def _account(
     cursor: Record,
     reading: Record,
     settings: Record,
+    pace: Record,
     subscription: Record,
     connectivity: Record,
 ) -> int:
@@ -95,4 +97,4 @@ def _account(
         return charge.blocked
     if charge.permits_known == 1 and charge.permits <= 0:
         return NO_PERMITS
-    return CATCHING_UP
+    return CATCHING_UP if surely_waits(charge, settings, pace, waiting) else EVENTS_LOST

@@ -19,6 +19,14 @@ def waiting_entries(charge: Record, topic: Record, cursor: Record, reading: Reco
 
 
 @compiled_part
+def surely_waits(charge: Record, settings: Record, pace: Record, waiting: int) -> bool:
+    """Whether something of the `waiting` entries does wait, not held for later: each event that was lost since that was certain may have
+    been a delivery, of as many entries as the broker's largest read at most.
+    """
+    return waiting - charge.delayed > (settings.events_lost - charge.certain_lost) * pace.largest_read
+
+
+@compiled_part
 def _forget_acknowledged(charge: Record, cursor: Record) -> None:
     """What was acknowledged since the last look is delivered no more; what was removed may never have been delivered."""
     charge.delivered = max(0, charge.delivered - (cursor.acknowledged - charge.acknowledged_seen))

@@ -1,12 +1,13 @@
 """Why every subscription is behind: each nanosecond in which it has a backlog, charged to exactly one cause."""
 
-from schemas.packages.cause.causes import CAUSES, UNKNOWN_REASONS
-from schemas.packages.cause.tables import SUBSCRIPTION_CAUSES, SUBSCRIPTION_STATUS
+from schemas.events import LIMITER_LEVELS
+from schemas.packages.cause.causes import CAUSES, DIMENSIONS, UNKNOWN_REASONS
+from schemas.packages.cause.tables import LIMITER_MARGINS, SUBSCRIPTION_CAUSES, SUBSCRIPTION_STATUS
 from schemas.packages.declaration import Declaration
 
 PACKAGE = Declaration(
     "cause",
-    tables=(SUBSCRIPTION_CAUSES, SUBSCRIPTION_STATUS),
+    tables=(SUBSCRIPTION_CAUSES, SUBSCRIPTION_STATUS, LIMITER_MARGINS),
     slots={
         "broker_start": ("tells_deliveries",),
         "read": ("permits",),
@@ -21,7 +22,19 @@ PACKAGE = Declaration(
     enumerations={
         **dict.fromkeys(("subscription_causes.cause", "subscription_status.cause"), CAUSES),
         "unknown_reason": UNKNOWN_REASONS,
+        "next_level": LIMITER_LEVELS,
+        "next_dimension": DIMENSIONS,
     },
     laws=("backlog_time_has_its_causes",),
-    views=("why", "stuck_dispatchers", "limiter_debt", "fairness", "backlog_seconds_by_cause", "more_consumers"),
+    views=(
+        "catch_up_forecasts",
+        "catch_up_scores",
+        "why",
+        "stuck_dispatchers",
+        "limiter_debt",
+        "fairness",
+        "backlog_seconds_by_cause",
+        "more_consumers",
+        "next_limits",
+    ),
 )

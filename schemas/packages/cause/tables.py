@@ -51,6 +51,32 @@ SUBSCRIPTION_CAUSES = Table(
     ),
 )  # fmt: skip
 
+LIMITER_MARGINS = Table(
+    "limiter_margins",
+    "One row per subscription, window, limiter that blocked its reads, and limiter that would have bound them next: what these reads would have got "
+    "without the first one. Only reads that the cause `throttled` is charged for: something waited.",
+    grain=("broker", "epoch", "topic", "subscription", "window_start", "clock_segment", "level", "dimension", "next_level", "next_dimension"),
+    age_by="window_start",
+    fields=(
+        *_SUBSCRIPTION,
+        *WINDOW,
+        _one_of("level", LIMITER_LEVELS, "whose limiter blocked them", nullable=False),
+        _one_of("dimension", DIMENSIONS, "what ran out: of both the messages", nullable=False),
+        _one_of("next_level", LIMITER_LEVELS, "whose limiter binds without it; null: none, all that waits or was asked for is granted"),
+        _one_of("next_dimension", DIMENSIONS, "what of that runs out; null: none"),
+        Field("reads", "long", "blocked reads", "reads", check="reads > 0"),
+        _count("wanted_entries", "what they asked for", "entries"),
+        _count("wanted_bytes", "the same", "bytes"),
+        Field(
+            "granted_entries", "long", "what they would have got without this limiter, had each been alone: 0 where the next one blocks, too", "entries",
+            check="granted_entries >= 0 AND granted_entries <= wanted_entries",
+        ),
+        Field("granted_bytes", "long", "the same", "bytes", check="granted_bytes >= 0 AND granted_bytes <= wanted_bytes"),
+        Field("complete", "boolean", "false: its cursor was met without its beginning, or events of the broker were lost or quarantined since"),
+        COMPLETENESS,
+    ),
+)  # fmt: skip
+
 SUBSCRIPTION_STATUS = Table(
     "subscription_status",
     "One row per run of windows with the same main cause, written when the run is over: another cause is the main one, the backlog or the epoch is over.",

@@ -1,0 +1,95 @@
+-- When will each subscription that is behind be current, at the pace of the last minutes, and how soon do its limits allow that?
+-- One row per subscription and check. Only what was known at the check is used.
+--   waiting          entries that are not delivered; is_current: no more of them than one second of publishing brings. Then current_* are
+--                    the check itself
+--   rate_mean        entries per second by which the waiting ones became fewer over the steps between checks of the last 5 minutes
+--                    (negative: more); rate_least, rate_most: of any one of these steps. A step in which an eviction, an expiry or a seek
+--                    moved something is no pace
+--   steps            steps between checks that the rates are of
+--   current_at       first check at which it is current at the mean rate; current_from, current_to: at the most and least rate;
+--                    null: never at that rate, or not within 30 days. Rounded up to checks by the broker's interval
+--   current_in_s     from the check to current_at
+--   most_msgs_per_s, most_bytes_per_s   the least of the limits in force at the check (its own, the topic's, the broker's, which others may
+--                    share); null: no limit. most_entries_per_s: both, by the messages and bytes of its entries
+--   soonest_at       when it is current if it gets all that these limits allow, and as much is published as in the last minutes;
+--                    null: no limit, or more is published than the limits allow (allowed: no), or not within 30 days
+--   allowed          whether the limits allow that it is ever current: yes, no; null: no limit
+WITH stepped AS (
+  SELECT b.broker, b.epoch, b.topic, b.subscription, b.opened_at, b.check_time, b.check_number, b.msg_backlog, b.backlog_size,
+    b.dispatched_entries, b.dispatched_msgs, b.complete,
+    unix_micros(b.check_time) AS check_us,
+    b.msg_backlog - b.unacked_entries AS waiting,
+    unix_micros(b.check_time) - lag(unix_micros(b.check_time)) OVER chain AS step_us,
+    b.published_entries - lag(b.published_entries) OVER chain AS published,
+    lag(b.msg_backlog - b.unacked_entries) OVER chain - (b.msg_backlog - b.unacked_entries) AS fewer,
+    lag(b.evicted_entries + b.expired_entries) OVER chain = b.evicted_entries + b.expired_entries
+      AND lag(b.sought_entries) OVER chain = b.sought_entries AS is_pace
+  FROM subscription_backlog b
+  WINDOW chain AS (PARTITION BY b.broker, b.epoch, b.topic, b.subscription, b.opened_at ORDER BY b.check_number)
+),
+rates AS (
+  SELECT *,
+    count(step_rate) OVER recent AS steps,
+    min(step_rate) OVER recent AS least,
+    max(step_rate) OVER recent AS most,
+    sum(CAST(CASE WHEN step_rate IS NOT NULL THEN fewer END AS DOUBLE)) OVER recent * 1e6
+      / sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent AS rate_mean,
+    sum(CAST(published AS DOUBLE)) OVER recent * 1e6 / nullif(sum(step_us) OVER recent, 0) AS publish_rate
+  FROM (SELECT *, CASE WHEN step_us > 0 AND is_pace THEN fewer * 1e6 / step_us END AS step_rate FROM stepped)
+  WINDOW recent AS (
+    PARTITION BY broker, epoch, topic, subscription, opened_at ORDER BY check_us RANGE BETWEEN 300000000 PRECEDING AND CURRENT ROW
+  )
+),
+limits AS (
+  SELECT r.broker, r.epoch, r.topic, r.subscription, r.opened_at, r.check_number,
+    min(CASE WHEN l.msg_rate > 0 THEN (CAST(l.msg_rate AS DOUBLE) + coalesce(l.publish_msgs, 0)) / l.period_s END) AS most_msgs_per_s,
+    min(CASE WHEN l.byte_rate > 0 THEN (CAST(l.byte_rate AS DOUBLE) + coalesce(l.publish_bytes, 0)) / l.period_s END) AS most_bytes_per_s
+  FROM rates r
+  JOIN (
+    SELECT broker, epoch, topic, subscription, since, until, publish_msgs_per_s AS publish_msgs, publish_bytes_per_s AS publish_bytes,
+      coalesce(applied_msg_rate, msg_rate) AS msg_rate, coalesce(applied_byte_rate, byte_rate) AS byte_rate,
+      greatest(1, coalesce(applied_period_s, period_s, 1)) AS period_s
+    FROM policy_spans
+    WHERE in_force AND limit_kind IN ('broker_dispatch_rate', 'topic_dispatch_rate', 'subscription_dispatch_rate')
+  ) l ON l.broker = r.broker AND l.epoch = r.epoch AND (l.topic IS NULL OR l.topic = r.topic)
+    AND (l.subscription IS NULL OR l.subscription = r.subscription)
+    AND l.since <= r.check_time AND (l.until IS NULL OR l.until > r.check_time)
+  GROUP BY r.broker, r.epoch, r.topic, r.subscription, r.opened_at, r.check_number
+),
+allowed AS (
+  SELECT r.*, i.interval_s, l.most_msgs_per_s, l.most_bytes_per_s,
+    r.waiting <= coalesce(r.publish_rate, 0) AS is_current,
+    least(
+      l.most_msgs_per_s * coalesce(try_divide(r.dispatched_entries, r.dispatched_msgs), 1),
+      l.most_bytes_per_s * try_divide(r.msg_backlog, r.backlog_size)
+    ) AS most_entries_per_s
+  FROM rates r
+  LEFT JOIN limits l ON l.broker = r.broker AND l.epoch = r.epoch AND l.topic = r.topic AND l.subscription = r.subscription
+    AND l.opened_at = r.opened_at AND l.check_number = r.check_number
+  LEFT JOIN check_intervals i ON i.broker = r.broker AND i.epoch = r.epoch
+),
+foreseen AS (
+  SELECT *,
+    least AS rate_least, most AS rate_most,
+    most_entries_per_s - coalesce(publish_rate, 0) AS room_per_s,
+    transform(array(rate_mean, most, least), rate -> CASE
+      WHEN is_current THEN check_us
+      WHEN rate > 0 AND waiting / rate < 2592000D
+        THEN check_us + CASE WHEN interval_s IS NULL THEN CAST(ceil(waiting / rate * 1e6) AS BIGINT)
+          ELSE greatest(1, CAST(ceil(waiting / rate / interval_s) AS BIGINT)) * interval_s * 1000000 END
+    END) AS current_us
+  FROM allowed
+)
+SELECT
+  broker, epoch, topic, subscription, opened_at, check_time, check_number, msg_backlog, waiting, is_current,
+  publish_rate, rate_mean, rate_least, rate_most, CAST(steps AS BIGINT) AS steps, interval_s,
+  timestamp_micros(current_us[0]) AS current_at,
+  timestamp_micros(current_us[1]) AS current_from,
+  timestamp_micros(current_us[2]) AS current_to,
+  (current_us[0] - check_us) / 1e6 AS current_in_s,
+  most_msgs_per_s, most_bytes_per_s, most_entries_per_s,
+  CASE WHEN most_entries_per_s IS NULL THEN NULL WHEN is_current OR room_per_s > 0 THEN 'yes' ELSE 'no' END AS allowed,
+  CASE WHEN is_current THEN check_time WHEN room_per_s > 0 AND waiting / room_per_s < 2592000D
+    THEN timestamp_micros(check_us + CAST(ceil(waiting / room_per_s * 1e6) AS BIGINT)) END AS soonest_at,
+  complete
+FROM foreseen

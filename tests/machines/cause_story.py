@@ -1,0 +1,49 @@
+"""Small logs of one subscription, for tests of causes."""
+
+from typing import Any
+
+from log_builder import SUB, TOPIC, Log
+
+WHERE = {"topic": TOPIC, "sub": SUB}
+
+
+class Story(Log):
+    """A subscription with one consumer on connection 1, before anything is published. `version` 1.1 has what happens to deliveries."""
+
+    def __init__(self, version: str | None = "1.1", *, consumer: bool = True, sub_type: str = "Shared") -> None:
+        super().__init__()
+        told = {} if version is None else {"log_version": version}
+        self.add("broker_start", cluster="c", version="4.0.8", settings={}, **told)
+        self.add("topic_load", topic=TOPIC).add("ledger_open", topic=TOPIC, ledger=5, snapshot=True)
+        self.add("cursor_open", **WHERE, durable=True, ledger=5, entry=-1)
+        self.add("dispatcher_open", **WHERE, sub_type=sub_type)
+        self.published = 0
+        if consumer:
+            self.of_sub("consumer_open", consumer=0, conn=1)
+
+    def of_sub(self, event_type: str, **fields: Any) -> "Story":
+        self.add(event_type, **WHERE, **fields)
+        return self
+
+    def puts(self, entries: int) -> "Story":
+        for _ in range(entries):
+            self.add("publish", topic=TOPIC, ledger=5, entry=self.published, msgs=1, bytes=100, publish_ts=1)
+            self.published += 1
+        return self
+
+    def reads(self, permits: int | None = 1000, **answers: Any) -> "Story":
+        fields = {} if permits is None else {"permits": permits}
+        return self.of_sub("read", sub_type="Shared", want_msgs=100, want_bytes=5_000_000, **fields, **answers)
+
+    def gives(self, entries: int) -> "Story":
+        return self.of_sub("dispatch", entries=entries, msgs=entries, bytes=100 * entries)
+
+    def acks(self, *entries: int) -> "Story":
+        for entry in entries:
+            self.of_sub("ack", consumer=0, ack_type="individual", ledger=5, entry=entry)
+        return self
+
+    def beats(self, *seconds: float) -> "Story":
+        for second in seconds:
+            self.at(second).add("heartbeat", dropped=0)
+        return self

@@ -1,0 +1,98 @@
+"""When a subscription is current: forecasts and their scores over checks written by hand, without Spark (docs/causes.md)."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from captured_warehouse import NO_SPARK, append_plain
+
+from pipeline.reading.room import ReadingRoom
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.tables import create_missing_tables
+
+START = datetime(2026, 1, 5, 3, tzinfo=UTC)
+OF = {"broker": "b1", "epoch": 1, "topic": "persistent://shop/eu/orders"}
+#: Entries that wait, minute by minute; every minute 30 are published.
+EVEN = (600, 540, 480, 420, 360, 300, 240, 180, 120, 60, 0)
+GROWING = (10, 20, 30, 40)
+UNEVEN = (600, 580, 480, 380, 280, 180, 80, 0)
+DIES = (600, 540, 480, *(420,) * 20)
+EVICTED = (600, 540, 180, 120, 60, 0)
+
+
+def micros(m: float) -> int:
+    return round((START + timedelta(minutes=m)).timestamp() * 1e6)
+
+
+def checks(subscription: str, waiting: Sequence[int], evicted_after: int | None = None) -> list[dict[str, Any]]:
+    """Rows of subscription_backlog: 7 entries are always delivered and not acknowledged."""
+    return [
+        {**OF, "subscription": subscription, "check_time": micros(m), "check_number": m + 1, "opened_at": micros(-1), "durable": True,
+         "msg_backlog": left + 7, "unacked_entries": 7, "published_entries": 30 * m, "complete": True,
+         "evicted_entries": 300 if evicted_after is not None and m > evicted_after else 0}
+        for m, left in enumerate(waiting)
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> ReadingRoom:
+    """All of them, checked every minute."""
+    warehouse = Warehouse(f"file:{tmp_path_factory.mktemp('catch-up')}")
+    create_missing_tables(NO_SPARK, warehouse)
+    rows = [
+        *checks("even", EVEN),
+        *checks("growing", GROWING),
+        *checks("uneven", UNEVEN),
+        *checks("dies", DIES),
+        *checks("evicted", EVICTED, evicted_after=1),
+    ]
+    append_plain(warehouse, "subscription_backlog", rows)
+    checked = {**OF, "check_source": "log", "decision": "none"}
+    append_plain(warehouse, "topic_backlog", [{**checked, "check_time": micros(m), "check_number": m + 1} for m in range(len(DIES))])
+    return ReadingRoom(warehouse)
+
+
+def forecast(room: ReadingRoom, subscription: str, minute: int) -> tuple[Any, ...]:
+    """Minutes from the start of current_at, current_from, current_to; None where there is none."""
+    (row,) = room.rows(f"SELECT * FROM catch_up_forecasts WHERE subscription = '{subscription}' AND check_number = {minute + 1}")
+    times = (row[name] for name in ("current_at", "current_from", "current_to"))
+    return tuple(None if time is None else (time.astimezone(UTC) - START) / timedelta(minutes=1) for time in times)
+
+
+def scores(room: ReadingRoom, subscription: str) -> list[tuple[str, bool | None]]:
+    rows = room.rows(f"SELECT score, in_band FROM catch_up_scores WHERE subscription = '{subscription}' ORDER BY check_number")
+    return [(row["score"], row["in_band"]) for row in rows]
+
+
+def test_an_even_pace_is_foreseen_from_the_second_check_on(room: ReadingRoom) -> None:
+    assert forecast(room, "even", 0) == (None, None, None)
+    assert {forecast(room, "even", m) for m in range(1, 11)} == {(10, 10, 10)}
+    assert scores(room, "even") == [("none", None), *[("hit", True)] * 9]
+
+
+def test_what_grows_is_never_current(room: ReadingRoom) -> None:
+    assert forecast(room, "growing", 3) == (None, None, None)
+    assert [score for score, _ in scores(room, "growing")] == ["none", "none", "none", "open"]
+
+
+def test_the_band_is_that_of_the_fastest_and_the_slowest_step(room: ReadingRoom) -> None:
+    """At minute 2 the steps were 20 and 100: 480 left go in 8 at the mean, in 5 at the most, in 24 at the least."""
+    assert forecast(room, "uneven", 2) == (10, 7, 26)
+    assert scores(room, "uneven")[2] == ("late", True)
+
+
+def test_a_consumer_that_dies_makes_forecasts_false(room: ReadingRoom) -> None:
+    assert ("false", None) in scores(room, "dies")
+    assert "hit" not in {score for score, _ in scores(room, "dies")}
+
+
+def test_what_an_eviction_took_is_no_pace(room: ReadingRoom) -> None:
+    assert forecast(room, "evicted", 2) == (5, 5, 5)
+
+
+def test_what_the_limits_in_force_allow(small_warehouse: Warehouse) -> None:
+    """10 entries wait, 40 messages per second are allowed, and 100 came in the last minute."""
+    (row,) = ReadingRoom(small_warehouse).rows("SELECT * FROM catch_up_forecasts WHERE subscription = 'export' AND check_number = 21")
+    assert (row["most_msgs_per_s"], row["most_entries_per_s"], row["allowed"]) == (40.0, 40.0, "yes")
+    assert row["soonest_at"] - row["check_time"] == timedelta(microseconds=260_870)
