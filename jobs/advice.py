@@ -11,6 +11,7 @@ _GOES_ON = "then start again: what was not finished is written then, once"
 _FULL = r"No space left on device|[Qq]uota exceeded|Not enough space"
 _FORBIDDEN = r"Permission denied|Read-only file system|AccessControlException|AccessDenied"
 _DAMAGED = r"CANNOT_LOAD_STATE_STORE|MALFORMED_LOG_FILE|Failed to read log file|batch \d+ doesn't exist"
+_LOST_BY_KAFKA = r"KAFKA_DATA_LOSS|OffsetOutOfRangeException|UnknownTopicOrPartitionException"
 _DATA_FILE_GONE = r"FILE_NOT_EXIST\] Encountered error while reading file {root}/(\w+)/"
 
 
@@ -29,6 +30,8 @@ def advice(details: str, warehouse: Warehouse, query: str) -> str | None:
     if gone:
         table = gone.group(1)
         return f"a file of table {table} is gone. Put it back, or compute anew: {warehouse.rebuild_command(writer_of(table))}"
+    if re.search(_LOST_BY_KAFKA, details):
+        return "Kafka lost records that were not read yet. Start again: the start names them, and how to go on without"
     if re.search(_DAMAGED, details):
         return f"the checkpoint {warehouse.checkpoint(query)} is damaged. Compute anew: {warehouse.rebuild_command(query)}"
     return disk_advice(details)

@@ -18,6 +18,7 @@ from pyspark.sql.streaming import StreamingQuery, StreamingQueryListener
 
 from jobs.advice import one_line_cause
 from jobs.driver import say
+from pipeline.run_context import nobody_keeps
 from pipeline.warehouse.layout import QUERIES
 from pipeline.watch.json_lines import log_entry
 from pipeline.watch.outbox import CAPACITY, Entry, Outbox
@@ -57,10 +58,17 @@ class _Listener(StreamingQueryListener):
 class Recorder:
     """Takes from queries and micro-batches, gives to the outboxes. `now` is the clock; times have a zone.
 
-    `progress` and `log` receive rows of query_progress and lines of the log file (None: no file).
+    `progress` and `log` receive rows of query_progress and lines of the log file (None: no file), `put_started` what the source lost.
     """
 
-    def __init__(self, run_id: str, now: Callable[[], datetime], progress: Outbox, log: Outbox | None) -> None:
+    def __init__(
+        self,
+        run_id: str,
+        now: Callable[[], datetime],
+        progress: Outbox,
+        log: Outbox | None,
+        put_started: Callable[[str | None], None] = nobody_keeps,
+    ) -> None:
         self.outcome = "done"
         self.micro_batches = 0
         self.listener = _Listener()
@@ -68,6 +76,7 @@ class Recorder:
         self._now = now
         self._progress = progress
         self._log = log
+        self._put_started = put_started
         self._counts: dict[tuple[str, int], Mapping[str, int]] = {}
         self._counts_lock = threading.Lock()
         self._reported: set[str] = set()
@@ -109,6 +118,12 @@ class Recorder:
             say(words)
         if self._log is not None:
             self._log.put(log_entry(self._now(), level, self._run_id, event, **fields))
+
+    def source_opened(self, lost: str | None) -> None:
+        """For RunContext: the run's first row of run_ledger, and what was lost for the person who waits. Main thread only."""
+        self._put_started(lost)
+        if lost is not None:
+            self.record("records_lost", f"WARNING: {lost}; going on with what is there (kafka.on_loss = go_on)", level="WARN", lost=lost)
 
     def wait_for_last_words(self, queries: Sequence[StreamingQuery]) -> None:
         """Until Spark has reported everything of queries that ended; LAST_WORDS_S at most."""

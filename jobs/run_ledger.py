@@ -40,9 +40,9 @@ def recorded(opened: OpenWarehouse, settings: Settings, *, events: str, mode: st
         Outbox(table.name, rows_writer(opened.spark, opened.warehouse, table, run.run_id), interval_s)
         for table, interval_s in ((QUERY_PROGRESS, settings.watch.write_interval_ms / 1000), (RUN_LEDGER, LEDGER_INTERVAL_S))
     )
-    recorder = Recorder(run.run_id, run.now, progress, log)
     begun = _begun(opened, settings, events, mode)
-    ledger.put(begun)
+    started = _Started(ledger, begun)
+    recorder = Recorder(run.run_id, run.now, progress, log, started.put)
     recorder.record("run_started", **{key: value for key, value in begun.items() if key not in ("run_id", "event")})
     opened.spark.streams.addListener(recorder.listener)
     outcome, error = "failed", None
@@ -57,9 +57,25 @@ def recorded(opened: OpenWarehouse, settings: Settings, *, events: str, mode: st
         recorder.take()
         counted = {"micro_batches": recorder.micro_batches, "unrecorded": recorder.unrecorded}
         end: dict[str, Any] = {"ended_at": run.now(), "outcome": outcome, "error": error, **counted}
-        ledger.put({**begun, "event": "ended", **end})
+        if not started.is_put:
+            started.put(None)
+        ledger.put({**begun, "event": "ended", "lost": started.lost, **end})
         recorder.record("run_ended", level="INFO" if error is None else "ERROR", **end)
         recorder.close(ledger)
+
+
+class _Started:
+    """The first row of a run. It is put when the source is open: a row is written once, and then it has what the source lost."""
+
+    def __init__(self, ledger: Outbox, begun: dict[str, Any]) -> None:
+        self.lost: str | None = None
+        self.is_put = False
+        self._ledger = ledger
+        self._begun = begun
+
+    def put(self, lost: str | None) -> None:
+        self.lost, self.is_put = lost, True
+        self._ledger.put({**self._begun, "lost": lost})
 
 
 def settings_fingerprint(settings: Settings) -> str:

@@ -1,7 +1,8 @@
 """Carry the finished files of a collector's folder into a topic of Kafka, line by line. Needs no Spark.
 
 Every line reaches Kafka at least once; the job drops repeats. Files that Kafka has are noted in --place. A shipper that was killed
-begins the file anew that it was at. Files are neither changed nor deleted.
+begins the file anew that it was at. Files are neither changed nor deleted. What Kafka does not take (a line that is too long, the rest of
+a damaged file) is named in _not-shipped-TOPIC.txt beside --place; until somebody deletes that file the exit status is 1.
 """
 
 import argparse
@@ -11,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jobs.shipping.folder import LogFile, to_ship
-from jobs.shipping.lines import Faults, records_of
+from jobs.shipping.lines import records_of, too_long
+from jobs.shipping.not_shipped import NotShipped
 from jobs.shipping.place import ShippedFiles
 from pipeline.faults import BadConfig
 from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
@@ -23,7 +25,7 @@ EXAMPLES = """examples:
   ./spark-submit.sh ship --events /var/log/pulsar-events --to kafka://broker1:9092,broker2:9092/pulsar-events --follow
   ./spark-submit.sh ship --events ./events --to kafka://broker1:9093/pulsar-events --client-file ./client.properties
 
-exit: 0 Kafka has all; 1 Kafka refused records, or a file is damaged; 2 bad arguments, or Kafka or the topic is not there
+exit: 0 Kafka has all; 1 it has not: see the error, or _not-shipped-TOPIC.txt; 2 bad arguments, or Kafka or the topic is not there
 """
 LOOK_EVERY_S = 2.0
 
@@ -49,49 +51,57 @@ def run(args: argparse.Namespace) -> int:
     place = Path(args.place) if args.place else folder / f"_shipped-{address.topic}.json"
     from jobs.shipping.sender import NotDelivered, Sender
 
+    not_shipped = NotShipped(place.with_name(f"_not-shipped-{address.topic}.txt"))
     with ShippedFiles(place, address.topic) as shipped:
         sender = Sender(address, client, _say, waits=args.follow)
         _say(f"from {folder} to {args.to}; {len(shipped.names)} files are noted as shipped in {place}")
+        _warn_of_before(not_shipped)
         try:
-            whole = ship_files(folder, shipped, sender)
+            ship_files(folder, shipped, not_shipped, sender)
             while args.follow:
                 time.sleep(LOOK_EVERY_S)
-                ship_files(folder, shipped, sender)
+                ship_files(folder, shipped, not_shipped, sender)
         except (NotDelivered, OSError) as fault:
             print(f"error: {args.to}: {fault}; the next start goes on with this file", file=sys.stderr)
             return 1
-    return 0 if whole else 1
+    return 1 if not_shipped.faults() else 0
 
 
-def ship_files(folder: Path, shipped: ShippedFiles, sender: "Sender") -> bool:
-    """Ship what is not noted yet, and note it; whether all of it reached Kafka. Raises NotDelivered and OSError."""
+def _warn_of_before(not_shipped: NotShipped) -> None:
+    faults = not_shipped.faults()
+    if faults:
+        _say(f"warning: not shipped, {len(faults)} in all: {faults[-1]} (see {not_shipped.path}; delete it when you have read it)")
+
+
+def ship_files(folder: Path, shipped: ShippedFiles, not_shipped: NotShipped, sender: "Sender") -> None:
+    """Ship what is not noted yet, and note it. Raises NotDelivered and OSError."""
     files = to_ship(folder, shipped.names)
     if files:
         shipped.forget_missing(folder)
-    # Each file, also after one with a fault.
-    whole = [_ship_file(folder, file, shipped, sender) for file in files]
-    return all(whole)
+    for file in files:
+        faults = _ship_file(folder, file, sender)
+        not_shipped.add(faults)
+        # Last: a shipper that is killed before begins the file anew.
+        shipped.add(file.name, file.bytes)
+        for fault in faults:
+            _say(f"warning: {fault}")
 
 
-def _ship_file(folder: Path, file: LogFile, shipped: ShippedFiles, sender: "Sender") -> bool:
-    faults, lines, began_s = Faults(), 0, time.monotonic()
+def _ship_file(folder: Path, file: LogFile, sender: "Sender") -> list[str]:
+    """What of the file Kafka has not got, in words."""
+    faults: list[str] = []
+    lines, began_s = 0, time.monotonic()
     try:
         stream = (folder / file.name).open("rb")
     except FileNotFoundError:
-        _say(f"{file.name}: was deleted before it was shipped: its events are lost")
-        return False
+        return [f"{file.name}: deleted before it was shipped"]
     with stream:
-        for key, line in records_of(stream, file.name, faults):
-            sender.send(key, line)
+        for record in records_of(stream, file.name, faults):
+            sender.send(record)
             lines += 1
-    too_large = sender.confirm()
-    if too_large:
-        faults.append(f"{file.name}: {too_large} lines are longer than a record may be (message.max.bytes): they are not shipped")
-    shipped.add(file.name, file.bytes)
-    _say(f"{file.name}: {lines - too_large} lines in {time.monotonic() - began_s:.1f} s")
-    for fault in faults:
-        _say(f"warning: {fault}")
-    return not faults
+    refused = sender.confirm()
+    _say(f"{file.name}: {lines - len(refused)} lines in {time.monotonic() - began_s:.1f} s")
+    return [*faults, *(too_long(file.name, number) for number in refused)]
 
 
 def _say(words: str) -> None:

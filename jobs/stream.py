@@ -114,7 +114,8 @@ def run_stream(spark: Any, events: str, warehouse_uri: str, settings: Settings, 
     try:
         mode = "drain" if drain else "once" if once else "live"
         with open_for_writing(spark, warehouse) as opened, recorded(opened, settings, events=events, mode=mode) as recorder:
-            watched = replace(opened, run=replace(opened.run, after_micro_batch=recorder.after_micro_batch))
+            heard = replace(opened.run, after_micro_batch=recorder.after_micro_batch, source_opened=recorder.source_opened)
+            watched = replace(opened, run=heard)
             if once:
                 return _once(watched, recorder, events, settings, drain)
             return _live(watched, recorder, events, settings)

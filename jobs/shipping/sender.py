@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+from jobs.shipping.lines import Record
 from pipeline.faults import BadConfig
 from pipeline.sources.kafka_address import KafkaAddress
 
@@ -26,17 +28,18 @@ class Sender:
         from confluent_kafka import KafkaError, KafkaException, Producer
 
         self._topic, self._say, self._said_s = address.topic, say, float("-inf")
-        self._refused: str | None = None
+        self._fault: str | None = None
         self._last_fault = ""
         self._starting = True
-        self._left_out = 0
+        #: Kafka refuses a whole batch for its size: which of the lines is too long shows when each is sent alone.
+        self._refused_together: list[Record] = []
+        self._too_long: list[int] = []
         self._too_large, self._not_sent = KafkaError.MSG_SIZE_TOO_LARGE, KafkaException
         ours = {"enable.idempotence": True, "compression.type": "lz4", "linger.ms": 50, "client.id": "dispatch-ship"}
         if waits:
             ours["message.timeout.ms"] = 0
         fixed = {
             "bootstrap.servers": address.servers,
-            "on_delivery": self._delivered,
             "delivery.report.only.error": True,
             "error_cb": self._met,
             "log_level": 0,
@@ -56,12 +59,29 @@ class Sender:
             raise BadConfig(f"{where}: there is no topic {address.topic}, or this client may not see it: make it first")
         self._starting = False
 
-    def send(self, key: bytes | None, line: bytes) -> None:
+    def send(self, record: Record) -> None:
         """Hand a record to the client; waits while too many are under way. Raises NotDelivered."""
+        self._produce(record, self._refused_together.append)
+
+    def confirm(self) -> list[int]:
+        """Wait until Kafka has every record; numbers of the lines since the last call that are too long for it. Raises NotDelivered."""
+        self._flush()
+        alone, self._refused_together = self._refused_together, []
+        if len(alone) > 1:
+            self._say(f"Kafka takes no {len(alone)} lines together, so each is sent alone: set batch.size in --client-file to less")
+        for record in alone:
+            self._produce(record, lambda refused: self._too_long.append(refused.number))
+            self._flush()
+        too_long, self._too_long = self._too_long, []
+        return sorted(too_long)
+
+    def _produce(self, record: Record, refuse: Callable[[Record], None]) -> None:
+        # The client keeps a copy of the line: a refused record is made of it again.
+        delivered = partial(self._delivered, record.number, refuse)
         while True:
             self._check()
             try:
-                self._producer.produce(self._topic, value=line, key=key)
+                self._producer.produce(self._topic, value=record.line, key=record.key, on_delivery=delivered)
                 self._producer.poll(0)
                 return
             except BufferError:
@@ -69,26 +89,25 @@ class Sender:
             except self._not_sent as fault:
                 if fault.args[0].code() != self._too_large:
                     raise NotDelivered(_words(fault)) from fault
-                self._left_out += 1
+                self._too_long.append(record.number)
                 return
 
-    def confirm(self) -> int:
-        """Wait until Kafka has every record; how many were too large for one since the last call. Raises NotDelivered."""
+    def _flush(self) -> None:
         while self._producer.flush(1.0):
             self._check()
         self._check()
-        left_out, self._left_out = self._left_out, 0
-        return left_out
 
     def _check(self) -> None:
-        if self._refused is not None:
-            raise NotDelivered(self._refused)
+        if self._fault is not None:
+            raise NotDelivered(self._fault)
 
-    def _delivered(self, fault: Any, _record: Any) -> None:
-        if fault is not None:
-            # Kafka refuses a whole batch then, not the one line that is too long.
-            hint = ": set message.max.bytes in --client-file to the topic's max.message.bytes" if fault.code() == self._too_large else ""
-            self._refused = fault.str() + hint
+    def _delivered(self, number: int, refuse: Callable[[Record], None], fault: Any, message: Any) -> None:
+        if fault is None:
+            return
+        if fault.code() == self._too_large:
+            refuse(Record(message.key(), message.value(), number))
+        else:
+            self._fault = fault.str()
 
     def _met(self, fault: Any) -> None:
         """The client goes on by itself: it connects again, and sends again until message.timeout.ms."""

@@ -1,6 +1,5 @@
 """The ingest query: wires a source to what every micro-batch does."""
 
-import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -24,7 +23,6 @@ from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import source_offsets
 
 QUERY = "ingest"
-_LOG = logging.getLogger(__name__)
 
 
 def start_ingest(
@@ -39,10 +37,8 @@ def start_ingest(
     source = open_source(spark, events, settings)
     _refuse_other_source(spark, warehouse, source, events)
     archive = archive_of(source, settings.ingest.archive_path)
-    if isinstance(source, KafkaTopic):
-        passed = refuse_or_pass_loss(spark, warehouse, QUERY, source, settings.kafka.on_loss == "go_on")
-        if passed:
-            _LOG.warning("%s; going on with what is there (kafka.on_loss = go_on)", passed)
+    go_on = settings.kafka.on_loss == "go_on"
+    run.source_opened(refuse_or_pass_loss(spark, warehouse, QUERY, source, go_on) if isinstance(source, KafkaTopic) else None)
     return (
         source.stream(spark)
         .writeStream.queryName(QUERY)

@@ -29,7 +29,8 @@ class Loss:
 def loss_of(topic: str, read_to: Offsets, known_id: str | None, now: TopicNow) -> Loss | None:
     """What is lost of `topic` if it is to be read from `read_to`; None: nothing. Partitions that are new are read from their beginning.
 
-    `known_id` is that of the topic when it was read last; None: nobody noted it.
+    Without `read_to` nothing was read yet, and what there is now is the beginning. `known_id` is that of the topic when it was read last;
+    None: nobody noted it.
     """
     if known_id is not None and known_id != now.id:
         return Loss(f"topic {topic} was deleted and made anew (its id was {known_id}, now {now.id})", dict(now.first))
@@ -44,4 +45,9 @@ def loss_of(topic: str, read_to: Offsets, known_id: str | None, now: TopicNow) -
             faults.append(f"partition {partition} lost the records {offset} to {first - 1}: they expired")
         elif offset > end:
             faults.append(f"partition {partition} ends at {end}, but was read to {offset}: its broker lost records")
+    for partition, first in sorted(now.first.items()):
+        # Spark refuses such a one for ever, unless its offset is noted.
+        if read_to and partition not in read_to and first > 0:
+            start[partition] = first
+            faults.append(f"partition {partition} is new and lost the records 0 to {first - 1}: they expired")
     return Loss(f"topic {topic}: {'; '.join(faults)}", start) if faults else None

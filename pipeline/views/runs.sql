@@ -3,11 +3,12 @@
 --   outcome        done, stopped (on request), failed (see error); null: it still runs, or it was killed (`status` shows which)
 --   wall_s         how long it ran; null without an end
 --   same_code, same_settings   as in the run that was started before it; null for the first run
+--   lost           what Kafka had lost when the run went on without it (kafka.on_loss = go_on); null: nothing
 --   micro_batches  that it finished; unrecorded: of them those that query_progress lacks
 SELECT
   run_id, mode, outcome, started_at, ended_at,
   timestampdiff(MILLISECOND, started_at, ended_at) / 1e3 AS wall_s,
-  micro_batches, unrecorded, error,
+  micro_batches, unrecorded, error, lost,
   code_version, code_fingerprint, code_fingerprint = lag(code_fingerprint) OVER by_start AS same_code,
   settings_fingerprint, settings_fingerprint = lag(settings_fingerprint) OVER by_start AS same_settings,
   settings, spark_version, events, host, pid

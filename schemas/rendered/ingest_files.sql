@@ -1,12 +1,12 @@
 CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/ingest_files` (
-  `source_file` STRING NOT NULL COMMENT 'URI of the file',
-  `bytes` BIGINT NOT NULL COMMENT 'its length when it was listed [bytes]',
+  `source_file` STRING NOT NULL COMMENT 'URI of the file; of Kafka kafka:TOPIC/PARTITION?offsets=FIRST-LAST',
+  `bytes` BIGINT NOT NULL COMMENT 'its length when it was listed; of Kafka the length of the records\' values [bytes]',
   `lines` BIGINT NOT NULL COMMENT 'lines in it that are not blank, and one for a truncation',
   `fault` STRING NOT NULL COMMENT '\'none\', \'truncated\' (ends inside its compressed stream) or \'grew\' (longer than when it was read)',
   `ingest_batch` BIGINT NOT NULL COMMENT 'micro-batch of the ingest query'
 )
 USING DELTA
-COMMENT 'One row per file that was read, and one per later fault of it (it grew after it was read).'
+COMMENT 'One row per file that was read, and one per later fault of it (it grew after it was read). Of Kafka one per stretch of a partition that a micro-batch read.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'source_file,fault',

@@ -9,8 +9,8 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quarantine` (
   `seq` BIGINT COMMENT 'seq, where the envelope could be read',
   `ts` BIGINT COMMENT 'ts, where the envelope could be read [µs]',
   `ns` BIGINT COMMENT 'ns, where the envelope could be read [ns]',
-  `source_file` STRING COMMENT 'file of the line; empty for tables',
-  `source_line` BIGINT NOT NULL COMMENT 'line in that file, from 1; 0 for tables',
+  `source_file` STRING COMMENT 'URI of its file; of Kafka kafka:TOPIC/PARTITION; empty for tables',
+  `source_line` BIGINT NOT NULL COMMENT 'its line in the file, from 1; of Kafka its offset, from 0; 0 for tables',
   `ingest_batch` BIGINT NOT NULL COMMENT 'micro-batch of the ingest query that wrote the row',
   `quarantined_at` TIMESTAMP NOT NULL COMMENT 'when, by the driver\'s clock'
 )

@@ -1,7 +1,7 @@
 CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quarantine_replays` (
   `replay` BIGINT NOT NULL COMMENT 'number of the replay, from 1',
-  `source_file` STRING COMMENT 'file of the line; empty for tables',
-  `source_line` BIGINT NOT NULL COMMENT 'line in that file, from 1; 0 for tables',
+  `source_file` STRING COMMENT 'URI of its file; of Kafka kafka:TOPIC/PARTITION; empty for tables',
+  `source_line` BIGINT NOT NULL COMMENT 'its line in the file, from 1; of Kafka its offset, from 0; 0 for tables',
   `rejected_batch` BIGINT NOT NULL COMMENT 'ingest_batch of its row in quarantine',
   `reason` STRING NOT NULL COMMENT 'why it lay in quarantine',
   `raw` STRING NOT NULL COMMENT 'the line as quarantine had it',

@@ -16,7 +16,8 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/run_ledger` (
   `outcome` STRING COMMENT 'done: read to its end; stopped: on request; failed',
   `error` STRING COMMENT 'of a failed run: its cause in one line',
   `micro_batches` BIGINT COMMENT 'micro-batches of both queries that it finished',
-  `unrecorded` BIGINT COMMENT 'of them those that query_progress will lack: too many at once, or it could not be written'
+  `unrecorded` BIGINT COMMENT 'of them those that query_progress will lack: too many at once, or it could not be written',
+  `lost` STRING COMMENT 'what Kafka had lost of the log when the run began, in words: the run went on without it (kafka.on_loss=go_on); null: nothing'
 )
 USING DELTA
 COMMENT 'Two rows per run of the streaming job: one when it began, one when it ended. A run that was killed has only the first. See the view `runs`.'

@@ -17,11 +17,14 @@ NAMES = Table(
 
 INGEST_FILES = Table(
     "ingest_files",
-    "One row per file that was read, and one per later fault of it (it grew after it was read).",
+    "One row per file that was read, and one per later fault of it (it grew after it was read). Of Kafka one per stretch of a partition "
+    "that a micro-batch read.",
     grain=("source_file", "fault"),
+    # A topic that was made anew has the same offsets again.
+    grain_where="source_file NOT LIKE 'kafka:%'",
     fields=(
-        Field("source_file", "string", "URI of the file"),
-        Field("bytes", "long", "its length when it was listed", "bytes"),
+        Field("source_file", "string", "URI of the file; of Kafka kafka:TOPIC/PARTITION?offsets=FIRST-LAST"),
+        Field("bytes", "long", "its length when it was listed; of Kafka the length of the records' values", "bytes"),
         Field("lines", "long", "lines in it that are not blank, and one for a truncation", check="lines >= 0"),
         Field("fault", "string", "'none', 'truncated' (ends inside its compressed stream) or 'grew' (longer than when it was read)",
               check="fault IN ('none', 'truncated', 'grew')"),

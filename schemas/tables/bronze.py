@@ -19,12 +19,16 @@ def _column(declared: EventField) -> Field:
     return Field(declared.name, _SPARK_TYPES[declared.kind], declared.meaning, declared.unit, nullable=nullable, added=added)
 
 
+#: Where a line came from, in every table that has its place (pipeline/sources writes it).
+SOURCE_FILE = "URI of its file; of Kafka kafka:TOPIC/PARTITION; empty for tables"
+SOURCE_LINE = "its line in the file, from 1; of Kafka its offset, from 0; 0 for tables"
+
 #: Columns that the parser makes beside the contract's fields.
 _BESIDE = (
     Field("type_code", "int", "number of the type in docs/event-log.md, 0 = unknown to this version"),
     Field("extra", "string", "fields that the contract does not know, as one JSON object", nullable=True),
-    Field("source_file", "string", "file the event came from; empty for tables", nullable=True),
-    Field("source_line", "long", "line in that file, from 1; 0 for tables"),
+    Field("source_file", "string", SOURCE_FILE, nullable=True),
+    Field("source_line", "long", SOURCE_LINE),
 )
 #: Columns that ingest computes.
 _IDS = (
@@ -58,8 +62,8 @@ _PACKETS = (
     ),
 )
 
-#: Rows of Parquet files and Delta tables have no line number that would distinguish a repeated one from the first.
-_HAS_A_LINE = "source_line > 0"
+#: Rows of Parquet files and Delta tables have no line number that would distinguish a repeated one from the first. Offsets begin at 0.
+_HAS_A_LINE = "source_line > 0 OR source_file LIKE 'kafka:%'"
 
 #: What the parser returns for a good line, in order.
 PARSED_FIELDS: tuple[Field, ...] = (*(_column(f) for f in (*ENVELOPE, *PAYLOAD)), *_BESIDE)
@@ -67,7 +71,8 @@ PARSED_FIELDS: tuple[Field, ...] = (*(_column(f) for f in (*ENVELOPE, *PAYLOAD))
 DISPATCH_EVENTS = Table(
     "dispatch_events",
     "Bronze: every event of the log that keeps the contract, as it came. Duplicates are kept; lanes recognise them.",
-    grain=("source_file", "source_line", "broker", "epoch", "seq"),
+    # A topic of Kafka that was made anew has the same offsets again. That a file is read once is the key of ingest_files.
+    grain=("source_file", "source_line", "broker", "epoch", "seq", "ingest_batch"),
     grain_where=_HAS_A_LINE,
     age_by="event_date",
     fields=(*PARSED_FIELDS, *_IDS, *_PACKETS),
@@ -108,8 +113,8 @@ QUARANTINE = Table(
         Field("seq", "long", "seq, where the envelope could be read", nullable=True),
         Field("ts", "long", "ts, where the envelope could be read", "µs", nullable=True),
         Field("ns", "long", "ns, where the envelope could be read", "ns", nullable=True),
-        Field("source_file", "string", "file of the line; empty for tables", nullable=True),
-        Field("source_line", "long", "line in that file, from 1; 0 for tables"),
+        Field("source_file", "string", SOURCE_FILE, nullable=True),
+        Field("source_line", "long", SOURCE_LINE),
         Field("ingest_batch", "long", "micro-batch of the ingest query that wrote the row"),
         Field("quarantined_at", "timestamp", "when, by the driver's clock"),
     ),
@@ -122,8 +127,8 @@ QUARANTINE_REPLAYS = Table(
     grain_where=_HAS_A_LINE,
     fields=(
         Field("replay", "long", "number of the replay, from 1", check="replay >= 1"),
-        Field("source_file", "string", "file of the line; empty for tables", nullable=True),
-        Field("source_line", "long", "line in that file, from 1; 0 for tables"),
+        Field("source_file", "string", SOURCE_FILE, nullable=True),
+        Field("source_line", "long", SOURCE_LINE),
         Field("rejected_batch", "long", "ingest_batch of its row in quarantine"),
         Field("reason", "string", "why it lay in quarantine", check=_ONE_OF_REASONS),
         Field("raw", "string", "the line as quarantine had it"),

@@ -27,6 +27,8 @@ RUN_LEDGER = Table(
         Field("micro_batches", "long", "micro-batches of both queries that it finished", nullable=True, check="micro_batches >= 0"),
         Field("unrecorded", "long", "of them those that query_progress will lack: too many at once, or it could not be written",
               nullable=True, check="unrecorded >= 0"),
+        Field("lost", "string", "what Kafka had lost of the log when the run began, in words: the run went on without it (kafka.on_loss=go_on); "
+              "null: nothing", nullable=True, added=True),
     ),
 )  # fmt: skip
 

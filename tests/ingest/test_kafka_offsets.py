@@ -13,7 +13,7 @@ from pipeline.sources.kafka_loss import TopicNow, loss_of
 NOW = TopicNow("id", {0: 10, 1: 0}, {0: 20, 1: 5})
 
 
-@pytest.mark.parametrize("read_to", [{}, {0: 10}, {0: 20, 1: 5}, {1: 0}])
+@pytest.mark.parametrize("read_to", [{}, {0: 10}, {0: 20, 1: 5}, {0: 15, 1: 0}])
 def test_what_is_still_there_is_no_loss(read_to: dict[int, int]) -> None:
     assert loss_of("t", read_to, "id", NOW) is None
     assert loss_of("t", read_to, None, NOW) is None
@@ -25,6 +25,7 @@ def test_what_is_still_there_is_no_loss(read_to: dict[int, int]) -> None:
         ({0: 7, 1: 3}, "id", "topic t: partition 0 lost the records 7 to 9: they expired", {0: 10, 1: 3}),
         ({0: 21}, "id", "topic t: partition 0 ends at 20, but was read to 21: its broker lost records", {0: 20}),
         ({0: 12, 2: 4}, "id", "topic t: partition 2 is gone", {0: 12}),
+        ({1: 3}, "id", "topic t: partition 0 is new and lost the records 0 to 9: they expired", {0: 10, 1: 3}),
         ({0: 15}, "old", "topic t was deleted and made anew (its id was old, now id)", {0: 10, 1: 0}),
         ({}, "old", "topic t was deleted and made anew (its id was old, now id)", {0: 10, 1: 0}),
     ],

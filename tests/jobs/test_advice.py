@@ -11,6 +11,7 @@ ALL_ANEW = "Compute anew: ./spark-submit.sh rebuild all --warehouse file:/data/d
 GOES_ON = "then start again: what was not finished is written then, once"
 FULL = f"the disk is full. Make room, {GOES_ON}"
 FORBIDDEN = f"something may not be read or written. Give the rights, {GOES_ON}"
+LOST_BY_KAFKA = "Kafka lost records that were not read yet. Start again: the start names them, and how to go on without"
 GONE = "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file {}/part-0.parquet. File does not exist."
 
 
@@ -26,6 +27,7 @@ GONE = "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file {
         ("java.io.FileNotFoundException: /data/dispatch+1/names/x.parquet (Permission denied)", FORBIDDEN),
         ("org.apache.hadoop.fs.s3a.AWSBadRequestException: AccessDenied", FORBIDDEN),
         ("java.io.IOException: Read-only file system", FORBIDDEN),
+        ("java.lang.IllegalStateException: [KAFKA_DATA_LOSS.START_OFFSET_RESET] Some data may have been lost", LOST_BY_KAFKA),
         ("java.lang.ArithmeticException: / by zero", None),
     ],
 )

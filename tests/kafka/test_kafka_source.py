@@ -130,6 +130,8 @@ def test_expired_records_stop_the_job_or_leave_a_gap(kafka: KafkaBroker, stream_
     assert done.code == 0, done.said
     assert seqs(warehouse) == [*range(1, 51), *range(71, 101)]
     assert (column(warehouse, "log_gaps", "from_seq"), column(warehouse, "log_gaps", "to_seq")) == ([51], [70])
+    lost = [text for text in column(warehouse, "run_ledger", "lost") if text is not None]
+    assert lost == ["topic old: partition 0 lost the records 50 to 69: they expired"] * 2, "of the run that went on: its two rows"
 
 
 def test_poison_goes_to_quarantine_with_partition_and_offset(kafka: KafkaBroker, stream_once: Callable, tmp_path: Path) -> None:

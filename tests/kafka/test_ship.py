@@ -115,14 +115,20 @@ def test_all_lines_of_a_broker_are_in_one_partition(kafka: KafkaBroker, tmp_path
     assert kafka.lines("keyed") == beats(1, 200)  # partition by partition, and still in order
 
 
-def test_a_line_that_no_record_can_hold_is_reported_and_the_rest_is_shipped(kafka: KafkaBroker, tmp_path: Path) -> None:
-    address = kafka.make("large")
-    put(tmp_path / "log", "b-1-1.jsonl.gz", [*beats(1, 2), b"x" * 1_100_000, *beats(3, 4)])
-    code, said = ship_once(tmp_path / "log", address)
-    assert code == 1
-    assert "warning: b-1-1.jsonl.gz: 1 lines are longer than a record may be (message.max.bytes): they are not shipped" in said
+def test_a_line_that_no_record_can_hold_is_reported_until_somebody_has_read_it(kafka: KafkaBroker, tmp_path: Path) -> None:
+    """The client refuses the line before Kafka sees it."""
+    folder, address = tmp_path / "log", kafka.make("large")
+    put(folder, "b-1-1.jsonl.gz", [*beats(1, 2), b"x" * 1_100_000, *beats(3, 4)])
+    fault = "b-1-1.jsonl.gz, line 3: longer than a record may be (message.max.bytes, max.message.bytes): not shipped"
+    code, said = ship_once(folder, address)
+    assert (code, f"ship: warning: {fault}" in said) == (1, True), said
     assert kafka.lines("large") == beats(1, 4)
-    assert ship_once(tmp_path / "log", address)[0] == 0
+    code, said = ship_once(folder, address)
+    assert (code, f"warning: not shipped, 1 in all: {fault}" in said) == (1, True), said
+    assert (folder / "_not-shipped-large.txt").read_text() == fault + "\n"
+    (folder / "_not-shipped-large.txt").unlink()
+    assert ship_once(folder, address)[0] == 0
+    assert kafka.lines("large") == beats(1, 4)
 
 
 def test_an_absent_topic_is_one_line_and_is_not_made(kafka: KafkaBroker, tmp_path: Path) -> None:

@@ -1,10 +1,19 @@
 """Arguments that cannot work stop the shipper before it looks for Kafka, with one line that names them."""
 
+import re
 from pathlib import Path
 
 import pytest
+from docs_pages import DOCS, text_of
+from ruamel.yaml import YAML
 
-from jobs.cli import main
+from jobs.cli import build_parser, main
+from pipeline.sources.kafka_address import kafka_address
+
+COLLECTOR = text_of(DOCS / "collector.md")
+UNIT = re.findall(r"^ExecStart=\S+/spark-submit\.sh ((?:.*\\\n)*.*)$", COLLECTOR, re.MULTILINE)
+_MANIFESTS = [YAML(typ="safe").load(block.split("```", 1)[0]) for block in COLLECTOR.split("```yaml\n")[1:]]
+CONTAINERS = [container["command"] for found in _MANIFESTS if isinstance(found, list) for container in found]
 
 
 @pytest.mark.parametrize(
@@ -28,3 +37,14 @@ def test_a_client_file_cannot_set_what_the_job_sets(tmp_path: Path, capsys: pyte
     client.write_text("bootstrap.servers=b:2\n")
     assert main(["ship", "--events", str(tmp_path), "--to", "kafka://a:1/t", "--client-file", str(client)]) == 2
     assert "line 1: bootstrap.servers is not for you to set" in capsys.readouterr().err
+
+
+def test_the_docs_have_a_unit_and_a_container() -> None:
+    """Otherwise the test below would pass for nothing."""
+    assert (len(UNIT), len(CONTAINERS)) == (1, 1)
+
+
+@pytest.mark.parametrize("words", [*(unit.replace("\\\n", " ").split() for unit in UNIT), *(command[1:] for command in CONTAINERS)])
+def test_what_the_docs_start_follows(words: list[str]) -> None:
+    args = build_parser("ship").parse_args(words)
+    assert (args.follow, kafka_address(args.to).topic) == (True, "pulsar-events")

@@ -9,7 +9,8 @@ import pytest
 
 from jobs.ship import ship_files
 from jobs.shipping.folder import to_ship
-from jobs.shipping.lines import Faults, records_of
+from jobs.shipping.lines import Record, records_of
+from jobs.shipping.not_shipped import NotShipped
 from jobs.shipping.place import ShippedFiles
 from pipeline.faults import BadConfig
 
@@ -24,19 +25,37 @@ def put(folder: Path, name: str, content: bytes, second: int = 0) -> Path:
 
 
 class Topic:
-    """Takes records as a Sender does; ends before a record if it is to."""
+    """Takes records as a Sender does, but for those longer than `most` bytes; ends before a record if it is to."""
 
-    def __init__(self, ends_at: int | None = None) -> None:
-        self.records: list[tuple[bytes | None, bytes]] = []
-        self._ends_at = ends_at
+    def __init__(self, ends_at: int | None = None, most: int = 1_000_000) -> None:
+        self.lines: list[bytes] = []
+        self._too_long: list[int] = []
+        self._ends_at, self._most = ends_at, most
 
-    def send(self, key: bytes | None, line: bytes) -> None:
-        if len(self.records) == self._ends_at:
+    def send(self, record: Record) -> None:
+        if len(self.lines) == self._ends_at:
             raise KeyboardInterrupt
-        self.records.append((key, line))
+        if len(record.line) > self._most:
+            self._too_long.append(record.number)
+        else:
+            self.lines.append(record.line)
 
-    def confirm(self) -> int:
-        return 0
+    def confirm(self) -> list[int]:
+        too_long, self._too_long = self._too_long, []
+        return too_long
+
+
+def ship(folder: Path, topic: Topic) -> list[str]:
+    """Ship the folder; what was not shipped since the file of it was deleted last."""
+    not_shipped = NotShipped(folder / "_not-shipped")
+    with ShippedFiles(folder / "_place", "t") as shipped:
+        ship_files(folder, shipped, not_shipped, topic)  # type: ignore[arg-type]
+    return not_shipped.faults()
+
+
+def noted(folder: Path) -> dict[str, int]:
+    with ShippedFiles(folder / "_place", "t") as shipped:
+        return shipped.names
 
 
 def test_finished_files_are_shipped_the_oldest_first(tmp_path: Path) -> None:
@@ -56,18 +75,18 @@ def test_a_file_that_is_noted_is_not_shipped_again_unless_its_length_changed(tmp
 
 def test_a_record_is_a_line_and_its_key_the_broker() -> None:
     lines = b'{"v":1,"broker":"b:1","seq":1}\n\n \r\n{"seq":2, "broker" : "c"}\r\nrubbish'
-    faults = Faults()
-    expected = [(b"b:1", b'{"v":1,"broker":"b:1","seq":1}'), (b"c", b'{"seq":2, "broker" : "c"}'), (None, b"rubbish")]
+    faults: list[str] = []
+    expected = [(b"b:1", b'{"v":1,"broker":"b:1","seq":1}', 1), (b"c", b'{"seq":2, "broker" : "c"}', 4), (None, b"rubbish", 5)]
     assert list(records_of(io.BytesIO(lines), "x.jsonl", faults)) == expected
     assert list(records_of(io.BytesIO(gzip.compress(lines)), "x.jsonl.gz", faults)) == expected
     assert faults == []
 
 
 def test_of_a_damaged_file_all_that_can_be_read_is_shipped_and_the_damage_is_named() -> None:
-    faults = Faults()
+    faults: list[str] = []
     whole = gzip.compress(os.urandom(40_000).hex().encode() + b"\nsecond\n")
     records = list(records_of(io.BytesIO(gzip.compress(b"first\n") + whole[:20_000]), "x.jsonl.gz", faults))
-    assert records[0] == (None, b"first")
+    assert records[0] == (None, b"first", 1)
     assert len(records) == 2
     assert faults == ["x.jsonl.gz: the gzip stream ends early; what could be read of it is shipped"]
 
@@ -75,25 +94,45 @@ def test_of_a_damaged_file_all_that_can_be_read_is_shipped_and_the_damage_is_nam
 def test_a_shipper_that_was_killed_begins_its_file_anew_and_no_other(tmp_path: Path) -> None:
     put(tmp_path, "1.jsonl", b"1\n2\n", 1)
     put(tmp_path, "2.jsonl", b"3\n4\n", 2)
-    note, first, second = tmp_path / "_place.json", Topic(ends_at=3), Topic()
-    with pytest.raises(KeyboardInterrupt), ShippedFiles(note, "t") as shipped:
-        ship_files(tmp_path, shipped, first)  # type: ignore[arg-type]
-    with ShippedFiles(note, "t") as shipped:
-        assert shipped.names == {"1.jsonl": 4}
-        assert ship_files(tmp_path, shipped, second)  # type: ignore[arg-type]
-        assert ship_files(tmp_path, shipped, second)  # type: ignore[arg-type]
-    assert [line for _, line in first.records] == [b"1", b"2", b"3"]
-    assert [line for _, line in second.records] == [b"3", b"4"]
+    first, second = Topic(ends_at=3), Topic()
+    with pytest.raises(KeyboardInterrupt):
+        ship(tmp_path, first)
+    assert noted(tmp_path) == {"1.jsonl": 4}
+    assert ship(tmp_path, second) == []
+    assert ship(tmp_path, second) == []
+    assert (first.lines, second.lines) == ([b"1", b"2", b"3"], [b"3", b"4"])
+
+
+def test_what_was_not_shipped_stays_in_a_file_until_somebody_deletes_it(tmp_path: Path) -> None:
+    put(tmp_path, "1.jsonl", b"1\n\nlong\n4\nlonger\n", 1)
+    put(tmp_path, "2.jsonl.gz", gzip.compress(b"5\n6\n")[:-1], 2)
+    long = "1.jsonl, line {}: longer than a record may be (message.max.bytes, max.message.bytes): not shipped"
+    faults = [long.format(3), long.format(5), "2.jsonl.gz: the gzip stream ends early; what could be read of it is shipped"]
+    topic = Topic(most=3)
+    assert ship(tmp_path, topic) == faults
+    assert ship(tmp_path, topic) == faults
+    assert topic.lines == [b"1", b"4", b"5", b"6"]
+    (tmp_path / "_not-shipped").unlink()
+    assert ship(tmp_path, topic) == []
+
+
+def test_a_fault_that_is_met_again_is_named_once(tmp_path: Path) -> None:
+    put(tmp_path, "1.jsonl", b"long\n", 1)
+    put(tmp_path, "2.jsonl", b"2\n", 2)
+    first = ship(tmp_path, Topic(most=3))
+    # As if the shipper had been killed before the file was noted.
+    (tmp_path / "_place").unlink()
+    assert ship(tmp_path, Topic(most=3)) == first
+    assert len(first) == 1
 
 
 def test_names_of_deleted_files_leave_the_note(tmp_path: Path) -> None:
     put(tmp_path, "1.jsonl", b"1\n")
-    with ShippedFiles(tmp_path / "_place.json", "t") as shipped:
-        ship_files(tmp_path, shipped, Topic())  # type: ignore[arg-type]
-        (tmp_path / "1.jsonl").unlink()
-        put(tmp_path, "2.jsonl", b"2\n")
-        ship_files(tmp_path, shipped, Topic())  # type: ignore[arg-type]
-        assert shipped.names == {"2.jsonl": 2}
+    ship(tmp_path, Topic())
+    (tmp_path / "1.jsonl").unlink()
+    put(tmp_path, "2.jsonl", b"2\n")
+    ship(tmp_path, Topic())
+    assert noted(tmp_path) == {"2.jsonl": 2}
 
 
 def test_two_shippers_do_not_share_a_note(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from docs_pages import OPERATIONS, RUNBOOK, queries, text_of
+from docs_pages import DOCS, OPERATIONS, RUNBOOK, queries, text_of
 
 from pipeline.reading.room import ReadingRoom
 
@@ -13,8 +13,8 @@ def asked(room: ReadingRoom, sql: str) -> list[tuple[Any, ...]]:
 
 
 def test_a_run_is_one_row_with_its_end_and_what_changed_since_the_run_before(room: ReadingRoom) -> None:
-    found = asked(room, "SELECT run_id, outcome, wall_s, micro_batches, same_code, same_settings FROM runs ORDER BY started_at")
-    assert found == [("run-1", "stopped", 90.0, 3, None, None), ("run-2", None, None, None, True, False)]
+    found = asked(room, "SELECT run_id, outcome, wall_s, micro_batches, same_code, same_settings, lost FROM runs ORDER BY started_at")
+    assert found == [("run-1", "stopped", 90.0, 3, None, None, None), ("run-2", None, None, None, True, False, "topic t: …")]
     assert asked(room, "SELECT settings['lanes.lateness_ms'] FROM runs ORDER BY started_at") == [("10000",), ("30000",)]
 
 
@@ -35,12 +35,13 @@ def test_a_micro_batch_that_wrote_nothing_has_no_rate_and_its_slowest_part_all_t
     assert asked(room, sql) == [(None, None, None, "other", "s1")]
 
 
-PAGES = {page.stem: queries(text_of(page)) for page in (OPERATIONS, RUNBOOK)}
+PAGES = {page.stem: queries(text_of(page)) for page in (OPERATIONS, RUNBOOK, DOCS / "collector.md")}
 
 
 def test_the_pages_have_queries() -> None:
     assert len(PAGES["operations"]) >= 3
     assert len(PAGES["runbook"]) >= 25
+    assert PAGES["collector"]
 
 
 @pytest.mark.parametrize(("page", "sql"), [(page, sql) for page, found in PAGES.items() for sql in found])

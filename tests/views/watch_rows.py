@@ -23,7 +23,7 @@ def ledger_rows() -> list[Row]:
     return [
         {**first, "event": "started"},
         {**first, **end},
-        {**same, **other, "run_id": RUNNING, "event": "started", "started_at": second(100)},
+        {**same, **other, "run_id": RUNNING, "event": "started", "started_at": second(100), "lost": "topic t: …"},
     ]
 
 

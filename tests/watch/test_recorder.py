@@ -33,9 +33,10 @@ class Kept:
     def __init__(self, progress: Write | None = None, ledger: Write | None = None) -> None:
         self.rows: list[Entry] = []
         self.lines: list[Entry] = []
+        self.lost: list[str | None] = []
         self.ledger = Outbox("run_ledger", ledger or (lambda *_: None), 0.01)
         log = Outbox("watch.log_file", lambda entries, _: self.lines.extend(entries), 0.01)
-        self.recorder = Recorder("r1", lambda: NOON, Outbox("query_progress", progress or self._keep, 0.01), log)
+        self.recorder = Recorder("r1", lambda: NOON, Outbox("query_progress", progress or self._keep, 0.01), log, self.lost.append)
 
     def _keep(self, entries: Sequence[Entry], _number: int) -> None:
         self.rows.extend(entries)
@@ -48,6 +49,22 @@ class Kept:
     def closed(self) -> "Kept":
         self.recorder.close(self.ledger)
         return self
+
+
+def test_what_the_source_lost_is_reported_to_the_person_the_ledger_and_the_log(capsys: pytest.CaptureFixture[str]) -> None:
+    kept = Kept()
+    kept.recorder.source_opened("topic t: partition 0 is gone")
+    kept.closed()
+    assert kept.lost == ["topic t: partition 0 is gone"]
+    assert [(line["level"], line["event"], line["lost"]) for line in kept.lines] == [("WARN", "records_lost", *kept.lost)]
+    assert capsys.readouterr().out == "WARNING: topic t: partition 0 is gone; going on with what is there (kafka.on_loss = go_on)\n"
+
+
+def test_a_source_that_lost_nothing_is_only_in_the_ledger(capsys: pytest.CaptureFixture[str]) -> None:
+    kept = Kept()
+    kept.recorder.source_opened(None)
+    kept.closed()
+    assert (kept.lost, kept.lines, capsys.readouterr().out) == ([None], [], "")
 
 
 def test_a_micro_batch_is_told_once_to_the_person_the_table_and_the_log(capsys: pytest.CaptureFixture[str]) -> None:
