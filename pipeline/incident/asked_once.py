@@ -1,4 +1,4 @@
-"""A look that answers a query once: subscriptions of one topic ask much the same."""
+"""A look that answers a query once: subscriptions that are asked about together ask the same."""
 
 from typing import Any
 

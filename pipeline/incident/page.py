@@ -20,6 +20,7 @@ def page(told: Story) -> str:
         "precedence": precedence_lines,
         "thousands": "{:,}".format,
         "missing": MISSING.__getitem__,
+        "percent": _percent,
     }
     template = environment.from_string(files("pipeline.incident").joinpath("page.html").read_text(encoding="utf-8"))
     charts = [_charts(told, one) for one in told.answers]
@@ -45,6 +46,11 @@ def _visible(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     return type(value)("".join(one if one.isprintable() or one == "\n" else f"\\u{ord(one):04x}" for one in value))
+
+
+def _percent(share: float) -> str:
+    """What is seen in the chart is not nothing."""
+    return "less than 1%" if 0 < share < 0.005 else f"{share:.0%}"
 
 
 def _time(at: datetime) -> str:

@@ -71,8 +71,9 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
         f"SELECT broker, topic, subscription, sum(entry_us) AS weight FROM subscription_causes WHERE {within}"
         " GROUP BY broker, topic, subscription ORDER BY weight DESC, topic, subscription"
     )
-    once = AskedOnce(look)
-    answers = [answer(once, row["topic"], row["subscription"], row["broker"], end, end - start) for row in worst[:MOST_SUBSCRIPTIONS]]
+    once, shown = AskedOnce(look), worst[:MOST_SUBSCRIPTIONS]
+    named = [(row["topic"], row["subscription"]) for row in shown]
+    answers = [answer(once, row["topic"], row["subscription"], row["broker"], end, end - start, named) for row in shown]
     lived = (f"SELECT window_start, window_end FROM {table} WHERE {within}" for table in _LIVED)
     seen = look.rows(f"SELECT min(window_start) AS first, max(window_end) AS last FROM ({' UNION ALL '.join(lived)})")[0]
     if seen["first"] is None:

@@ -1,5 +1,6 @@
 """What a verdict is made of: rows of the tables about one subscription and one stretch of time. It only asks; verdict.py judges."""
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from difflib import get_close_matches
@@ -11,9 +12,12 @@ from pipeline.warehouse.literals import instant, quoted
 from pipeline.warehouse.look import Queries
 
 Row = dict[str, Any]
+#: A topic, and a subscription of it.
+Named = tuple[str, str]
 #: Tables of which every broker that runs has a row in each window.
 _WITH_WINDOWS = ("subscription_throttle", "limiter_windows", "subscription_causes", "channel_memory")
 _WINDOW = "clock_segment, window_start, window_end"
+_BY_WINDOW = f"ORDER BY {_WINDOW}"
 
 
 class NoAnswer(BadConfig):
@@ -46,12 +50,23 @@ class Evidence:
     margins: list[Row]
 
 
-def evidence(look: Queries, topic: str, subscription: str, broker: str | None, at: datetime | None, window: timedelta) -> Evidence:
+def evidence(
+    look: Queries,
+    topic: str,
+    subscription: str,
+    broker: str | None,
+    at: datetime | None,
+    window: timedelta,
+    together: Collection[Named] = (),
+) -> Evidence:
     """Of the last `window` before `at` (now: the end of the broker's newest window), in whole windows.
 
-    Of several brokers that had the topic the last one, or `broker`. Raises NoAnswer with the reason where there is nothing to judge.
+    Of several brokers that had the topic the last one, or `broker`. `together`: more subscriptions that are asked about one after the
+    other. Their queries are then the same, so whoever answers may answer them once. Raises NoAnswer with the reason where there is nothing
+    to judge.
     """
-    found, epoch = _life(look, topic, subscription, broker, at)
+    all_named = sorted({(topic, subscription), *together})
+    found, epoch = _life(look, topic, subscription, broker, at, all_named)
     of_epoch = f"broker = {quoted(found)} AND epoch = {epoch}"
     first, newest, last = _windows(look, of_epoch, at)
     if last is None or (at is not None and last["window_end"] <= at - window):
@@ -60,10 +75,10 @@ def evidence(look: Queries, topic: str, subscription: str, broker: str | None, a
         raise NoAnswer(f"{found} has no finished window{when}{before}")
     end = last["window_end"]
     start = max((end if at is None else min(at, end)) - window, min(first, last["window_start"]))
-    asked = _Asked(of_epoch, topic, subscription, start, end)
+    asked = _Asked(look, of_epoch, topic, subscription, all_named, start, end)
     is_now = last == newest
-    causes = look.rows(
-        f"SELECT * FROM subscription_causes WHERE {asked.here} AND {asked.stretch} ORDER BY {_WINDOW}, entry_us DESC, ns DESC, cause"
+    causes = asked.own(
+        f"SELECT * FROM subscription_causes WHERE {asked.here} AND {asked.stretch} {_BY_WINDOW}, entry_us DESC, ns DESC, cause"
     )
     return Evidence(
         broker=found,
@@ -74,30 +89,47 @@ def evidence(look: Queries, topic: str, subscription: str, broker: str | None, a
         end=end,
         is_now=is_now,
         causes=causes,
-        throttle=look.rows(f"SELECT * FROM subscription_throttle WHERE {asked.here} AND {asked.stretch} ORDER BY {_WINDOW}"),
-        limits=look.rows(_limits(asked)),
-        policies=look.rows(_policies(asked)),
-        neighbours=look.rows(_neighbours(asked)),
-        quotas=look.rows(_quotas(asked)),
-        rates=look.rows(_rates(asked)),
-        more_consumers=look.rows(f"SELECT * FROM more_consumers WHERE {asked.here}") if is_now else [],
-        margins=look.rows(margins_query(f"{asked.here} AND {asked.stretch}")),
+        throttle=asked.own(f"SELECT * FROM subscription_throttle WHERE {asked.here} AND {asked.stretch} {_BY_WINDOW}"),
+        limits=asked.own(_limits(asked)),
+        policies=asked.own(_policies(asked)),
+        neighbours=[row for row in look.rows(_neighbours(asked)) if row["limiter_topic"] in (None, topic)],
+        quotas=asked.own(_quotas(asked)),
+        rates=asked.own(_rates(asked)),
+        more_consumers=asked.own(f"SELECT * FROM more_consumers WHERE {asked.here}") if is_now else [],
+        margins=asked.own(margins_query(f"{asked.here} AND {asked.stretch}")),
     )
 
 
 class _Asked(NamedTuple):
-    """Conditions of the queries, and what they are about."""
+    """Conditions of the queries, and what they are about. `named`: all subscriptions that have the same queries."""
 
+    look: Queries
     of_epoch: str
     topic: str
     subscription: str
+    named: Sequence[Named]
     start: datetime
     end: datetime
 
+    def own(self, sql: str) -> list[Row]:
+        """Rows of the subscription itself, of its topic as a whole, and of its broker."""
+        own = {"topic": (None, self.topic), "subscription": (None, self.subscription)}
+        return [row for row in self.look.rows(sql) if all(row.get(name) in values for name, values in own.items())]
+
+    @property
+    def topics(self) -> str:
+        """Names of the topics, as SQL has them in IN."""
+        return _listed(topic for topic, _ in self.named)
+
+    @property
+    def subscriptions(self) -> str:
+        """Names of the subscriptions."""
+        return _listed(subscription for _, subscription in self.named)
+
     @property
     def here(self) -> str:
-        """Rows of the subscription."""
-        return f"{self.of_epoch} AND topic = {quoted(self.topic)} AND subscription = {quoted(self.subscription)}"
+        """Rows of the subscriptions, and of some others of their names."""
+        return f"{self.of_epoch} AND topic IN ({self.topics}) AND subscription IN ({self.subscriptions})"
 
     @property
     def stretch(self) -> str:
@@ -105,20 +137,25 @@ class _Asked(NamedTuple):
         return f"window_end > {instant(self.start)} AND window_start < {instant(self.end)}"
 
 
-def _life(look: Queries, topic: str, subscription: str, broker: str | None, at: datetime | None) -> tuple[str, int]:
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(quoted(name) for name in sorted(set(names)))
+
+
+def _life(look: Queries, topic: str, subscription: str, broker: str | None, at: datetime | None, named: Sequence[Named]) -> tuple[str, int]:
     """Broker and epoch that had the subscription last. Raises NoAnswer if none had it."""
-    whose = f"topic = {quoted(topic)} AND subscription = {quoted(subscription)}"
-    where = whose if broker is None else f"{whose} AND broker = {quoted(broker)}"
+    where = f"topic IN ({_listed(one for one, _ in named)}) AND subscription IN ({_listed(one for _, one in named)})"
     seen = (("subscription_throttle", "window_start"), ("subscription_causes", "window_start"), ("subscription_backlog", "check_time"))
     life = " UNION ALL ".join(
-        f"SELECT broker, epoch, {time} AS seen_at FROM {table} WHERE {where}{'' if at is None else f' AND {time} < {instant(at)}'}"
+        f"SELECT broker, epoch, topic, subscription, {time} AS seen_at FROM {table}"
+        f" WHERE {where}{'' if at is None else f' AND {time} < {instant(at)}'}"
         for table, time in seen
     )
-    last = f"SELECT broker, epoch, max(seen_at) AS last FROM ({life}) GROUP BY broker, epoch ORDER BY last DESC, epoch DESC LIMIT 1"
-    found = look.rows(last)
-    if not found:
-        raise NoAnswer(_unknown(look, topic, subscription, broker, at))
-    return found[0]["broker"], found[0]["epoch"]
+    grain = "broker, epoch, topic, subscription"
+    lived = look.rows(f"SELECT {grain}, max(seen_at) AS last FROM ({life}) GROUP BY {grain} ORDER BY last DESC, epoch DESC")
+    for row in lived:
+        if (row["topic"], row["subscription"]) == (topic, subscription) and broker in (None, row["broker"]):
+            return row["broker"], row["epoch"]
+    raise NoAnswer(_unknown(look, topic, subscription, broker, at))
 
 
 def _limits(asked: _Asked) -> str:
@@ -126,16 +163,16 @@ def _limits(asked: _Asked) -> str:
     return (
         "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY level, topic, subscription, dimension ORDER BY clock_segment DESC,"
         f" window_start DESC, created_at DESC) AS age FROM limiter_windows WHERE {asked.of_epoch} AND window_start < {instant(asked.end)}"
-        f" AND (topic IS NULL OR topic = {quoted(asked.topic)})"
-        f" AND (subscription IS NULL OR subscription = {quoted(asked.subscription)})) WHERE age = 1 AND closed_at IS NULL"
+        f" AND (topic IS NULL OR topic IN ({asked.topics}))"
+        f" AND (subscription IS NULL OR subscription IN ({asked.subscriptions}))) WHERE age = 1 AND closed_at IS NULL"
     )
 
 
 def _policies(asked: _Asked) -> str:
     """Who had set what for the broker, the topic and the subscription, and which of it ruled."""
     return (
-        f"SELECT * FROM policy_spans WHERE {asked.of_epoch} AND (topic IS NULL OR topic = {quoted(asked.topic)})"
-        f" AND (subscription IS NULL OR subscription = {quoted(asked.subscription)})"
+        f"SELECT * FROM policy_spans WHERE {asked.of_epoch} AND (topic IS NULL OR topic IN ({asked.topics}))"
+        f" AND (subscription IS NULL OR subscription IN ({asked.subscriptions}))"
         f" AND since <= {instant(asked.end)} AND (until IS NULL OR until > {instant(asked.end)})"
     )
 
@@ -144,7 +181,7 @@ def _neighbours(asked: _Asked) -> str:
     """What each subscription got of the shared limiters while they were binding."""
     return (
         "SELECT level, limiter_topic, dimension, topic, subscription, sum(used) AS used FROM noisy_neighbours"
-        f" WHERE {asked.of_epoch} AND {asked.stretch} AND (limiter_topic IS NULL OR limiter_topic = {quoted(asked.topic)})"
+        f" WHERE {asked.of_epoch} AND {asked.stretch} AND (limiter_topic IS NULL OR limiter_topic IN ({asked.topics}))"
         " GROUP BY level, limiter_topic, dimension, topic, subscription"
     )
 
@@ -152,18 +189,21 @@ def _neighbours(asked: _Asked) -> str:
 def _quotas(asked: _Asked) -> str:
     """The latest forecast of each quota of the topic."""
     return (
-        "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY quota_type ORDER BY check_number DESC) AS age FROM quota_forecasts"
-        f" WHERE {asked.of_epoch} AND topic = {quoted(asked.topic)} AND check_time <= {instant(asked.end)}) WHERE age = 1"
+        "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY topic, quota_type ORDER BY check_number DESC) AS age FROM quota_forecasts"
+        f" WHERE {asked.of_epoch} AND topic IN ({asked.topics}) AND check_time <= {instant(asked.end)}) WHERE age = 1"
     )
 
 
 def _rates(asked: _Asked) -> str:
     """The pace between the last two checks, and when it is current at the pace of the last minutes."""
+    newest = (
+        "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY topic, subscription ORDER BY check_number DESC) AS age"
+        f" FROM subscription_rates WHERE {asked.here} AND to_time <= {instant(asked.end)}) WHERE age = 1"
+    )
     key = " AND ".join(f"f.{name} = r.{name}" for name in ("broker", "epoch", "topic", "subscription", "check_number"))
-    rates = f"SELECT * FROM subscription_rates WHERE {asked.here} AND to_time <= {instant(asked.end)} ORDER BY check_number DESC LIMIT 1"
     return (
         "SELECT r.*, f.current_at, f.current_from, f.current_to, f.most_entries_per_s, f.soonest_at, f.allowed"
-        f" FROM ({rates}) r LEFT JOIN (SELECT * FROM catch_up_forecasts WHERE {asked.here}) f ON {key}"
+        f" FROM ({newest}) r LEFT JOIN (SELECT * FROM catch_up_forecasts WHERE {asked.here}) f ON {key}"
     )
 
 

@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +156,45 @@ def test_with_consistent_tables_stand_at_the_newest_cut(two_days: Warehouse) -> 
     assert len(room.rows("SELECT * FROM batch_manifest")) == 2
     assert set(room.refresh()) == {"dispatch_events", "log_gaps", "batch_manifest"}
     assert (seqs(room), len(room.rows("SELECT * FROM batch_manifest"))) == ([1, 2, 3], 4)
+
+
+def replace_rows(warehouse: Warehouse, table: str, seq: int) -> None:
+    """One commit that deletes rows, as a backfill's swap in Spark does: its writer reports that it is no blind append."""
+    delta_of(warehouse, table).delete(f"from_seq = {seq}")
+    folder = folder_of(warehouse, table)
+    entry = folder / "_delta_log" / f"{delta_of(warehouse, table).version():020}.json"
+    lines = [json.loads(line) for line in entry.read_text("utf-8").splitlines()]
+    for line in lines:
+        line.get("commitInfo", {})["isBlindAppend"] = False
+    entry.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+
+
+def test_with_consistent_a_backfill_s_swaps_are_seen_once_all_of_them_are_there(two_days: Warehouse) -> None:
+    """A swap is a commit between micro-batches: no manifest has its version."""
+    append(two_days, "log_gaps", [{"kind": "lost", "from_seq": 9}, {"kind": "lost", "from_seq": 10}])
+    append(two_days, "batch_manifest", [manifest("ingest", 0, 1), manifest("lanes", 0, 1, log_gaps=1)])
+    replace_rows(two_days, "log_gaps", 9)
+    gaps = "SELECT from_seq FROM log_gaps ORDER BY from_seq"
+    assert ReadingRoom(two_days, consistent=True).rows(gaps) == [{"from_seq": 9}, {"from_seq": 10}], "the backfill is amid its swaps"
+    append(
+        two_days,
+        "backfills",
+        [{"reason": "asked", "swapped": True, "finished_at": datetime.now(UTC) + timedelta(seconds=1), "settings": []}],
+    )
+    append(two_days, "log_gaps", [{"kind": "lost", "from_seq": 11}])
+    assert ReadingRoom(two_days, consistent=True).rows(gaps) == [{"from_seq": 10}], "whole; the next micro-batch is not"
+
+
+def test_with_consistent_a_version_that_is_vacuumed_is_an_error_of_one_line(two_days: Warehouse) -> None:
+    append(two_days, "log_gaps", [{"kind": "lost", "from_seq": 9}])
+    append(two_days, "batch_manifest", [manifest("ingest", 0, 1), manifest("lanes", 0, 1, log_gaps=1)])
+    delta = delta_of(two_days, "log_gaps")
+    delta.delete()
+    delta.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+    with pytest.raises(BadWarehouse, match="is gone while it was read") as gone:
+        ReadingRoom(two_days, consistent=True).ask("SELECT * FROM log_gaps")
+    assert "\n" not in str(gone.value)
+    assert ReadingRoom(two_days).rows("SELECT * FROM log_gaps") == []
 
 
 def test_reading_leaves_the_warehouse_as_it_is(room: ReadingRoom, two_days: Warehouse) -> None:
