@@ -18,6 +18,7 @@ from pipeline.incident.drawing import HEIGHT, MOST_BARS, WIDTH, cause_bars, line
 from pipeline.incident.page import page
 from pipeline.incident.story import MOST_MOMENTS, MOST_ROWS, MOST_SUBSCRIPTIONS, Moment, Story, story
 from pipeline.reading.room import ReadingRoom
+from pipeline.verdict.answer import answer
 from pipeline.warehouse.layout import Warehouse
 
 THREE = datetime(2026, 1, 5, 3, tzinfo=UTC)
@@ -133,9 +134,32 @@ def test_a_query_is_asked_once() -> None:
     assert asked == ["a", "b"]
 
 
+def test_subscriptions_that_are_asked_about_together_have_the_answers_of_each_alone(told: Story, small_warehouse: Warehouse) -> None:
+    room = ReadingRoom(small_warehouse)
+    asked: list[str] = []
+
+    class Counting:
+        def rows(self, sql: str) -> list[dict[str, Any]]:
+            asked.append(sql)
+            return room.rows(sql)
+
+    once, named = AskedOnce(Counting()), [(one["topic"], one["subscription"]) for one in told.answers]
+    stretch = (told.end, told.end - told.start)
+    together = [answer(once, *name, None, *stretch, named) for name in named]
+    assert together == [answer(room, *name, None, *stretch) for name in named]
+    assert len(asked) <= 13 * len({(one["broker"], one["epoch"]) for one in together}), "a dozen queries for all of a broker"
+
+
 def test_a_stretch_without_length_has_no_chart() -> None:
     assert line([(THREE, 5)], 10, THREE, THREE) is None
     assert cause_bars([{"window_start": THREE, "window_end": THREE + HALF_AN_HOUR, "causes": []}], THREE, THREE) == []
+
+
+def test_a_share_that_is_seen_in_the_chart_is_not_called_nothing(told: Story) -> None:
+    shares = ((0.004, "less than 1%"), (0.006, "1%"), (0.0, "0%"))
+    for share, words in shares:
+        one = {**told.answers[0], "causes": [{**told.answers[0]["causes"][0], "share": share}]}
+        assert re.search(rf"limiter of messages {words}\s", page(replace(told, answers=[one])))
 
 
 def test_a_chart_of_many_windows_has_wider_bars_and_leaves_none_out() -> None:
