@@ -30,7 +30,7 @@ TBLPROPERTIES (
   'delta.constraints.reads' = 'reads > 0',
   'delta.constraints.wanted_entries' = 'wanted_entries >= 0',
   'delta.constraints.wanted_bytes' = 'wanted_bytes >= 0',
-  'delta.constraints.granted_entries' = 'granted_entries >= 0 AND granted_entries <= wanted_entries',
-  'delta.constraints.granted_bytes' = 'granted_bytes >= 0 AND granted_bytes <= wanted_bytes',
+  'delta.constraints.granted_entries' = 'granted_entries >= 0',
+  'delta.constraints.granted_bytes' = 'granted_bytes >= 0',
   'delta.constraints.completeness' = 'completeness >= 0 AND completeness <= 1'
 );

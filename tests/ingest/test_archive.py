@@ -1,5 +1,6 @@
 """Files that are read move to `ingest.archive_folder`: each once, after its micro-batch was committed, and only what is wanted."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ def test_files_of_committed_micro_batches_leave_and_every_line_is_read_once(tmp_
     write(events / "deep" / "0.jsonl", parts[0])
     write(events / "1.jsonl", parts[1])
     write(events / "2.jsonl.part", b"half a file")
+    os.utime(events / "2.jsonl.part", (0, 0))  # Spark takes the oldest file first
     settings = load_settings(None, [f"ingest.archive_folder={archive}", "ingest.max_files_per_batch=1"], {})
     ingest = replace(ingest_into(events), settings=settings).run()
     newest = [name for name in names(events) if name != "2.jsonl.part"]

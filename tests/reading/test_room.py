@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -196,34 +195,6 @@ def test_with_consistent_a_version_that_is_vacuumed_is_an_error_of_one_line(two_
         ReadingRoom(two_days, consistent=True).ask("SELECT * FROM log_gaps")
     assert "\n" not in str(gone.value)
     assert ReadingRoom(two_days).rows("SELECT * FROM log_gaps") == []
-
-
-def test_beside_a_writer_a_cut_never_shows_half_a_micro_batch(two_days: Warehouse) -> None:
-    """A micro-batch of lanes appends to two tables, then to the manifest; the reader looks all the while."""
-
-    def write() -> None:
-        for number in range(1, 16):
-            append(two_days, "log_gaps", [{"kind": "lost", "from_seq": number}])
-            append(two_days, "late_events", [{"seq": number, "reason": "given_up"}])
-            append(two_days, "batch_manifest", [manifest("lanes", number, 1, log_gaps=number, late_events=number)])
-
-    def look(at: ReadingRoom) -> tuple[int, int]:
-        at.refresh()
-        gaps, late = (at.rows(f"SELECT count(*) AS n FROM {table}")[0]["n"] for table in ("log_gaps", "late_events"))
-        return gaps, late
-
-    append(two_days, "batch_manifest", [manifest("ingest", 0, 1)])
-    whole, newest = ReadingRoom(two_days, consistent=True), ReadingRoom(two_days)
-    with ThreadPoolExecutor(1) as threads:
-        writing = threads.submit(write)
-        seen = []
-        while not writing.done():
-            seen.append((look(whole), look(newest)))
-        writing.result()
-    assert all(gaps == late for (gaps, late), _ in seen)
-    assert len({counts for counts, _ in seen}) > 2, "the reader looked while it was written"
-    assert any(gaps != late for _, (gaps, late) in seen), "without the cut half a micro-batch is seen"
-    assert look(whole) == (15, 15)
 
 
 def test_reading_leaves_the_warehouse_as_it_is(room: ReadingRoom, two_days: Warehouse) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pipeline.machines.broker.layout import NONE
+from pipeline.machines.broker.layout import CONSUMING, NONE
 from pipeline.machines.cause.charging import end_backlog, is_whole, settle
 from pipeline.machines.cause.verdict import judge, look_at_channels
 from pipeline.machines.cause.waiting import forget_delivered
@@ -95,3 +95,17 @@ def end_topic(broker: Any, cause: Any, t: int, ns: int) -> None:
         cause.charges[s].in_chain, cause.charges[s].next_in_chain = 0, NONE
         s = broker.subscriptions[s].next_of_topic
     cause.chains[t].first_in_chain = NONE
+
+
+@compiled_part
+def judge_consumers_of(broker: Any, cause: Any, c: int, ts_us: int, ns: int) -> None:
+    """The channel of connection `c` changed: every subscription with consumers on it is judged anew."""
+    a = broker.connections[c].first_attachment[CONSUMING]
+    while a != NONE:
+        s = broker.attachments[a].target
+        t = topic_of(broker, s)
+        settle_row(broker, cause, t, s, ns)
+        if cause.charges[s].running == 1:
+            cause.charges[s].moved_ns = max(cause.charges[s].moved_ns, ns)
+            judge_row(broker, cause, t, s, ts_us, ns)
+        a = broker.attachments[a].next_of_connection

@@ -8,9 +8,17 @@ from typing import Any
 from pipeline.machines import fields
 from pipeline.machines.array import Array
 from pipeline.machines.broker.cursors import backlog_entries
-from pipeline.machines.broker.layout import CONSUMING, NONE
+from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause import fields as own
-from pipeline.machines.cause.around import end_cursor, end_topic, forget_dispatcher, judge_row, settle_row, topic_of, wake_row
+from pipeline.machines.cause.around import (
+    end_cursor,
+    end_topic,
+    forget_dispatcher,
+    judge_consumers_of,
+    judge_row,
+    settle_row,
+    wake_row,
+)
 from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall, is_whole, settle, settle_if_due
 from pipeline.machines.cause.layout import CATCHING_UP, CONSUMER_CAP, NO_CHAIN, NO_CHARGE
 from pipeline.machines.cause.margins import note_margin
@@ -151,16 +159,8 @@ def on_publish(
     wake(charges, chain, around, event[fields.TS], event[fields.NS])
 
 
-@compiled_part
-def before_ledger_close(chain: Record, topic: Record, event: Array) -> None:
-    """The ledger may have more entries than were seen."""
-    advance_area(chain, topic, event[fields.NS])
-
-
-@compiled_part
-def needs_on_ledger_close(chain: Record) -> bool:
-    """As a publish: the ledger may have more entries than were seen."""
-    return chain.first_in_chain != NONE
+#: As a publish: the ledger may have more entries than were seen.
+before_ledger_close, needs_on_ledger_close = before_publish, needs_on_publish
 
 
 @compiled_part
@@ -224,22 +224,13 @@ def on_read(
         judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, event[fields.TS], ns)
     if charge.running == 1 and charge.blocked != NONE and charge.account == charge.blocked:
         waiting = Waiting(topic.end_entries - reading.entries, topic.end_bytes - reading.bytes)
-        limiters = Three(broker_limiter, topic_limiter, subscription_limiter)
-        whole = is_whole(cursor, settings)
+        limiters, whole = Three(broker_limiter, topic_limiter, subscription_limiter), is_whole(cursor, settings)
         note_margin(margins, margins_index, counts, subscription, charge.account, limiters, waiting, working, whole, event)
     note_whether_parked(charge)
 
 
-@compiled_part
-def needs_before_dispatch(subscription: Record, connectivity: Record) -> bool:
-    """Whether all connections of the subscription may be unwritable."""
-    return may_be_unwritable(subscription, connectivity)
-
-
-@compiled_part
-def before_dispatch(subscription: Record, connectivity: Record, attachments: Records, connections: Records) -> None:
-    """Note whether they are."""
-    look_at_channels(subscription, connectivity, attachments, connections)
+#: A delivery asks the same as a read.
+needs_before_dispatch, before_dispatch = needs_before_read, before_read
 
 
 @compiled_part
@@ -406,12 +397,4 @@ def on_read_done(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
 @compiled_part
 def on_writability(broker: Any, cause: Any, c: int, event: Array) -> None:
     """The channel crossed a water mark: all subscriptions with consumers on it are judged anew."""
-    a = broker.connections[c].first_attachment[CONSUMING]
-    while a != NONE:
-        s = broker.attachments[a].target
-        t = topic_of(broker, s)
-        settle_row(broker, cause, t, s, event[fields.NS])
-        if cause.charges[s].running == 1:
-            cause.charges[s].moved_ns = max(cause.charges[s].moved_ns, event[fields.NS])
-            judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
-        a = broker.attachments[a].next_of_connection
+    judge_consumers_of(broker, cause, c, event[fields.TS], event[fields.NS])
