@@ -50,7 +50,8 @@ def compile_ends(arrays: dict[str, Array] | None = None) -> None:
 def rules_of_the_fold() -> list[tuple[Any, tuple[Any, ...]]]:
     """(rule, numba's types of its arguments) for every rule of a package that the fold calls. A rule asks for arguments by name."""
     types = _types_by_name(BrokerState(LAYOUT))
-    rules = [rule for package in PACKAGES for rule in vars(package.rules).values() if _is_rule(rule, package.rules.__name__)]
+    # A rule may have two names: one for each moment at which it is called.
+    rules = dict.fromkeys(rule for package in PACKAGES for rule in vars(package.rules).values() if _is_rule(rule, package.rules.__name__))
     return [(rule, tuple(types[name] for name in inspect.signature(rule.py_func).parameters)) for rule in rules]
 
 
