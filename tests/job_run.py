@@ -29,9 +29,10 @@ def tables_in(spark: SparkSession | None, warehouse: Warehouse, *, broker: str |
 
     Local tables are read without Spark: `spark` may be None.
     """
-    tables, among = {}, {"broker": [broker]} if broker is not None else None
+    tables = {}
+    among: dict[str, list[str]] | None = None if broker is None else {"broker": [broker]}
     for name in OUTCOME_TABLES:
-        rows = arrow_rows(spark, warehouse.table(name), among=among)  # type: ignore[arg-type]
+        rows = arrow_rows(spark, warehouse.table(name), among=among)
         table = [{column: _plain(value) for column, value in row.items()} for row in rows.to_pylist()]
         table.sort(
             key=lambda row: [(value is None, str(type(value)), value) if value is not None else (True, "", 0) for value in row.values()]

@@ -24,7 +24,9 @@ POLL_S = 0.02
 class LiveJob:
     """`./spark-submit.sh stream` without --once, in a process group of its own; killed at the end of the `with` if it still runs."""
 
-    def __init__(self, events: Path, warehouse: Warehouse, output: Path, *, conf: Mapping[str, str] | None = None, **settings: str) -> None:
+    def __init__(
+        self, events: Path | str, warehouse: Warehouse, output: Path, *, conf: Mapping[str, str] | None = None, **settings: str
+    ) -> None:
         """`conf` are Spark's settings beside the production's, `settings` the job's, with `__` for the dot of their keys."""
         self._warehouse = warehouse
         self._output = output

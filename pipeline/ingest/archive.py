@@ -3,7 +3,6 @@
 A file costs 0.05 ms of each listing. Spark's own `cleanSource` would also take files that are not wanted, half-written ones among them.
 """
 
-import json
 import re
 import shutil
 from collections.abc import Callable
@@ -11,11 +10,11 @@ from pathlib import Path
 
 from pipeline.faults import BadConfig
 from pipeline.sources.jsonl_files import JsonlFiles
-from pipeline.sources.listed_files import local_path
+from pipeline.sources.listed_files import ListedFile, files_in, local_path
 from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.sources.source import Source
 
-#: Takes the listing (JSON of path and length of each file) of a micro-batch that Spark has committed.
+#: Takes the listing that was kept of a micro-batch which Spark has committed.
 Archive = Callable[[str], None]
 _NAMES = ("a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.parquet")
 
@@ -34,15 +33,16 @@ def archive_of(source: Source, folder: Path | None) -> Archive | None:
         raise BadConfig(f"ingest.archive_folder {folder} lies in --events: its files would be read again; name a folder elsewhere")
 
     def archive(listing: str) -> None:
-        for path, length in json.loads(listing):
-            _move(Path(local_path(path)), length, folder)
+        for file in files_in(listing):
+            _move(file, folder)
 
     return archive
 
 
-def _move(file: Path, length: int, folder: Path) -> None:
+def _move(listed: ListedFile, folder: Path) -> None:
     """To its whole path below `folder`. A file that has grown stays: it is reported (ingest_files, fault 'grew')."""
-    if not file.exists() or file.stat().st_size != length:
+    file = Path(local_path(listed.path))
+    if not file.exists() or file.stat().st_size != listed.length:
         return
     target = folder / file.relative_to("/")
     try:

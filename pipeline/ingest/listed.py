@@ -19,10 +19,10 @@ def first_listed(spark: SparkSession, checkpoint: str, batch_id: int, over: Call
     folder = f"{checkpoint}/listed"
 
     def listed(text: str) -> str:
-        before = files.read(f"{folder}/{batch_id - 1}") if over is not None else None
-        if over is not None and before is not None:
-            over(before)
-        files.delete(f"{folder}/{batch_id - 1}")
+        before = f"{folder}/{batch_id - 1}"
+        if over is not None and (listing := files.read(before)) is not None:
+            over(listing)
+        files.delete(before)
         kept = files.read(f"{folder}/{batch_id}")
         if kept is None or not kept.endswith(_END):
             kept = text + _END

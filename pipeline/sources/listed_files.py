@@ -76,7 +76,12 @@ def files_of(batch: DataFrame, place: Place, planned: PlannedFiles, first_listed
     """
     listed = sorted((row.path, row.length) for row in batch.select("path", "length").collect())
     place.refuse_vanished(batch.sparkSession, set(planned()) - {path for path, _ in listed})
-    return [ListedFile(path, length) for path, length in json.loads(first_listed(json.dumps(listed)))]
+    return files_in(first_listed(json.dumps(listed)))
+
+
+def files_in(listing: str) -> list[ListedFile]:
+    """The files of a listing that `files_of` has kept."""
+    return [ListedFile(path, length) for path, length in json.loads(listing)]
 
 
 def opened_by_tasks(spark: SparkSession, files: Sequence[ListedFile], kind: Kind, limits: ParseLimits) -> RowReader:

@@ -6,7 +6,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/ingest_files` (
   `ingest_batch` BIGINT NOT NULL COMMENT 'micro-batch of the ingest query'
 )
 USING DELTA
-COMMENT 'One row per file that was read, and one per later fault of it (it grew after it was read). Of Kafka one per stretch of a partition that a micro-batch read.'
+COMMENT 'One row per file that was read. A file that grew after it was read has a second row. A topic of Kafka has a row per partition and micro-batch.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'source_file,fault',

@@ -17,8 +17,8 @@ NAMES = Table(
 
 INGEST_FILES = Table(
     "ingest_files",
-    "One row per file that was read, and one per later fault of it (it grew after it was read). Of Kafka one per stretch of a partition "
-    "that a micro-batch read.",
+    "One row per file that was read. A file that grew after it was read has a second row. A topic of Kafka has a row per partition and "
+    "micro-batch.",
     grain=("source_file", "fault"),
     # A topic that was made anew has the same offsets again.
     grain_where="source_file NOT LIKE 'kafka:%'",

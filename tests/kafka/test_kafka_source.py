@@ -77,7 +77,7 @@ def test_a_capture_gives_the_tables_of_its_file_also_when_the_driver_was_killed(
         kafka.send("capture", lines[partition::3], partition)
     of_file, of_topic = Warehouse(str(tmp_path / "file")), Warehouse(str(tmp_path / "topic"))
     assert stream_once(ROOT / "demo/y_incident/events.jsonl.gz", of_file, "--drain").code == 0
-    with LiveJob(address, of_topic, tmp_path / "said", kafka__max_records_per_batch="9000") as job:  # type: ignore[arg-type]
+    with LiveJob(address, of_topic, tmp_path / "said", kafka__max_records_per_batch="9000") as job:
         job.wait_until(lambda: job.commits("dispatch_events") >= 4, "some micro-batches are written")
     # LiveJob kills what still runs: with -9, amid a micro-batch.
     done = stream_once(address, of_topic, "--drain")
