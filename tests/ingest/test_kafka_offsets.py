@@ -36,6 +36,12 @@ def test_losses(read_to: dict[int, int], known_id: str, words: str, goes_on: dic
     assert (loss.words, loss.read_to) == (words, goes_on)
 
 
+def test_a_new_partition_has_lost_its_first_record_and_no_more() -> None:
+    loss = loss_of("t", {0: 3}, "id", TopicNow("id", {0: 0, 1: 1}, {0: 9, 1: 9}))
+    assert loss is not None
+    assert (loss.words, loss.read_to) == ("topic t: partition 1 is new and lost the records 0 to 0: they expired", {0: 3, 1: 1})
+
+
 _OFFSETS = st.integers(0, 50)
 
 

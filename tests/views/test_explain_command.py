@@ -118,3 +118,11 @@ def test_a_wrong_window_is_named(text: str) -> None:
 
 def test_what_would_steer_a_terminal_is_shown_as_its_code() -> None:
     assert visible("a\x1b[31mb\u202ec — é ▄") == "a\\u001b[31mb\\u202ec — é ▄"
+
+
+def test_the_limiter_that_blocked_most_reads_comes_first(room: ReadingRoom) -> None:
+    uncovers = answer(room, ORDERS, "billing", None, None, timedelta(hours=1))["uncovers"]
+    assert [(one["reads"], one["wanted_entries"], one["granted_entries"], one["next_level"]) for one in uncovers] == [
+        (80, 8_000, 1_000, "broker"),
+        (20, 2_000, 2_000, None),
+    ]
