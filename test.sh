@@ -7,8 +7,8 @@
 #   ./test.sh crash            only tests that kill the job, 200 random kills among them (KILLS=20 KILL_SEED=7 for others)
 #   ./test.sh soak             only the test that lets stream, maintain and readers run together (SOAK_MINUTES=2 for less than ten)
 #   ./test.sh cluster          only tests on a cluster of Spark, which they start on this machine: five minutes on two cores
-#   ./test.sh broker           only tests beside a real Pulsar broker with the collector: 25 minutes on two cores. With names of scenarios
-#                              (tests/broker/scenarios) only those, 90 s each; --keep DIR keeps their logs and figures
+#   ./test.sh broker           only tests beside a real Pulsar broker with the collector: about half an hour on two cores. With names of
+#                              scenarios (tests/broker/scenarios) only those; --keep DIR keeps their logs and figures
 #   ./test.sh kafka            only tests beside a real Kafka broker, which they start on this machine; its jars are fetched once
 #   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given); -n 0: in one process
 set -euo pipefail

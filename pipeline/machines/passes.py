@@ -34,7 +34,7 @@ class Glance(NamedTuple):
 
 def glance(rows: Array) -> Glance:
     """A glance at int64 [n, LANE_COLUMNS]."""
-    return Glance(*_glance(np.ascontiguousarray(rows)))
+    return Glance(*map(int, _glance(np.ascontiguousarray(rows))))  # not compiled they would be numpy's, which no state's header can hold
 
 
 @compiled

@@ -1,5 +1,8 @@
 """The state blob is a published format: one of the released version opens and goes on; any other is refused with the way out."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,6 +46,17 @@ def test_a_blob_holds_the_whole_state() -> None:
     again = decode(encode(lane), SETTINGS)
     assert encode(lane) == encode(again)
     assert rest_of_the_log(lane) == rest_of_the_log(again)
+
+
+def test_rules_in_plain_python_leave_the_same_blob() -> None:
+    """What README promises to who debugs: the rules run under NUMBA_DISABLE_JIT=1."""
+    tests = Path(__file__).parents[1]
+    path = os.pathsep.join(map(str, (tests.parent, tests, tests / "lanes")))
+    program = "import sys; from test_codec import encode, half_way; sys.stdout.buffer.write(encode(half_way()))"
+    environ = {**os.environ, "PYTHONPATH": path, "NUMBA_DISABLE_JIT": "1"}
+    plain = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, check=False)
+    assert plain.returncode == 0, plain.stderr.decode()
+    assert plain.stdout == encode(half_way())
 
 
 def test_the_golden_blob_opens_and_goes_on() -> None:

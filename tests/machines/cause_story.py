@@ -43,6 +43,11 @@ class Story(Log):
             self.of_sub("ack", consumer=0, ack_type="individual", ledger=5, entry=entry)
         return self
 
+    def loses(self, second: float) -> "Story":
+        """What happened then is not in the log."""
+        self.events = [event for event in self.events if event["ts"] - self.events[0]["ts"] != round(second * 1_000_000)]
+        return self
+
     def beats(self, *seconds: float) -> "Story":
         for second in seconds:
             self.at(second).add("heartbeat", dropped=0)

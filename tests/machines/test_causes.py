@@ -1,5 +1,6 @@
 """Each cause by small logs: what happened, and how many seconds of the backlog are charged to what (docs/causes.md)."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -212,9 +213,14 @@ def test_a_seek_ends_the_backlog_or_begins_one() -> None:
 def test_events_lost_make_the_stretch_unknown_until_the_next_read() -> None:
     story = Story().puts(4).reads(permits=0)
     story.beats(2, 3).at(4).reads(permits=0)
-    story.beats(6)
-    story.events = [event for event in story.events if event["ts"] - story.events[0]["ts"] != 2_000_000]
-    assert charged(story) == {("unknown", "events_lost"): 4, ("no_permits",): 2}
+    assert charged(story.beats(6).loses(2)) == {("unknown", "events_lost"): 4, ("no_permits",): 2}
+
+
+@pytest.mark.parametrize(("entries", "cause"), [(100, ("unknown", "events_lost")), (101, ("catching_up",))])
+def test_after_a_loss_more_must_wait_than_the_lost_event_can_have_delivered(entries: int, cause: tuple[str, ...]) -> None:
+    """The largest read asked for a hundred."""
+    story = Story().puts(entries).beats(2, 3).at(4).reads().beats(6)
+    assert charged(story.loses(2)) == Counter({("unknown", "events_lost"): 4}) + Counter({cause: 2})
 
 
 def test_a_cursor_that_was_met_in_mid_life_has_no_known_consumers() -> None:

@@ -71,6 +71,12 @@ def test_where_both_dimensions_ran_out_the_other_one_is_next() -> None:
     assert margins(story.events) == {("broker", "msg", "broker", "bytes"): (1, 100, 5_000_000, 0, 0)}
 
 
+def test_after_a_loss_they_are_not_complete() -> None:
+    story = Story().puts(5).beats(1, 2).at(3).reads(broker_msgs=-1, broker_bytes=-1, topic_msgs=0, topic_bytes=-1)
+    assert [row["complete"] for row in tables_of(story.events)["limiter_margins"]] == [True]
+    assert [row["complete"] for row in tables_of(story.loses(1).events)["limiter_margins"]] == [False]
+
+
 def test_a_log_without_answers_has_margins_too() -> None:
     story = limited(topic=2, subscription=3).reads().gives(2)
     story.at(0.1).reads()
