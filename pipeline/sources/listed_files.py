@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from pipeline.parse.line import ParseLimits
 from pipeline.sources.named import TaskNames
-from pipeline.sources.place import LISTED, Place
+from pipeline.sources.place import LISTED, MAY_BE_GONE, Place
 from pipeline.sources.source import Batches, FirstListed, InTask, PlannedFiles, RowReader, task_of
 
 #: Spark's file source ignores files that are older than this against the newest one seen; an archive's files are months apart.
@@ -64,6 +64,7 @@ def listed_stream(spark: SparkSession, place: Place, max_files: int, columns: Se
         .option("recursiveFileLookup", "true")
         .option("maxFilesPerTrigger", max_files)
         .option("maxFileAge", NEVER_TOO_OLD)
+        .options(**MAY_BE_GONE)  # of the wanted ones `files_of` notices
         .load(place.load)
     )
     return files.where(F.col("path").rlike(place.wanted)).select(*columns)

@@ -18,6 +18,8 @@ _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 _TOKENS = re.compile(r"\*\*/|\*\*|\[[!^]?[^\]]+\]|.", re.DOTALL)
 #: `binaryFile` lists files in any folder below, with their length; `content` is read only if a query asks for it.
 LISTED = "path string, modificationTime timestamp, length bigint, content binary"
+#: A listed file may be gone when Spark looks at it: moved to the archive, deleted, or renamed as it is whole now.
+MAY_BE_GONE = {"ignoreMissingFiles": "true"}
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Place:
     def listing(self, spark: SparkSession) -> DataFrame:
         """(file string, bytes long) of the wanted files that lie there now, empty files left out; a glob may match none."""
         try:
-            files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(self.load)
+            files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").options(**MAY_BE_GONE).load(self.load)
         except AnalysisException as refused:
             if refused.getCondition() != "PATH_NOT_FOUND":
                 raise

@@ -17,6 +17,8 @@ from pyspark.sql import SparkSession
 from pipeline.faults import BadConfig, BrokenInvariant
 from pipeline.ingest import micro_batch, query
 from pipeline.ingest.source_log import planned_files
+from pipeline.sources import jsonl_files, listed_files
+from pipeline.sources.place import find_place
 from pipeline.warehouse.layout import Warehouse
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
@@ -271,6 +273,34 @@ def test_a_file_of_another_name_that_vanished_is_nobody_s_loss(
             ingest.run()
     ingest.run()
     assert [row.seq for row in ingest.rows("dispatch_events", "seq")] == [1]
+
+
+def test_what_went_after_it_was_listed_and_before_it_was_looked_at_is_missed_only_if_it_is_wanted(
+    tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A half-written file gets its name just then, a file that was read goes to the archive: neither may end a live job."""
+    write(tmp_path / "e" / "a.jsonl", event(1) + b"\n")
+    ingest = ingest_into(tmp_path / "e")
+
+    def run_while_it_goes(name: str) -> None:
+        write(tmp_path / "e" / name, event(2) + b"\n")
+        with monkeypatch.context() as patch:
+            patch.setattr(jsonl_files, "files_of", partial(_after_its_end, tmp_path / "e" / name, listed_files.files_of))
+            ingest.run()
+
+    run_while_it_goes("b.jsonl.part")
+    assert [row.seq for row in ingest.rows("dispatch_events", "seq")] == [1]
+    with pytest.raises(StreamingQueryException, match=r"c\.jsonl was taken up to be read and is gone"):
+        run_while_it_goes("c.jsonl")
+
+
+def test_a_listing_goes_on_without_a_file_that_is_gone(spark: SparkSession, tmp_path: Path) -> None:
+    """The look for files that grew, each ten minutes, beside a job that moves files to the archive."""
+    for name in ("a.jsonl", "b.jsonl"):
+        write(tmp_path / "e" / name, event(1) + b"\n")
+    listing = find_place(spark, str(tmp_path / "e"), (".jsonl",)).listing(spark)
+    (tmp_path / "e" / "a.jsonl").unlink()
+    assert [row.file for row in listing.collect()] == [f"file:{tmp_path}/e/b.jsonl"]
 
 
 def _after_its_end(file: Path, write_bronze: Callable, *arguments: object) -> object:
