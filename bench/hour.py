@@ -1,7 +1,7 @@
 """Does a live job stay as it is? An hour at one file a second: seconds per micro-batch, lag and memory, first ten minutes against last ten.
 
-The log is simulated (busy_hour.toml): a thousand topics on four brokers, 4,300 events a second, as quick as life. `maintain` runs beside
-the job after half of the time.
+The log is simulated (busy_hour.toml): a thousand topics on four brokers, 4,300 events a second, as quick as life. Files that are read leave the
+folder, as for any job that runs for days. `maintain` runs beside the job after half of the time.
 """
 
 import heapq
@@ -43,7 +43,7 @@ def bench_hour(folder: Path, minutes: int = 60) -> dict[str, Any]:
     events = folder / "events"
     events.mkdir()
     print(f"{sum(counts):,} events in {len(counts)} files", flush=True)
-    job = started(events, folder)
+    job = started(events, folder, "--set", f"ingest.archive_folder={folder / 'read'}")
     memory = _Memory(job.pid)
     renamed: list[float] = []
     upkeep: subprocess.Popen[bytes] | None = None
@@ -51,6 +51,8 @@ def bench_hour(folder: Path, minutes: int = 60) -> dict[str, Any]:
         began = time.monotonic()
         for number in range(len(counts)):
             time.sleep(max(0.0, began + number - time.monotonic()))
+            if job.poll() is not None:
+                raise SystemExit(f"the job ended with {job.returncode}: {folder}/job.log")
             (coming / f"{number:05}.jsonl.zst").rename(events / f"{number:05}.jsonl.zst")
             renamed.append(time.time())
             if number == len(counts) // 2:

@@ -122,9 +122,9 @@ def _renamed(file: Path, events: Path) -> int:
     return count
 
 
-def started(events: Path, folder: Path) -> "subprocess.Popen[bytes]":
+def started(events: Path, folder: Path, *options: str) -> "subprocess.Popen[bytes]":
     """The job as a user starts it, live on `events`, its warehouse and its output in `folder`; a process group of its own."""
-    command = [str(ROOT / "spark-submit.sh"), "stream", "--events", str(events), "--warehouse", str(folder / "warehouse")]
+    command = [str(ROOT / "spark-submit.sh"), "stream", "--events", str(events), "--warehouse", str(folder / "warehouse"), *options]
     environ = {key: value for key, value in os.environ.items() if key not in ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")}
     with (folder / "job.log").open("wb") as output:
         return subprocess.Popen([*command, "--master", "local[2]"], stdout=output, stderr=output, env=environ, start_new_session=True)
