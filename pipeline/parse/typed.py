@@ -8,7 +8,7 @@ import datetime
 import decimal
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,16 +104,25 @@ def _replaced(events: pa.RecordBatch, odd: Ints, slow: SlowRows) -> pa.RecordBat
     """The rows `odd` left out; where one is an event, that one in its place."""
     columns = event_table(slow.events)
     filled = _without_line(columns.num_rows)
-    single = pa.Table.from_arrays([filled.get(name, columns[name]) for name in EVENT_SCHEMA.names], schema=EVENT_SCHEMA)
-    single_at = {place: number for number, place in enumerate(slow.event_at)}
-    pieces, first = [single.slice(0, 0)], 0
+    single = [filled[name] if name in filled else columns[name].combine_chunks() for name in EVENT_SCHEMA.names]
+    # Mostly each odd row is an event, with the values that it has as a row: a copy of all columns would cost as much as their check.
+    values = [
+        column if column.take(odd).equals(replacement) else _with(column, odd, slow.event_at, replacement)
+        for column, replacement in zip(events.columns, single, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(values, schema=EVENT_SCHEMA)
+
+
+def _with(column: pa.Array, odd: Ints, kept: Sequence[int], replacement: pa.Array) -> pa.Array:
+    """The column without the rows `odd`; those `kept` of them replaced, one by one."""
+    single_at = {place: number for number, place in enumerate(kept)}
+    pieces, first = [], 0
     for place in odd.tolist():
-        pieces.append(pa.Table.from_batches([events.slice(first, place - first)]))
+        pieces.append(column.slice(first, place - first))
         if place in single_at:
-            pieces.append(single.slice(single_at[place], 1))
+            pieces.append(replacement.slice(single_at[place], 1))
         first = place + 1
-    whole = pa.concat_tables([*pieces, pa.Table.from_batches([events.slice(first)])])
-    return pa.RecordBatch.from_arrays([column.combine_chunks() for column in whole.columns], schema=EVENT_SCHEMA)
+    return pa.concat_arrays([*pieces, column.slice(first)])
 
 
 def _without_line(rows: int) -> dict[str, pa.Array]:
@@ -158,12 +167,14 @@ def _has_columns(shape: TypeShape, columns: dict[str, pa.Array]) -> bool:
 
 def _short_rows(columns: dict[str, pa.Array], rows: int, limits: ParseLimits) -> npt.NDArray[np.bool_]:
     """Rows whose texts are surely within every limit, also when the row is written as a line."""
+    most = min((limits.max_line_bytes - _BYTES_BESIDE_TEXT) // _BYTES_PER_BYTE, limits.max_text_bytes)
+    lengths = [pc.binary_length(column) for column in columns.values() if column.type == pa.string()]
+    if sum(pc.max(length).as_py() or 0 for length in lengths) <= most:  # of the longest texts, which mostly are of different rows
+        return np.ones(rows, dtype=np.bool_)
     together = np.zeros(rows, dtype=np.int64)
-    for column in columns.values():
-        if column.type == pa.string():
-            together += pc.fill_null(pc.binary_length(column), 0).to_numpy(zero_copy_only=False)
-    short: npt.NDArray[np.bool_] = together * _BYTES_PER_BYTE + _BYTES_BESIDE_TEXT <= limits.max_line_bytes
-    return short & (together <= limits.max_text_bytes)
+    for length in lengths:
+        together += pc.fill_null(length, 0).to_numpy(zero_copy_only=False)
+    return together <= most
 
 
 def _good_rows(shape: TypeShape, columns: dict[str, pa.Array], at: Ints, keys: Ints) -> tuple[pa.Table, npt.NDArray[np.bool_]]:

@@ -104,6 +104,7 @@ def test_missing_and_narrow_columns_are_read(capture_lines: list[bytes]) -> None
         ({"seq": "5"}, {}),
         ({"v": 2}, {}),
         ({"topic": "t" * 70_000}, {}),
+        ({"broker": "b" * 70_000}, {}),
         ({"topic": 'quote " and \\ and \n'}, {}),
         ({"topic": "t", "cause": "\x00\x1f" * 100}, {}),
         ({"dropped": 2**63}, {"dropped": pa.uint64()}),
