@@ -1,6 +1,7 @@
 """spark-submit.sh before it starts anything: help, wrong arguments, a machine that lacks something. Seconds, no network, no Spark."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -91,6 +92,13 @@ def test_a_spark_home_of_another_version_is_refused(tmp_path: Path) -> None:
     done = run(["demo"], tmp_path, SPARK_HOME=str(tmp_path))
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "is not Spark 4.2.0" in done.stderr
+
+
+def test_executors_have_as_many_pools_of_memory_as_the_driver() -> None:
+    script, conf = ((ROOT / name).read_text(encoding="utf-8") for name in ("spark-submit.sh", "conf/spark-defaults.conf"))
+    driver = re.findall(r"^export MALLOC_ARENA_MAX=\$\{MALLOC_ARENA_MAX:-(\d+)\}$", script, re.M)
+    assert len(driver) == 1
+    assert driver == re.findall(r"^spark\.executorEnv\.MALLOC_ARENA_MAX\s+(\d+)$", conf, re.M)
 
 
 def copied_project(folder: Path) -> Path:
