@@ -123,8 +123,8 @@ def probe(
 
 def brokers_at(look: "Look", at_us: int, broker: str | None, topic: str | None) -> list[LivingBroker]:
     """Per broker its last epoch that began until the instant. With `topic` only where its log knows that topic."""
-    from pipeline.warehouse.literals import quoted
     from schemas.events import CODES
+    from schemas.render.ddl import quoted
 
     of_topic = "true" if topic is None else f"coalesce(max(topic = {quoted(topic)}), false)"
     epochs = look.rows(

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from pipeline.backfill.stretch import Mark
 from pipeline.warehouse.layout import Warehouse
-from schemas.render.ddl import quoted
+from schemas.render.ddl import is_among
 
 _PLACE = ["broker", "epoch", "seq"]
 _Epoch = tuple[str, int]
@@ -23,7 +23,7 @@ def first_uncounted(spark: SparkSession, warehouse: Warehouse, brokers: Collecti
     if not brokers:
         return {}
     bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
-    own = bronze.where(f"broker IN ({', '.join(map(quoted, brokers))})").select(*_PLACE, "ingest_batch")
+    own = bronze.where(is_among("broker", brokers)).select(*_PLACE, "ingest_batch")
     marks = spark.read.format("delta").load(warehouse.table("lane_snapshots")).groupBy("broker", "epoch")
     reached = marks.agg(F.max("next_seq").alias("reached"))
     late = spark.read.format("delta").load(warehouse.table("late_events")).select(*_PLACE)

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from pipeline.faults import BadConfig
 from pipeline.verdict.margins import margins_query
-from pipeline.warehouse.literals import instant, quoted
+from pipeline.warehouse.literals import instant
 from pipeline.warehouse.look import Queries
+from schemas.render.ddl import quoted
 
 Row = dict[str, Any]
 #: A topic, and a subscription of it.

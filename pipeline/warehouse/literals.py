@@ -1,11 +1,6 @@
-"""Values in Spark's SQL."""
+"""Times in Spark's SQL."""
 
 from datetime import datetime
-
-
-def quoted(text: str) -> str:
-    """A text."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def instant(at: datetime) -> str:

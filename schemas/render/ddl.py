@@ -1,6 +1,6 @@
 """A declared table as the Delta DDL that creates it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from schemas.field import Field, Table
 
@@ -53,6 +53,11 @@ def properties(table: Table) -> dict[str, str]:
 def quoted(text: str) -> str:
     """`text` as a SQL string literal."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def is_among(column: str, texts: Collection[str]) -> str:
+    """SQL that is true where the column is one of the texts, of which there must be one."""
+    return f"{column} IN ({', '.join(map(quoted, texts))})"
 
 
 def delta_path(path: str) -> str:
