@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.backfill.compare import compare
@@ -16,7 +16,7 @@ from pipeline.backfill.ledger import append_entries
 from pipeline.backfill.live import LiveLanes
 from pipeline.backfill.plan import plan
 from pipeline.backfill.run import Done, Run
-from pipeline.backfill.slices import few_rows_of, rows_of
+from pipeline.backfill.slices import Rows, few_rows_of, framed, is_without_rows, rows_of
 from pipeline.backfill.staging import stage, staged_late_events, staged_tables
 from pipeline.backfill.stretch import Dates
 from pipeline.backfill.swap import mark_late_events, swap
@@ -27,7 +27,7 @@ from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import newest_version
 from schemas.field import Table
-from schemas.render.spark import struct
+from schemas.render.arrow import arrow_schema
 
 #: Comparing a table, and a commit, are several small jobs of Spark, each of which waits for the driver more than it works.
 TABLES_AT_ONCE = 4
@@ -171,28 +171,28 @@ def _count(dates: Sequence[Dates]) -> str:
 
 
 def _compare_and_swap(
-    spark: SparkSession, warehouse: Warehouse, run: Run, dates: list[Dates], reasons: dict[str, str], computed: dict[str, DataFrame]
+    spark: SparkSession, warehouse: Warehouse, run: Run, dates: list[Dates], reasons: dict[str, str], computed: dict[str, Rows]
 ) -> list[Done]:
     finished = {one.broker: Done(Due(one, reasons[one.broker]), {}, {}) for one in dates}
     versions = {table.name: newest_version(spark, warehouse.table(table.name)) for table in run.tables}
 
-    def of_table(table: Table) -> DataFrame:
-        return computed[table.name] if table.name in computed else spark.createDataFrame([], struct(table.fields))
+    def of_table(table: Table) -> Rows:
+        return computed[table.name] if table.name in computed else arrow_schema(table.fields).empty_table()
 
     def compared(table: Table) -> dict[str, Difference]:
         uri, version = warehouse.table(table.name), versions[table.name]
-        found = few_rows_of(spark, uri, version, table, dates)
+        found = few_rows_of(uri, version, table, dates)
         if found is None:
             found = rows_of(spark.read.format("delta").option("versionAsOf", version).load(uri), table, dates)
-        if table.name not in computed and found.isEmpty():  # most tables of a quiet date: a join of nothing costs as much as any
+        if table.name not in computed and is_without_rows(found):  # most tables of a quiet date: a join of nothing costs as much as any
             return {one.broker: Difference() for one in dates}
-        return compare(found, of_table(table), table, dates)
+        return compare(spark, found, of_table(table), table, dates)
 
     def swapped(table: Table) -> None:
         for broker, one in finished.items():
             if one.differences[table.name].dates:
                 run.before_swap()
-                swap(of_table(table), warehouse, table, broker, one.differences[table.name].dates)
+                swap(framed(spark, of_table(table), table), warehouse, table, broker, one.differences[table.name].dates)
 
     run.step(f"{_count(dates)} computed; comparing {len(run.tables)} tables")
     with ThreadPoolExecutor(TABLES_AT_ONCE) as threads:

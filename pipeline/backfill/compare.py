@@ -5,26 +5,24 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import and_
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pipeline.backfill.compare_few import compare_few
+from pipeline.backfill.compare_few import NOT_SHOWN, compare_few, held
 from pipeline.backfill.difference import EXAMPLES, Difference
-from pipeline.backfill.slices import dated
+from pipeline.backfill.slices import Rows, dated, framed
 from pipeline.backfill.stretch import Dates
 from schemas.field import Table
-from schemas.outcomes import PAYLOAD
-
-#: Too long to be shown.
-NOT_SHOWN = (PAYLOAD,)
 
 
-def compare(found: DataFrame, computed: DataFrame, table: Table, asked: Sequence[Dates]) -> dict[str, Difference]:
+def compare(spark: SparkSession, found: Rows, computed: Rows, table: Table, asked: Sequence[Dates]) -> dict[str, Difference]:
     """Differences by broker between rows that are there and rows that were computed; both are of the dates alone."""
-    few = compare_few(found, computed, table, asked)
+    there, now = held(found, table), held(computed, table)
+    few = None if there is None or now is None else compare_few(there, now, table, asked)
     if few is not None:
         return few
-    beside = _side_by_side(dated(found, table), dated(computed, table), table)
+    before, after = (dated(framed(spark, side, table), table) for side in (found, computed))
+    beside = _side_by_side(before, after, table)
     differences = {one.broker: Difference() for one in asked}
     for row in beside.groupBy("broker", "_date", "difference").count().collect():
         differences[row["broker"]].add(row["difference"], row["count"], row["_date"])

@@ -5,37 +5,39 @@ from datetime import date, datetime
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
 
 from pipeline.backfill.difference import EXAMPLES, Difference
-from pipeline.backfill.slices import HELD_ROWS, date_columns
+from pipeline.backfill.slices import HELD_ROWS, Rows, date_columns
 from pipeline.backfill.stretch import Dates
 from schemas.field import Table
 from schemas.outcomes import PAYLOAD
 from schemas.render.arrow import arrow_schema
 
+#: Too long to be shown.
+NOT_SHOWN = (PAYLOAD,)
 _Row = dict[str, Any]
 
 
-def compare_few(found: DataFrame, computed: DataFrame, table: Table, asked: Sequence[Dates]) -> dict[str, Difference] | None:
-    """What `compare` gives, where both sides are few rows and have each key once; else None."""
+def held(rows: Rows, table: Table) -> pa.Table | None:
+    """The rows as the driver holds them; None if they are many, or may be large: a few states may have more bytes than the driver takes."""
+    if isinstance(rows, pa.Table):
+        return rows
     if PAYLOAD in table.names:
-        return None  # a few states may have more bytes than the driver takes
-    sides: list[pa.Table] = []
-    for frame in (found, computed):
-        rows = frame.limit(HELD_ROWS + 1).toArrow()
-        if rows.num_rows > HELD_ROWS:
-            return None
-        sides.append(rows.select(table.names).cast(arrow_schema(table.fields)))
+        return None
+    few = rows.limit(HELD_ROWS + 1).toArrow()
+    return None if few.num_rows > HELD_ROWS else few.select(table.names).cast(arrow_schema(table.fields))
+
+
+def compare_few(found: pa.Table, computed: pa.Table, table: Table, asked: Sequence[Dates]) -> dict[str, Difference] | None:
+    """What `compare` gives, of sides that the driver holds and that have each key once; else None."""
     differences = {one.broker: Difference() for one in asked}
-    before, after = sides
-    if _is_same(before, after, table):
-        for broker in before["broker"].to_pylist():
+    if _is_same(found, computed, table):
+        for broker in found["broker"].to_pylist():
             differences[broker].found += 1
             differences[broker].computed += 1
         return differences
-    there, now = _by_key(before, table), _by_key(after, table)
-    if len(there) < before.num_rows or len(now) < after.num_rows:
+    there, now = _by_key(found, table), _by_key(computed, table)
+    if len(there) < found.num_rows or len(now) < computed.num_rows:
         return None
     for key in sorted(there.keys() | now.keys(), key=str):
         _add_row(differences, table, now.get(key) or there[key], there.get(key), now.get(key))
@@ -63,7 +65,8 @@ def _add_row(differences: dict[str, Difference], table: Table, row: _Row, there:
 
 def _only(side: _Row | None, other: _Row | None, table: Table) -> _Row:
     """The values of one side that the other has not, without nulls, as JSON shows them."""
-    values = {name: value for name, value in (side or {}).items() if name not in table.grain and value is not None}
+    hidden = (*table.grain, *NOT_SHOWN)
+    values = {name: value for name, value in (side or {}).items() if name not in hidden and value is not None}
     return {name: _shown(value) for name, value in values.items() if other is None or other[name] != value}
 
 

@@ -4,13 +4,16 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from functools import reduce
 from operator import and_, or_
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.backfill.stretch import Dates
+from pipeline.sinks.few_outcomes import FEW_BYTES
 from pipeline.warehouse.local_tables import frame_of, local_folder, opened
 from schemas.field import Table
 from schemas.outcomes import PAYLOAD
@@ -21,6 +24,8 @@ from schemas.tables.lane_snapshots import LANE_SNAPSHOTS
 
 #: So many rows of a table, and what was computed of it, the driver holds and compares by itself.
 HELD_ROWS = 50_000
+#: Rows of a table: Spark's, or few that the driver holds, of which each use costs no job.
+Rows: TypeAlias = DataFrame | pa.Table
 #: Tables that are computed anew. Tables that record when events and requests came stay as they are. lane_snapshots is the last: until it is
 #: swapped, what went before can be found out again.
 SWAPPED_TABLES: tuple[Table, ...] = (
@@ -51,19 +56,41 @@ def rows_of(rows: DataFrame, table: Table, asked: Iterable[Dates]) -> DataFrame:
     return rows.where(" OR ".join(f"({slice_condition(table, one.broker, one.first, one.last)})" for one in asked))
 
 
-def few_rows_of(spark: SparkSession, uri: str, version: int, table: Table, asked: Iterable[Dates]) -> DataFrame | None:
-    """The rows that belong to the dates in the table at `uri`, held by the driver: each use of them then costs no look into Delta's log.
+def is_without_rows(rows: Rows) -> bool:
+    """Whether there is no row."""
+    return rows.num_rows == 0 if isinstance(rows, pa.Table) else rows.isEmpty()
 
-    None where rows are many, may be large, or lie where the driver does not read.
-    """
+
+def framed(spark: SparkSession, rows: Rows, table: Table) -> DataFrame:
+    """Rows of the table as Spark's."""
+    return frame_of(spark, rows, table) if isinstance(rows, pa.Table) else rows
+
+
+def held_rows_of(rows: pa.Table, table: Table, asked: Iterable[Dates]) -> pa.Table:
+    """`rows_of`, of rows that the driver holds."""
+    return rows.filter(_any_of(table, asked))
+
+
+def few_rows_of(uri: str, version: int, table: Table, asked: Iterable[Dates]) -> pa.Table | None:
+    """The rows that belong to the dates in the table at `uri`, held by the driver; None where they are many, large, or not on its disks."""
     folder = local_folder(uri)
-    if folder is None or PAYLOAD in table.names:
+    if folder is None:
         return None
-    wanted = reduce(or_, (_arrow_condition(table, one) for one in asked))
-    there = opened(folder, version).to_pyarrow_dataset()
-    if there.count_rows(filter=wanted) > HELD_ROWS:
+    there, wanted = opened(folder, version).to_pyarrow_dataset(), _any_of(table, asked)
+    if there.count_rows(filter=wanted) > HELD_ROWS or _payload_bytes(there, table, wanted) > FEW_BYTES:
         return None
-    return frame_of(spark, there.to_table(filter=wanted).cast(arrow_schema(table.fields)), table)
+    return there.to_table(filter=wanted).cast(arrow_schema(table.fields))
+
+
+def _payload_bytes(there: ds.Dataset, table: Table, wanted: pc.Expression) -> int:
+    if PAYLOAD not in table.names:
+        return 0
+    lengths = there.to_table(columns={"bytes": pc.binary_length(pc.field(PAYLOAD))}, filter=wanted)["bytes"]
+    return pc.sum(lengths, min_count=0).as_py()
+
+
+def _any_of(table: Table, asked: Iterable[Dates]) -> pc.Expression:
+    return reduce(or_, (_arrow_condition(table, one) for one in asked))
 
 
 def _arrow_condition(table: Table, dates: Dates) -> pc.Expression:

@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from datetime import date
 from functools import partial
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.backfill.refold import refold
-from pipeline.backfill.slices import HELD_ROWS, SWAPPED_TABLES, rows_of
+from pipeline.backfill.slices import HELD_ROWS, SWAPPED_TABLES, Rows, held_rows_of, rows_of
 from pipeline.backfill.stretch import Dates, Stretch
 from pipeline.faults import BadWarehouse
 from pipeline.lanes.lane import LaneSettings
@@ -20,7 +21,7 @@ from pipeline.sinks.few_outcomes import FEW_BYTES, FewOutcomes, ids_in
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import arrow_rows, frame_of
+from pipeline.warehouse.local_tables import arrow_rows
 from schemas.field import Table
 from schemas.outcomes import KINDS, PAYLOAD
 from schemas.render.ddl import quoted
@@ -52,7 +53,7 @@ def stage(
         outcomes.write.partitionBy("kind").parquet(folder)
 
 
-def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked: list[Dates]) -> dict[str, DataFrame]:
+def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked: list[Dates]) -> dict[str, Rows]:
     """The staged rows of the dates, by table, as the tables have them; tables of which nothing was staged are left out.
 
     Raises BadWarehouse where an id has no name: ingest did not finish its micro-batch.
@@ -62,19 +63,20 @@ def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked:
     files = WarehouseFiles(spark)
     tables = [table for table in SWAPPED_TABLES if files.exists(f"{folder}/kind={KINDS[table.name]}")]
     count, state_bytes = staged.agg(F.count("*"), F.coalesce(F.sum(F.length(PAYLOAD)), F.lit(0))).collect()[0]
-    resolve = _few if count <= HELD_ROWS and state_bytes <= FEW_BYTES else _many
-    rows = resolve(spark, warehouse, staged, tables)
+    if count <= HELD_ROWS and state_bytes <= FEW_BYTES:
+        held = _few(spark, warehouse, staged, tables)
+        return {table.name: held_rows_of(held[table.name], table, asked) for table in tables}
+    rows = _many(spark, warehouse, staged, tables)
     return {table.name: rows_of(rows[table.name], table, asked) for table in tables}
 
 
-def _few(spark: SparkSession, warehouse: Warehouse, staged: DataFrame, tables: Iterable[Table]) -> dict[str, DataFrame]:
-    """By way of the driver: each use of these rows then costs no join."""
+def _few(spark: SparkSession, warehouse: Warehouse, staged: DataFrame, tables: Iterable[Table]) -> dict[str, pa.Table]:
     wide = staged.toArrow()
     outcomes = {table.name: narrow_rows(wide, table.name) for table in tables}
     few = FewOutcomes(outcomes, arrow_rows(spark, warehouse.table(NAMES.name), among={"id": ids_in(outcomes.values())}))
     if few.lacks_text():
         raise _names_are_missing(warehouse)
-    return {table.name: frame_of(spark, few.rows_of(table), table) for table in tables}
+    return {table.name: few.rows_of(table) for table in tables}
 
 
 def _many(spark: SparkSession, warehouse: Warehouse, staged: DataFrame, tables: Iterable[Table]) -> dict[str, DataFrame]:

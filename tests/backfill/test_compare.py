@@ -3,17 +3,21 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 import pipeline.backfill.compare_few
+import pipeline.backfill.slices
 from pipeline.backfill.compare import compare
-from pipeline.backfill.compare_few import compare_few
-from pipeline.backfill.slices import few_rows_of, rows_of
+from pipeline.backfill.compare_few import compare_few, held
+from pipeline.backfill.slices import few_rows_of, held_rows_of, rows_of
 from pipeline.backfill.stretch import Dates
 from pipeline.sinks.append import append_rows
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_tables import frame_of
 from schemas.field import Table
+from schemas.render.arrow import arrow_schema
 from schemas.render.ddl import create_table
 from schemas.render.spark import struct
 from schemas.tables import TABLES_BY_NAME
@@ -35,20 +39,17 @@ FOUND = [gap("a", 1), gap("a", 2), gap("a", 3, after=None), gap("a", 4), *(gap("
 COMPUTED = [gap("a", 1), gap("a", 2, 7), gap("a", 5, after=TUESDAY), gap("a", 4), gap("c", 9)]
 
 
-def compared(spark: SparkSession, found: list[dict[str, Any]], computed: list[dict[str, Any]], table: Table = GAPS) -> dict[str, Any]:
-    sides = [
-        spark.createDataFrame([tuple(row[name] for name in table.names) for row in rows], struct(table.fields), verifySchema=False)
-        for rows in (found, computed)
-    ]
-    return compare(*sides, table, ASKED)
+def arrow(rows: list[dict[str, Any]], table: Table = GAPS) -> pa.Table:
+    return pa.Table.from_pylist(rows, schema=arrow_schema(table.fields))
 
 
-@pytest.mark.parametrize("few", [True, False], ids=["driver", "spark"])
+@pytest.mark.parametrize(("in_driver", "at_most"), [(True, 0), (False, 10), (False, 9)], ids=["held", "few of spark", "spark"])
 def test_every_difference_is_counted_with_its_date_and_some_are_shown(
-    spark: SparkSession, few: bool, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, in_driver: bool, at_most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline.backfill.compare_few, "HELD_ROWS", 10 if few else 9)
-    differences = compared(spark, FOUND, COMPUTED)
+    monkeypatch.setattr(pipeline.backfill.compare_few, "HELD_ROWS", at_most)
+    given = arrow if in_driver else lambda rows: frame_of(spark, arrow(rows), GAPS)
+    differences = compare(spark, given(FOUND), given(COMPUTED), GAPS, ASKED)
     a, b, c = (differences[broker] for broker in "abc")
     assert (a.found, a.computed, a.added, a.removed, a.changed, a.dates) == (4, 4, 1, 1, 1, {date(2026, 1, 5), date(2026, 1, 6)})
     assert (b.found, b.computed, b.added, b.removed, b.changed, b.dates) == (5, 0, 0, 5, 0, {date(2026, 1, 5)})
@@ -62,18 +63,41 @@ def test_every_difference_is_counted_with_its_date_and_some_are_shown(
 
 
 def test_equal_rows_in_another_order_do_not_differ(spark: SparkSession) -> None:
-    differences = compared(spark, FOUND, FOUND[::-1])
+    differences = compare(spark, arrow(FOUND), arrow(FOUND[::-1]), GAPS, ASKED)
     assert {broker: (one.found, one.computed, one.dates) for broker, one in differences.items()} == {
         "a": (4, 4, set()), "b": (5, 5, set()), "c": (1, 1, set()),
     }  # fmt: skip
 
 
-def test_rows_with_one_key_and_rows_with_states_are_left_to_spark(spark: SparkSession) -> None:
-    twice, none = (spark.createDataFrame([tuple(row.values()) for row in rows], struct(GAPS.fields)) for rows in ([gap("a", 1)] * 2, []))
+def test_rows_with_one_key_and_states_that_the_driver_does_not_hold_are_left_to_spark(spark: SparkSession) -> None:
+    twice, none = arrow([gap("a", 1)] * 2), arrow([])
     assert compare_few(twice, none, GAPS, ASKED) is None
     assert compare_few(none, none, GAPS, ASKED) is not None
-    empty = spark.createDataFrame([], struct(SNAPSHOTS.fields))
-    assert compare_few(empty, empty, SNAPSHOTS, ASKED) is None
+    assert (compare(spark, twice, none, GAPS, ASKED)["a"].found, compare(spark, none, none, GAPS, ASKED)["a"].found) == (2, 0)
+    assert held(spark.createDataFrame([], struct(SNAPSHOTS.fields)), SNAPSHOTS) is None
+
+
+def snapshot(state: bytes, next_seq: int = 9) -> dict[str, Any]:
+    return {
+        "broker": "a", "epoch": 1, "mark": "day", "event_date": MONDAY.date(), "next_seq": next_seq,
+        "digest": 7, "began_from": 0, "state": state,
+    }  # fmt: skip
+
+
+def test_states_are_compared_and_never_shown(spark: SparkSession) -> None:
+    found, computed = (arrow([snapshot(state)], SNAPSHOTS) for state in (b"before", b"now"))
+    (shown,) = compare(spark, found, computed, SNAPSHOTS, ASKED)["a"].examples
+    assert (shown["difference"], shown["there"], shown["now"]) == ("changed", {}, {})
+
+
+def test_states_of_many_bytes_are_not_held(spark: SparkSession, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    uri = warehouse.table(SNAPSHOTS.name)
+    spark.sql(create_table(SNAPSHOTS, uri))
+    append_rows(spark, warehouse, SNAPSHOTS, [snapshot(b"12345", 9), snapshot(b"12345", 10)])
+    for bytes_held, held_rows in ((10, 2), (9, None)):
+        monkeypatch.setattr(pipeline.backfill.slices, "FEW_BYTES", bytes_held)
+        found = few_rows_of(uri, 1, SNAPSHOTS, ASKED)
+        assert (found if found is None else found.num_rows) == held_rows
 
 
 def test_the_driver_reads_the_rows_that_spark_would(spark: SparkSession, warehouse: Warehouse) -> None:
@@ -85,7 +109,9 @@ def test_the_driver_reads_the_rows_that_spark_would(spark: SparkSession, warehou
     append_rows(spark, warehouse, GAPS, [*rows, gap("a", 20, after=None, before=moments[1]), gap("a", 21, after=None, before=moments[0])])
     append_rows(spark, warehouse, GAPS, [gap("a", 30)])
     asked = [Dates("a", MONDAY.date(), TUESDAY.date())]
-    first = few_rows_of(spark, uri, 1, GAPS, asked)
+    first = few_rows_of(uri, 1, GAPS, asked)
     by_spark = rows_of(spark.read.format("delta").option("versionAsOf", 1).load(uri), GAPS, asked)
     assert first is not None
-    assert sorted(row.from_seq for row in first.collect()) == sorted(row.from_seq for row in by_spark.collect()) == [1, 2, 3, 4, 20]
+    assert sorted(first["from_seq"].to_pylist()) == sorted(row.from_seq for row in by_spark.collect()) == [1, 2, 3, 4, 20]
+    assert held_rows_of(first, GAPS, asked) == first
+    assert held_rows_of(first, GAPS, [Dates("x", MONDAY.date(), TUESDAY.date())]).num_rows == 0
