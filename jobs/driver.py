@@ -17,7 +17,7 @@ from jobs import VERSION
 from jobs.processes import is_alive, process_start, utc_now
 from jobs.reader import refuse_missing
 from jobs.shared_paths import refuse_unshared
-from pipeline.reading.by_spark import SparkLook
+from pipeline.reading.beside_spark import look_beside
 from pipeline.run_context import RunContext
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.guard import check_checkpoint
@@ -102,7 +102,7 @@ def open_for_writing(spark: SparkSession, warehouse: Warehouse) -> Iterator[Open
     stop = StopRequest(stop_file)
     with _signals_heard(stop), locked(spark, warehouse, run_id) as lock:
         stop_file.clear()
-        look = SparkLook(spark, warehouse)
+        look = look_beside(spark, warehouse)
         for query in QUERIES:
             check_checkpoint(look, query)
         create_missing_tables(spark, warehouse)

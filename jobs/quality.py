@@ -59,7 +59,7 @@ def judge_warehouse(spark: Any, uri: str, tables: Sequence[str], docs: Path | No
     from pipeline.quality.judge import judge
     from pipeline.quality.results import append_verdicts
     from pipeline.quality.validation import Validation
-    from pipeline.reading.by_spark import SparkLook
+    from pipeline.reading.beside_spark import look_beside
     from pipeline.warehouse.newest_cut import newest_cut
     from pipeline.warehouse.tables import make_report_table
     from schemas.tables.quality import QUALITY_RESULTS
@@ -69,7 +69,7 @@ def judge_warehouse(spark: Any, uri: str, tables: Sequence[str], docs: Path | No
     # A session of its own: the views of this cut must not stay in one that goes on.
     session = spark.newSession()
     make_report_table(session, warehouse, QUALITY_RESULTS)
-    cut = newest_cut(SparkLook(session, warehouse))
+    cut = newest_cut(look_beside(session, warehouse))
     validation = Validation(run_id, run_at)
     verdicts = []
     for verdict in judge(session, warehouse, cut, tables, validation):

@@ -10,7 +10,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from pipeline.backfill.stretch import Dates
+from pipeline.reading.beside_spark import look_beside
 from pipeline.warehouse.layout import Warehouse
+
+_NEWEST_STATES = """
+    SELECT broker, epoch, max_by(digest, CASE WHEN mark = 'day' THEN next_seq END) AS digest FROM lane_snapshots GROUP BY broker, epoch
+    HAVING NOT bool_or(mark IN ('ended', 'drained')) AND bool_or(mark = 'day')"""
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,9 @@ class Due:
 
 def late_dates(spark: SparkSession, warehouse: Warehouse, ingest_batch: int) -> list[Due]:
     """Runs of dates of which late events wait, that came until micro-batch `ingest_batch` of ingest."""
+    waits = f"SELECT count(*) AS events FROM late_events WHERE backfilled_by IS NULL AND ingest_batch <= {ingest_batch}"
+    if not look_beside(spark, warehouse).rows(waits)[0]["events"]:
+        return []  # mostly; where they belong costs Spark a join
     dates: dict[str, set[date]] = defaultdict(set)
     for row in waiting_events(spark, warehouse, ingest_batch).select("broker", "date").distinct().collect():
         dates[row.broker].add(row.date)
@@ -59,11 +67,7 @@ def carried_dates(spark: SparkSession, warehouse: Warehouse) -> list[Due]:
 
 def newest_states(spark: SparkSession, warehouse: Warehouse) -> dict[tuple[str, int], int]:
     """Digest of the newest snapshot of each epoch that goes on, by broker and epoch."""
-    snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots"))
-    is_over = F.bool_or(F.col("mark").isin("ended", "drained")).alias("is_over")
-    newest = F.max_by("digest", F.when(F.col("mark") == "day", F.col("next_seq"))).alias("digest")
-    rows = snapshots.groupBy("broker", "epoch").agg(is_over, newest).where("NOT is_over AND digest IS NOT NULL").collect()
-    return {(row.broker, row.epoch): row.digest for row in rows}
+    return {(row["broker"], row["epoch"]): row["digest"] for row in look_beside(spark, warehouse).rows(_NEWEST_STATES)}
 
 
 def open_dates(spark: SparkSession, warehouse: Warehouse, held: Collection[tuple[str, int]], late: Iterable[Due]) -> list[Due]:

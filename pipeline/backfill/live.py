@@ -14,7 +14,7 @@ from pipeline.backfill.run import Run
 from pipeline.backfill.stretch import FIRST_SEQ
 from pipeline.lanes.control import Order, broker_ids, issue, seed_orders
 from pipeline.lanes.operator import OUTPUT_TYPE
-from pipeline.reading.by_spark import SparkLook
+from pipeline.reading.beside_spark import look_beside
 from pipeline.sinks.outcomes import output_column
 from pipeline.warehouse.guard import newest_batches
 from pipeline.warehouse.layout import Warehouse
@@ -129,7 +129,7 @@ class LiveLanes:
 
     def _answers(self) -> Mapping[tuple[str, int, str], int]:
         """next_seq by (broker, epoch, answer), out of whole micro-batches of lanes alone: then their rows are there, too."""
-        batches = newest_batches(SparkLook(self.spark, self.warehouse), "lanes")
+        batches = newest_batches(look_beside(self.spark, self.warehouse), "lanes")
         version = batches[0]["table_versions"].get(LANE_ANSWERS.name) if batches else None
         if version is None:
             return {}

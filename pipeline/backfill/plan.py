@@ -1,7 +1,7 @@
 """Which stretches of which epochs give the rows of dates, asked of dispatch_events and lane_snapshots."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -11,7 +11,10 @@ from pyspark.sql import functions as F
 from pipeline.backfill.slices import rows_of
 from pipeline.backfill.stretch import FIRST_SEQ, Dates, EpochSpan, Mark, NotClosed, Stretch, stretch_of
 from pipeline.backfill.uncounted import counted_marks, first_uncounted
+from pipeline.reading.beside_spark import look_beside
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.look import Look
+from schemas.render.ddl import is_among
 from schemas.tables import TABLES_BY_NAME
 
 _DATES = "broker string, first date, last date"
@@ -40,11 +43,11 @@ def plan(
     bronze = spark.read.format("delta").load(warehouse.table("dispatch_events")).where(F.col("ingest_batch") <= ingest_batch)
     snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots"))
     brokers = [one.broker for one in asked]
-    marks = _marks(snapshots.where(F.col("broker").isin(brokers)))
+    look = look_beside(spark, warehouse)
+    marks = _marks(look, brokers)
     if held is None:  # lanes that hold leave no marks
         marks = counted_marks(marks, first_uncounted(spark, warehouse, brokers, ingest_batch))
-    late = spark.read.format("delta").load(warehouse.table("late_events")).where(F.col("ingest_batch") <= ingest_batch)
-    ends = _moved_ends(late, snapshots)
+    ends = _moved_ends(look, ingest_batch)
     wanted = {one.broker: _with_moved_ends(one, ends) for one in asked}
     stretches: list[tuple[Stretch, date]] = []
     not_closed: dict[str, str] = {}
@@ -70,19 +73,20 @@ def plan(
     return Plan(tuple(one for one in wanted.values() if one.broker not in not_closed), keyed, not_closed)
 
 
-def _marks(snapshots: DataFrame) -> dict[_Epoch, list[Mark]]:
+def _marks(look: Look, brokers: Collection[str]) -> dict[_Epoch, list[Mark]]:
     marks = defaultdict(list)
-    for row in snapshots.select("broker", "epoch", "mark", "event_date", "next_seq").collect():
-        marks[row.broker, row.epoch].append(Mark(row.mark, row.event_date, row.next_seq))
+    for row in look.rows(f"SELECT broker, epoch, mark, event_date, next_seq FROM lane_snapshots WHERE {is_among('broker', brokers)}"):
+        marks[row["broker"], row["epoch"]].append(Mark(row["mark"], row["event_date"], row["next_seq"]))
     return dict(marks)
 
 
-def _moved_ends(late: DataFrame, snapshots: DataFrame) -> list[Dates]:
+def _moved_ends(look: Look, ingest_batch: int) -> list[Dates]:
     """For each epoch that was held to be over when more of it came: from the date of that end to that of the newest event after it."""
-    ends = snapshots.where("mark IN ('ended', 'drained')").select("broker", "epoch", "next_seq", F.col("event_date").alias("end"))
-    beyond = late.where("reason = 'epoch_over'").join(ends, ["broker", "epoch"]).where("seq >= next_seq")
-    moved = beyond.groupBy("broker", "epoch").agg(F.min("end").alias("end"), F.max(F.greatest("event_date", "end")).alias("newest"))
-    return [Dates(row.broker, row.end, row.newest) for row in moved.collect()]
+    moved = look.rows(f"""
+        WITH ends AS (SELECT broker, epoch, next_seq, event_date AS ended FROM lane_snapshots WHERE mark IN ('ended', 'drained'))
+        SELECT broker, min(ended) AS ended, max(greatest(event_date, ended)) AS newest FROM late_events JOIN ends USING (broker, epoch)
+        WHERE reason = 'epoch_over' AND ingest_batch <= {ingest_batch} AND seq >= next_seq GROUP BY broker, epoch""")
+    return [Dates(row["broker"], row["ended"], row["newest"]) for row in moved]
 
 
 def _with_moved_ends(dates: Dates, ends: Iterable[Dates]) -> Dates:

@@ -15,7 +15,7 @@ from pipeline.parse.line import ParseLimits
 from pipeline.quarantine.judged import CUT, EVENT, LINE_KEY, REJECTED, UNFINISHED, judged_lines
 from pipeline.quarantine.put_back import ReplayRun, end_interrupted, put_back
 from pipeline.quarantine.repaired import RepairedLine
-from pipeline.reading.by_spark import SparkLook
+from pipeline.reading.beside_spark import look_beside
 from pipeline.warehouse.checkpoint import read_checkpoint
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.guard import check_checkpoint
@@ -48,7 +48,7 @@ def replay(spark: SparkSession, warehouse: Warehouse, limits: ParseLimits, reque
     mine = spark.newSession()
     interrupted = end_interrupted(mine, warehouse) if request.changes else _interrupted(mine, warehouse)
     if interrupted != WAITS:
-        check_checkpoint(SparkLook(mine, warehouse), "ingest")
+        check_checkpoint(look_beside(mine, warehouse), "ingest")
     newest = newest_whole_batch(mine, warehouse)
     lines = judged_lines(mine, warehouse, limits, request.where, request.repaired, newest).persist(StorageLevel.MEMORY_AND_DISK)
     try:
@@ -88,9 +88,10 @@ def _interrupted(spark: SparkSession, warehouse: Warehouse) -> str | None:
 def newest_whole_batch(spark: SparkSession, warehouse: Warehouse) -> int:
     """Newest micro-batch of ingest that is in batch_manifest and committed by Spark, so that it is never run again; −1: none."""
     committed = read_checkpoint(spark, warehouse, "ingest").committed
-    manifest = spark.read.format("delta").load(warehouse.table("batch_manifest")).where("query = 'ingest'")
-    whole = manifest.where(F.col("batch_id") <= (committed[-1] if committed else NO_BATCH))
-    return int(whole.agg(F.coalesce(F.max("batch_id"), F.lit(NO_BATCH))).collect()[0][0])
+    newest = committed[-1] if committed else NO_BATCH
+    whole = f"SELECT max(batch_id) AS newest FROM batch_manifest WHERE query = 'ingest' AND batch_id <= {newest}"
+    (row,) = look_beside(spark, warehouse).rows(whole)
+    return NO_BATCH if row["newest"] is None else int(row["newest"])
 
 
 def _refuse_other_places(events: DataFrame) -> None:

@@ -34,6 +34,8 @@ from schemas.tables import JOB_TABLES, TABLES, TABLES_BY_NAME
 
 #: Rows of a record batch: DuckDB makes them of some vectors.
 _BATCH_ROWS = 65_536
+#: Characters of a path that DuckDB takes for a pattern.
+_PATTERN_MARKS = "*?["
 #: Spark's names of DuckDB's types, for DESCRIBE.
 _SPARK_TYPES = {
     "VARCHAR": "string",
@@ -53,8 +55,8 @@ class ReadingRoom:
     """
 
     def __init__(self, warehouse: Warehouse, *, consistent: bool = False) -> None:
-        if local_folder(warehouse.root) is None:
-            raise OnlySpark(f"{warehouse.root} is not on the local file system, or has a percent sign in its path")
+        if local_folder(warehouse.root) is None or any(mark in warehouse.root for mark in _PATTERN_MARKS):
+            raise OnlySpark(f"{warehouse.root} is not on the local file system, or has one of the characters % * ? [ in its path")
         self.warehouse = warehouse
         self.files = LocalFiles()
         self._open: dict[str, OpenTable | None] = {}

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from pipeline.reading.by_spark import SparkLook
+from pipeline.reading.beside_spark import look_beside
 from pipeline.upkeep.progress import ingest_batch_read
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
@@ -15,7 +15,7 @@ from pipeline.warehouse.layout import Warehouse
 def batch_read_for_good(spark: SparkSession, warehouse: Warehouse) -> int | None:
     """Newest micro-batch of ingest whose events lanes will never read again, not even after a crash; None: there is none."""
     entry = offset_entry(spark, warehouse, "lanes", read_checkpoint(spark, warehouse, "lanes").last_committed)
-    return None if entry is None else ingest_batch_read(SparkLook(spark, warehouse), entry)
+    return None if entry is None else ingest_batch_read(look_beside(spark, warehouse), entry)
 
 
 def first_open_date(spark: SparkSession, warehouse: Warehouse, read_batch: int | None, today: date) -> date | None:

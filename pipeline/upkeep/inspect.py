@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.lanes.blob import MAGIC, VERSION
-from pipeline.reading.by_spark import SparkLook
+from pipeline.reading.beside_spark import look_beside
 from pipeline.upkeep.needed import STREAMED
 from pipeline.upkeep.progress import refusal
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
@@ -35,7 +35,7 @@ def inspect(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[str, 
         "folder": folder,
         "bytes": WarehouseFiles(spark).bytes_below(folder),
         "query_id": checkpoint.query_id,
-        "refused": refusal(SparkLook(spark, warehouse), query),
+        "refused": refusal(look_beside(spark, warehouse), query),
         "planned": checkpoint.last_planned,
         "committed": checkpoint.last_committed,
         "sources": None if entry is None else dict(zip(names, source_offsets(entry), strict=True)),

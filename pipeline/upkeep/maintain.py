@@ -10,6 +10,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from pipeline.reading.beside_spark import look_beside
 from pipeline.settings import MaintainSettings
 from pipeline.upkeep.closed import batch_read_for_good, first_open_date
 from pipeline.upkeep.compact import merge, planned_merge
@@ -20,7 +21,7 @@ from pipeline.upkeep.vacuum import bytes_beside, removable_files, vacuum, why_no
 from pipeline.warehouse.checkpoint import read_checkpoint
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.table_facts import TableFacts, all_table_facts
+from pipeline.warehouse.look import TableFacts
 
 Document = dict[str, Any]
 LISTING_TASKS_PER_CORE = 4
@@ -61,7 +62,7 @@ def maintain(
     read_batch = batch_read_for_good(mine, warehouse)
     open_date = first_open_date(mine, warehouse, read_batch, now.date())
     this = Round(mine, warehouse, settings, now, changes, open_date, read_batch, needed_versions(mine, warehouse))
-    facts = {fact.name: fact for fact in all_table_facts(mine, warehouse, settings.small_file_bytes)}
+    facts = {fact.name: fact for fact in look_beside(mine, warehouse).facts(settings.small_file_bytes)}
     done: dict[str, Document] = {}
     for table in tables:
         before_each(table)

@@ -2,7 +2,7 @@
 
 from pyspark.sql import SparkSession
 
-from pipeline.reading.by_spark import SparkLook
+from pipeline.reading.beside_spark import look_beside
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.newest_cut import newest_cut
@@ -17,7 +17,7 @@ def needed_versions(spark: SparkSession, warehouse: Warehouse) -> dict[str, int]
     A consistent cut reads the versions that the newest whole micro-batches left: of a job that stopped, for as long as it is stopped.
     Lanes read on from the last micro-batch that Spark committed: what was planned after it is read again.
     """
-    needed = dict(newest_cut(SparkLook(spark, warehouse)).versions)
+    needed = dict(newest_cut(look_beside(spark, warehouse)).versions)
     for table, version in _lanes_read_on_from(spark, warehouse).items():
         needed[table] = min(version, needed[table])
     return needed
