@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import pytest
 from capture_events import write_events
 from delta.tables import DeltaTable as SparkTable
 from job_run import run_job
+from laws_run import broken_laws
 from pyspark.sql import SparkSession
 from quarantined_log import FILES, RUBBISH, STRICT, Damaged, listed
 from upkeep_log import capture
@@ -20,10 +21,10 @@ from jobs.cli import main
 from jobs.driver import locked
 from pipeline.faults import BadWarehouse
 from pipeline.quality.laws import NAMES, Law
-from pipeline.reading.by_spark import SparkLook
+from pipeline.reading.beside_spark import look_beside
+from pipeline.reading.room import ReadingRoom
 from pipeline.upkeep.closed import batch_read_for_good
-from pipeline.views.catalog import named_in
-from pipeline.views.register import register, register_tables
+from pipeline.views.register import register_tables
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock import UpkeepLock
 from pipeline.warehouse.newest_cut import newest_cut
@@ -51,13 +52,6 @@ def replay(damaged: Damaged, capsys: pytest.CaptureFixture[str], *words: str) ->
     return json.loads(capsys.readouterr().out.splitlines()[-1])
 
 
-def broken_laws(spark: SparkSession, warehouse: Warehouse, names: Sequence[str]) -> dict[str, int]:
-    """Law → rows that break it, over the newest consistent cut."""
-    session = spark.newSession()
-    register_tables(session, warehouse, newest_cut(SparkLook(session, warehouse)), named_in(" ".join(Law(name).sql for name in names)))
-    return {name: count for name in names if (count := session.sql(Law(name).sql).count())}
-
-
 def _as_sql_prints_them(damaged: Damaged, capsys: pytest.CaptureFixture[str], file: Path) -> bool:
     """Whether the file's rows, but for the repaired text, are rows that the command in the docs prints."""
     capsys.readouterr()
@@ -69,11 +63,11 @@ def _as_sql_prints_them(damaged: Damaged, capsys: pytest.CaptureFixture[str], fi
     return told[1] < told[0]
 
 
-def balance(spark: SparkSession, warehouse: Warehouse) -> tuple[dict[str, Any], dict[str, Any]]:
+def balance(warehouse: Warehouse) -> tuple[dict[str, Any], dict[str, Any]]:
     """The rows of log_balance and of log_health."""
-    session = spark.newSession()
-    register(session, warehouse, statement="log_balance log_health")
-    return tuple(session.table(view).collect()[0].asDict() for view in ("log_balance", "log_health"))  # type: ignore[return-value]
+    room = ReadingRoom(warehouse)
+    (books,), (health,) = (room.rows(f"SELECT * FROM {view}") for view in ("log_balance", "log_health"))
+    return books, health
 
 
 def test_a_line_that_the_parser_accepts_now_comes_back_and_lanes_make_a_late_event_of_it(
@@ -99,7 +93,7 @@ def test_a_line_that_the_parser_accepts_now_comes_back_and_lanes_make_a_late_eve
     assert (told["rejected_batch"], told["ingest_batch"], told["event_date"]) == (2, NEWEST, date(2026, 11, 21))
     assert broken_laws(spark, warehouse, COUNTING) == {}, "the newest cut is of before"
     assert batch_read_for_good(spark, warehouse) == NEWEST - 1, "nobody may delete a row that lanes have not read"
-    assert balance(spark, warehouse)[0]["lanes_behind"] == 1
+    assert balance(warehouse)[0]["lanes_behind"] == 1
     run_job(damaged.place, warehouse, drain=False)
     assert by_seq(warehouse, "late_events", "reason") == dict.fromkeys(seqs["noted"], "quarantined")
     assert batch_read_for_good(spark, warehouse) == NEWEST
@@ -130,7 +124,7 @@ def test_repaired_lines_come_back_into_a_merged_bronze_and_every_book_balances(
     assert (again["replay"], again["put_back"], again["not_found"]) == (None, 0, 6)
     assert every_file(warehouse) == before, "a second replay does nothing"
 
-    books, health = balance(spark, warehouse)
+    books, health = balance(warehouse)
     assert (books["lines_in"], books["bronze"], books["quarantined"], books["replayed"]) == (events + 1, events, 1, 7)
     assert (books["ingest_balanced"], books["lanes_balanced"], books["lanes_behind"], books["late"]) == (True, True, 0, 7)
     assert (health["awaited"], health["late"], health["quarantined"], health["lost_events"]) == (0, 7, 5, 2)
@@ -150,11 +144,11 @@ def test_the_next_micro_batch_takes_a_replay_into_the_cut_and_lanes_computed_ane
     write_events(more, damaged.folder / "events" / "more.jsonl")
     run_job(damaged.more, warehouse)
     assert len(listed(warehouse, "dispatch_events")) == len(damaged.events) + len(more)
-    assert newest_cut(SparkLook(spark, warehouse)).versions["quarantine_replays"] == 2
+    assert newest_cut(look_beside(spark, warehouse)).versions["quarantine_replays"] == 2
     assert broken_laws(spark, warehouse, NAMES) == {}
     assert main(["rebuild", "lanes", "--warehouse", warehouse.root, "--yes"]) == 0
     run_job(damaged.more, warehouse)
-    assert (listed(warehouse, "late_events"), balance(spark, warehouse)[0]["lost"]) == ([], 0)
+    assert (listed(warehouse, "late_events"), balance(warehouse)[0]["lost"]) == ([], 0)
     assert broken_laws(spark, warehouse, COUNTING) == {}
 
 
@@ -169,7 +163,7 @@ def test_the_next_micro_batch_takes_a_replay_into_the_cut_and_lanes_computed_ane
 )
 def test_a_fault_in_what_moved_is_caught(spark: SparkSession, moved: Damaged, table: str, fault: str) -> None:
     session = spark.newSession()
-    register_tables(session, moved.warehouse)
+    register_tables(session, moved.warehouse, None, {table, *Law(BOOKS).tables})
     assert session.sql(Law(BOOKS).sql).count() == 0
     rows = session.sql(fault)
     assert rows.count() != session.table(table).count()
