@@ -1,7 +1,7 @@
 """Does a live job stay as it is? An hour at one file a second: seconds per micro-batch, lag and memory, first ten minutes against last ten.
 
-The log is simulated (busy_hour.toml): a thousand topics on four brokers, 4,300 events a second, as quick as life. Files that are read leave the
-folder, as for any job that runs for days. `maintain` runs beside the job after half of the time.
+The log is simulated (busy_hour.toml): a thousand topics on four brokers, 4,300 events a second, as quick as life. Files that are read leave
+the folder, as for any job that runs for days. `maintain` runs beside the job after half of the time.
 """
 
 import heapq
