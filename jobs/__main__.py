@@ -1,7 +1,9 @@
 """`python -m jobs COMMAND …`, which spark-submit.sh starts; also the file that Spark starts in cluster mode."""
 
+import atexit
 import os
 import sys
+from typing import NoReturn
 
 from jobs.cli import READERS, command_of, main
 from jobs.reader import leave_pandas_out
@@ -15,13 +17,24 @@ def stop_spark() -> None:
         session.stop()
 
 
+def end(code: int) -> NoReturn:
+    """End the process as soon as what was registered for its end is done.
+
+    Python would take modules apart beside Spark's daemon threads, which still hold them: DuckDB then reports leaks, and C++ may abort.
+    """
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
     if command_of(sys.argv[1:]) in READERS:
         leave_pandas_out()
     try:
         code = main(sys.argv[1:])
         stop_spark()
-        sys.exit(code)
+        end(code)
     except BrokenPipeError:
         # Whoever read our output (head, less) has seen enough; the interpreter must not complain when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -26,8 +26,8 @@ from schemas.render.spark import struct
 from schemas.tables.bronze import PARSED_FIELDS
 
 SUFFIXES = (".parquet",)
-#: Records that are parsed at once.
-ROWS_AT_ONCE = 32_768
+#: Records that are parsed at once: a row group of bronze, for which nothing need be joined then.
+ROWS_AT_ONCE = 65_536
 #: A larger file is cut for several tasks, as Spark would cut it.
 _PART_BYTES = 128 << 20
 #: JSON of the same events is about so many times as long: only to share work evenly.
