@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from child import POINTS, STATE_COMMIT
+from job_run import run_job
 from killed_job import differences, run_child, tables_of_warehouse
 from pyspark.sql import SparkSession
 from reader import Reader
@@ -42,10 +43,10 @@ def test_nothing_is_lost_or_doubled(
             assert ended.code == -signal.SIGKILL, f"'{point}' was not met\n{log.read_text()}"
             restarts.append(ended.first_batch_s)
         (arriving / files[-1].name).write_bytes(files[-1].read_bytes())
-        last = run_child("nowhere", arriving, warehouse, log, "--drain")
-    assert last.code == 0, log.read_text()
+        # In this session: what the last kill left is on disk alone, and a start of Spark's is half of a child's time.
+        run_job(arriving, warehouse, ingest__max_files_per_batch="1")
     with capsys.disabled():
-        seconds = ", ".join("-" if s is None else f"{s:.0f}" for s in (*restarts, last.first_batch_s))
+        seconds = ", ".join("-" if s is None else f"{s:.0f}" for s in restarts)
         print(f"\nseconds from each start to its first whole micro-batch (-: killed before): {seconds}")
     wanted = undisturbed(arriving, tmp_path / "undisturbed")
     assert differences(tables_of_warehouse(warehouse), wanted) == {}, f"(missing, too many) after kills at {points}"

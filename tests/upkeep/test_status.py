@@ -29,10 +29,10 @@ DRIVER = Driver("run-1", HERE, 100, "boot:1")
 OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
 
 
-def asked(spark: SparkSession, warehouse: Warehouse, *, alive: bool = True) -> dict[str, Any]:
+def asked(spark: SparkSession, warehouse: Warehouse) -> dict[str, Any]:
     """By the reading room; Spark says the same."""
     by_room, by_spark = (
-        status(look, NOON, HERE, lambda _: alive, 1 << 20) for look in (ReadingRoom(warehouse), SparkLook(spark, warehouse))
+        status(look, NOON, HERE, lambda _: True, 1 << 20) for look in (ReadingRoom(warehouse), SparkLook(spark, warehouse))
     )
     assert by_room == by_spark
     return by_room
@@ -71,13 +71,13 @@ def test_a_stopped_warehouse_tells_how_far_it_got_and_what_is_missing(spark: Spa
     assert found["tables"]["quota_evictions"]["rows"] == 0
 
 
-def test_unfit_checkpoints_and_dead_drivers_come_first(spark: SparkSession, copied: Callable[[], Warehouse]) -> None:
+def test_unfit_checkpoints_and_dead_drivers_come_first(copied: Callable[[], Warehouse]) -> None:
     warehouse = copied()
     root = Path(warehouse.root.removeprefix("file:"))
     shutil.rmtree(root / "_checkpoints" / "lanes")
     (root / "_driver_lock").write_text(LockEntry(DRIVER, NOON - timedelta(hours=2), NOON - timedelta(seconds=3)).to_json())
     (root / "_stop").touch()
-    found = asked(spark, warehouse, alive=False)
+    found = status(ReadingRoom(warehouse), NOON, HERE, lambda _: False, 1 << 20)
     assert (found["writer"]["state"], found["writer"]["pid"], found["stop_requested"]) == ("gone", 100, True)
     unfit, dead = found["problems"]
     assert "lanes: micro-batch" in unfit
