@@ -58,7 +58,7 @@ class Epoch:
         self.counts.rows_in += len(rows)
         self.counts.newest_ts = max(self.counts.newest_ts, seen.newest_ts)
         self.last_batch = max(self.last_batch, seen.newest_batch)
-        if self.phase == OPEN and seen.is_contiguous and rows[0, SEQ] == self.next_seq and not self._waiting:
+        if self.phase == OPEN and seen.is_contiguous and rows[0, SEQ] == self.next_seq and not self._waiting and not len(self.held):
             self._apply(rows, seen)
         else:
             self._waiting.append(rows)

@@ -49,6 +49,18 @@ def test_a_hole_is_held_until_complete_later_ingest_batches_are_lateness_past_it
     assert (counts["lost"], counts["applied"]) == (0, len(events)), "it came with the batch that would have given it up"
 
 
+@pytest.mark.parametrize("drained_at_once", [True, False])
+def test_what_fills_a_hole_lets_go_what_is_held_behind_it(drained_at_once: bool) -> None:
+    """It comes alone, as the last of the log: a file that was late, a line that `quarantine replay` put back."""
+    events = busy_log(seconds=40)
+    fills, drain = lane_rows([events[49]], 1), drain_row()
+    ends = [[fills, drain]] if drained_at_once else [[fills], [drain]]
+    outcomes, counts = run_lane([[lane_rows(without(events, 50), 0)], *ends], restart=True)
+    assert as_tables(outcomes, events) == tables_of(events)
+    assert (counts["applied"], counts["held"], counts["lost"]) == (len(events), 0, 0)
+    assert balance(counts) == 0
+
+
 def test_lost_events_are_told_and_what_comes_for_them_is_late_once() -> None:
     events = busy_log(seconds=90)
     batches = [[lane_rows(without(events, 60, 61, 400), 0)], [drain_row()], [lane_rows([events[60], events[60], events[10]], 1)]]
