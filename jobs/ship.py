@@ -9,17 +9,14 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from jobs.shipping.folder import LogFile, to_ship
-from jobs.shipping.lines import records_of, too_long
+from jobs.shipping.lines import Record, records_of, too_long
 from jobs.shipping.not_shipped import NotShipped
 from jobs.shipping.place import ShippedFiles
 from pipeline.faults import BadConfig
 from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
-
-if TYPE_CHECKING:
-    from jobs.shipping.sender import Sender
 
 EXAMPLES = """examples:
   ./spark-submit.sh ship --events /var/log/pulsar-events --to kafka://broker1:9092,broker2:9092/pulsar-events --follow
@@ -28,6 +25,16 @@ EXAMPLES = """examples:
 exit: 0 Kafka has all; 1 it has not: see the error, or _not-shipped-TOPIC.txt; 2 bad arguments, or Kafka or the topic is not there
 """
 LOOK_EVERY_S = 2.0
+
+
+class Topic(Protocol):
+    """Where records go (jobs/shipping/sender.py)."""
+
+    def send(self, record: Record) -> None:
+        """Hand a record over."""
+
+    def confirm(self) -> list[int]:
+        """Wait until all are there; numbers of lines that were refused."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,13 +80,13 @@ def _warn_of_before(not_shipped: NotShipped) -> None:
         _say(f"warning: not shipped, {len(faults)} in all: {faults[-1]} (see {not_shipped.path}; delete it when you have read it)")
 
 
-def ship_files(folder: Path, shipped: ShippedFiles, not_shipped: NotShipped, sender: "Sender") -> None:
+def ship_files(folder: Path, shipped: ShippedFiles, not_shipped: NotShipped, topic: Topic) -> None:
     """Ship what is not noted yet, and note it. Raises NotDelivered and OSError."""
     files = to_ship(folder, shipped.names)
     if files:
         shipped.forget_missing(folder)
     for file in files:
-        faults = _ship_file(folder, file, sender)
+        faults = _ship_file(folder, file, topic)
         not_shipped.add(faults)
         # Last: a shipper that is killed before begins the file anew.
         shipped.add(file.name, file.bytes)
@@ -87,7 +94,7 @@ def ship_files(folder: Path, shipped: ShippedFiles, not_shipped: NotShipped, sen
             _say(f"warning: {fault}")
 
 
-def _ship_file(folder: Path, file: LogFile, sender: "Sender") -> list[str]:
+def _ship_file(folder: Path, file: LogFile, topic: Topic) -> list[str]:
     """What of the file Kafka has not got, in words."""
     faults: list[str] = []
     lines, began_s = 0, time.monotonic()
@@ -97,9 +104,9 @@ def _ship_file(folder: Path, file: LogFile, sender: "Sender") -> list[str]:
         return [f"{file.name}: deleted before it was shipped"]
     with stream:
         for record in records_of(stream, file.name, faults):
-            sender.send(record)
+            topic.send(record)
             lines += 1
-    refused = sender.confirm()
+    refused = topic.confirm()
     _say(f"{file.name}: {lines - len(refused)} lines in {time.monotonic() - began_s:.1f} s")
     return [*faults, *(too_long(file.name, number) for number in refused)]
 

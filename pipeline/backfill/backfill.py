@@ -16,7 +16,7 @@ from pipeline.backfill.ledger import append_entries
 from pipeline.backfill.live import LiveLanes
 from pipeline.backfill.plan import plan
 from pipeline.backfill.run import Done, Run
-from pipeline.backfill.slices import Rows, few_rows_of, framed, is_without_rows, rows_of
+from pipeline.backfill.slices import Rows, framed, rows_there
 from pipeline.backfill.staging import stage, staged_late_events, staged_tables
 from pipeline.backfill.stretch import Dates
 from pipeline.backfill.swap import mark_late_events, swap
@@ -180,12 +180,7 @@ def _compare_and_swap(
         return computed[table.name] if table.name in computed else arrow_schema(table.fields).empty_table()
 
     def compared(table: Table) -> dict[str, Difference]:
-        uri, version = warehouse.table(table.name), versions[table.name]
-        found = few_rows_of(uri, version, table, dates)
-        if found is None:
-            found = rows_of(spark.read.format("delta").option("versionAsOf", version).load(uri), table, dates)
-        if table.name not in computed and is_without_rows(found):  # most tables of a quiet date: a join of nothing costs as much as any
-            return {one.broker: Difference() for one in dates}
+        found = rows_there(spark, warehouse.table(table.name), versions[table.name], table, dates)
         return compare(spark, found, of_table(table), table, dates)
 
     def swapped(table: Table) -> None:

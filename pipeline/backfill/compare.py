@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import and_
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pipeline.backfill.compare_few import NOT_SHOWN, compare_few, held
+from pipeline.backfill.compare_few import NOT_SHOWN, compare_few
 from pipeline.backfill.difference import EXAMPLES, Difference
 from pipeline.backfill.slices import Rows, dated, framed
 from pipeline.backfill.stretch import Dates
@@ -17,10 +18,10 @@ from schemas.field import Table
 
 def compare(spark: SparkSession, found: Rows, computed: Rows, table: Table, asked: Sequence[Dates]) -> dict[str, Difference]:
     """Differences by broker between rows that are there and rows that were computed; both are of the dates alone."""
-    there, now = held(found, table), held(computed, table)
-    few = None if there is None or now is None else compare_few(there, now, table, asked)
-    if few is not None:
-        return few
+    if isinstance(found, pa.Table) and isinstance(computed, pa.Table):
+        few = compare_few(found, computed, table, asked)
+        if few is not None:
+            return few
     before, after = (dated(framed(spark, side, table), table) for side in (found, computed))
     beside = _side_by_side(before, after, table)
     differences = {one.broker: Difference() for one in asked}

@@ -7,25 +7,14 @@ from typing import Any
 import pyarrow as pa
 
 from pipeline.backfill.difference import EXAMPLES, Difference
-from pipeline.backfill.slices import HELD_ROWS, Rows, date_columns
+from pipeline.backfill.slices import date_columns
 from pipeline.backfill.stretch import Dates
 from schemas.field import Table
 from schemas.outcomes import PAYLOAD
-from schemas.render.arrow import arrow_schema
 
 #: Too long to be shown.
 NOT_SHOWN = (PAYLOAD,)
 _Row = dict[str, Any]
-
-
-def held(rows: Rows, table: Table) -> pa.Table | None:
-    """The rows as the driver holds them; None if they are many, or may be large: a few states may have more bytes than the driver takes."""
-    if isinstance(rows, pa.Table):
-        return rows
-    if PAYLOAD in table.names:
-        return None
-    few = rows.limit(HELD_ROWS + 1).toArrow()
-    return None if few.num_rows > HELD_ROWS else few.select(table.names).cast(arrow_schema(table.fields))
 
 
 def compare_few(found: pa.Table, computed: pa.Table, table: Table, asked: Sequence[Dates]) -> dict[str, Difference] | None:

@@ -28,13 +28,17 @@ class Due:
 
 def late_dates(spark: SparkSession, warehouse: Warehouse, ingest_batch: int) -> list[Due]:
     """Runs of dates of which late events wait, that came until micro-batch `ingest_batch` of ingest."""
-    waits = f"SELECT count(*) AS events FROM late_events WHERE backfilled_by IS NULL AND ingest_batch <= {ingest_batch}"
-    if not look_beside(spark, warehouse).rows(waits)[0]["events"]:
+    if not look_beside(spark, warehouse).rows(f"SELECT count(*) AS events FROM late_events WHERE {_waits(ingest_batch)}")[0]["events"]:
         return []  # mostly; where they belong costs Spark a join
     dates: dict[str, set[date]] = defaultdict(set)
     for row in waiting_events(spark, warehouse, ingest_batch).select("broker", "date").distinct().collect():
         dates[row.broker].add(row.date)
     return [Due(run, "late") for broker in sorted(dates) for run in runs(broker, dates[broker])]
+
+
+def _waits(ingest_batch: int) -> str:
+    """SQL that is true of a late event that waits, and came until then."""
+    return f"backfilled_by IS NULL AND ingest_batch <= {ingest_batch}"
 
 
 def waiting_events(spark: SparkSession, warehouse: Warehouse, ingest_batch: int) -> DataFrame:
@@ -44,7 +48,7 @@ def waiting_events(spark: SparkSession, warehouse: Warehouse, ingest_batch: int)
     Of an event after what was its epoch's end it is the date of that end, which it moves.
     """
     late = spark.read.format("delta").load(warehouse.table("late_events"))
-    waiting = late.where("backfilled_by IS NULL").where(F.col("ingest_batch") <= ingest_batch)
+    waiting = late.where(_waits(ingest_batch))
     marks = spark.read.format("delta").load(warehouse.table("lane_snapshots")).where("mark <> 'settled'")
     ends = marks.select("broker", "epoch", F.expr("mark = 'day'").alias("is_day"), F.col("event_date").alias("end"), "next_seq")
     placed = waiting.join(ends, ["broker", "epoch"], "left").groupBy("broker", "epoch", "seq", "event_date").agg(

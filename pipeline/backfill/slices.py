@@ -1,6 +1,6 @@
 """The rows of a table that belong to dates of brokers: what a backfill compares and swaps."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from functools import reduce
 from operator import and_, or_
@@ -56,11 +56,6 @@ def rows_of(rows: DataFrame, table: Table, asked: Iterable[Dates]) -> DataFrame:
     return rows.where(" OR ".join(f"({slice_condition(table, one.broker, one.first, one.last)})" for one in asked))
 
 
-def is_without_rows(rows: Rows) -> bool:
-    """Whether there is no row."""
-    return rows.num_rows == 0 if isinstance(rows, pa.Table) else rows.isEmpty()
-
-
 def framed(spark: SparkSession, rows: Rows, table: Table) -> DataFrame:
     """Rows of the table as Spark's."""
     return frame_of(spark, rows, table) if isinstance(rows, pa.Table) else rows
@@ -71,15 +66,29 @@ def held_rows_of(rows: pa.Table, table: Table, asked: Iterable[Dates]) -> pa.Tab
     return rows.filter(_any_of(table, asked))
 
 
-def few_rows_of(uri: str, version: int, table: Table, asked: Iterable[Dates]) -> pa.Table | None:
-    """The rows that belong to the dates in the table at `uri`, held by the driver; None where they are many, large, or not on its disks."""
+def rows_there(spark: SparkSession, uri: str, version: int, table: Table, asked: Collection[Dates]) -> Rows:
+    """The rows that belong to the dates in a version of the table at `uri`: held by the driver if they are few, and their states small."""
     folder = local_folder(uri)
-    if folder is None:
-        return None
+    few = None if folder is None else _few_in(folder, version, table, asked)
+    if few is not None:  # without a look of Spark's into the table's log
+        return few
+    rows = rows_of(spark.read.format("delta").option("versionAsOf", version).load(uri), table, asked)
+    few = _few_elsewhere(rows, table) if folder is None else None
+    return rows if few is None else few
+
+
+def _few_in(folder: str, version: int, table: Table, asked: Iterable[Dates]) -> pa.Table | None:
     there, wanted = opened(folder, version).to_pyarrow_dataset(), _any_of(table, asked)
     if there.count_rows(filter=wanted) > HELD_ROWS or _payload_bytes(there, table, wanted) > FEW_BYTES:
         return None
     return there.to_table(filter=wanted).cast(arrow_schema(table.fields))
+
+
+def _few_elsewhere(rows: DataFrame, table: Table) -> pa.Table | None:
+    if PAYLOAD in table.names:
+        return None  # a few states may have more bytes than the driver takes
+    few = rows.limit(HELD_ROWS + 1).toArrow()
+    return None if few.num_rows > HELD_ROWS else few.select(table.names).cast(arrow_schema(table.fields))
 
 
 def _payload_bytes(there: ds.Dataset, table: Table, wanted: pc.Expression) -> int:

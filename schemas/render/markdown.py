@@ -24,7 +24,7 @@ def table_section(table: Table) -> str:
     """One table: meaning, grain, partitioning, and its columns."""
     partitioned = f"Partitioned by {', '.join(map(code, table.partition_by))}." if table.partition_by else "Not partitioned."
     grain = ", ".join(code(name) for name in table.grain)
-    keyed = f"Only these rows have the key: {code(table.grain_where)}. " if table.grain_where else ""
+    keyed = f"This holds only where {code(table.grain_where)}. " if table.grain_where else ""
     needs = f"\n\nIts rows need these events: {', '.join(map(code, NEEDS[table.name]))}." if table.name in NEEDS else ""
     columns = grid(("column", "type", "unit", "null?", "check", "Pulsar's own name", "meaning"), map(_column, table.fields))
     return f"## {table.name}\n\n{table.meaning}\n\nOne row per {grain}. {keyed}{partitioned}{needs}\n\n{columns}"

@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/limiter_margins` (
   `completeness` DOUBLE NOT NULL COMMENT 'share of the broker\'s events of this window that were seen; < 1 where some were lost or quarantined'
 )
 USING DELTA
-COMMENT 'What blocked reads would have got without the limiter that blocked them, per subscription and window. There is a row for each limiter that blocked and each limiter that is next. Only reads count for which something waited (cause `throttled`).'
+COMMENT 'What reads would have got without the limiter that blocked them. One row per subscription, window, limiter that blocked, and limiter that is next. A read counts only if something waited (cause `throttled`).'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'broker,epoch,topic,subscription,window_start,clock_segment,level,dimension,next_level,next_dimension',

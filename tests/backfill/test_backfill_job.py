@@ -17,7 +17,6 @@ from lane_tables import tables_of
 from pyspark.sql import SparkSession
 from whose_versions import operations_without_our_mark
 
-import pipeline.backfill.compare_few
 import pipeline.backfill.slices
 import pipeline.backfill.staging
 from jobs.cli import main
@@ -95,8 +94,7 @@ def test_a_day_of_many_rows_and_large_states_gives_what_the_stream_gave(
     spark: SparkSession, whole: Warehouse, days: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline.backfill.staging, "FEW_BYTES", -1)  # as where states are large
-    for place in (pipeline.backfill.compare_few, pipeline.backfill.slices):
-        monkeypatch.setattr(place, "HELD_ROWS", -1)  # as where rows are many
+    monkeypatch.setattr(pipeline.backfill.slices, "HELD_ROWS", -1)  # as where rows are many
     (one,) = run_backfill_command(spark, whole, "--from", days[1], "--dry-run")["done"]
     assert sum(table["computed"] for table in one["tables"].values()) > 0
     assert not any(table["dates"] for table in one["tables"].values()), "a date in the middle, from the snapshot before it"

@@ -5,13 +5,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-import pipeline.backfill.compare_few
 import pipeline.backfill.slices
 from pipeline.backfill.compare import compare
-from pipeline.backfill.compare_few import compare_few, held
-from pipeline.backfill.slices import few_rows_of, held_rows_of, rows_of
+from pipeline.backfill.compare_few import compare_few
+from pipeline.backfill.slices import framed, held_rows_of, rows_there
 from pipeline.backfill.stretch import Dates
 from pipeline.sinks.append import append_rows
 from pipeline.warehouse.layout import Warehouse
@@ -19,7 +18,6 @@ from pipeline.warehouse.local_tables import frame_of
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
 from schemas.render.ddl import create_table
-from schemas.render.spark import struct
 from schemas.tables import TABLES_BY_NAME
 
 GAPS, SNAPSHOTS = TABLES_BY_NAME["log_gaps"], TABLES_BY_NAME["lane_snapshots"]
@@ -43,11 +41,8 @@ def arrow(rows: list[dict[str, Any]], table: Table = GAPS) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=arrow_schema(table.fields))
 
 
-@pytest.mark.parametrize(("in_driver", "at_most"), [(True, 0), (False, 10), (False, 9)], ids=["held", "few of spark", "spark"])
-def test_every_difference_is_counted_with_its_date_and_some_are_shown(
-    spark: SparkSession, in_driver: bool, at_most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pipeline.backfill.compare_few, "HELD_ROWS", at_most)
+@pytest.mark.parametrize("in_driver", [True, False], ids=["driver", "spark"])
+def test_every_difference_is_counted_with_its_date_and_some_are_shown(spark: SparkSession, in_driver: bool) -> None:
     given = arrow if in_driver else lambda rows: frame_of(spark, arrow(rows), GAPS)
     differences = compare(spark, given(FOUND), given(COMPUTED), GAPS, ASKED)
     a, b, c = (differences[broker] for broker in "abc")
@@ -69,12 +64,11 @@ def test_equal_rows_in_another_order_do_not_differ(spark: SparkSession) -> None:
     }  # fmt: skip
 
 
-def test_rows_with_one_key_and_states_that_the_driver_does_not_hold_are_left_to_spark(spark: SparkSession) -> None:
+def test_rows_with_one_key_are_left_to_spark(spark: SparkSession) -> None:
     twice, none = arrow([gap("a", 1)] * 2), arrow([])
     assert compare_few(twice, none, GAPS, ASKED) is None
     assert compare_few(none, none, GAPS, ASKED) is not None
     assert (compare(spark, twice, none, GAPS, ASKED)["a"].found, compare(spark, none, none, GAPS, ASKED)["a"].found) == (2, 0)
-    assert held(spark.createDataFrame([], struct(SNAPSHOTS.fields)), SNAPSHOTS) is None
 
 
 def snapshot(state: bytes, next_seq: int = 9) -> dict[str, Any]:
@@ -94,13 +88,19 @@ def test_states_of_many_bytes_are_not_held(spark: SparkSession, warehouse: Wareh
     uri = warehouse.table(SNAPSHOTS.name)
     spark.sql(create_table(SNAPSHOTS, uri))
     append_rows(spark, warehouse, SNAPSHOTS, [snapshot(b"12345", 9), snapshot(b"12345", 10)])
-    for bytes_held, held_rows in ((10, 2), (9, None)):
+    for bytes_held, is_held in ((10, True), (9, False)):
         monkeypatch.setattr(pipeline.backfill.slices, "FEW_BYTES", bytes_held)
-        found = few_rows_of(uri, 1, SNAPSHOTS, ASKED)
-        assert (found if found is None else found.num_rows) == held_rows
+        found = rows_there(spark, uri, 1, SNAPSHOTS, ASKED)
+        assert isinstance(found, pa.Table) == is_held
+        assert framed(spark, found, SNAPSHOTS).count() == 2
+    monkeypatch.setattr(pipeline.backfill.slices, "local_folder", lambda _: None)
+    assert isinstance(rows_there(spark, uri, 1, SNAPSHOTS, ASKED), DataFrame), "how many bytes they have is not known elsewhere"
 
 
-def test_the_driver_reads_the_rows_that_spark_would(spark: SparkSession, warehouse: Warehouse) -> None:
+@pytest.mark.parametrize("is_local", [True, False])
+def test_the_driver_reads_the_rows_that_spark_would(
+    spark: SparkSession, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, is_local: bool
+) -> None:
     """Of rows at both edges of two dates, of two brokers; the second version of the table has more."""
     uri = warehouse.table(GAPS.name)
     spark.sql(create_table(GAPS, uri))
@@ -109,9 +109,14 @@ def test_the_driver_reads_the_rows_that_spark_would(spark: SparkSession, warehou
     append_rows(spark, warehouse, GAPS, [*rows, gap("a", 20, after=None, before=moments[1]), gap("a", 21, after=None, before=moments[0])])
     append_rows(spark, warehouse, GAPS, [gap("a", 30)])
     asked = [Dates("a", MONDAY.date(), TUESDAY.date())]
-    first = few_rows_of(uri, 1, GAPS, asked)
-    by_spark = rows_of(spark.read.format("delta").option("versionAsOf", 1).load(uri), GAPS, asked)
-    assert first is not None
+    if not is_local:
+        monkeypatch.setattr(pipeline.backfill.slices, "local_folder", lambda _: None)
+    monkeypatch.setattr(pipeline.backfill.slices, "HELD_ROWS", 4)
+    by_spark = rows_there(spark, uri, 1, GAPS, asked)
+    assert isinstance(by_spark, DataFrame), "one row too many"
+    monkeypatch.setattr(pipeline.backfill.slices, "HELD_ROWS", 5)
+    first = rows_there(spark, uri, 1, GAPS, asked)
+    assert isinstance(first, pa.Table)
     assert sorted(first["from_seq"].to_pylist()) == sorted(row.from_seq for row in by_spark.collect()) == [1, 2, 3, 4, 20]
     assert held_rows_of(first, GAPS, asked) == first
     assert held_rows_of(first, GAPS, [Dates("x", MONDAY.date(), TUESDAY.date())]).num_rows == 0

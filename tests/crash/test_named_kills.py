@@ -43,7 +43,7 @@ def test_nothing_is_lost_or_doubled(
             assert ended.code == -signal.SIGKILL, f"'{point}' was not met\n{log.read_text()}"
             restarts.append(ended.first_batch_s)
         (arriving / files[-1].name).write_bytes(files[-1].read_bytes())
-        # In this session: what the last kill left is on disk alone, and a start of Spark's is half of a child's time.
+        # In this session: what the last kill left is on disk alone, and no other Java need start.
         run_job(arriving, warehouse, ingest__max_files_per_batch="1")
     with capsys.disabled():
         seconds = ", ".join("-" if s is None else f"{s:.0f}" for s in restarts)

@@ -49,7 +49,7 @@ def ship(folder: Path, topic: Topic) -> list[str]:
     """Ship the folder; what was not shipped since the file of it was deleted last."""
     not_shipped = NotShipped(folder / "_not-shipped")
     with ShippedFiles(folder / "_place", "t") as shipped:
-        ship_files(folder, shipped, not_shipped, topic)  # type: ignore[arg-type]  # a topic in memory stands for the sender: no broker is needed
+        ship_files(folder, shipped, not_shipped, topic)
     return not_shipped.faults()
 
 

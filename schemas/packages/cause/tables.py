@@ -53,8 +53,8 @@ SUBSCRIPTION_CAUSES = Table(
 
 LIMITER_MARGINS = Table(
     "limiter_margins",
-    "What blocked reads would have got without the limiter that blocked them, per subscription and window. There is a row for each limiter that "
-    "blocked and each limiter that is next. Only reads count for which something waited (cause `throttled`).",
+    "What reads would have got without the limiter that blocked them. One row per subscription, window, limiter that blocked, and limiter that "
+    "is next. A read counts only if something waited (cause `throttled`).",
     grain=("broker", "epoch", "topic", "subscription", "window_start", "clock_segment", "level", "dimension", "next_level", "next_dimension"),
     age_by="window_start",
     fields=(
