@@ -47,8 +47,8 @@ def plan(
     marks = _marks(look, brokers)
     if held is None:  # lanes that hold leave no marks
         marks = counted_marks(marks, first_uncounted(spark, warehouse, brokers, ingest_batch))
-    ends = _moved_ends(look, ingest_batch)
-    wanted = {one.broker: _with_moved_ends(one, ends) for one in asked}
+    ends = moved_ends(look, ingest_batch)
+    wanted = {one.broker: _withmoved_ends(one, ends) for one in asked}
     stretches: list[tuple[Stretch, date]] = []
     not_closed: dict[str, str] = {}
     for span in _spans(spark, warehouse, bronze, list(wanted.values())):
@@ -80,7 +80,7 @@ def _marks(look: Look, brokers: Collection[str]) -> dict[_Epoch, list[Mark]]:
     return dict(marks)
 
 
-def _moved_ends(look: Look, ingest_batch: int) -> list[Dates]:
+def moved_ends(look: Look, ingest_batch: int) -> list[Dates]:
     """For each epoch that was held to be over when more of it came: from the date of that end to that of the newest event after it."""
     moved = look.rows(f"""
         WITH ends AS (SELECT broker, epoch, next_seq, event_date AS ended FROM lane_snapshots WHERE mark IN ('ended', 'drained'))
@@ -89,7 +89,7 @@ def _moved_ends(look: Look, ingest_batch: int) -> list[Dates]:
     return [Dates(row["broker"], row["ended"], row["newest"]) for row in moved]
 
 
-def _with_moved_ends(dates: Dates, ends: Iterable[Dates]) -> Dates:
+def _withmoved_ends(dates: Dates, ends: Iterable[Dates]) -> Dates:
     """The dates and those of every end that moves from, to or over one of them: its old mark must go where its new one comes."""
     for end in ends:
         if end.broker == dates.broker and end.first <= dates.last and end.last >= dates.first:

@@ -56,8 +56,8 @@ def test_late_events_wait_on_the_dates_of_their_place(spark: SparkSession, wareh
             late(100, 0),  # its ts is a moment before midnight, its place after the day's end
             late(290, 9),  # a clock that was wrong
             late(310, 3),
-            late(60, 1, batch=9),  # nobody has read so far
-            late(61, 1, by="run"),
+            late(6, 12, batch=9, epoch=8),  # nobody has read so far
+            late(7, 13, by="run", epoch=8),
             late(5, 5, epoch=8),
             late(20, 9, epoch=9),  # after what was the end of its epoch, which it moves
         ],
