@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cause_story import WHERE, Story
 from lane_rows import lane_rows
-from lane_tables import drain_row, run_lane, tables_of
+from lane_tables import as_tables, drain_row, run_lane, tables_of
 from log_builder import SUB, TOPIC, Log
 
 SECOND = 1_000_000_000
@@ -241,6 +241,19 @@ def test_an_unload_ends_the_backlog() -> None:
     story = Story(consumer=False).puts(3)
     story.at(5).add("topic_unload", topic=TOPIC)
     assert charged(story.beats(9)) == {("no_consumer",): 5}
+
+
+@pytest.mark.parametrize(("waits", "complete"), [(0, [True]), (3, [False, True])])
+def test_a_cursor_that_was_not_whole_makes_incomplete_what_was_charged_to_it_and_no_more(waits: int, complete: list[bool]) -> None:
+    """An event was lost, then the topic was unloaded. Two windows later its cursor is opened anew, and is whole."""
+    story = Story(consumer=False).puts(waits).beats(2, 3)
+    story.at(5).add("topic_unload", topic=TOPIC)
+    story.at(130).add("topic_load", topic=TOPIC).add("ledger_open", topic=TOPIC, ledger=5, snapshot=True)
+    story.add("cursor_open", **WHERE, durable=True, ledger=5, entry=waits - 1).puts(2).beats(140).loses(2)
+    outcomes, _ = run_lane([[lane_rows(story.events)], [drain_row()]])
+    rows = as_tables(outcomes, story.events)["subscription_causes"]
+    windows = {row["window_start"]: row["complete"] for row in rows}
+    assert [windows[start] for start in sorted(windows)] == complete
 
 
 def test_windows_split_a_backlog_and_the_area_below_it() -> None:

@@ -78,7 +78,8 @@ def end_cursor(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
     charge = cause.charges[s]
     settle_row(broker, cause, t, s, ns)
     end_backlog(charge, ns)
-    if broker.cursors[s].open == 1 and is_whole(broker.cursors[s], broker.settings[0]) == 0:
+    # Where nothing is charged in the window there is nothing to be incomplete: a mark would stay, and fall on a later window.
+    if charge.backlog_ns > 0 and broker.cursors[s].open == 1 and is_whole(broker.cursors[s], broker.settings[0]) == 0:
         charge.incomplete = 1
     forget_dispatcher(charge, ns)
     forget_delivered(charge, broker.cursors[s])
