@@ -11,6 +11,7 @@ fold:   a plain numpy pass, and the lane with all packages of rules, on the same
 memory: what a lane with ten million retained entries over a thousand topics takes, in memory and as a state blob. Nothing is compared.
 read:   reading commands from a cold shell, on the demo's warehouse and on one of --events rows; and a bare count of one table.
 live:   the job as a user starts it: seconds until its first rows, and from each new file to the tables. Nothing is compared.
+collector: two real brokers under the same load in turn, one of them with the collector. It needs `set-up broker`.
 hour:   the same job for an hour at one file a second: its first ten minutes, and its last ten. Nothing is compared.
 """
 
@@ -29,6 +30,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from bench.collector import bench_collector
 from bench.fold import bench_fold
 from bench.fold_memory import bench_memory
 from bench.hour import bench_hour
@@ -236,6 +238,7 @@ WITHOUT_CAPTURES: dict[str, Callable[[Path, int, int], dict[str, Any]]] = {
     "live": lambda folder, _rounds, _events: bench_live(folder),
     "hour": lambda folder, _rounds, _events: bench_hour(folder),
     "read": bench_read,
+    "collector": lambda folder, rounds, _events: bench_collector(folder, rounds),
 }
 
 

@@ -14,7 +14,8 @@ if __name__ == "__main__":
     # A command without Spark may import what is not installed yet for its arguments; it checks them itself, soon enough.
     command = command_of(sys.argv[1:])
     if command in WITHOUT_SPARK:
-        print("packages", *(["ship"] if command == "ship" else []))
+        # The shipper lives on hosts of brokers: its three packages are a set of their own.
+        print("ship" if command == "ship" else "packages")
     else:
         args = build_parser(command).parse_args(sys.argv[1:])
         if command in READERS and getattr(args, "engine", None) != "spark" and only_hadoop(args.warehouse) is None:

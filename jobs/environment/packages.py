@@ -12,7 +12,7 @@ from jobs.environment.never_used import patterns_of, remove_never_used
 from jobs.environment.place import Place, SetUpFailed, digest
 from jobs.environment.tool import Tools, last_line
 
-#: Each has its lock in requirements/. A later one is `run` and more.
+#: Each has its lock in requirements/. A later one is `run` and more; but the shipper needs no other set.
 RUN, QUALITY, TESTS, BROKER, SHIP = "run", "quality", "tests", "broker", "ship"
 #: What the rules import: installed first, so that they compile while the rest is installed.
 RULES_NEED = ("llvmlite", "numba", "numpy")

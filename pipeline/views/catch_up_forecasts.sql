@@ -3,10 +3,11 @@
 --   waiting          entries that are not delivered; is_current: no more of them than one second of publishing brings. Then current_* are
 --                    the check itself
 --   rate_mean        entries per second by which the waiting ones became fewer over the steps between checks of the last 5 minutes
---                    (negative: more); rate_least, rate_most: of any one of these steps. A step in which an eviction, an expiry or a seek
---                    moved something is no pace
+--                    (negative: more); rate_least, rate_most: the band that has the rate until it is current in eight cases of ten
+--                    (docs/causes.md), the same as rate_mean until there are two steps. A step in which an eviction, an expiry or a
+--                    seek moved something is no pace
 --   steps            steps between checks that the rates are of
---   current_at       first check at which it is current at the mean rate; current_from, current_to: at the most and least rate;
+--   current_at       first check at which it is current at the mean rate; current_from, current_to: at rate_most and rate_least;
 --                    null: never at that rate, or not within 30 days. Rounded up to checks by the broker's interval
 --   current_in_s     from the check to current_at
 --   most_msgs_per_s, most_bytes_per_s   the least of the limits in force at the check (its own, the topic's, the broker's, which others may
@@ -30,8 +31,8 @@ WITH stepped AS (
 rates AS (
   SELECT *,
     count(step_rate) OVER recent AS steps,
-    min(step_rate) OVER recent AS least,
-    max(step_rate) OVER recent AS most,
+    var_samp(step_rate) OVER recent AS variance,
+    sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent / 1e6 AS stepped_s,
     sum(CAST(CASE WHEN step_rate IS NOT NULL THEN fewer END AS DOUBLE)) OVER recent * 1e6
       / sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent AS rate_mean,
     sum(CAST(published AS DOUBLE)) OVER recent * 1e6 / nullif(sum(step_us) OVER recent, 0) AS publish_rate
@@ -68,17 +69,35 @@ allowed AS (
     AND l.opened_at = r.opened_at AND l.check_number = r.check_number
   LEFT JOIN check_intervals i ON i.broker = r.broker AND i.epoch = r.epoch
 ),
+ahead AS (
+  SELECT *, CASE WHEN rate_mean > 0 THEN greatest(1D, waiting / rate_mean) END AS ahead_s
+  FROM allowed
+),
+banded AS (
+  -- As in quota_breaches; but here the rate is what is left of two, the consumers' and the producers', and changes by half in an hour.
+  SELECT *,
+    CASE
+      WHEN steps < 2 THEN 0D
+      WHEN ahead_s IS NULL THEN 1.28 * sqrt(variance / steps)
+      ELSE 1.28 * sqrt(
+        variance / steps + variance * least(1D, stepped_s / steps / ahead_s) + 0.25 * rate_mean * rate_mean * least(ahead_s, 86400D) / 3600
+      )
+    END AS spread
+  FROM ahead
+),
+bounded AS (
+  SELECT *, rate_mean - spread AS rate_least, rate_mean + spread AS rate_most FROM banded
+),
 foreseen AS (
   SELECT *,
-    least AS rate_least, most AS rate_most,
     most_entries_per_s - coalesce(publish_rate, 0) AS room_per_s,
-    transform(array(rate_mean, most, least), rate -> CASE
+    transform(array(rate_mean, rate_most, rate_least), rate -> CASE
       WHEN is_current THEN check_us
       WHEN rate > 0 AND waiting / rate < 2592000D
         THEN check_us + CASE WHEN interval_s IS NULL THEN CAST(ceil(waiting / rate * 1e6) AS BIGINT)
           ELSE greatest(1, CAST(ceil(waiting / rate / interval_s) AS BIGINT)) * interval_s * 1000000 END
     END) AS current_us
-  FROM allowed
+  FROM bounded
 )
 SELECT
   broker, epoch, topic, subscription, opened_at, check_time, check_number, msg_backlog, waiting, is_current,

@@ -3,12 +3,13 @@
 --   used             bytes, or ms since the time that the broker counts its oldest entry from (0: it shows none; null: not in the log)
 --   exceeded         now, by the broker's comparison: size ≥ limit, age > limit. Then breach_* are the check itself
 --   rate_mean        growth per second over the steps between checks of the last 5 minutes (bytes, or ms of age);
---                    rate_least, rate_most: of any one of these steps.
+--                    rate_least, rate_most: the band that has the rate until the breach in eight cases of ten (docs/backlog.md),
+--                    the same as rate_mean until there are two steps.
 --                    What an eviction took is not growth: a size step starts from what it left, an age step after it is left out.
 --                    Age grows by 1000 at most; without a step, and at most, nothing is acknowledged any more
 --   steps            steps between checks that the rates are of
 --   deadline_at      age only: the oldest entry's time plus the limit; it stands unless acknowledgements pass that entry
---   breach_at        first check at which the limit is exceeded at the mean rate; breach_from, breach_to: at the most and least rate;
+--   breach_at        first check at which the limit is exceeded at the mean rate; breach_from, breach_to: at rate_most and rate_least;
 --                    null: never at that rate, or not within 30 days. Rounded up to checks by the broker's interval
 --   breach_in_s      from the check to breach_at
 --   on_breach        what the policy does; producers: connected now, cut off if it is disconnect_producers
@@ -47,8 +48,8 @@ steps AS (
 rates AS (
   SELECT *,
     count(step_rate) OVER recent AS steps,
-    min(step_rate) OVER recent AS least,
-    max(step_rate) OVER recent AS most,
+    var_samp(step_rate) OVER recent AS variance,
+    sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent / 1e6 AS stepped_s,
     sum(CAST(CASE WHEN step_rate IS NOT NULL THEN growth END AS DOUBLE)) OVER recent * 1e6
       / sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent AS mean
   FROM (SELECT *, CASE WHEN step_us > 0 THEN growth * 1e6 / step_us END AS step_rate FROM steps)
@@ -57,8 +58,6 @@ rates AS (
 paced AS (
   SELECT r.*, i.interval_s,
     CASE WHEN quota_type = 'size' THEN mean ELSE least(1000, coalesce(mean, 1000)) END AS rate_mean,
-    CASE WHEN quota_type = 'size' THEN least ELSE least(1000, coalesce(least, 1000)) END AS rate_least,
-    CASE WHEN quota_type = 'size' THEN most ELSE 1000D END AS rate_most,
     -- Nothing is foreseen for an age while there is nothing old, nor where the log does not show the age.
     CASE WHEN NOT exceeded AND (quota_type = 'size' OR oldest_believed_time IS NOT NULL)
       -- The age must pass its limit by a millisecond, the size only reach it, from what an eviction leaves.
@@ -67,6 +66,29 @@ paced AS (
   FROM rates r
   LEFT JOIN check_intervals i ON i.broker = r.broker AND i.epoch = r.epoch
   WHERE has_limit
+),
+ahead AS (
+  SELECT *, CASE WHEN rate_mean > 0 THEN greatest(1D, remaining / rate_mean) END AS ahead_s
+  FROM paced
+),
+banded AS (
+  -- 1.28: eight of ten of a normal distribution. A rate of steps is as uncertain as its steps are few; the steps until the breach differ
+  -- as much from each other as those before; and the rate itself changes, by a fifth in an hour (and no more after a day).
+  SELECT *,
+    CASE
+      WHEN steps < 2 THEN 0D
+      WHEN ahead_s IS NULL THEN 1.28 * sqrt(variance / steps)
+      ELSE 1.28 * sqrt(
+        variance / steps + variance * least(1D, stepped_s / steps / ahead_s) + 0.04 * rate_mean * rate_mean * least(ahead_s, 86400D) / 3600
+      )
+    END AS spread
+  FROM ahead
+),
+bounded AS (
+  SELECT *,
+    CASE WHEN quota_type = 'size' THEN rate_mean - spread ELSE least(1000, rate_mean - spread) END AS rate_least,
+    CASE WHEN quota_type = 'size' THEN rate_mean + spread ELSE least(1000, rate_mean + spread) END AS rate_most
+  FROM banded
 ),
 foreseen AS (
   SELECT *,
@@ -77,7 +99,7 @@ foreseen AS (
         THEN check_us + CASE WHEN interval_s IS NULL THEN CAST(ceil(remaining / rate * 1e6) AS BIGINT)
           ELSE greatest(1, CAST(ceil(remaining / rate / interval_s) AS BIGINT)) * interval_s * 1000000 END
     END) AS breach_us
-  FROM paced
+  FROM bounded
 )
 SELECT
   broker, epoch, topic, check_time, check_number, quota_type, policy, quota_limit, used, exceeded,

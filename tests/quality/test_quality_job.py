@@ -157,6 +157,8 @@ FAULTS: list[tuple[str, str, Fault]] = [
     ("backlog_time_has_its_causes", "subscription_causes", one_more("ns")),
     ("backlog_time_has_its_causes", "subscription_causes", one_more("backlog_ns")),
     ("backlog_time_has_its_causes", "subscription_causes", instead("is_main", "false")),
+    ("margins_are_of_blocked_reads", "limiter_margins", one_more("reads", by=10**6)),
+    ("margins_are_of_blocked_reads", "limiter_margins", instead("granted_entries", "wanted_entries + 1")),
     ("days_end_in_order", "lane_snapshots", instead("mark", "'day'")),
     ("days_end_in_order", "lane_snapshots", also("mark = 'drained'", "next_seq", "next_seq + 1")),
     ("a_hold_ends_where_it_began", "lane_answers", without("answer = 'held'")),

@@ -67,7 +67,11 @@ def scores(room: ReadingRoom, subscription: str) -> list[tuple[str, bool | None]
 
 def test_an_even_pace_is_foreseen_from_the_second_check_on(room: ReadingRoom) -> None:
     assert forecast(room, "even", 0) == (None, None, None)
-    assert {forecast(room, "even", m) for m in range(1, 11)} == {(10, 10, 10)}
+    foreseen = [forecast(room, "even", m) for m in range(1, 11)]
+    assert {at for at, _, _ in foreseen} == {10}
+    assert foreseen[0] == (10, 10, 10)  # one step has no band
+    assert foreseen[1] == (10, 9, 13)  # 8 minutes at 60 a minute; in 8 minutes a pace drifts by 23 %: 1.28 × 0.5 × √(8/60)
+    assert foreseen[-1] == (10, 10, 10)  # it is current
     assert scores(room, "even") == [("none", None), *[("hit", True)] * 9]
 
 
@@ -76,9 +80,12 @@ def test_what_grows_is_never_current(room: ReadingRoom) -> None:
     assert [score for score, _ in scores(room, "growing")] == ["none", "none", "none", "open"]
 
 
-def test_the_band_is_that_of_the_fastest_and_the_slowest_step(room: ReadingRoom) -> None:
-    """At minute 2 the steps were 20 and 100: 480 left go in 8 at the mean, in 5 at the most, in 24 at the least."""
-    assert forecast(room, "uneven", 2) == (10, 7, 26)
+def test_the_less_steps_are_alike_the_wider_is_the_band(room: ReadingRoom) -> None:
+    """At minute 2 the steps were 20 and 100: 480 left go in 8 at the mean of 60, in 5 at its upper end.
+
+    The lower end: 60 - 1.28 × √(3,200/2 + 3,200/8 + (0.5 × 60)² × 8/60) a minute.
+    """
+    assert forecast(room, "uneven", 2) == (10, 7, 453)
     assert scores(room, "uneven")[2] == ("late", True)
 
 

@@ -25,7 +25,7 @@ PACKAGE = Declaration(
         "next_level": LIMITER_LEVELS,
         "next_dimension": DIMENSIONS,
     },
-    laws=("backlog_time_has_its_causes",),
+    laws=("backlog_time_has_its_causes", "margins_are_of_blocked_reads"),
     views=(
         "catch_up_forecasts",
         "catch_up_scores",
