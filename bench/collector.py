@@ -26,7 +26,11 @@ MOST_MESSAGES = 60_000
 MESSAGE_BYTES = 100
 PATIENCE_MS = 30_000
 #: As brokers are: large ledgers, checks once a minute.
-SETTINGS = {"managedLedgerMaxEntriesPerLedger": "50000", "managedLedgerMinLedgerRolloverTimeMinutes": "10", "backlogQuotaCheckIntervalInSeconds": "60"}
+SETTINGS = {
+    "managedLedgerMaxEntriesPerLedger": "50000",
+    "managedLedgerMinLedgerRolloverTimeMinutes": "10",
+    "backlogQuotaCheckIntervalInSeconds": "60",
+}
 SIDES = ("without", "with")
 FIGURES = ("throughput_per_s", "broker_us_per_msg", "publish_p50_ms", "publish_p99_ms", "end_to_end_p50_ms", "end_to_end_p99_ms")
 
