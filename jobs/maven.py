@@ -43,7 +43,7 @@ class MavenProject:
         self.kept.mkdir(exist_ok=True)
         stamp, content = self.kept / "fetched.stamp", digest(self.folder / "pom.xml")
         offline = ["-o"] if stamp.exists() and stamp.read_text(encoding="utf-8") == content else []
-        command = [maven, "-B", "-ntp", "-q", "-Dstyle.color=never", *offline, f"-Dmaven.repo.local={self.kept / 'repository'}", *arguments]
+        command = [maven, "-B", "-ntp", "-q", *offline, f"-Dmaven.repo.local={self.kept / 'repository'}", *arguments]
         status = subprocess.run(command, cwd=self.folder, check=False, stdin=subprocess.DEVNULL).returncode
         if status == 0:
             stamp.write_text(content, encoding="utf-8")

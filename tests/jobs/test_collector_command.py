@@ -57,8 +57,8 @@ def test_what_was_fetched_for_this_pom_is_not_fetched_again(project: MavenProjec
     assert [project.run("package"), project.run("package")] == [0, 0]
     (project.folder / "pom.xml").write_text("<project>changed</project>")
     assert project.run("package") == 0
-    plain, repository = "-Dstyle.color=never", f"-Dmaven.repo.local={project.folder}/.maven/repository"
-    online, offline = f"-B -ntp -q {plain} {repository} package", f"-B -ntp -q {plain} -o {repository} package"
+    repository = f"-Dmaven.repo.local={project.folder}/.maven/repository"
+    online, offline = f"-B -ntp -q {repository} package", f"-B -ntp -q -o {repository} package"
     assert calls.read_text().splitlines() == [online, offline, online]
 
 
