@@ -23,7 +23,7 @@ from typing import Any
 import zstandard
 from deltalake import DeltaTable
 
-from bench.live import PATIENCE_S, ROOT, LiveTables, started
+from bench.live import PATIENCE_S, PHASES, ROOT, LiveTables, started
 from bench.measure import family
 from sim.files import read_lines
 from sim.run import EVENTS, simulate
@@ -122,8 +122,10 @@ class _Memory:
         while not self._stopped.wait(SAMPLE_EVERY_S):
             most = {"java": 0, "python": 0}
             for _, command, resident_mb in family(self._job):
-                name = "java" if command == "java" else "python"
-                most[name] = max(most[name], resident_mb)
+                # A program that Java starts is a thread of Java for a moment: with a name of its own, and with all of Java's memory.
+                name = "python" if command.startswith("python") else command
+                if name in most:
+                    most[name] = max(most[name], resident_mb)
             self.samples.append((time.time(), most["java"], most["python"]))
 
 
@@ -141,6 +143,7 @@ def _during(warehouse: Path, counts: list[int], renamed: list[float], memory: _M
         rows = [row for row in progress if row["query"] == query and row["rows_in"] and _within(row["began_at"], span)]
         found[f"{query}_s"] = round(statistics.median(row["trigger_execution_ms"] for row in rows) / 1000, 2)
         found[f"{query}_micro_batches"] = len(rows)
+        found[f"{query}_ms"] = {phase: statistics.median(row[f"{phase}_ms"] for row in rows) for phase in PHASES}
     lags = [lag for at, lag in _lags(warehouse, counts, renamed) if span[0] <= at < span[1]]
     found["lag_s"], found["lag_p90_s"] = round(statistics.median(lags), 1), round(statistics.quantiles(lags, n=10)[-1], 1)
     samples = [sample for sample in memory.samples if span[0] <= sample[0] < span[1]]
