@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-from folded import confusion_of_scenario  # type: ignore[import-not-found]  # tests are not of the packages that are checked
+from folded import confusion_of_scenario
 
 from sim.confusion import Confusion, markdown, written_into
 from sim.scenario import SHIPPED

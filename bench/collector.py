@@ -4,14 +4,14 @@ Both run all the time, so both are equally warm, and slices of load alternate: t
 `./spark-submit.sh set-up broker` and `./spark-submit.sh collector build`.
 """
 
-import os
 import statistics
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bench.measure import processor_s
 from jobs.collector import JAR
 from jobs.live_broker.pulsar import server
 from jobs.live_broker.standalone import Standalone, checked_collector
@@ -77,10 +77,10 @@ def _loaded(broker: Standalone) -> dict[str, float]:
         consumer = client.subscribe(TOPIC, "s", consumer_type=pulsar.ConsumerType.Shared, receiver_queue_size=2000)
         producer = client.create_producer(TOPIC, batching_enabled=False, block_if_queue_full=True, max_pending_messages=2000)
         steady = _Load(producer, consumer)
-        used_s = _processor_s(broker.pid)
+        used_s = processor_s(broker.pid)
         steady.run(STEADY_PER_S * STEADY_S, STEADY_PER_S)
         seconds = _Load(producer, consumer).run(MOST_MESSAGES, None)
-        used_s = _processor_s(broker.pid) - used_s
+        used_s = processor_s(broker.pid) - used_s
     finally:
         client.close()
     return {
@@ -105,16 +105,16 @@ class _Load:
         self._producer, self._consumer = producer, consumer
 
     def run(self, count: int, per_s: int | None) -> float:
-        """Publish, at an even rate or as fast as it goes; seconds until the consumer has all."""
-        consuming = threading.Thread(target=self._receive, args=(count,))
-        consuming.start()
-        begun = time.perf_counter()
-        for number in range(count):
-            if per_s is not None:
-                time.sleep(max(0.0, begun + number / per_s - time.perf_counter()))
-            self._publish()
-        consuming.join()
-        return time.perf_counter() - begun
+        """Publish, at an even rate or as fast as it goes; seconds until the consumer has all. pulsar.Timeout if one does not come."""
+        with ThreadPoolExecutor(1) as beside:
+            received = beside.submit(self._receive, count)
+            begun = time.perf_counter()
+            for number in range(count):
+                if per_s is not None:
+                    time.sleep(max(0.0, begun + number / per_s - time.perf_counter()))
+                self._publish()
+            received.result()
+            return time.perf_counter() - begun
 
     def _publish(self) -> None:
         sent = time.perf_counter_ns()
@@ -129,8 +129,3 @@ class _Load:
             message = self._consumer.receive(timeout_millis=PATIENCE_MS)
             self.received_ms.append((time.perf_counter_ns() - int.from_bytes(message.data()[:8], "big")) / 1e6)
             self._consumer.acknowledge(message)
-
-
-def _processor_s(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from captured_warehouse import warehouse_of_logs  # type: ignore[import-not-found]  # tests are not of the packages that are checked
-from simulated import run_into, shipped  # type: ignore[import-not-found]
+from captured_warehouse import warehouse_of_logs
+from simulated import run_into, shipped
 
 from pipeline.reading.room import ReadingRoom
 from sim.confusion import written_into
@@ -23,7 +23,7 @@ from sim.scenario import Scenario
 DAYS = {"quota_steady": "steady", "quota_wave": "daily wave", "quota_burst": "bursts", "quota_dying_consumer": "a consumer that dies"}
 SEEDS = (1, 2)
 WORDS = ("hit", "early", "late", "false")
-#: What is forecast → the view of its scores, and the column of that which tells forecasts apart.
+#: What is forecast → its scores, counted.
 SCORES = {
     "quotas": "SELECT quota_type AS what, score, in_band, count(*) AS forecasts FROM quota_forecast_scores GROUP BY ALL",
     "catch_up": "SELECT 'waiting' AS what, score, in_band, count(*) AS forecasts FROM catch_up_scores GROUP BY ALL",

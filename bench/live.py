@@ -16,6 +16,8 @@ from typing import Any
 from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 
+from bench.measure import processor_s
+
 ROOT = Path(__file__).resolve().parents[1]
 LOG = ROOT / "demo" / "y_incident" / "events.jsonl.gz"
 EVENTS_PER_FILE, EVERY_S = 4_000, 10.0
@@ -132,18 +134,6 @@ def started(events: Path, folder: Path, *options: str) -> "subprocess.Popen[byte
 
 def _core_share(group: int, seconds: float) -> float:
     """What the processes of a group use of one core meanwhile."""
-    before = _processor_s(group)
+    before = processor_s(group)
     time.sleep(seconds)
-    return (_processor_s(group) - before) / seconds
-
-
-def _processor_s(group: int) -> float:
-    ticks = 0
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:  # it ended while we looked
-            continue
-        if int(fields[2]) == group:
-            ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return (processor_s(group) - before) / seconds

@@ -1,4 +1,4 @@
-"""A warehouse of what lanes make of real brokers' logs, made without the job and without Spark."""
+"""A warehouse of what lanes make of logs, real or simulated, made without the job and without Spark."""
 
 import re
 from collections.abc import Iterable

@@ -3,6 +3,7 @@
 import re
 from importlib.resources import files
 
+from pipeline.views.rate_spread import with_rate_spreads
 from schemas.packages import PACKAGES
 from schemas.tables import TABLES
 
@@ -20,7 +21,7 @@ VIEWS = (
 
 def sql_of(view: str) -> str:
     """The view's query, with the comment block that explains it. Read as a resource: the code may be in a zip."""
-    return files("pipeline.views").joinpath(f"{view}.sql").read_text(encoding="utf-8")
+    return with_rate_spreads(files("pipeline.views").joinpath(f"{view}.sql").read_text(encoding="utf-8"))
 
 
 def question(view: str) -> str:

@@ -69,21 +69,9 @@ allowed AS (
     AND l.opened_at = r.opened_at AND l.check_number = r.check_number
   LEFT JOIN check_intervals i ON i.broker = r.broker AND i.epoch = r.epoch
 ),
-ahead AS (
-  SELECT *, CASE WHEN rate_mean > 0 THEN greatest(1D, waiting / rate_mean) END AS ahead_s
-  FROM allowed
-),
 banded AS (
-  -- As in quota_breaches; but here the rate is what is left of two, the consumers' and the producers', and changes by half in an hour.
-  SELECT *,
-    CASE
-      WHEN steps < 2 THEN 0D
-      WHEN ahead_s IS NULL THEN 1.28 * sqrt(variance / steps)
-      ELSE 1.28 * sqrt(
-        variance / steps + variance * least(1D, stepped_s / steps / ahead_s) + 0.25 * rate_mean * rate_mean * least(ahead_s, 86400D) / 3600
-      )
-    END AS spread
-  FROM ahead
+  -- Half of it in an hour: the rate is what is left of two, of the consumers and of the producers.
+  SELECT *, RATE_SPREAD(waiting, 0.5) AS spread FROM allowed
 ),
 bounded AS (
   SELECT *, rate_mean - spread AS rate_least, rate_mean + spread AS rate_most FROM banded

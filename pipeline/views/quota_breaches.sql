@@ -67,22 +67,8 @@ paced AS (
   LEFT JOIN check_intervals i ON i.broker = r.broker AND i.epoch = r.epoch
   WHERE has_limit
 ),
-ahead AS (
-  SELECT *, CASE WHEN rate_mean > 0 THEN greatest(1D, remaining / rate_mean) END AS ahead_s
-  FROM paced
-),
 banded AS (
-  -- 1.28: eight of ten of a normal distribution. A rate of steps is as uncertain as its steps are few; the steps until the breach differ
-  -- as much from each other as those before; and the rate itself changes, by a fifth in an hour (and no more after a day).
-  SELECT *,
-    CASE
-      WHEN steps < 2 THEN 0D
-      WHEN ahead_s IS NULL THEN 1.28 * sqrt(variance / steps)
-      ELSE 1.28 * sqrt(
-        variance / steps + variance * least(1D, stepped_s / steps / ahead_s) + 0.04 * rate_mean * rate_mean * least(ahead_s, 86400D) / 3600
-      )
-    END AS spread
-  FROM ahead
+  SELECT *, RATE_SPREAD(remaining, 0.2) AS spread FROM paced
 ),
 bounded AS (
   SELECT *,

@@ -1,6 +1,8 @@
 """Arguments that cannot work stop the shipper before it looks for Kafka, with one line that names them."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,3 +50,21 @@ def test_the_docs_have_a_unit_and_a_container() -> None:
 def test_what_the_docs_start_follows(words: list[str]) -> None:
     args = build_parser("ship").parse_args(words)
     assert (args.follow, kafka_address(args.to).topic) == (True, "pulsar-events")
+
+
+#: Everything that a shipper runs, but for Kafka's client, which it imports when it connects; prints what does not belong to Python or to us.
+IMPORTED = """
+import sys
+before = {name.partition(".")[0] for name in sys.modules}
+import jobs.__main__, jobs.ship, jobs.shipping.sender
+after = {name.partition(".")[0] for name in sys.modules} - before - set(sys.stdlib_module_names)
+print(*sorted(after - {"jobs", "pipeline", "schemas"}))
+"""
+
+
+def test_a_host_of_a_broker_needs_the_shippers_own_packages_and_no_others() -> None:
+    needs = subprocess.run([sys.executable, "-m", "jobs.needs", "ship", "--follow"], capture_output=True, text=True, check=True)
+    assert needs.stdout.split() == ["ship"]
+    imported = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=True).stdout.split()
+    pins = re.findall(r"^([a-z-]+)==", (DOCS.parent / "requirements" / "ship.lock").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {"confluent_kafka", *imported} == {pin.replace("-", "_") for pin in pins}
