@@ -1,9 +1,11 @@
 """What the views of backlogs and quotas say about the six minutes of backlog_rows.py."""
 
 from math import sqrt
+from pathlib import Path
 from typing import Any
 
 import pytest
+from captured_warehouse import NO_SPARK, append_plain
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from views_from_memory import register_from_memory
@@ -11,6 +13,7 @@ from views_from_memory import register_from_memory
 from pipeline.reading.room import ReadingRoom
 from pipeline.views.catalog import sql_of
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.tables import create_missing_tables
 
 
 def ask(room: ReadingRoom, sql: str) -> list[tuple[Any, ...]]:
@@ -56,6 +59,23 @@ def test_an_age_that_nobody_acknowledges_has_a_known_deadline(room: ReadingRoom)
     assert forecasts(room, "audit-log", "time") == [(0.0, 120.0, 120.0, 120.0, "hit", True), (60.0, 120.0, 120.0, 120.0, "hit", True)]
     rows = ask(room, f"SELECT DISTINCT {seconds('deadline_at')} FROM quota_forecasts WHERE topic LIKE '%/audit-log' AND NOT exceeded")
     assert rows == [(90.0,)]
+
+
+def test_an_age_grows_no_faster_than_time_in_its_band(tmp_path: Path) -> None:
+    """Steps of 60, 10 and 60 s a minute: the band would reach beyond 60."""
+    warehouse = Warehouse(f"file:{tmp_path}")
+    create_missing_tables(NO_SPARK, warehouse)
+    of = {"broker": "b1", "epoch": 1, "topic": "persistent://shop/eu/old", "check_source": "log", "decision": "none"}
+    limits = {"backlog_size": 0, "backlog_quota_limit_size": -1, "backlog_quota_limit_time": 600}
+    rows = [
+        {**of, **limits, "check_number": n + 1, "check_time": 60_000_000 * n, "oldest_backlog_message_age_seconds": age_s,
+         "oldest_believed_time": 60_000_000 * n - 1_000_000 * age_s}
+        for n, age_s in enumerate((10, 70, 80, 140))
+    ]  # fmt: skip
+    append_plain(warehouse, "topic_backlog", rows)
+    (row,) = ReadingRoom(warehouse).rows("SELECT * FROM quota_forecasts WHERE check_number = 4")
+    assert (row["steps"], row["rate_most"], row["rate_least"] < row["rate_mean"] < 1000) == (3, 1000, True)
+    assert row["deadline_at"] <= row["breach_from"] < row["breach_at"]
 
 
 def test_an_age_that_acknowledgements_keep_young_is_foreseen_once_and_then_no_more(room: ReadingRoom) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from math import sqrt
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ OF = {"broker": "b1", "epoch": 1, "topic": "persistent://shop/eu/orders"}
 #: Entries that wait, minute by minute; every minute 30 are published.
 EVEN = (600, 540, 480, 420, 360, 300, 240, 180, 120, 60, 0)
 GROWING = (10, 20, 30, 40)
+GROWING_UNEVENLY = (10, 30, 35)
 UNEVEN = (600, 580, 480, 380, 280, 180, 80, 0)
 DIES = (600, 540, 480, *(420,) * 20)
 EVICTED = (600, 540, 180, 120, 60, 0)
@@ -43,6 +45,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> ReadingRoom:
     rows = [
         *checks("even", EVEN),
         *checks("growing", GROWING),
+        *checks("growing_unevenly", GROWING_UNEVENLY),
         *checks("uneven", UNEVEN),
         *checks("dies", DIES),
         *checks("evicted", EVICTED, evicted_after=1),
@@ -78,6 +81,13 @@ def test_an_even_pace_is_foreseen_from_the_second_check_on(room: ReadingRoom) ->
 def test_what_grows_is_never_current(room: ReadingRoom) -> None:
     assert forecast(room, "growing", 3) == (None, None, None)
     assert [score for score, _ in scores(room, "growing")] == ["none", "none", "none", "open"]
+
+
+def test_a_rate_has_a_band_without_an_end_that_is_foreseen(room: ReadingRoom) -> None:
+    """Steps of -20 and -5 a minute: only how few they are counts."""
+    (row,) = room.rows("SELECT * FROM catch_up_forecasts WHERE subscription = 'growing_unevenly' AND check_number = 3")
+    spread = 1.28 * sqrt(112.5 / 2)
+    assert (row["rate_least"] * 60, row["rate_most"] * 60) == (pytest.approx(-12.5 - spread), pytest.approx(-12.5 + spread))
 
 
 def test_the_less_steps_are_alike_the_wider_is_the_band(room: ReadingRoom) -> None:
