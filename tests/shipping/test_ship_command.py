@@ -52,7 +52,7 @@ def test_what_the_docs_start_follows(words: list[str]) -> None:
     assert (args.follow, kafka_address(args.to).topic) == (True, "pulsar-events")
 
 
-#: Everything that a shipper runs, but for Kafka's client, which it imports when it connects; prints what does not belong to Python or to us.
+#: All that a shipper runs, but for Kafka's client, which it imports when it connects. Prints what is neither Python's nor ours.
 IMPORTED = """
 import sys
 before = {name.partition(".")[0] for name in sys.modules}
