@@ -9,7 +9,7 @@ from sim.dispatcher import ENTRY_OVERHEAD_BYTES, Dispatcher
 from sim.limiters import Limiter
 from sim.scenario import Consumers, Subscription
 from sim.storage import Cursor, Position
-from sim.truth import DELAYED, IN_FLIGHT, NO_CONSUMER, Account
+from sim.truth import CATCHING_UP, DELAYED, IN_FLIGHT, NO_CONSUMER, Account, Cause
 
 if TYPE_CHECKING:
     from sim.topic import LiveTopic
@@ -55,7 +55,15 @@ class LiveSubscription:
             else:
                 assert self.dispatcher is not None
                 cause = self.dispatcher.held
+                if cause is CATCHING_UP:
+                    cause = self._largest_part(waiting - len(self.delayed))
         self.account.settle(self.process.log.now_ns(), cause)
+
+    def _largest_part(self, to_read: int) -> Cause:
+        """Nothing holds the dispatcher: the backlog is there for the reason that most of it has."""
+        if self.in_flight > to_read and self.in_flight >= len(self.delayed):
+            return IN_FLIGHT
+        return DELAYED if len(self.delayed) > to_read else CATCHING_UP
 
     # ---- life ----------------------------------------------------------------------------------------------------------------------
     def start(self) -> None:

@@ -18,6 +18,8 @@ TOPIC = "persistent://t/n/a"
 STALL_NS = 5_000_000_000
 LEVELS = ("broker", "topic", "sub")
 KEY_SHARED = "Key_Shared"
+#: No cause: reads and deliveries can follow each other.
+FREE: Cause = ("free", None, None, None)
 
 
 def plain(cause: str) -> Cause:
@@ -42,6 +44,7 @@ class Subscription:
     out: bool = False
     moved_ns: int = 0
     again: bool = False  # something was redelivered
+    most: str | None = None  # where most of its backlog was when it was weighed: at a read or delivery, or when nothing held it any more
 
 
 class CauseBroker:
@@ -93,6 +96,25 @@ class CauseBroker:
             window[self.cause(sub, first)] += last - first
 
     def cause(self, sub: Subscription, ns: int) -> Cause:
+        """What holds the subscription back from `ns` on, or, if nothing does, where most of its backlog is."""
+        self.look()
+        held = self.held_by(sub, ns)
+        return plain(sub.most or "") if held == FREE else held
+
+    def look(self) -> None:
+        """After each event: where most of a backlog is that nothing holds. `most` is None where it has to be looked at."""
+        for sub in self.subs:
+            if not self.is_free(sub):
+                sub.most = None
+            elif sub.most is None:
+                parts = {"catching_up": len(self.waiting(sub)) - sub.held, "in_flight": len(sub.delivered), "delayed": sub.held}
+                sub.most = max(parts, key=lambda part: parts[part])  # of equal ones the first
+
+    def is_free(self, sub: Subscription) -> bool:
+        """Whether there is a backlog, and reads and deliveries can follow each other, however long that takes."""
+        return bool(self.backlog(sub)) and self.held_by(sub, sub.moved_ns) == FREE
+
+    def held_by(self, sub: Subscription, ns: int) -> Cause:
         """What holds the subscription back from `ns` on."""
         waiting = len(self.backlog(sub)) - len(sub.delivered)
         if not sub.conns:
@@ -117,10 +139,10 @@ class CauseBroker:
         if is_stalled and not (sub.out and self.tells and sub.sub_type != KEY_SHARED):
             return stalled
         is_slow = sub.out and self.normal_ns and ns >= sub.moved_ns + self.normal_ns
-        return plain("reading" if is_slow else "catching_up")
+        return plain("reading") if is_slow else FREE
 
     def _measure(self, sub: Subscription) -> None:
-        if sub.out and self.backlog(sub) and self.us * 1000 > sub.moved_ns and self.cause(sub, sub.moved_ns) == plain("catching_up"):
+        if sub.out and self.us * 1000 > sub.moved_ns and self.is_free(sub):
             self.turnarounds.append(self.us * 1000 - sub.moved_ns)
             if len(self.turnarounds) >= self.next_look:
                 median = sorted(self.turnarounds)[(len(self.turnarounds) + 1) // 2 - 1]
@@ -139,7 +161,7 @@ class CauseBroker:
     def publish(self, entries: int) -> None:
         for _ in range(entries):
             idle = [sub for sub in self.subs if len(self.waiting(sub)) <= sub.held]
-            idle = [sub for sub in idle if not self.backlog(sub) or self.cause(sub, self.us * 1000)[0] in ("in_flight", "delayed")]
+            idle = [sub for sub in idle if not self.backlog(sub) or self.held_by(sub, self.us * 1000)[0] in ("in_flight", "delayed")]
             self._emit("publish", topic=TOPIC, ledger=5, entry=self.published, msgs=1, bytes=10, publish_ts=1)
             self.published += 1
             for sub in idle:
@@ -189,7 +211,7 @@ class CauseBroker:
         self._of(sub, "read", sub_type=sub.sub_type, want_msgs=100, want_bytes=10_000, permits=permits, **answers)
         if blocked or not sub.out:
             sub.moved_ns = self.us * 1000
-        sub.blocked, sub.out, sub.permits = blocked, not blocked, permits
+        sub.blocked, sub.out, sub.permits, sub.most = blocked, not blocked, permits, None
 
     def deliver(self, number: int, entries: int) -> None:
         sub = self.subs[number]
@@ -200,7 +222,7 @@ class CauseBroker:
         self._of(sub, "dispatch", entries=len(given), msgs=len(given), bytes=10 * len(given))
         sub.delivered += given
         sub.held = min(sub.held, 10**9)
-        sub.out, sub.moved_ns = False, self.us * 1000
+        sub.out, sub.moved_ns, sub.most = False, self.us * 1000, None
         sub.permits -= len(given)
         if sub.granted is not None:
             sub.granted -= len(given)
@@ -298,13 +320,22 @@ class CauseBroker:
         (self.unwritable.discard if writable else self.unwritable.add)(conn)
         if self.backlog(sub):
             sub.moved_ns = self.us * 1000
+            self._weigh_if_elsewhere(sub)
 
     def beat(self) -> None:
         self._emit("heartbeat", dropped=0)
 
     def _of(self, sub: Subscription, kind: str, **payload: Any) -> None:
         self._emit(kind, topic=TOPIC, sub=sub.name, **payload)
+        if kind not in ("flow", "read_done"):
+            self._weigh_if_elsewhere(sub)
+
+    def _weigh_if_elsewhere(self, sub: Subscription) -> None:
+        """Most of its backlog is not what waits: whatever happens to it may change that."""
+        if sub.most != "catching_up":
+            sub.most = None
 
     def _emit(self, kind: str, **payload: Any) -> None:
+        self.look()
         head = {"v": 1, "broker": "b:1", "epoch": 1, "seq": len(self.events) + 1, "ts": START_US + self.us, "ns": START_NS + self.us * 1000}
         self.events.append({**head, "type": kind, **payload})

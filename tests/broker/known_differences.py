@@ -6,16 +6,10 @@ Each is found by its reason, never by its figure. docs/collector.md names them f
 from collections.abc import Callable
 from typing import Any
 
-from ledger import Stretch
-
 #: The broker checks every 5 s in all scenarios but one.
 ROUND_US = 5_000_000
 #: A step of an eviction takes milliseconds.
 BLOCKED_US = 1_000_000
-#: Fewer messages a second than this do not hide what holds a backlog back.
-ARRIVALS_PER_S = 10
-#: What holds entries back that were read already, one by one.
-OF_ENTRIES = ("delayed_delivery", "not_acknowledged", "negative_acks")
 Event = dict[str, Any]
 Finding = tuple[Any, ...]
 
@@ -98,27 +92,5 @@ def look_before_the_check_ends(events: list[Event]) -> Callable[[Finding], bool]
         topic, at, figure = finding[:3]
         before = [checked for checked in last.get(topic, []) if checked <= at]
         return str(figure).startswith("oldestBacklogMessage") and bool(before) and (topic, before[-1]) in late
-
-    return is_one
-
-
-def arrivals_are_charged_with_the_whole_backlog(events: list[Event]) -> Callable[[Finding], bool]:
-    """A backlog is charged to one cause as a whole: to `catching_up` while a message that has arrived is neither delivered nor held.
-
-    A message with a delay counts as held from the next `delayed` on, which is written once a second; another one is delivered within
-    milliseconds, or more on a slow machine. Without these charges the main one is right.
-    """
-    published: dict[str, list[int]] = {}
-    for event in events:
-        if event["type"] == "publish":
-            published.setdefault(event["topic"], []).append(event["ts"])
-
-    def is_one(finding: Finding) -> bool:
-        if not isinstance(finding, Stretch) or finding.cause not in OF_ENTRIES:
-            return False
-        arrived = sum(finding.from_us <= at <= finding.to_us for at in published.get(finding.topic, []))
-        return (
-            arrived >= ARRIVALS_PER_S * (finding.to_us - finding.from_us) / 1e6 and finding.without(("catching_up",), ("reading",)).agrees
-        )
 
     return is_one

@@ -44,10 +44,6 @@ class Stretch(NamedTuple):
         """The charge with the most entries × time; None: nothing was charged."""
         return max(self.charged, key=lambda charge: self.charged[charge]) if self.charged else None
 
-    def without(self, *charges: Charge) -> "Stretch":
-        """The same as if these had not been charged."""
-        return self._replace(charged=Counter({charge: area for charge, area in self.charged.items() if charge not in charges}))
-
     @property
     def agrees(self) -> bool:
         """Whether the main charge is one of those of the cause. Nothing that holds back may have no charge at all."""

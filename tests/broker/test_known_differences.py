@@ -4,13 +4,11 @@ from collections import Counter
 from typing import Any
 
 from known_differences import (
-    arrivals_are_charged_with_the_whole_backlog,
     eviction_that_was_interrupted,
     eviction_while_entries_arrive,
     look_before_the_check_ends,
     unknown_deletions,
 )
-from ledger import Charge, Stretch
 
 S = 1_000_000
 TOPIC = "persistent://a/b/t"
@@ -56,15 +54,3 @@ def test_a_backlog_is_vague_only_behind_a_snapshot_with_deletions() -> None:
     assert not unknown_deletions([opened | {"entries": 0}])(backlog)
     assert not unknown_deletions([opened | {"entries": 0}])(not_known)
     assert not unknown_deletions([opened])((TOPIC, 12 * S, "other.msgBacklog", 69, [100]))
-
-
-def test_a_main_charge_differs_only_while_messages_arrive_and_entries_are_held() -> None:
-    charged: Counter[Charge] = Counter({("catching_up",): 51, ("delayed",): 48, ("no_permits",): 1})
-    stretch = Stretch("delayed_delivery", TOPIC, "s", 10 * S, 11 * S, charged)
-    arriving = [{"type": "publish", "topic": TOPIC, "ts": 10 * S + number} for number in range(10)]
-    is_one = arrivals_are_charged_with_the_whole_backlog(arriving)
-    assert is_one(stretch)
-    assert not arrivals_are_charged_with_the_whole_backlog(arriving[:9])(stretch), "few arrive"
-    assert not is_one(stretch._replace(cause="not_acknowledged")), "the rest is not what the scenario says"
-    assert not is_one(stretch._replace(cause="no_consumer")), "nothing of it was read"
-    assert not is_one(AGE)

@@ -90,7 +90,7 @@ def test_a_shrunk_read_goes_out() -> None:
 
 
 def test_no_permits_when_those_of_the_latest_read_are_used_up() -> None:
-    story = Story().puts(5).reads(permits=3).gives(3)
+    story = Story().puts(5).reads(permits=3).gives(3).acks(0, 1, 2)
     story.at(7).of_sub("flow", consumer=0, conn=1, permits=2).reads(permits=2)
     assert charged(story.at(7.5).gives(2).beats(8)) == {("no_permits",): 7, ("catching_up",): 0.5, ("in_flight",): 0.5}
 
@@ -161,6 +161,36 @@ def test_a_read_that_failed_stays_out() -> None:
     story = measured(Story())
     story.at(1).puts(1).reads().of_sub("read_done", entries=0, bytes=0, error="BKReadException")
     assert charged(story.at(3).gives(1))[("reading",)] > 1.9
+
+
+def test_what_has_just_arrived_explains_only_itself() -> None:
+    """Nine entries are with the consumer. Each of the others takes half a second to be delivered."""
+    story = Story().puts(9).reads().gives(9)
+    for second in (1, 2, 3):
+        story.at(second).puts(1).reads().at(second + 0.5).gives(1)
+    assert charged(story.beats(4)) == {("in_flight",): 4}
+
+
+def test_what_waits_explains_the_backlog_where_it_is_most_of_it() -> None:
+    """As it was at the latest read or delivery: what is published meanwhile counts from the next one on."""
+    story = Story().puts(3).reads().gives(3).reads().at(1).puts(9)
+    assert charged(story.at(2).gives(1).at(3).gives(8).beats(4)) == {("in_flight",): 3, ("catching_up",): 1}
+
+
+def test_delayed_while_most_of_the_backlog_is_held() -> None:
+    """Those that arrive are held from the next `delayed` on."""
+    story = Story().puts(4).reads().of_sub("delayed", entries=4)
+    story.at(1).puts(3).reads().at(2).of_sub("delayed", entries=7)
+    assert charged(story.beats(3)) == {("delayed",): 3}
+
+
+def test_a_slow_read_is_reading_however_little_waits() -> None:
+    story = measured(Story())
+    story.at(1).puts(9).reads().at(1.001).gives(9)
+    story.at(2).puts(1).reads().at(4).gives(1)
+    found = charged(story)
+    assert found[("reading",)] == pytest.approx(2 - 8 * 2**20 / SECOND)
+    assert found[("in_flight",)] == pytest.approx(1 - 0.001 + 8 * 2**20 / SECOND)
 
 
 def test_stuck_after_five_seconds_with_everything_it_needs() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from pipeline.machines.broker.layout import CONSUMING, NONE
 from pipeline.machines.cause.charging import end_backlog, is_whole, settle
-from pipeline.machines.cause.verdict import judge, look_at_channels
+from pipeline.machines.cause.verdict import is_elsewhere, judge, look_at_channels
 from pipeline.machines.cause.waiting import forget_delivered
 from pipeline.machines.cause.waking import Around, wake
 from pipeline.machines.compiled import compiled_part
@@ -35,6 +35,7 @@ def judge_row(broker: Any, cause: Any, t: int, s: int, ts_us: int, ns: int) -> N
         broker.settings[0],
         cause.pace[0],
         broker.connectivity[0],
+        is_elsewhere(cause.charges[s]),
         ts_us,
         ns,
     )

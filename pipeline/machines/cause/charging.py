@@ -103,7 +103,7 @@ def settle_if_due(
 def settle_plainly(charge: Record, chain: Record, topic: Record, backlog: int, ns: int) -> None:
     """Charge a stretch that is not due to its account."""
     if charge.running == 1 and ns > charge.since_ns:
-        _add(charge, charge.account, _area_until(charge, chain, topic, backlog, ns), ns)
+        _add(charge, charge.charged_to, _area_until(charge, chain, topic, backlog, ns), ns)
 
 
 @compiled_part
@@ -132,13 +132,13 @@ def _charge_up_to(charge: Record, cursor: Record, dispatcher: Record, settings: 
     if charge.losses != settings.losses:
         _add(charge, EVENTS_LOST, area, ns)
         return
-    account, stalled_ns = charge.account, _stalled_ns(charge, dispatcher, pace)
+    stalled_ns = _stalled_ns(charge, dispatcher, pace)
     slow_ns = min(_slow_ns(charge, pace), stalled_ns)
     if ns <= slow_ns:
-        _add(charge, account, area, ns)
+        _add(charge, charge.charged_to, area, ns)
         return
     is_known = is_whole(cursor, settings) == 1
-    area = _add_part(charge, account, area, min(slow_ns, ns), ns)
+    area = _add_part(charge, charge.charged_to, area, min(slow_ns, ns), ns)
     area = _add_part(charge, READING if is_known else EVENTS_LOST, area, min(stalled_ns, ns), ns)
     _add_part(charge, _stalled(charge, dispatcher, pace, is_known), area, ns, ns)
 

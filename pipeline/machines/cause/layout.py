@@ -42,6 +42,7 @@ CHARGE_ROW = record(
     "since_ns",
     "since_ts",
     "account",
+    "charged_to",  # where its time goes: the same, or to where most of the backlog is
     "backlog_seen",  # entries, when the stretch began
     "gone_seen",  # of the topic's scale, then: what is no more in the backlog
     "area_seen",  # of the topic, then
@@ -84,7 +85,7 @@ CHARGE_ROW = record(
     entry_us=(ACCOUNT_COUNT,),
     first_at=(ACCOUNT_COUNT,),
 )
-NO_CHARGE = blank(CHARGE_ROW, account=NONE, blocked=NONE, next_in_chain=NONE, main=NONE)
+NO_CHARGE = blank(CHARGE_ROW, account=NONE, charged_to=NONE, blocked=NONE, next_in_chain=NONE, main=NONE)
 #: Of a topic.
 CHAIN_ROW = record(
     "first_in_chain",  # of subscriptions for which nothing waits: the next publish looks at them, and at no others

@@ -24,7 +24,7 @@ from pipeline.machines.cause.layout import CATCHING_UP, CONSUMER_CAP, NO_CHAIN, 
 from pipeline.machines.cause.margins import note_margin
 from pipeline.machines.cause.pace import measure
 from pipeline.machines.cause.reads import note_alive, note_read, note_whether_parked
-from pipeline.machines.cause.verdict import judge, look_at_channels, may_be_unwritable
+from pipeline.machines.cause.verdict import is_elsewhere, judge, look_at_channels, may_be_unwritable
 from pipeline.machines.cause.waiting import ask_again, forget_delivered, forget_removed, waiting_entries
 from pipeline.machines.cause.waking import Around, wake
 from pipeline.machines.compiled import compiled_part
@@ -221,7 +221,7 @@ def on_read(
     note_alive(charge, cursor, reading, settings)
     note_read(charge, throttling, working, event)
     if charge.running == 1:
-        judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, event[fields.TS], ns)
+        judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, True, event[fields.TS], ns)
     if charge.running == 1 and charge.blocked != NONE and charge.account == charge.blocked:
         waiting = Waiting(topic.end_entries - reading.entries, topic.end_bytes - reading.bytes)
         limiters, whole = Three(broker_limiter, topic_limiter, subscription_limiter), is_whole(cursor, settings)
@@ -261,13 +261,13 @@ def on_dispatch(
     charge.granted -= event[fields.MSGS]
     charge.delivered = add(charge.delivered, event[fields.ENTRIES])
     if charge.running == 1:
-        judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, event[fields.TS], ns)
+        judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, True, event[fields.TS], ns)
 
 
 @compiled_part
 def needs_on_ack(charge: Record, cursor: Record) -> bool:
-    """Whether the backlog may be over: as many entries were acknowledged as it had."""
-    return charge.running == 1 and cursor.acknowledged - charge.acknowledged_seen >= charge.backlog_seen
+    """Whether the backlog may be over: as many entries were acknowledged as it had; or most of it may be elsewhere now."""
+    return charge.running == 1 and (is_elsewhere(charge) or cursor.acknowledged - charge.acknowledged_seen >= charge.backlog_seen)
 
 
 @compiled_part
@@ -291,7 +291,8 @@ def on_ack(
     ts, ns = event[fields.TS], event[fields.NS]
     settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     look_at_channels(subscription, connectivity, attachments, connections)
-    judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, ts, ns)
+    weighs = is_elsewhere(charge)
+    judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, weighs, ts, ns)
 
 
 @compiled_part
@@ -315,8 +316,7 @@ def needs_on_mark_delete(charge: Record, cursor: Record, settings: Record, event
         return False
     if event[fields.MARK_RESET] == 1 or charge.placed == 0 or is_whole(cursor, settings) == 0:
         return True
-    is_removed = cursor.evicted + cursor.expired != charge.removed_seen
-    return is_removed or (charge.running == 1 and cursor.acknowledged - charge.acknowledged_seen >= charge.backlog_seen)
+    return cursor.evicted + cursor.expired != charge.removed_seen or needs_on_ack(charge, cursor)
 
 
 @compiled_part

@@ -44,10 +44,14 @@ def judge(
     settings: Record,
     pace: Record,
     connectivity: Record,
+    weighs: bool,
     ts_us: int,
     ns: int,
 ) -> None:
-    """Look at everything anew, once what is due at `ns` is charged, and the channels were looked at (`look_at_channels`)."""
+    """Look at everything anew, once what is due at `ns` is charged, and the channels were looked at (`look_at_channels`).
+
+    `weighs`: also at where most of the backlog is, while reads and deliveries follow each other.
+    """
     backlog = backlog_of(topic, cursor, charge)
     waiting = waiting_entries(charge, topic, cursor, reading, backlog)
     if cursor.open == 1 and waiting <= charge.delayed:
@@ -57,7 +61,8 @@ def judge(
         end_backlog(charge, ns)
         return
     account = _account(charge, waiting, cursor, reading, settings, pace, subscription, connectivity)
-    if charge.running == 1 and account == charge.account:
+    charged_to = _largest_part(charge, backlog) if account == CATCHING_UP else account
+    if charge.running == 1 and account == charge.account and (charged_to == charge.charged_to or not weighs):
         charge.backlog_seen = backlog
         return
     settle_plainly(charge, chain_of_topic, topic, backlog, ns)
@@ -66,7 +71,22 @@ def judge(
     elif ns >= charge.since_ns:
         charge.since_ts = ts_us
     begin_stretch(charge, chain_of_topic, topic, backlog)
-    charge.account = account
+    charge.account, charge.charged_to = account, charged_to
+
+
+@compiled_part
+def is_elsewhere(charge: Record) -> bool:
+    """Whether time goes to entries that do not wait, though reads and deliveries follow each other."""
+    return charge.account != charge.charged_to
+
+
+@compiled_part
+def _largest_part(charge: Record, backlog: int) -> int:
+    """Where most of the backlog is: with consumers, held for later, or waiting. A message that has just arrived explains only itself."""
+    waits = backlog - charge.delivered - charge.delayed
+    if charge.delivered > waits and charge.delivered >= charge.delayed:
+        return IN_FLIGHT
+    return DELAYED if charge.delayed > waits else CATCHING_UP
 
 
 @compiled_part

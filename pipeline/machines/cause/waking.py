@@ -46,5 +46,5 @@ def wake(charges: Records, chain: Record, around: Around, ts_us: int, ns: int) -
                 charge.moved_ns = max(charge.moved_ns, ns)
             subscription, reading = around.subscriptions[s], around.readings[s]
             look_at_channels(subscription, connectivity, around.attachments, around.connections)
-            judge(charge, chain, s, topic, subscription, cursor, reading, settings, around.pace, connectivity, ts_us, ns)
+            judge(charge, chain, s, topic, subscription, cursor, reading, settings, around.pace, connectivity, False, ts_us, ns)
         s = following
