@@ -9,6 +9,7 @@ from pyspark.sql.streaming import StreamingQuery
 
 from pipeline.faults import BadConfig
 from pipeline.ingest.archive import Archive, archive_of
+from pipeline.ingest.forget import EVERY_BATCHES, forget_gone_files
 from pipeline.ingest.kafka_loss import refuse_or_pass_loss
 from pipeline.ingest.listed import first_listed
 from pipeline.ingest.micro_batch import MicroBatch, ingest_micro_batch
@@ -61,6 +62,8 @@ def _writer(source: Source, warehouse: Warehouse, run: RunContext, archive: Arch
         run.before_micro_batch()
         spark = batch.sparkSession
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
+        if archive is not None and batch_id % EVERY_BATCHES == 0:
+            forget_gone_files(spark, warehouse, QUERY)
         planned = partial(planned_files, spark, warehouse, QUERY, batch_id)
         reader = source.reader(batch, planned, first_listed(spark, warehouse.checkpoint(QUERY), batch_id, archive))
         if reader is not None:

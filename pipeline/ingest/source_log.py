@@ -16,7 +16,7 @@ from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import source_offsets
 
 #: Ends the name of a log file that holds everything before it, too; each so many files Spark writes one.
-_COMPACTED = ".compact"
+COMPACTED = ".compact"
 _KEYS = {"batchId", "path"}
 NOTHING = -1
 
@@ -46,7 +46,7 @@ def files_until(spark: SparkSession, warehouse: Warehouse, query: str, last: int
     """Paths as Spark lists them of everything that was taken up until file `last` of the log."""
     log = {number: name for number, name in _log_files(spark, warehouse, query).items() if number <= last}
     # No older ones: Spark may delete them while they are read.
-    first = max((number for number, name in log.items() if name.endswith(_COMPACTED)), default=0)
+    first = max((number for number, name in log.items() if name.endswith(COMPACTED)), default=0)
     return {file for _, file in _entries(spark, warehouse, query, [name for number, name in log.items() if number >= first])}
 
 
@@ -56,24 +56,30 @@ def _last_number(entry: str | None) -> int:
     return NOTHING if offset is None else int(offset["logOffset"])
 
 
-def _log_folder(warehouse: Warehouse, query: str) -> str:
+def log_folder(warehouse: Warehouse, query: str) -> str:
+    """Where Spark keeps the log."""
     return f"{warehouse.checkpoint(query)}/sources/0"
 
 
 def _log_files(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[int, str]:
     """Names of the log's files by their numbers."""
-    names = WarehouseFiles(spark).names(_log_folder(warehouse, query))
-    return {int(number): name for name in names if (number := name.removesuffix(_COMPACTED)).isdigit()}
+    names = WarehouseFiles(spark).names(log_folder(warehouse, query))
+    return {int(number): name for name in names if (number := name.removesuffix(COMPACTED)).isdigit()}
 
 
 def _entries(spark: SparkSession, warehouse: Warehouse, query: str, names: Iterable[str]) -> Iterator[tuple[int, str]]:
     """(number, path) of what the log's files `names` hold."""
     for name in names:
         # The first line is the version of the format.
-        for line in (WarehouseFiles(spark).read(f"{_log_folder(warehouse, query)}/{name}") or "").splitlines()[1:]:
-            entry = json.loads(line)
-            if entry.keys() >= _KEYS:
-                yield entry["batchId"], _as_listed(entry["path"])
+        for line in (WarehouseFiles(spark).read(f"{log_folder(warehouse, query)}/{name}") or "").splitlines()[1:]:
+            if (entry := log_entry(line)) is not None:
+                yield entry
+
+
+def log_entry(line: str) -> tuple[int, str] | None:
+    """(number of the log's file, path as Spark lists it) of a line; None if it has not the keys that Spark writes."""
+    entry = json.loads(line)
+    return (entry["batchId"], _as_listed(entry["path"])) if entry.keys() >= _KEYS else None
 
 
 def _as_listed(path: str) -> str:

@@ -1,6 +1,5 @@
 """Known differences are found by their reason: without the reason the same figures count as a difference."""
 
-from collections import Counter
 from typing import Any
 
 from known_differences import (

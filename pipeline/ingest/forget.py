@@ -1,0 +1,51 @@
+"""What Spark's file source need not remember any more: files that are read, and have left --events for the archive.
+
+Its log in the checkpoint has every file that was ever read, 110 bytes each, and Spark writes all of it anew for every tenth listing that
+finds files: 9 MB a day at a file a second. A file that is gone cannot be listed again, so nothing is lost with its line.
+"""
+
+import os
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from pipeline.ingest.source_log import COMPACTED, finished_until, log_entry, log_folder
+from pipeline.sources.listed_files import local_path as path_of_listed
+from pipeline.warehouse.files import WarehouseFiles
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_files import local_path, names_in
+
+#: The log is looked at in each so-manieth micro-batch: it has grown by as many files at least.
+EVERY_BATCHES = 1_000
+
+
+def forget_gone_files(spark: SparkSession, warehouse: Warehouse, query: str) -> int:
+    """Take files that finished micro-batches have read, and that are gone, out of the source's log; returns how many.
+
+    Call it inside a micro-batch of `query`: Spark writes to the log only between two of them. A checkpoint that is not on the local file
+    system stays as it is.
+    """
+    folder = local_path(WarehouseFiles(spark).absolute(log_folder(warehouse, query)))
+    names = [] if folder is None else [name for name in names_in(folder) if name.endswith(COMPACTED) and not name.startswith(".")]
+    if folder is None or not names:
+        return 0
+    newest = folder / max(names, key=lambda name: int(name.removesuffix(COMPACTED)))
+    finished = finished_until(spark, warehouse, query)
+    version, *lines = newest.read_text("utf-8").splitlines()
+    kept = [line for line in lines if not _is_done_with(line, finished)]
+    if len(kept) < len(lines):
+        _replace(newest, "\n".join([version, *kept]))
+    return len(lines) - len(kept)
+
+
+def _is_done_with(line: str, finished: int) -> bool:
+    entry = log_entry(line)
+    return entry is not None and entry[0] <= finished and not os.path.exists(path_of_listed(entry[1]))
+
+
+def _replace(file: Path, text: str) -> None:
+    """In one step. Hadoop's checksum of what was there goes first: without one it checks nothing."""
+    whole = file.with_name(f".{file.name}.whole")
+    whole.write_text(text, "utf-8")
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+    whole.replace(file)
