@@ -1,14 +1,17 @@
 """Files that are read and gone leave the log of Spark's file source; nothing else does, and the query goes on from it."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 from test_ingest_files import capture_lines, write
 
+from pipeline.ingest import query
 from pipeline.ingest.forget import forget_gone_files
 from pipeline.ingest.source_log import files_until, planned_files
+from pipeline.settings import load_settings
 
 INTERVAL = "spark.sql.streaming.fileSource.log.compactInterval"
 
@@ -67,6 +70,25 @@ def test_files_of_an_unfinished_micro_batch_stay(spark: SparkSession, tmp_path: 
     (tmp_path / "1.jsonl").rename(events / "1.jsonl")
     ingest.run()
     assert sorted(row.seq for row in ingest.rows("dispatch_events", "seq")) == [1, 2]
+
+
+@pytest.mark.usefixtures("compacts_often")
+@pytest.mark.parametrize("archives", [True, False])
+def test_a_job_with_an_archive_forgets(
+    spark: SparkSession, tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch, *, archives: bool
+) -> None:
+    """Without one, files that somebody else took away are remembered: they may come back."""
+    monkeypatch.setattr(query, "EVERY_BATCHES", 1)
+    events = tmp_path / "events"
+    settings = load_settings(None, [f"ingest.archive_folder={tmp_path / 'archive'}"] if archives else [], {})
+    ingest = replace(ingest_into(events), settings=settings)
+    for number in range(4):
+        write(events / f"{number}.jsonl", capture_lines()[number] + b"\n")
+        ingest.run()
+        if not archives:
+            (events / f"{number}.jsonl").unlink()
+    seen = {file.rpartition("/")[2] for file in files_until(spark, ingest.warehouse, "ingest", 3)}
+    assert seen == ({"2.jsonl", "3.jsonl"} if archives else {f"{number}.jsonl" for number in range(4)})
 
 
 def test_a_log_that_was_never_compacted_stays(spark: SparkSession, tmp_path: Path, ingest_into: Callable) -> None:
