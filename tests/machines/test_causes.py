@@ -184,6 +184,28 @@ def test_delayed_while_most_of_the_backlog_is_held() -> None:
     assert charged(story.beats(3)) == {("delayed",): 3}
 
 
+def test_of_equal_parts_what_waits_comes_first_then_what_is_delivered() -> None:
+    assert charged(Story().puts(2).reads().gives(1).beats(1)) == {("catching_up",): 1}
+    story = Story().puts(5).reads().gives(2).of_sub("delayed", entries=2).reads()
+    assert charged(story.beats(1)) == {("in_flight",): 1}
+
+
+def test_each_acknowledgement_leaves_less_with_consumers() -> None:
+    story = Story().puts(9).reads().gives(9).reads().at(1).puts(4).at(2).acks(*range(5))
+    assert charged(story.at(3).gives(4).beats(4)) == {("in_flight",): 3, ("catching_up",): 1}
+
+
+def test_what_is_asked_for_again_is_not_with_consumers() -> None:
+    story = Story().puts(9).reads().gives(9).reads().at(1).puts(4).at(2).of_sub("redeliver", cause="requested", entries=6)
+    assert charged(story.beats(3)) == {("in_flight",): 2, ("catching_up",): 1}
+
+
+def test_a_publish_compares_no_parts() -> None:
+    """It would have to look at every subscription of its topic. The next read is milliseconds away."""
+    story = Story().puts(5).reads().of_sub("delayed", entries=5).at(1).of_sub("delayed", entries=3)
+    assert charged(story.at(2).puts(5).at(3).reads().beats(4)) == {("delayed",): 3, ("catching_up",): 1}
+
+
 def test_a_slow_read_is_reading_however_little_waits() -> None:
     story = measured(Story())
     story.at(1).puts(9).reads().at(1.001).gives(9)
