@@ -20,13 +20,17 @@ _NO_SPARK: Any = None
 #: Brokers beside each other; each has a copy a day.
 BROKERS = 20
 _DAY_US = 86_400 * 10**6
+#: Rows of outcomes to rows of bronze. A capture of minutes has fewer: the rest is of days whose events are deleted (maintain.keep_days).
+OUTCOMES_SHARE = 10
 #: Copies in one commit of an outcome table.
-_AT_ONCE = 50
+_AT_ONCE = 500
+#: As ingest does.
+_BOUNDED = TABLES_BY_NAME["dispatch_events"].properties["delta.dataSkippingStatsColumns"].split(",")
 _OWN = "127.0.0.1:8080"
 
 
 def large_warehouse(demo: Path, folder: Path, events: int) -> tuple[Path, dict[str, int]]:
-    """The warehouse, and its rows: of bronze `events` or a little more, of outcomes as many as their log gives.
+    """The warehouse, and its rows: of bronze `events` or a little more, of outcomes a tenth of that or a little more.
 
     The newest copy is the demo itself; earlier ones have other brokers, and days before it.
     """
@@ -35,33 +39,32 @@ def large_warehouse(demo: Path, folder: Path, events: int) -> tuple[Path, dict[s
     bronze = DeltaTable(str(demo / "dispatch_events")).to_pyarrow_table()
     copies = -(-events // bronze.num_rows)
     append_files(str(folder / "dispatch_events"), TABLES_BY_NAME["dispatch_events"], _bronze_files(bronze, folder, copies), ("bench", 1))
-    outcomes = 0
-    for table in TABLES:
-        if table.name == "dispatch_events":
-            continue
-        rows = DeltaTable(str(demo / table.name)).to_pyarrow_table()
+    rows_of = [(table, DeltaTable(str(demo / table.name)).to_pyarrow_table()) for table in TABLES if table.name != "dispatch_events"]
+    of_a_copy = sum(rows.num_rows for table, rows in rows_of if table in LANE_TABLES)
+    outcome_copies = max(copies, -(-events // OUTCOMES_SHARE // of_a_copy))
+    for table, rows in rows_of:
         if table not in LANE_TABLES:
             append_rows(_NO_SPARK, warehouse, table, _names_of_all(rows) if table.name == "names" else rows)
             continue
-        outcomes += rows.num_rows * copies
-        for first in range(0, copies, _AT_ONCE):
-            several = [_moved(rows, table, number) for number in range(first, min(copies, first + _AT_ONCE))]
+        for first in range(0, outcome_copies, _AT_ONCE):
+            several = [_moved(rows, table, number) for number in range(first, min(outcome_copies, first + _AT_ONCE))]
             append_rows(_NO_SPARK, warehouse, table, pa.concat_tables(several))
-    return folder, {"dispatch_events": bronze.num_rows * copies, "outcomes": outcomes}
+    return folder, {"dispatch_events": bronze.num_rows * copies, "outcomes": of_a_copy * outcome_copies}
 
 
 def _bronze_files(bronze: pa.Table, folder: Path, copies: int) -> list[NewFile]:
-    found = []
-    for number in range(copies):
-        rows = _moved(bronze, TABLES_BY_NAME["dispatch_events"], number)
+    """A file a day of all brokers, as `maintain` leaves dates that are closed."""
+    table, found = TABLES_BY_NAME["dispatch_events"], []
+    for first in range(0, copies, BROKERS):
+        rows = pa.concat_tables([_moved(bronze, table, number) for number in range(first, min(copies, first + BROKERS))])
         day = str(rows["event_date"][0].as_py())
-        path = Path(f"event_date={day}") / f"copy-{number}.parquet"
+        path = Path(f"event_date={day}") / "merged.parquet"
         (folder / "dispatch_events" / path).parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(rows.drop_columns(["event_date"]), folder / "dispatch_events" / path, compression="zstd")
         stats = {
             "numRecords": rows.num_rows,
-            "minValues": {name: pc.min(rows[name]).as_py() for name in ("ts", "ingest_batch")},
-            "maxValues": {name: pc.max(rows[name]).as_py() for name in ("ts", "ingest_batch")},
+            "minValues": {name: pc.min(rows[name]).as_py() for name in _BOUNDED},
+            "maxValues": {name: pc.max(rows[name]).as_py() for name in _BOUNDED},
             "nullCount": {},
         }
         size = (folder / "dispatch_events" / path).stat().st_size

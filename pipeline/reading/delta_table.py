@@ -15,6 +15,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from pipeline.faults import BadWarehouse
+from pipeline.reading.skipping import Bounds, may_be_within
 from pipeline.warehouse.local_log import opened
 from schemas.field import Field
 
@@ -37,7 +38,7 @@ class OnlySpark(BadWarehouse):
 
 @dataclass(frozen=True)
 class OpenTable:
-    """A version of a table: `files` are paths, `removed` are (path, row) of rows that a deletion vector takes away."""
+    """A version of a table, by its `log`: `files` are paths, `removed` are (path, row) of rows that a deletion vector takes away."""
 
     name: str
     version: int
@@ -45,6 +46,7 @@ class OpenTable:
     partitions: tuple[str, ...]
     files: tuple[str, ...]
     removed: tuple[tuple[str, int], ...]
+    log: DeltaTable
 
 
 def open_table(name: str, folder: str, version: int | None = None) -> OpenTable:
@@ -63,7 +65,7 @@ def open_table(name: str, folder: str, version: int | None = None) -> OpenTable:
     for path in files:
         _refuse_other_folders(name, path, partitions)
     columns = tuple((field["name"], duckdb_type(field["type"])) for field in fields)
-    return OpenTable(name, delta.version(), columns, partitions, files, removed)
+    return OpenTable(name, delta.version(), columns, partitions, files, removed, delta)
 
 
 def with_added_columns(table: OpenTable, fields: Sequence[Field]) -> OpenTable:
@@ -71,6 +73,20 @@ def with_added_columns(table: OpenTable, fields: Sequence[Field]) -> OpenTable:
     known = {name for name, _ in table.columns}
     added = declared_columns([field for field in fields if field.added and field.name not in known])
     return replace(table, columns=(*table.columns, *added))
+
+
+def files_within(table: OpenTable, folder: str, bounds: Bounds) -> tuple[str, ...]:
+    """Of the table's files those that may have a row within the bounds."""
+    log = table.log.get_add_actions(flatten=True)
+    paths = log["path"].to_pylist()
+    known = [name for name in bounds if f"min.{name}" in log.schema.names]
+    least, most = ([log[f"{end}.{name}"].to_pylist() for name in known] for end in ("min", "max"))
+    skipped = {
+        f"{folder}/{unquote(paths[place])}"
+        for place in range(len(paths))
+        if not may_be_within(bounds, _each_of(known, least, place), _each_of(known, most, place))
+    }
+    return tuple(file for file in table.files if file not in skipped)
 
 
 def refuse_unknown_features(name: str, delta: DeltaTable) -> None:
@@ -123,6 +139,10 @@ def duckdb_type(delta_type: Any) -> str:
         fields = (f"{_name(field['name'])} {duckdb_type(field['type'])}" for field in delta_type["fields"])
         return f"STRUCT({', '.join(fields)})"
     raise OnlySpark(f"the type {delta_type} is read by Spark only")
+
+
+def _each_of(names: Sequence[str], columns: Sequence[Sequence[Any]], place: int) -> dict[str, Any]:
+    return {name: column[place] for name, column in zip(names, columns, strict=True)}
 
 
 def _declared(declared: str) -> Any:

@@ -47,12 +47,6 @@ def for_duckdb(statement: exp.Expr) -> str:
     return _ForDuckDB().generate(statement.transform(_rewritten), copy=False, comments=False)
 
 
-def translated(sql: str) -> str:
-    """A single statement of ours for DuckDB."""
-    (statement,) = parsed(sql)
-    return for_duckdb(statement)
-
-
 def _rewritten(node: exp.Expr) -> exp.Expr:
     """What is another expression in DuckDB; the node itself where it is not."""
     match node:

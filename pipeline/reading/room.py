@@ -2,10 +2,12 @@
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 import duckdb
+from sqlglot import exp
 
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.reading.answer import Answer
@@ -14,16 +16,18 @@ from pipeline.reading.delta_table import (
     OpenTable,
     declared_columns,
     empty_relation,
+    files_within,
     open_table,
     refuse_unknown_features,
     relation,
     removed_rows,
     with_added_columns,
 )
-from pipeline.reading.dialect import MACROS, for_duckdb, translated
+from pipeline.reading.dialect import MACROS, for_duckdb, parsed
 from pipeline.reading.facts import facts_of, newest_event_times
+from pipeline.reading.skipping import bounded_scans
 from pipeline.reading.statement import DESCRIBE, EXPLAIN, SHOW, Statement, admitted
-from pipeline.views.catalog import VIEWS, all_names, named_in, sql_of
+from pipeline.views.catalog import SMALL_VIEWS, VIEWS, all_names, sql_of
 from pipeline.warehouse.cut import Cut, rows_of_the_cut
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_files import LocalFiles
@@ -34,6 +38,8 @@ from schemas.tables import JOB_TABLES, TABLES, TABLES_BY_NAME
 
 #: Rows of a record batch: DuckDB makes them of some vectors.
 _BATCH_ROWS = 65_536
+#: Below so many files DuckDB looks into each as fast as the table's log does.
+MANY_FILES = 64
 #: Characters of a path that DuckDB takes for a pattern.
 _PATTERN_MARKS = "*?["
 #: Spark's names of DuckDB's types, for DESCRIBE.
@@ -75,15 +81,13 @@ class ReadingRoom:
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Rows of a query of ours, over tables and views that are opened where it names them; a table that is not there has none."""
         with _files_may_go():
-            self._make(named_in(sql), lenient=True)
-            answer = self._fetched(translated(sql), None)
+            answer = self._fetched(self._prepared(_one(sql), lenient=True), None)
         return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
 
     def batches(self, sql: str) -> Iterator[Any]:
         """The same rows as Arrow's record batches, read on as they are asked for: for more than fits into lists."""
         with _files_may_go():
-            self._make(named_in(sql), lenient=True)
-            yield from self._duckdb.sql(translated(sql)).to_arrow_reader(_BATCH_ROWS)
+            yield from self._duckdb.sql(self._prepared(_one(sql), lenient=True)).to_arrow_reader(_BATCH_ROWS)
 
     def facts(self, small_below: int) -> list[TableFacts]:
         """Of every declared table that is there, in declared order, at its newest version."""
@@ -114,10 +118,9 @@ class ReadingRoom:
         if statement.what == DESCRIBE:
             return self._described(statement.name)
         assert statement.query is not None
-        text = for_duckdb(statement.query)
         try:
             with _files_may_go():
-                self._make(named_in(sql), lenient=False)
+                text = self._prepared(statement.query, lenient=False)
                 # What is refused was refused above, by Spark's grammar; this is DuckDB's own opinion of what it is about to run.
                 if [one.type for one in duckdb.extract_statements(text)] != [duckdb.StatementType.SELECT]:
                     raise BadConfig("SQL: this is no query")
@@ -157,13 +160,32 @@ class ReadingRoom:
             return self._cut.versions[table]
         return self.version(table)
 
+    def _prepared(self, statement: exp.Expr, *, lenient: bool) -> str:
+        """The statement for DuckDB, which knows by then what it names."""
+        self._make({table.name.lower() for table in statement.find_all(exp.Table)}, lenient=lenient)
+        return for_duckdb(self._with_fewer_files(statement))
+
     def _make(self, names: Collection[str], *, lenient: bool) -> None:
-        """Have DuckDB know these tables and views, in the order of the catalog: a view comes after what it names."""
-        for name in names:
-            if name not in self._made:
-                query = translated(sql_of(name)) if name in VIEWS else self._table(name, lenient)
-                self._duckdb.execute(f"CREATE OR REPLACE VIEW {name} AS {query}")
+        """Have DuckDB know these tables and views, and first what the views name."""
+        for name in all_names():
+            if name in names and name not in self._made:
+                query = self._prepared(_one(sql_of(name)), lenient=lenient) if name in VIEWS else self._table(name, lenient)
+                self._duckdb.execute(f"CREATE OR REPLACE {'TABLE' if name in SMALL_VIEWS else 'VIEW'} {name} AS {query}")
                 self._made.add(name)
+
+    def _with_fewer_files(self, statement: exp.Expr) -> exp.Expr:
+        """The statement, in which scans of an open table that bound a column do without the files that cannot have such rows."""
+        for scan in list(bounded_scans(statement)):
+            table = self._open.get(scan.table.name.lower())
+            if table is None or len(table.files) < MANY_FILES:
+                continue
+            files = files_within(table, self._folder(table.name), scan.bounds)
+            if len(files) < len(table.files):
+                bounds = "_".join(f"{name}_{least}_{most}" for name, (least, most) in sorted(scan.bounds.items()))
+                within = exp.to_identifier(f"{table.name}_within_{bounds}", quoted=True)
+                self._duckdb.execute(f"CREATE OR REPLACE VIEW {within.sql('duckdb')} AS {self._relation(replace(table, files=files))}")
+                scan.table.replace(exp.alias_(exp.Table(this=within), scan.table.alias_or_name, table=True))
+        return statement
 
     def _table(self, name: str, lenient: bool) -> str:
         version = self._version_wanted(name)
@@ -177,12 +199,17 @@ class ReadingRoom:
             return empty_relation(declared_columns(TABLES_BY_NAME[name].fields))
         table = with_added_columns(open_table(name, self._folder(name), version), TABLES_BY_NAME[name].fields)
         self._open[name] = table
-        query = relation(table)
         if table.removed:
-            removed = f"removed_of_{name}"
-            self._duckdb.execute(f"CREATE OR REPLACE TABLE {removed} AS SELECT unnest($1) AS file, unnest($2) AS row", removed_rows(table))
-            query = f"{query} WHERE (filename, file_row_number) NOT IN (FROM {removed})"
-        if name == "batch_manifest" and self._cut is not None:
+            made = f"CREATE OR REPLACE TABLE removed_of_{name} AS SELECT unnest($1) AS file, unnest($2) AS row"
+            self._duckdb.execute(made, removed_rows(table))
+        return self._relation(table)
+
+    def _relation(self, table: OpenTable) -> str:
+        """DuckDB's query for the rows that count of the table's files."""
+        query = relation(table)
+        if table.removed and table.files:
+            query = f"{query} WHERE (filename, file_row_number) NOT IN (FROM removed_of_{table.name})"
+        if table.name == "batch_manifest" and self._cut is not None:
             return f"SELECT * FROM ({query}) WHERE {rows_of_the_cut(self._cut)}"
         return query
 
@@ -204,13 +231,19 @@ class ReadingRoom:
 
     def _described(self, name: str) -> Answer:
         """Columns and types; the meaning of a declared column beside them."""
-        self._make(named_in(name), lenient=False)
+        self._make([name], lenient=False)
         meanings = {field.name: field.meaning for field in TABLES_BY_NAME[name].fields} if name in TABLES_BY_NAME else {}
         found = self._duckdb.execute(f"DESCRIBE {name}").fetchall()
         return Answer(
             ["col_name", "data_type", "comment"],
             [(column, _SPARK_TYPES.get(kind, kind.lower()), meanings.get(column)) for column, kind, *_ in found],
         )
+
+
+def _one(sql: str) -> exp.Expr:
+    """A statement of ours."""
+    (statement,) = parsed(sql)
+    return statement
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import re
 from importlib.resources import files
 
+from pipeline.views.inlined import with_views_over
 from pipeline.views.rate_spread import with_rate_spreads
 from schemas.packages import PACKAGES
 from schemas.tables import TABLES
@@ -18,10 +19,14 @@ VIEWS = (
     "micro_batches",
 )
 
+#: A row per broker, or broker and epoch, which many other views name: the reading room computes each once, not wherever it is named.
+SMALL_VIEWS = ("brokers", "newest_windows", "check_intervals")
+
 
 def sql_of(view: str) -> str:
     """The view's query, with the comment block that explains it. Read as a resource: the code may be in a zip."""
-    return with_rate_spreads(files("pipeline.views").joinpath(f"{view}.sql").read_text(encoding="utf-8"))
+    text = files("pipeline.views").joinpath(f"{view}.sql").read_text(encoding="utf-8")
+    return with_views_over(with_rate_spreads(text), sql_of)
 
 
 def question(view: str) -> str:

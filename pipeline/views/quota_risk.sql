@@ -1,23 +1,49 @@
 -- Which backlog quota trips next, when, and who loses messages?
--- One row per topic and quota type with a limit: its latest forecast, exceeded ones first, then by time to breach.
+-- One row per topic and quota type with a limit at the topic's latest check: the forecast, exceeded ones first, then by time to breach.
 -- Columns as in quota_forecasts and quota_breaches; left out are topics that their broker no longer checks, and epochs before its newest.
 --   as_of   the check; breach_in_s counts from it (0: exceeded now; null: no breach in sight)
-WITH latest AS (
-  SELECT f.*, row_number() OVER (PARTITION BY f.broker, f.epoch, f.topic, f.quota_type ORDER BY f.check_number DESC) AS age,
-    i.last_check_at
-  FROM quota_breaches f
-  JOIN check_intervals i ON i.broker = f.broker AND i.epoch = f.epoch AND i.newest
+WITH newest AS (
+  SELECT t.broker, t.epoch, t.topic, max(t.check_number) AS last_number, max_by(unix_micros(t.check_time), t.check_number) AS last_us
+  FROM topic_backlog t
+  JOIN check_intervals i ON i.broker = t.broker AND i.epoch = t.epoch AND i.newest
+  GROUP BY t.broker, t.epoch, t.topic
+),
+-- A forecast needs the steps of the 5 minutes before it. The first step begins at the check before these.
+stretches AS (
+  SELECT n.broker, n.epoch, n.topic, n.last_number, min(t.check_number) AS first_number
+  FROM newest n
+  JOIN topic_backlog t ON t.broker = n.broker AND t.epoch = n.epoch AND t.topic = n.topic
+  WHERE unix_micros(t.check_time) >= n.last_us - 300000000
+  GROUP BY n.broker, n.epoch, n.topic, n.last_number
+),
+needed AS (
+  SELECT s.broker, s.epoch, s.topic, s.last_number, coalesce(max(t.check_number), s.first_number) AS first_number
+  FROM stretches s
+  LEFT JOIN topic_backlog t ON t.broker = s.broker AND t.epoch = s.epoch AND t.topic = s.topic AND t.check_number < s.first_number
+  GROUP BY s.broker, s.epoch, s.topic, s.last_number, s.first_number
+),
+recent_checks AS (
+  SELECT t.*
+  FROM topic_backlog t
+  JOIN needed n ON n.broker = t.broker AND n.epoch = t.epoch AND n.topic = t.topic AND t.check_number >= n.first_number
+),
+last_checks AS (
+  SELECT t.*
+  FROM topic_backlog t
+  JOIN newest n ON n.broker = t.broker AND n.epoch = t.epoch AND n.topic = t.topic AND n.last_number = t.check_number
+),
+latest AS (
+  SELECT f.*, i.last_check_at
+  FROM VIEW_OVER(quota_breaches, topic_backlog, recent_checks) f
+  JOIN newest n ON n.broker = f.broker AND n.epoch = f.epoch AND n.topic = f.topic AND n.last_number = f.check_number
+  JOIN check_intervals i ON i.broker = f.broker AND i.epoch = f.epoch
 ),
 losing AS (
-  -- Joined before it is summed up: only the latest checks are wanted.
-  SELECT n.broker, n.epoch, n.topic, n.quota_type,
-    max_by(l.subscription, struct(l.named, l.backlog_size, l.subscription)) AS loses_first,
-    array_sort(collect_list(l.subscription)) AS subscriptions
-  FROM latest n
-  JOIN quota_losers l
-    ON l.broker = n.broker AND l.epoch = n.epoch AND l.topic = n.topic AND l.check_number = n.check_number AND l.quota_type = n.quota_type
-  WHERE n.age = 1
-  GROUP BY n.broker, n.epoch, n.topic, n.quota_type
+  SELECT broker, epoch, topic, quota_type,
+    max_by(subscription, struct(named, backlog_size, subscription)) AS loses_first,
+    array_sort(collect_list(subscription)) AS subscriptions
+  FROM VIEW_OVER(quota_losers, topic_backlog, last_checks)
+  GROUP BY broker, epoch, topic, quota_type
 )
 SELECT
   n.broker, n.epoch, n.topic, n.quota_type, exceeded, breach_in_s, breach_at, breach_from, breach_to, deadline_at,
@@ -26,5 +52,5 @@ SELECT
   rate_mean, rate_least, rate_most, steps, interval_s, check_time AS as_of, complete
 FROM latest n
 LEFT JOIN losing l ON l.broker = n.broker AND l.epoch = n.epoch AND l.topic = n.topic AND l.quota_type = n.quota_type
-WHERE age = 1 AND (interval_s IS NULL OR unix_micros(last_check_at) - unix_micros(check_time) < 2 * interval_s * 1000000)
+WHERE interval_s IS NULL OR unix_micros(last_check_at) - unix_micros(check_time) < 2 * interval_s * 1000000
 ORDER BY breach_in_s ASC NULLS LAST, share_of_limit DESC NULLS LAST, n.topic, n.quota_type
