@@ -25,7 +25,7 @@ from pipeline.reading.delta_table import (
 )
 from pipeline.reading.dialect import MACROS, for_duckdb, parsed
 from pipeline.reading.facts import facts_of, newest_event_times
-from pipeline.reading.skipping import bounded_scans
+from pipeline.reading.skipping import Bounds, bounded_scans
 from pipeline.reading.statement import DESCRIBE, EXPLAIN, SHOW, Statement, admitted
 from pipeline.views.catalog import SMALL_VIEWS, VIEWS, all_names, sql_of
 from pipeline.warehouse.cut import Cut, rows_of_the_cut
@@ -38,8 +38,8 @@ from schemas.tables import JOB_TABLES, TABLES, TABLES_BY_NAME
 
 #: Rows of a record batch: DuckDB makes them of some vectors.
 _BATCH_ROWS = 65_536
-#: Below so many files DuckDB looks into each as fast as the table's log does.
-MANY_FILES = 64
+#: Of fewer files DuckDB looks into each as fast as anybody could say which are needed.
+SEVERAL_FILES = 8
 #: Characters of a path that DuckDB takes for a pattern.
 _PATTERN_MARKS = "*?["
 #: Spark's names of DuckDB's types, for DESCRIBE.
@@ -67,6 +67,8 @@ class ReadingRoom:
         self.files = LocalFiles()
         self._open: dict[str, OpenTable | None] = {}
         self._made: set[str] = set()
+        #: Of names that `_within` gave, whether files are left out.
+        self._fewer: dict[str, bool] = {}
         self._consistent = consistent
         self._cut: Cut | None = None
         self._duckdb = _closed_duckdb([self._folder(table.name) for table in TABLES])
@@ -139,6 +141,7 @@ class ReadingRoom:
             changed.append("batch_manifest")
         for name in changed:
             del self._open[name]
+        self._fewer.clear()
         # A view of DuckDB keeps the columns of what it names: made again, it takes them from there.
         self._made = {name for name in self._made if name in self._open}
         return changed
@@ -177,15 +180,20 @@ class ReadingRoom:
         """The statement, in which scans of an open table that bound a column do without the files that cannot have such rows."""
         for scan in list(bounded_scans(statement)):
             table = self._open.get(scan.table.name.lower())
-            if table is None or len(table.files) < MANY_FILES:
-                continue
-            files = files_within(table, self._folder(table.name), scan.bounds)
-            if len(files) < len(table.files):
-                bounds = "_".join(f"{name}_{least}_{most}" for name, (least, most) in sorted(scan.bounds.items()))
-                within = exp.to_identifier(f"{table.name}_within_{bounds}", quoted=True)
-                self._duckdb.execute(f"CREATE OR REPLACE VIEW {within.sql('duckdb')} AS {self._relation(replace(table, files=files))}")
+            if table is not None and len(table.files) >= SEVERAL_FILES and (within := self._within(table, scan.bounds)):
                 scan.table.replace(exp.alias_(exp.Table(this=within), scan.table.alias_or_name, table=True))
         return statement
+
+    def _within(self, table: OpenTable, bounds: Bounds) -> exp.Identifier | None:
+        """DuckDB's view of the files that may have a row within the bounds; None if those are all."""
+        name = "_".join([table.name, "within", *(f"{column}_{least}_{most}" for column, (least, most) in sorted(bounds.items()))])
+        view = exp.to_identifier(name, quoted=True)
+        if name not in self._fewer:
+            files = files_within(table, self._folder(table.name), bounds)
+            self._fewer[name] = len(files) < len(table.files)
+            if self._fewer[name]:
+                self._duckdb.execute(f"CREATE OR REPLACE VIEW {view.sql('duckdb')} AS {self._relation(replace(table, files=files))}")
+        return view if self._fewer[name] else None
 
     def _table(self, name: str, lenient: bool) -> str:
         version = self._version_wanted(name)

@@ -91,7 +91,7 @@ def test_what_the_log_does_not_have_excludes_nothing(known: dict[str, Any]) -> N
 @pytest.fixture
 def skipping(two_days: Warehouse, monkeypatch: pytest.MonkeyPatch) -> ReadingRoom:
     """Any table has many files. The first one of dispatch_events, with events 1 and 2, cannot be read."""
-    monkeypatch.setattr(reading_room, "MANY_FILES", 1)
+    monkeypatch.setattr(reading_room, "SEVERAL_FILES", 1)
     append(two_days, "dispatch_events", [event(4, day=6)])
     (first,) = (folder_of(two_days) / "event_date=2026-01-05").glob("*.parquet")
     first.write_bytes(b"nothing that could be read")
@@ -134,6 +134,6 @@ def test_after_a_refresh_new_files_are_seen(skipping: ReadingRoom) -> None:
 
 def test_a_table_of_few_files_is_read_without_a_look_into_its_log(two_days: Warehouse) -> None:
     room = ReadingRoom(two_days)
-    assert len(DeltaTable(folder_of(two_days).as_uri()).file_uris()) < reading_room.MANY_FILES
+    assert len(DeltaTable(folder_of(two_days).as_uri()).file_uris()) < reading_room.SEVERAL_FILES
     assert seqs(room, "SELECT seq FROM dispatch_events WHERE seq > 2") == [3]
     assert room._duckdb.execute("SELECT view_name FROM duckdb_views() WHERE view_name LIKE '%within%'").fetchall() == []
