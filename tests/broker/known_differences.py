@@ -33,6 +33,30 @@ def eviction_while_entries_arrive(events: list[Event]) -> Callable[[Finding], bo
     return is_one
 
 
+def eviction_while_a_ledger_goes(events: list[Event]) -> Callable[[Finding], bool]:
+    """A ledger is trimmed between two steps of a size eviction, and the broker takes a size from before it for the one after it.
+
+    `getEstimatedBacklogSize` of ManagedLedgerImpl adds up the ledgers under one lock, and looks under another for the one where the slowest
+    cursor stands. If the trim comes between, the bytes of that ledger stay in the sum.
+    """
+    trimmed: dict[str, list[int]] = {}
+    for event in events:
+        if event["type"] == "ledger_trim":
+            trimmed.setdefault(event["topic"], []).append(event["ts"])
+
+    def is_one(finding: Finding) -> bool:
+        row = finding[1]
+        return (
+            finding[0] == "moved otherwise"
+            and row["disagreement"] == "other_target"
+            and row["quota_type"] == "size"
+            and row["cursors_planned"] > 1
+            and any(row["decided_at"] <= at <= row["resolved_at"] for at in trimmed.get(row["topic"], []))
+        )
+
+    return is_one
+
+
 def eviction_that_was_interrupted(events: list[Event]) -> Callable[[Finding], bool]:
     """The topic was unloaded amid an eviction, which Pulsar blocks for 30 s where it needs its own thread: no check ended."""
     ends = {event["ts"] for event in events if event["type"] in ("quota_check", "broker_stop", "topic_unload")}

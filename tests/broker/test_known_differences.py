@@ -4,6 +4,7 @@ from typing import Any
 
 from known_differences import (
     eviction_that_was_interrupted,
+    eviction_while_a_ledger_goes,
     eviction_while_entries_arrive,
     look_before_the_check_ends,
     unknown_deletions,
@@ -24,6 +25,16 @@ def test_an_eviction_differs_only_if_something_arrived_meanwhile() -> None:
     assert is_one(moved(10 * S, 10 * S + 9))
     assert not is_one(moved(11 * S, 11 * S + 9))
     assert not is_one(("acted, we", TOPIC))
+
+
+def test_an_eviction_of_several_steps_differs_only_if_a_ledger_went_meanwhile() -> None:
+    is_one = eviction_while_a_ledger_goes([{"type": "ledger_trim", "topic": TOPIC, "ts": 10 * S + 5}])
+    kind, row = moved(10 * S, 10 * S + 9)
+    assert is_one((kind, row | {"cursors_planned": 2}))
+    assert not is_one((kind, row | {"cursors_planned": 1})), "its first step is planned from what it begins with"
+    assert not is_one((kind, row | {"cursors_planned": 2, "quota_type": "time"}))
+    assert not is_one((kind, row | {"cursors_planned": 2, "topic": "persistent://a/b/other"}))
+    assert not is_one((kind, row | {"cursors_planned": 2, "decided_at": 10 * S + 6}))
 
 
 def test_an_eviction_is_interrupted_only_by_an_unload() -> None:

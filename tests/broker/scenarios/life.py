@@ -58,7 +58,7 @@ def restart(stage: Stage) -> None:
     **NOT_PRECISE,
 )
 def many_topics(stage: Stage) -> None:
-    stage.admin.namespace_policy(stage.namespace, "dispatchRate", rate(10))
+    stage.admin.namespace_policy(stage.namespace, "dispatchRate", rate(20))
     quota = {"limitSize": 20_000, "limitTime": -1, "policy": EVICT}
     stage.admin.namespace_policy(stage.namespace, "backlogQuota?backlogQuotaType=destination_storage", quota)
     topics = [stage.topic(f"t{number:03}") for number in range(100)]
@@ -70,7 +70,7 @@ def many_topics(stage: Stage) -> None:
     for topic in busy:
         stage.publish(topic, 150, 3000, size=200)
     # Until its consumer comes, a topic that was filled waits for that, and for no limit.
-    with stage.held_back("topic_msg_limit", "10/s for each topic", *((topic, "a") for topic in busy)):
+    with stage.held_back("topic_msg_limit", "20/s for each topic", *((topic, "a") for topic in busy)):
         for topic in busy:
             stage.meanwhile(stage.consume, topic, "a", for_s=8)
         stage.join()
