@@ -24,8 +24,6 @@ SHOW_S = 10.0
 #: Windows that close while somebody watches.
 WINDOW_MS = 5_000
 PATIENCE_S = 120.0
-_THROTTLE = ("topic", "subscription", "window_start", "dispatched_msgs", "blocked_ns", "reads_blocked")
-_BACKLOG = ("topic", "subscription", "check_time", "msg_backlog")
 
 
 def run(shown_warehouse: str) -> int:
@@ -109,31 +107,20 @@ class Show:
     def watch(self) -> None:
         """Print what the tables have, every few seconds, until the end."""
         while not self.is_over.wait(SHOW_S) and not self.stream_ended.is_set():
-            say(f"\n{now()}  in the tables\n\n{self._shown()}\n")
+            say(f"\n{self.shown()}\n")
 
-    def _shown(self) -> str:
-        throttle = self._newest("subscription_throttle", _THROTTLE, "window_start")
-        backlog = self._newest("subscription_backlog", _BACKLOG, "check_time")
-        if not throttle:
-            return "nothing yet: the first window is still open"
-        rows = []
-        for name, row in sorted(throttle.items()):
-            behind = backlog.get(name)
-            rows.append(
-                (
-                    name[0].removeprefix("persistent://"), name[1], f"{row['window_start']:%H:%M:%S}", row["dispatched_msgs"],
-                    row["reads_blocked"], row["blocked_ns"] / 1e9, behind and behind["msg_backlog"],
-                )
-            )  # fmt: skip
-        return aligned(["topic", "subscription", "window", "messages", "reads blocked", "s blocked", "entries behind"], rows)
+    def shown(self) -> str:
+        """What `top` shows of the shop's topics, which Pulsar's own are not among."""
+        from pipeline.reading.room import ReadingRoom
+        from pipeline.verdict.worst import COLUMNS, cells, newest, ordered, worst
 
-    def _newest(self, table: str, columns: tuple[str, ...], by: str) -> dict[tuple[str, str], dict[str, Any]]:
-        """The newest row of every subscription of the shop."""
-        newest: dict[tuple[str, str], dict[str, Any]] = {}
-        for row in sorted(self._rows(table, columns), key=lambda row: row[by]):
-            if row["subscription"] and "__" not in row["topic"]:
-                newest[row["topic"], row["subscription"]] = row
-        return newest
+        found = worst(ReadingRoom(self.warehouse))
+        as_of = newest(found)
+        if as_of is None:
+            return f"{now()}  in the tables: nothing yet, the first window is still open"
+        shop = [row for row in ordered(found, "backlog") if "/__" not in row["topic"]]
+        rows = [cells({**row, "topic": row["topic"].removeprefix("persistent://")}) for row in shop]
+        return f"{now()}  in the tables, as of {as_of:%H:%M:%S}\n\n{aligned(COLUMNS, rows)}"
 
     def _wait_for(self, events: int) -> None:
         deadline = time.monotonic() + PATIENCE_S

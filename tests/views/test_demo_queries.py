@@ -1,6 +1,7 @@
-"""The lines that the demo prints to try: each runs as printed, over the small warehouse."""
+"""What the demo prints: lines to try, each of which runs as printed, and who is behind while the broker runs."""
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from jobs.cli import main
 from jobs.demo import where_to_look
+from jobs.demo_live import Show
 from pipeline.warehouse.layout import Warehouse
 
 LINES = 6
@@ -34,3 +36,21 @@ def test_a_line_that_the_demo_prints_runs_and_shows_rows(
     assert head.split()[0] in ("topic", "level", "conn")
     assert set(ruler) == {"-", " "}
     assert rows
+
+
+def shown(warehouse: Warehouse) -> list[str]:
+    broker: Any = None
+    return Show(broker, broker, Path(), warehouse).shown().splitlines()
+
+
+def test_while_the_broker_runs_the_worst_comes_first_with_what_holds_it(small_warehouse: Warehouse) -> None:
+    as_of, _, head, ruler, *rows = shown(small_warehouse)
+    assert as_of.endswith("in the tables, as of 03:03:00")
+    assert head.split()[:3] == ["subscription", "topic", "status"]
+    assert set(ruler) == {"-", " "}
+    assert rows[0].split()[:6] == ["billing", "shop/eu/orders", "held", "back", "topic", "msg"]
+
+
+def test_before_the_first_window_is_over_nothing_is_shown(tmp_path: Path) -> None:
+    (line,) = shown(Warehouse(f"file:{tmp_path / 'nothing'}"))
+    assert line.endswith("nothing yet, the first window is still open")
