@@ -8,13 +8,22 @@ from pathlib import Path
 from types import TracebackType
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    NewPartitions,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+)
 
 from jobs.maven import MavenProject, java_tool
 
 HERE = Path(__file__).parent
 PATIENCE_S = 120.0
-USER, PASSWORD = "job", "a-secret"
+JOB, SHIPPER, PASSWORD = "job", "shipper", "a-secret"
 _LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 
@@ -37,7 +46,7 @@ def free_port() -> int:
 
 
 class KafkaBroker:
-    """A broker that runs within the `with`. `servers` want nothing of a client, `secure_servers` TLS and a password (SASL PLAIN)."""
+    """A broker that runs within the `with`. `servers` want nothing of a client, `secure_servers` TLS, a password and rights."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -54,7 +63,9 @@ class KafkaBroker:
             "process.roles=broker,controller\nnode.id=1\n"
             f"controller.quorum.voters=1@{controller}\nlisteners=PLAINTEXT://{self.servers},SASL_SSL://{self.secure_servers},CONTROLLER://{controller}\n"
             f"advertised.listeners=PLAINTEXT://{self.servers},SASL_SSL://{self.secure_servers}\n"
-            f'sasl.enabled.mechanisms=PLAIN\nlistener.name.sasl_ssl.plain.sasl.jaas.config={_LOGIN} required user_{USER}="{PASSWORD}";\n'
+            f"sasl.enabled.mechanisms=PLAIN\nlistener.name.sasl_ssl.plain.sasl.jaas.config={_LOGIN} required"
+            f' user_{JOB}="{PASSWORD}" user_{SHIPPER}="{PASSWORD}";\n'
+            "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer\nsuper.users=User:ANONYMOUS\n"
             f"ssl.keystore.type=PKCS12\nssl.keystore.location={self._keys}\nssl.keystore.password={PASSWORD}\n"
             f"controller.listener.names=CONTROLLER\n"
             "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL\n"
@@ -89,15 +100,21 @@ class KafkaBroker:
         """What kafka.client_file needs for the secure servers."""
         return (
             f"security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nssl.truststore.type=PEM\nssl.truststore.location={self._certificate}\n"
-            f'sasl.jaas.config={_LOGIN} required username="{USER}" password="{password}";\n'
+            f'sasl.jaas.config={_LOGIN} required username="{JOB}" password="{password}";\n'
         )
 
     def shipper_client(self, password: str = PASSWORD) -> str:
         """What --client-file of `ship` needs for the secure servers."""
         return (
             f"security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nssl.ca.location={self._certificate}\n"
-            f"sasl.username={USER}\nsasl.password={password}\n"
+            f"sasl.username={SHIPPER}\nsasl.password={password}\n"
         )
+
+    def allow(self, user: str, topic: str, operation: AclOperation) -> None:
+        """Give a user of the secure servers a right on a topic."""
+        one = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, f"User:{user}", "*", operation, AclPermissionType.ALLOW)
+        for done in self.admin.create_acls([AclBinding(*one)]).values():
+            done.result(10)
 
     def lines(self, topic: str) -> list[bytes]:
         """The values of all records."""

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kafka_broker import KafkaBroker
+from confluent_kafka.admin import AclOperation
+from kafka_broker import JOB, SHIPPER, KafkaBroker
 from test_kafka_source import ROOT, assert_same_tables, beats, demo_lines, seqs
 
 from pipeline.warehouse.layout import Warehouse
@@ -149,6 +150,8 @@ def test_a_setting_that_the_client_does_not_know_is_named(kafka: KafkaBroker, tm
 
 def test_tls_and_a_password_on_both_sides(kafka: KafkaBroker, stream_once: Callable, tmp_path: Path) -> None:
     kafka.make("secret")
+    kafka.allow(SHIPPER, "secret", AclOperation.WRITE)
+    kafka.allow(JOB, "secret", AclOperation.READ)
     address, warehouse = f"kafka://{kafka.secure_servers}/secret", Warehouse(str(tmp_path / "w"))
     put(tmp_path / "log", "b-1-1.jsonl.gz", beats(1, 40))
     files = {name: tmp_path / name for name in ("ship", "ship-wrong", "job", "job-wrong")}
@@ -163,5 +166,25 @@ def test_tls_and_a_password_on_both_sides(kafka: KafkaBroker, stream_once: Calla
     refused = stream_once(address, warehouse, "--set", f"kafka.client_file={files['job-wrong']}")
     assert (refused.code, "uthentication" in refused.error) == (2, True), refused.said
     done = stream_once(address, warehouse, "--set", f"kafka.client_file={files['job']}")
+    assert done.code == 0, done.said
+    assert seqs(warehouse) == list(range(1, 41))
+
+
+def test_a_right_on_the_topic_is_all_that_each_needs(kafka: KafkaBroker, stream_once: Callable, tmp_path: Path) -> None:
+    kafka.make("guarded")
+    address, warehouse = f"kafka://{kafka.secure_servers}/guarded", Warehouse(str(tmp_path / "w"))
+    put(tmp_path / "log", "b-1-1.jsonl.gz", beats(1, 40))
+    ship, job = tmp_path / "ship", tmp_path / "job"
+    ship.write_text(kafka.shipper_client())
+    job.write_text(kafka.java_client())
+    code, said = ship_once(tmp_path / "log", address, "--client-file", str(ship))
+    assert (code, "authorization" in said.splitlines()[-1].lower()) == (2, True), said
+    kafka.allow(SHIPPER, "guarded", AclOperation.WRITE)
+    code, said = ship_once(tmp_path / "log", address, "--client-file", str(ship))
+    assert code == 0, said
+    refused = stream_once(address, warehouse, "--set", f"kafka.client_file={job}")
+    assert (refused.code, "authoriz" in refused.error) == (2, True), refused.said
+    kafka.allow(JOB, "guarded", AclOperation.READ)
+    done = stream_once(address, warehouse, "--set", f"kafka.client_file={job}")
     assert done.code == 0, done.said
     assert seqs(warehouse) == list(range(1, 41))
