@@ -139,6 +139,8 @@ class ReadingRoom:
         changed = [name for name, table in self._open.items() if self._version_wanted(name) != (table.version if table else -1)]
         if before is not None and self._cut != before and "batch_manifest" in self._open:
             changed.append("batch_manifest")
+        if not changed:
+            return changed
         for name in changed:
             del self._open[name]
         self._fewer.clear()

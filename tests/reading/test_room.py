@@ -73,6 +73,18 @@ def test_a_table_stays_as_it_was_opened_until_a_refresh(room: ReadingRoom, two_d
     assert len(room.rows("SELECT * FROM topics")) == 1
 
 
+def test_a_view_that_is_computed_once_is_computed_anew_when_a_table_has_changed(room: ReadingRoom, two_days: Warehouse) -> None:
+    append(two_days, "dispatch_events", [event(1) | {"type": "broker_start", "epoch": 1, "cluster": "c", "version": "4.0.7"}])
+    version = "SELECT version, started_epoch FROM brokers"
+    assert room.rows(version) == [{"version": "4.0.7", "started_epoch": 1}]
+    made = set(room._made)
+    assert (room.refresh(), room._made) == ([], made), "nothing has changed: it stays"
+    append(two_days, "dispatch_events", [event(1) | {"type": "broker_start", "epoch": 2, "cluster": "c", "version": "4.0.8"}])
+    assert room.rows(version) == [{"version": "4.0.7", "started_epoch": 1}]
+    room.refresh()
+    assert room.rows(version) == [{"version": "4.0.8", "started_epoch": 2}]
+
+
 def test_a_table_that_is_swapped_or_compacted_while_it_is_read_stays_as_it_was(room: ReadingRoom, two_days: Warehouse) -> None:
     assert seqs(room) == [1, 2, 3]
     delta_of(two_days, "dispatch_events").delete("seq = 2")
