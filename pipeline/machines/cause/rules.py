@@ -27,7 +27,7 @@ from pipeline.machines.cause.reads import note_alive, note_read, note_whether_pa
 from pipeline.machines.cause.verdict import is_elsewhere, judge, look_at_channels, may_be_unwritable
 from pipeline.machines.cause.waiting import ask_again, forget_delivered, forget_removed, waiting_entries
 from pipeline.machines.cause.waking import Around, wake
-from pipeline.machines.compiled import compiled_part
+from pipeline.machines.compiled import compiled_part, inlined_part
 from pipeline.machines.integers import add
 from pipeline.machines.records import Record, Records
 from pipeline.machines.throttle.reads import Three, Waiting
@@ -126,7 +126,7 @@ def on_consumer_close(broker: Any, cause: Any, t: int, s: int, event: Array) -> 
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
 
 
-@compiled_part
+@inlined_part
 def before_publish(chain: Record, topic: Record, event: Array) -> None:
     """All backlogs of the topic are about to grow."""
     advance_area(chain, topic, event[fields.NS])
@@ -138,7 +138,7 @@ def needs_on_publish(chain: Record) -> bool:
     return chain.first_in_chain != NONE
 
 
-@compiled_part
+@inlined_part
 def on_publish(
     charges: Records,
     chain: Record,
@@ -191,7 +191,7 @@ def before_read(subscription: Record, connectivity: Record, attachments: Records
     look_at_channels(subscription, connectivity, attachments, connections)
 
 
-@compiled_part
+@inlined_part
 def on_read(
     charge: Record,
     chain: Record,
@@ -233,7 +233,7 @@ def on_read(
 needs_before_dispatch, before_dispatch = needs_before_read, before_read
 
 
-@compiled_part
+@inlined_part
 def on_dispatch(
     charge: Record,
     chain: Record,

@@ -5,8 +5,8 @@ from typing import NamedTuple
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.charging import settle_if_due
 from pipeline.machines.cause.layout import DELAYED, IN_FLIGHT
-from pipeline.machines.cause.verdict import judge, look_at_channels
-from pipeline.machines.compiled import compiled_part
+from pipeline.machines.cause.verdict import judge, look_at_channels, may_be_unwritable
+from pipeline.machines.compiled import inlined_part
 from pipeline.machines.records import Record, Records
 
 #: Two threads may write a publish and its delivery in the other order, this far apart at most.
@@ -28,7 +28,7 @@ class Around(NamedTuple):
     connections: Records
 
 
-@compiled_part
+@inlined_part
 def wake(charges: Records, chain: Record, around: Around, ts_us: int, ns: int) -> None:
     """The topic has entries more. What has nothing to read all the same goes back into the chain."""
     topic, settings, connectivity = around.topic, around.settings, around.connectivity
@@ -45,6 +45,7 @@ def wake(charges: Records, chain: Record, around: Around, ts_us: int, ns: int) -
             if charge.running == 0 or charge.account in (IN_FLIGHT, DELAYED):
                 charge.moved_ns = max(charge.moved_ns, ns)
             subscription, reading = around.subscriptions[s], around.readings[s]
-            look_at_channels(subscription, connectivity, around.attachments, around.connections)
+            if may_be_unwritable(subscription, connectivity):
+                look_at_channels(subscription, connectivity, around.attachments, around.connections)
             judge(charge, chain, s, topic, subscription, cursor, reading, settings, around.pace, connectivity, False, ts_us, ns)
         s = following
