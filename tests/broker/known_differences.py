@@ -16,21 +16,8 @@ Finding = tuple[Any, ...]
 
 def eviction_while_entries_arrive(events: list[Event]) -> Callable[[Finding], bool]:
     """A size eviction of several steps is planned when it begins; the broker computes each step anew, from what has arrived until then."""
-    arrived: dict[str, list[int]] = {}
-    for event in events:
-        if event["type"] in ("publish", "ack"):
-            arrived.setdefault(event["topic"], []).append(event["ts"])
-
-    def is_one(finding: Finding) -> bool:
-        row = finding[1]
-        return (
-            finding[0] == "moved otherwise"
-            and row["disagreement"] == "other_target"
-            and row["quota_type"] == "size"
-            and any(row["decided_at"] <= at <= row["resolved_at"] for at in arrived.get(row["topic"], []))
-        )
-
-    return is_one
+    meanwhile = _amid(events, "publish", "ack")
+    return lambda finding: _evicted_by_size_otherwise(finding) and meanwhile(finding[1])
 
 
 def eviction_while_a_ledger_goes(events: list[Event]) -> Callable[[Finding], bool]:
@@ -39,22 +26,21 @@ def eviction_while_a_ledger_goes(events: list[Event]) -> Callable[[Finding], boo
     `getEstimatedBacklogSize` of ManagedLedgerImpl adds up the ledgers under one lock, and looks under another for the one where the slowest
     cursor stands. If the trim comes between, the bytes of that ledger stay in the sum.
     """
-    trimmed: dict[str, list[int]] = {}
+    meanwhile = _amid(events, "ledger_trim")
+    return lambda finding: _evicted_by_size_otherwise(finding) and finding[1]["cursors_planned"] > 1 and meanwhile(finding[1])
+
+
+def _evicted_by_size_otherwise(finding: Finding) -> bool:
+    return finding[0] == "moved otherwise" and finding[1]["disagreement"] == "other_target" and finding[1]["quota_type"] == "size"
+
+
+def _amid(events: list[Event], *types: str) -> Callable[[dict[str, Any]], bool]:
+    """Whether an event of these types was written for an eviction's topic between decision and end."""
+    at: dict[str, list[int]] = {}
     for event in events:
-        if event["type"] == "ledger_trim":
-            trimmed.setdefault(event["topic"], []).append(event["ts"])
-
-    def is_one(finding: Finding) -> bool:
-        row = finding[1]
-        return (
-            finding[0] == "moved otherwise"
-            and row["disagreement"] == "other_target"
-            and row["quota_type"] == "size"
-            and row["cursors_planned"] > 1
-            and any(row["decided_at"] <= at <= row["resolved_at"] for at in trimmed.get(row["topic"], []))
-        )
-
-    return is_one
+        if event["type"] in types:
+            at.setdefault(event["topic"], []).append(event["ts"])
+    return lambda row: any(row["decided_at"] <= ts <= row["resolved_at"] for ts in at.get(row["topic"], []))
 
 
 def eviction_that_was_interrupted(events: list[Event]) -> Callable[[Finding], bool]:
