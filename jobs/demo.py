@@ -18,7 +18,7 @@ from typing import Any
 from jobs.broker_metrics import COUNTERS, SubscriptionName, throttle_counters
 from jobs.shown import aligned
 from pipeline.faults import BadConfig
-from pipeline.settings import describe, load_settings
+from pipeline.settings import load_settings
 
 EXAMPLES = """examples:
   ./spark-submit.sh demo
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
     say("a real Pulsar broker's log of 85 s of a busy shop in trouble (demo/y_incident), through the streaming job")
     settings = load_settings(None, [], os.environ)
-    say(f"settings:\n{describe(settings)}\nstarting Spark …")
+    say("starting Spark …")
     with tempfile.TemporaryDirectory(prefix="dispatch-demo-") as folder, ThreadPoolExecutor(1) as meanwhile:
         staged = meanwhile.submit(_stage, CAPTURE, Path(folder))
         spark = build_session("dispatch-analytics demo", LITTLE_DATA)

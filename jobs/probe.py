@@ -156,7 +156,7 @@ def _of_broker(look: "Look", broker: str) -> str:
     from schemas.render.ddl import quoted
 
     ids = look.rows(f"SELECT id FROM names WHERE level = 'broker' AND broker = {quoted(broker)}")
-    return f" AND broker = {quoted(broker)}" + "".join(f" AND broker_id = {row['id']}" for row in ids[:1])
+    return f" AND broker = {quoted(broker)}" + "".join(f" AND broker_id = {row['id']}" for row in ids)
 
 
 def _why_none(look: "Look", at_us: int, broker: str | None) -> str:

@@ -25,15 +25,22 @@ class Scan(NamedTuple):
 
 def bounded_scans(statement: exp.Expr) -> Iterator[Scan]:
     """Every scan of one table alone whose WHERE bounds a column by whole numbers."""
-    not_tables = {cte.alias for cte in statement.find_all(exp.CTE)}
+    not_tables = {cte.alias.lower() for cte in statement.find_all(exp.CTE)}
     for select in statement.find_all(exp.Select):
         source, where = select.args.get("from_"), select.args.get("where")
         if source is None or where is None or select.args.get("joins") or select.args.get("laterals"):
             continue
         table = source.this
-        is_plain = isinstance(table, exp.Table) and not any(value for key, value in table.args.items() if key not in ("this", "alias"))
-        if is_plain and table.name not in not_tables and (bounds := _bounds_of(where.this, table.alias_or_name)):
+        if _is_plain(table) and table.name.lower() not in not_tables and (bounds := _bounds_of(where.this, table.alias_or_name)):
             yield Scan(table, bounds)
+
+
+def _is_plain(table: exp.Expr) -> bool:
+    """Whether it is a table by its name, perhaps with another one, and its columns have their own names."""
+    known = ("this", "alias")
+    return (
+        isinstance(table, exp.Table) and not table.alias_column_names and not any(table.args[key] for key in table.args if key not in known)
+    )
 
 
 def may_be_within(bounds: Bounds, least: Mapping[str, int | None], most: Mapping[str, int | None]) -> bool:

@@ -8,7 +8,7 @@ WITH steps AS (
     unix_micros(check_time) - lag(unix_micros(check_time)) OVER (PARTITION BY broker, epoch, topic ORDER BY check_number) AS step_us
   FROM topic_backlog
 ),
-brokers AS (
+epochs AS (
   SELECT broker, epoch,
     percentile_approx(CASE WHEN step_us > 0 THEN step_us END, 0.5) AS median_us,
     min_by(check_time, check_number) AS first_check_at,
@@ -22,4 +22,4 @@ SELECT
   CASE WHEN median_us IS NOT NULL THEN greatest(1, (median_us + 500000) div 1000000) END AS interval_s,
   first_check_at, last_check_at, checks,
   epoch = max(epoch) OVER (PARTITION BY broker) AS newest
-FROM brokers
+FROM epochs

@@ -8,7 +8,7 @@
 --                  none:  it foresaw nothing, and at the next check nothing was exceeded
 --   in_band        exceeded between breach_from and breach_to, give or take half an interval; null: not so far, or nothing was foreseen
 --   exceeded_at    first later check that found it exceeded; error_s: that less breach_at
-WITH runs AS (
+WITH unbroken AS (
   SELECT *,
     sum(changed) OVER (PARTITION BY broker, epoch, topic, quota_type ORDER BY check_number ROWS UNBOUNDED PRECEDING) AS run
   FROM (
@@ -27,7 +27,7 @@ outcomes AS (
     first_value(unix_micros(check_time)) OVER later AS last_us,
     unix_micros(check_time) AS check_us, unix_micros(breach_at) AS breach_us,
     greatest(coalesce(interval_s, 0) * 500000, (unix_micros(breach_at) - unix_micros(check_time)) div 10) AS slack_us
-  FROM runs
+  FROM unbroken
   WINDOW later AS (PARTITION BY broker, epoch, topic, quota_type, run ORDER BY check_number DESC)
 )
 SELECT

@@ -10,17 +10,17 @@ WITH newest AS (
 ),
 -- A forecast needs the steps of the 5 minutes before it. The first step begins at the check before these.
 stretches AS (
-  SELECT n.broker, n.epoch, n.topic, n.last_number, min(t.check_number) AS first_number
+  SELECT n.broker, n.epoch, n.topic, min(t.check_number) AS first_number
   FROM newest n
   JOIN topic_backlog t ON t.broker = n.broker AND t.epoch = n.epoch AND t.topic = n.topic
   WHERE unix_micros(t.check_time) >= n.last_us - 300000000
-  GROUP BY n.broker, n.epoch, n.topic, n.last_number
+  GROUP BY n.broker, n.epoch, n.topic
 ),
 needed AS (
-  SELECT s.broker, s.epoch, s.topic, s.last_number, coalesce(max(t.check_number), s.first_number) AS first_number
+  SELECT s.broker, s.epoch, s.topic, coalesce(max(t.check_number), s.first_number) AS first_number
   FROM stretches s
   LEFT JOIN topic_backlog t ON t.broker = s.broker AND t.epoch = s.epoch AND t.topic = s.topic AND t.check_number < s.first_number
-  GROUP BY s.broker, s.epoch, s.topic, s.last_number, s.first_number
+  GROUP BY s.broker, s.epoch, s.topic, s.first_number
 ),
 recent_checks AS (
   SELECT t.*

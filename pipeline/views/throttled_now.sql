@@ -31,7 +31,7 @@ counted AS (
   FROM ranked
   WHERE ended_at IS NULL
 ),
-runs AS (
+unbroken AS (
   SELECT *,
     min(CASE WHEN breaks = 0 THEN window_start END) OVER (PARTITION BY broker, epoch, topic, subscription, opened_at) AS since,
     sum(CASE WHEN breaks = 0 THEN blocked_ns END) OVER (PARTITION BY broker, epoch, topic, subscription, opened_at) AS run_blocked_ns
@@ -57,7 +57,7 @@ latest AS (
       named_struct('ns', blocked_ns_by_subscription_limit, 'times', decisive_msg_by_subscription_limit + decisive_bytes_by_subscription_limit,
         'level', 'subscription', 'bytes', decisive_bytes_by_subscription_limit > decisive_msg_by_subscription_limit)
     )) AS holder
-  FROM runs r JOIN newest n ON n.broker = r.broker AND n.epoch = r.epoch
+  FROM unbroken r JOIN newest n ON n.broker = r.broker AND n.epoch = r.epoch
   WHERE r.age = 1
 ),
 judged AS (

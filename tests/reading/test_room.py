@@ -77,6 +77,7 @@ def test_a_view_that_is_computed_once_is_computed_anew_when_a_table_has_changed(
     append(two_days, "dispatch_events", [event(1) | {"type": "broker_start", "epoch": 1, "cluster": "c", "version": "4.0.7"}])
     version = "SELECT version, started_epoch FROM brokers"
     assert room.rows(version) == [{"version": "4.0.7", "started_epoch": 1}]
+    assert ("brokers",) in room._duckdb.execute("SELECT table_name FROM duckdb_tables()").fetchall()
     made = set(room._made)
     assert (room.refresh(), room._made) == ([], made), "nothing has changed: it stays"
     append(two_days, "dispatch_events", [event(1) | {"type": "broker_start", "epoch": 2, "cluster": "c", "version": "4.0.8"}])

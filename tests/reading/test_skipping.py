@@ -59,6 +59,8 @@ def test_bounds_are_what_every_row_must_meet(where: str, expected: dict[str, tup
         "SELECT * FROM dispatch_events LATERAL VIEW explode(array(1)) AS x WHERE seq = 1",
         "SELECT * FROM (SELECT 1 AS seq) WHERE seq = 1",
         "WITH dispatch_events AS (SELECT 2 AS seq) SELECT * FROM dispatch_events WHERE seq = 1",
+        "WITH Dispatch_Events AS (SELECT 2 AS seq) SELECT * FROM dispatch_events WHERE seq = 1",
+        "SELECT * FROM names AS n(seq, id) WHERE id = 1",
     ],
 )
 def test_no_bounds_where_a_row_may_come_from_elsewhere(sql: str) -> None:

@@ -26,7 +26,7 @@ def second(s: float) -> datetime:
     return THREE + timedelta(seconds=s)
 
 
-def check(topic: str, minute: int, number: int, **more: Any) -> Row:
+def check(topic: str, minute: float, number: int, **more: Any) -> Row:
     """A row of topic_backlog: no limits and the default policy where nothing else is said; `oldest` is in seconds from 03:00."""
     oldest = more.pop("oldest", None)
     believed = (

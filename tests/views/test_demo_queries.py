@@ -10,6 +10,8 @@ from pyspark.sql import SparkSession
 from jobs.cli import main
 from jobs.demo import where_to_look
 from jobs.demo_live import Show
+from pipeline.reading.room import ReadingRoom
+from pipeline.verdict import worst
 from pipeline.warehouse.layout import Warehouse
 
 LINES = 6
@@ -49,6 +51,13 @@ def test_while_the_broker_runs_the_worst_comes_first_with_what_holds_it(small_wa
     assert head.split()[:3] == ["subscription", "topic", "status"]
     assert set(ruler) == {"-", " "}
     assert rows[0].split()[:6] == ["billing", "shop/eu/orders", "held", "back", "topic", "msg"]
+
+
+def test_topics_of_pulsar_itself_are_not_shown(small_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = worst.worst(ReadingRoom(small_warehouse))
+    own = {**found[0], "topic": "persistent://shop/eu/__change_events"}
+    monkeypatch.setattr(worst, "worst", lambda _: [own, *found])
+    assert [line for line in shown(small_warehouse) if "__change_events" in line] == []
 
 
 def test_before_the_first_window_is_over_nothing_is_shown(tmp_path: Path) -> None:

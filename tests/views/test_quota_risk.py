@@ -40,11 +40,11 @@ def history(seed: int) -> list[dict[str, Any]]:
             at += dice.choice([1.0, 1.0, 1.0, 1.0, 1.5, 0.1]) + (20 if number == 30 else 0) - (2 if number == 25 else 0)
             for place, topic in enumerate(TOPICS):
                 limited = topic != TOPICS[4] or number < 39
-                limits = {"backlog_quota_limit_size": 10_000, "backlog_quota_limit_time": 3_600} if limited else {}
+                limits: dict[str, Any] = {"backlog_quota_limit_size": 10_000, "backlog_quota_limit_time": 3_600} if limited else {}
                 policy = {"policy_size": "consumer_backlog_eviction"} if place == 1 else {}
                 size = {"backlog_size": int(100 * number + dice.randrange(900)), "oldest": 60 * at - dice.randrange(1, 900), "producers": 2}
                 if topic != TOPICS[3] or number < 20:
-                    row = check(topic, at, len(TOPICS) * number + place, **limits, **policy, **size, epoch=epoch)  # type: ignore[arg-type]
+                    row = check(topic, at, len(TOPICS) * number + place, **limits, **policy, **size, epoch=epoch)
                     rows.append({"broker": "b1:8080", "decision": "none", **USUAL, **row})
     return rows
 

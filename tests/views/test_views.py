@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from sqlglot import exp
 from views_from_memory import register_from_memory
 
 from pipeline.faults import BadWarehouse
+from pipeline.reading.dialect import parsed
 from pipeline.reading.room import ReadingRoom
-from pipeline.views.catalog import VIEWS, named_in, question
+from pipeline.views.catalog import VIEWS, all_names, named_in, question, sql_of
 from pipeline.views.register import register
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
@@ -194,6 +196,13 @@ def test_a_statement_names_what_its_views_are_made_of() -> None:
         named = named_in(view)
         assert view in named
         assert named == named_in(" ".join(named)), "whatever one of them needs is there"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_part_of_a_view_has_the_name_of_a_table_or_view(view: str) -> None:
+    """Whoever makes the view ready would make that one ready, too: the view `brokers` takes a look at all of dispatch_events."""
+    (statement,) = parsed(sql_of(view))
+    assert {part.alias.lower() for part in statement.find_all(exp.CTE)} & set(all_names()) == set()
 
 
 @pytest.mark.parametrize("view", VIEWS)
