@@ -32,8 +32,9 @@ def only_hadoop(uri: str) -> str | None:
 def local_warehouse(uri: str) -> "Warehouse":
     """The warehouse on this machine's file system, with scheme and absolute path, as Hadoop would name it."""
     from pipeline.warehouse.layout import Warehouse
+    from pipeline.warehouse.local_files import LocalFiles
 
-    return Warehouse("file:" + os.path.abspath("/" + uri.removeprefix("file:").lstrip("/") if uri.startswith("file:/") else uri))
+    return Warehouse(LocalFiles().absolute(uri))
 
 
 def open_room(uri: str, tables: Iterable[str] = (), *, consistent: bool = False) -> "ReadingRoom":

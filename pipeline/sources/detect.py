@@ -1,6 +1,8 @@
 """Which kind of source `--events` is."""
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -14,11 +16,12 @@ from pipeline.sources.delta_table import DeltaTableSource
 from pipeline.sources.jsonl_files import JsonlFiles
 from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
 from pipeline.sources.kafka_topic import KafkaTopic
-from pipeline.sources.listed_files import local_path
+from pipeline.sources.listed_files import files_here, local_path
 from pipeline.sources.parquet_files import ParquetFiles
-from pipeline.sources.place import Place, files_below, find_place
+from pipeline.sources.place import Files, Place, find_place
 from pipeline.sources.source import Source
 from pipeline.warehouse.files import WarehouseFiles
+from pipeline.warehouse.local_files import LocalFiles
 
 
 class IngestLimits(Protocol):
@@ -77,19 +80,35 @@ def open_source(spark: SparkSession, events: str, settings: SourceSettings) -> S
                 f"--events {events}: there is no Delta table (ingest.source_format is delta); name the table's folder, not a glob"
             )
         return DeltaTableSource(events, ingest.max_files_per_batch, limits)
-    parquet = find_place(spark, events, parquet_files.SUFFIXES)
-    if kind == "parquet" or (kind == "auto" and _has_parquet(parquet, spark, events)):
+    return _source_of_files(WarehouseFiles(spark), events, ingest, partial(_has_parquet, spark))
+
+
+def open_local_files(events: str, settings: SourceSettings) -> JsonlFiles | ParquetFiles:
+    """The same of files on this machine, without Spark. Raises BadConfig, too, for what is no such file: a topic, or a Delta table."""
+    ingest, files = settings.ingest, LocalFiles()
+    if is_kafka(events) or ingest.source_format == "delta" or files.exists(f"{events.rstrip('/')}/_delta_log"):
+        raise BadConfig(f"--events {events}: only files can be loaded; read a topic or a Delta table with `stream --once --drain`")
+    return _source_of_files(files, events, ingest, _is_parquet_here)
+
+
+def _source_of_files(files: Files, events: str, ingest: IngestLimits, has_parquet: Callable[[Place], bool]) -> JsonlFiles | ParquetFiles:
+    limits, kind = parse_limits(ingest), ingest.source_format
+    parquet = find_place(files, events, parquet_files.SUFFIXES)
+    if kind == "parquet" or (kind == "auto" and has_parquet(parquet)):
         return ParquetFiles(parquet, ingest.max_files_per_batch, limits)
-    return JsonlFiles(find_place(spark, events, jsonl_files.SUFFIXES), ingest.max_files_per_batch, limits)
+    return JsonlFiles(find_place(files, events, jsonl_files.SUFFIXES), ingest.max_files_per_batch, limits)
 
 
 def _is_delta(spark: SparkSession, events: str) -> bool:
     return WarehouseFiles(spark).exists(f"{events.rstrip('/')}/_delta_log")
 
 
-def _has_parquet(place: Place, spark: SparkSession, events: str) -> bool:
-    suffix = parquet_files.SUFFIXES[0]
-    folder = local_path(WarehouseFiles(spark).absolute(events)) if place.local else ""
-    if os.path.isdir(folder):  # a job of Spark for a look into a folder would delay the job's start by a second
-        return any(path.endswith(suffix) for path in files_below(folder))
-    return not place.listing(spark).where(F.lower("file").endswith(suffix)).isEmpty()
+def _has_parquet(spark: SparkSession, place: Place) -> bool:
+    if place.local and os.path.isdir(local_path(place.begin)):
+        # A job of Spark for a look into a folder would delay the job's start by a second.
+        return _is_parquet_here(place)
+    return not place.listing(spark).where(F.lower("file").endswith(parquet_files.SUFFIXES[0])).isEmpty()
+
+
+def _is_parquet_here(place: Place) -> bool:
+    return any(file.path.endswith(parquet_files.SUFFIXES[0]) for file in files_here(place))

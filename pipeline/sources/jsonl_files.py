@@ -51,6 +51,11 @@ class JsonlFiles:
             return partial(_handed_over, batch, files, self.limits)
         return opened_by_tasks(batch.sparkSession, files, KIND, self.limits)
 
+    @property
+    def kind(self) -> Kind:
+        """How a local file is opened and shared out."""
+        return KIND
+
     def listing(self, spark: SparkSession) -> DataFrame | None:
         """The wanted files that lie there now."""
         return self.place.listing(spark)

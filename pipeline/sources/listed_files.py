@@ -6,6 +6,8 @@ value of sixty columns into a row and out again.
 
 import heapq
 import json
+import os
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +17,7 @@ from pyspark.sql import functions as F
 
 from pipeline.parse.line import ParseLimits
 from pipeline.sources.named import TaskNames
-from pipeline.sources.place import LISTED, MAY_BE_GONE, Place
+from pipeline.sources.place import LISTED, MAY_BE_GONE, Place, files_below
 from pipeline.sources.source import Batches, FirstListed, InTask, PlannedFiles, RowReader, task_of
 
 #: Spark's file source ignores files that are older than this against the newest one seen; an archive's files are months apart.
@@ -70,6 +72,14 @@ def listed_stream(spark: SparkSession, place: Place, max_files: int, columns: Se
     return files.where(F.col("path").rlike(place.wanted)).select(*columns)
 
 
+def files_here(place: Place) -> Iterator[ListedFile]:
+    """The wanted files of a local place that lie there now, in the order of their paths. Empty files are left out, as Spark leaves them."""
+    begin = local_path(place.begin)
+    for path in sorted(files_below(begin)) if os.path.isdir(begin) else [begin]:
+        if re.match(place.wanted, f"file:{path}") and (length := os.stat(path).st_size):
+            yield ListedFile(f"file:{path}", length)
+
+
 def files_of(batch: DataFrame, place: Place, planned: PlannedFiles, first_listed: FirstListed) -> list[ListedFile]:
     """Files of a micro-batch of `listed_stream`, each as long as it was when the micro-batch was run first.
 
@@ -113,14 +123,15 @@ def _opened(
     spark: SparkSession, files: Sequence[ListedFile], kind: Kind, limits: ParseLimits, only: Collection[str] | None, in_task: InTask
 ) -> DataFrame:
     """Task k reads the k-th share."""
-    wanted = [part for file in files if only is None or file.path in only for part in _parts(file, kind.parts_of(file))]
+    wanted = [part for file in files if only is None or file.path in only for part in parts(file, kind.parts_of(file))]
     shares = share_out(wanted, spark.sparkContext.defaultParallelism, kind.work_of)
     tasks = spark.range(0, len(shares), 1, len(shares))
     return tasks.mapInArrow(task_of(partial(_read_shares, shares, kind.read, limits), in_task), in_task.schema)
 
 
-def _parts(file: ListedFile, parts: int) -> Iterator[ListedFile]:
-    return (ListedFile(file.path, file.length, part, parts) for part in range(parts))
+def parts(file: ListedFile, count: int) -> Iterator[ListedFile]:
+    """The file in so many parts."""
+    return (ListedFile(file.path, file.length, part, count) for part in range(count))
 
 
 def _read_shares(shares: Sequence[Sequence[ListedFile]], read: FileReader, limits: ParseLimits, batches: Batches) -> Batches:

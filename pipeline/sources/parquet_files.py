@@ -76,6 +76,11 @@ class ParquetFiles:
         self.place.refuse_vanished(batch.sparkSession, planned())
         return partial(typed_rows, batch, self.limits)
 
+    @property
+    def kind(self) -> Kind:
+        """How a local file is opened and shared out."""
+        return KIND
+
     def listing(self, spark: SparkSession) -> DataFrame | None:
         """The wanted files that lie there now."""
         return self.place.listing(spark)

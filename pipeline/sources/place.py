@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
@@ -22,15 +23,30 @@ LISTED = "path string, modificationTime timestamp, length bigint, content binary
 MAY_BE_GONE = {"ignoreMissingFiles": "true"}
 
 
+class Files(Protocol):
+    """What lies in a file system, by URI or path."""
+
+    def exists(self, uri: str) -> bool:
+        """Whether a file or folder is there."""
+
+    def is_folder(self, uri: str) -> bool:
+        """Whether what is there is a folder."""
+
+    def absolute(self, uri: str) -> str:
+        """`uri` with its scheme, and with the working directory before a relative path."""
+
+
 @dataclass(frozen=True)
 class Place:
     """`load`: path or Hadoop glob for Spark, read recursively. `wanted`: regular expression over a file's whole path (`file:/a b/c`).
 
-    `local`: the files can be opened by their path on every machine that runs tasks.
+    `begin`: URI of the file or folder that has all wanted files in it. `local`: the files can be opened by their path on every machine
+    that runs tasks.
     """
 
     load: str
     wanted: str
+    begin: str
     local: bool
 
     def listing(self, spark: SparkSession) -> DataFrame:
@@ -55,7 +71,7 @@ class Place:
 
 def files_below(folder: str) -> Iterator[str]:
     """Paths of the files in a local folder and below that Spark would list: no part of them is hidden."""
-    for parent, folders, names in os.walk(folder):
+    for parent, folders, names in os.walk(folder, followlinks=True):
         folders[:] = [name for name in folders if not _is_hidden(name)]
         yield from (os.path.join(parent, name) for name in names if not _is_hidden(name))
 
@@ -73,18 +89,17 @@ def vanished(path: str) -> BadWarehouse:
     )
 
 
-def find_place(spark: SparkSession, events: str, suffixes: tuple[str, ...]) -> Place:
+def find_place(files: Files, events: str, suffixes: tuple[str, ...]) -> Place:
     """The place that `events` names. In a folder, files with one of `suffixes` are wanted; a file, or what a glob matches, is wanted as is.
 
     Raises BadConfig if the folder does not exist, or the folder before the first `**` of a glob.
     """
     ending = "(?:" + "|".join(_quoted(suffix) for suffix in suffixes) + ")"
-    files = WarehouseFiles(spark)
     # Looked for first: a folder whose name has a bracket in it is a folder.
     if files.exists(events):
         whole = files.absolute(events)
-        below = f"/.*{ending}" if _is_folder(spark, events) else ""
-        return Place(_escaped(events), f"^{_quoted(whole.rstrip('/'))}{below}$", _is_local(whole))
+        below = f"/.*{ending}" if files.is_folder(events) else ""
+        return Place(_escaped(events), f"^{_quoted(whole.rstrip('/'))}{below}$", whole, _is_local(whole))
     if not is_glob(events):
         raise BadConfig(
             f"--events {events}: there is no such file or folder; name an existing one, or a glob such as '{events}/**/*.jsonl'"
@@ -93,19 +108,14 @@ def find_place(spark: SparkSession, events: str, suffixes: tuple[str, ...]) -> P
     whole = files.absolute(folder)
     wanted = f"^{_quoted(whole.rstrip('/'))}/{_translated(glob)}(?:/.*{ending})?$"
     if "**" not in glob:
-        return Place(f"{_escaped(folder.rstrip('/'))}/{glob}", wanted, _is_local(whole))
+        return Place(f"{_escaped(folder.rstrip('/'))}/{glob}", wanted, whole, _is_local(whole))
     if not files.exists(folder):
         raise BadConfig(f"--events {events}: the folder {folder} before the first wildcard does not exist")
-    return Place(_escaped(folder), wanted, _is_local(whole))
+    return Place(_escaped(folder), wanted, whole, _is_local(whole))
 
 
 def _is_local(whole: str) -> bool:
     return whole.startswith("file:")
-
-
-def _is_folder(spark: SparkSession, path: str) -> bool:
-    place = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]  # _jvm is None only without a session
-    return bool(place.getFileSystem(spark._jsc.hadoopConfiguration()).getFileStatus(place).isDirectory())
 
 
 def is_glob(events: str) -> bool:
@@ -113,7 +123,7 @@ def is_glob(events: str) -> bool:
     return any(character in _GLOB for character in events)
 
 
-def _split(files: WarehouseFiles, events: str) -> tuple[str, str]:
+def _split(files: Files, events: str) -> tuple[str, str]:
     """The folder before the first wildcard, and the rest: `s3a://b/a/x*/c` → `s3a://b/a/`, `x*/c`. What exists is no wildcard."""
     first = min(events.index(character) for character in _GLOB if character in events)
     cut = events.rfind("/", 0, first) + 1

@@ -43,6 +43,11 @@ class WarehouseFiles:
         system, path = self._open(uri)
         return bool(system.exists(path))
 
+    def is_folder(self, uri: str) -> bool:
+        """Whether what is there is a folder. Py4JJavaError if nothing is there."""
+        system, path = self._open(uri)
+        return bool(system.getFileStatus(path).isDirectory())
+
     def names(self, folder: str) -> list[str]:
         """Names of what lies in `folder`, sorted; empty if it does not exist."""
         local = local_path(folder)

@@ -1,5 +1,6 @@
 """Small files on the local file system, without Hadoop: each of its steps crosses into the JVM some times."""
 
+import os
 from pathlib import Path
 
 
@@ -25,11 +26,19 @@ def text_in(file: Path) -> str | None:
 
 
 class LocalFiles:
-    """The files of a warehouse on the local file system, as `TextFiles` has them: by `file:` URI or absolute path."""
+    """Files on the local file system, as `TextFiles` has them, by `file:` URI or path."""
 
     def exists(self, uri: str) -> bool:
         """Whether a file or folder is there."""
         return _of(uri).exists()
+
+    def is_folder(self, uri: str) -> bool:
+        """Whether what is there is a folder."""
+        return _of(uri).is_dir()
+
+    def absolute(self, uri: str) -> str:
+        """`uri` with its scheme, and with the working directory before a relative path, as Hadoop has it."""
+        return f"file:{os.path.abspath(_of(uri))}"
 
     def names(self, folder: str) -> list[str]:
         """Names of what lies in `folder`, sorted; empty if it does not exist."""
@@ -41,4 +50,4 @@ class LocalFiles:
 
 
 def _of(uri: str) -> Path:
-    return Path("/" + uri.removeprefix("file:").lstrip("/"))
+    return Path("/" + uri.removeprefix("file:").lstrip("/") if uri.startswith("file:/") else uri)

@@ -24,12 +24,14 @@ from pipeline.settings import load_settings
 from pipeline.sources import parquet_files
 from pipeline.sources.detect import open_source
 from pipeline.sources.jsonl_files import KIND, JsonlFiles, Prefix
-from pipeline.sources.listed_files import ListedFile, local_path, share_out
+from pipeline.sources.listed_files import ListedFile, files_here, local_path, share_out
 from pipeline.sources.named import TaskNames
 from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.sources.place import LISTED, Place, find_place
 from pipeline.sources.rows import EVENT, SUMMARY
 from pipeline.sources.source import AS_ROWS
+from pipeline.warehouse.files import WarehouseFiles
+from pipeline.warehouse.local_files import LocalFiles
 from schemas.events import FIELDS
 from schemas.ids import id_of
 from schemas.render.spark import struct
@@ -86,7 +88,7 @@ def test_parquet_that_tasks_open_gives_the_rows_that_spark_hands_over(
 ) -> None:
     monkeypatch.setattr(parquet_files, "_PART_BYTES", 20_000)  # so that the first file is cut
     odd_parquet(tmp_path / "e")
-    opened = find_place(spark, str(tmp_path / "e"), parquet_files.SUFFIXES)
+    opened = find_place(WarehouseFiles(spark), str(tmp_path / "e"), parquet_files.SUFFIXES)
     rows = []
     for place in (opened, replace(opened, local=False)):
         source, collected = ParquetFiles(place, 10, ParseLimits(1 << 20, 1 << 16, 8192)), []
@@ -116,12 +118,12 @@ def test_parquet_that_is_cut_short_is_named(tmp_path: Path, ingest_into: Callabl
 
 
 def test_files_that_spark_hands_over_give_the_rows_of_files_that_are_opened(spark: SparkSession) -> None:
-    place = find_place(spark, str(CAPTURE), (".jsonl.gz",))
+    place = find_place(WarehouseFiles(spark), str(CAPTURE), (".jsonl.gz",))
     assert place.local
     listed = spark.read.format("binaryFile").schema(LISTED).load(str(CAPTURE))
     rows = []
     for local in (True, False):
-        source = JsonlFiles(Place(place.load, place.wanted, local), 1, ParseLimits())
+        source = JsonlFiles(Place(place.load, place.wanted, place.begin, local), 1, ParseLimits())
         read = source.reader(listed, list, lambda text: text)
         assert read is not None
         rows.append([row.asDict(recursive=True) for row in read(None, AS_ROWS).collect()])
@@ -148,8 +150,11 @@ def test_globs(spark: SparkSession, tmp_path: Path, glob: str, taken: set[str]) 
     for name in ("a.jsonl", "x/b.jsonl", "x/y/c.jsonl", "x/y/n.txt"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("{}\n")
-    found = find_place(spark, f"{root}/{glob}", (".jsonl",)).listing(spark)
-    assert {row.file.removeprefix(f"file:{root}/") for row in found.collect()} == taken
+    place = find_place(WarehouseFiles(spark), f"{root}/{glob}", (".jsonl",))
+    assert {row.file.removeprefix(f"file:{root}/") for row in place.listing(spark).collect()} == taken
+    here = find_place(LocalFiles(), f"{root}/{glob}", (".jsonl",))
+    assert here == place
+    assert [file.path.removeprefix(f"file:{root}/") for file in files_here(here)] == sorted(taken)
 
 
 def test_a_glob_is_no_delta_table(spark: SparkSession, tmp_path: Path) -> None:
@@ -165,7 +170,8 @@ def test_a_folder_is_parquet_if_spark_would_list_such_a_file(spark: SparkSession
     path = tmp_path / "a%20b c" / file
     path.parent.mkdir(parents=True)
     path.write_text("x")
-    listed = find_place(spark, str(tmp_path / "a%20b c"), parquet_files.SUFFIXES).listing(spark).where("lower(file) like '%.parquet'")
+    place = find_place(WarehouseFiles(spark), str(tmp_path / "a%20b c"), parquet_files.SUFFIXES)
+    listed = place.listing(spark).where("lower(file) like '%.parquet'")
     found = open_source(spark, str(tmp_path / "a%20b c"), load_settings(None, [], {}))
     assert isinstance(found, ParquetFiles) == (not listed.isEmpty())
 
