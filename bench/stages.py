@@ -15,7 +15,7 @@ from bench.fold import DEMO, SETTINGS, events_of
 from bench.fold_logs import repeated
 from pipeline.ingest.bronze_files import TaskFiles
 from pipeline.lanes.lane import Lane
-from pipeline.lanes.outcome_packets import packed_outcomes
+from pipeline.lanes.outcome_packets import outcome_packets
 from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows
 from pipeline.packets.bronze_columns import columns_read
@@ -68,7 +68,7 @@ def _round(folder: Path) -> dict[str, float]:
     timed("unpack", lambda: [unpacked_rows(packet) for packet in packets])
     rows, lane = repeated(lane_rows(events_of(DEMO)), COPIES), Lane(SETTINGS)
     outcomes = timed("rules", lambda: _folded(lane, rows))
-    timed("outcomes", lambda: list(packed_outcomes(1, outcomes)))
+    timed("outcomes", lambda: outcome_packets(1, outcomes))
     return found
 
 

@@ -21,7 +21,7 @@ from pipeline.backfill.staging import stage, staged_late_events, staged_tables
 from pipeline.backfill.stretch import Dates
 from pipeline.backfill.swap import mark_late_events, swap
 from pipeline.faults import invariant
-from pipeline.lanes.query import lane_settings
+from pipeline.lanes.lane_settings import lane_settings
 from pipeline.settings import Settings
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse

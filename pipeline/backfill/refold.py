@@ -11,7 +11,8 @@ from pipeline.lanes import hold
 from pipeline.lanes.epoch import Counts, Epoch
 from pipeline.lanes.kept import opened_snapshot, snapshot
 from pipeline.lanes.lane import Lane, LaneSettings
-from pipeline.lanes.operator import output_frame, runs_of
+from pipeline.lanes.operator import runs_of
+from pipeline.lanes.outcome_frames import output_frame
 from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows
 from pipeline.machines.passes import glance

@@ -14,13 +14,12 @@ from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 from pipeline.faults import invariant
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
-from pipeline.lanes.outcome_packets import PACKET_COLUMNS, WIDE_COLUMNS, packed_outcomes
-from pipeline.lanes.outcomes import encoded
+from pipeline.lanes.outcome_frames import PACKET_COLUMNS, packet_frame
+from pipeline.lanes.outcome_packets import WIDE_COLUMNS
 from pipeline.machines.array import Array
-from pipeline.machines.outcome import Rows
 from pipeline.packets.packet import first_of, unpacked_rows
 from schemas.lane_columns import COLUMN, LANE_COLUMNS, LANE_KEY, PACKET, ROW
-from schemas.outcomes import KINDS, PAYLOAD
+from schemas.outcomes import PAYLOAD
 
 #: A lane's whole state is one opaque, versioned blob.
 STATE_TYPE = StructType([StructField("blob", BinaryType(), False)])
@@ -78,19 +77,6 @@ def lane_operator(settings: LaneSettings) -> Callable[[tuple[Any, ...], Iterator
         blob = encode(lane)
         state.update((blob,))  # before the first yield: a generator may never be resumed
         outcomes[-1].columns["state_bytes"] = len(blob)
-        yield from packed_outcomes(int(key[0]), outcomes)
+        yield packet_frame(int(key[0]), outcomes)
 
     return operate
-
-
-def output_frame(broker_id: int, rows: Rows) -> pd.DataFrame:
-    """Outcome rows of one table at the common width."""
-    # Column by column in memory, as Arrow takes them.
-    wide = np.zeros((rows.count, len(WIDE_COLUMNS)), dtype=np.int64, order="F")
-    wide[:, 0] = KINDS[rows.table]
-    wide[:, 1] = broker_id
-    numbers = encoded(rows.table, [rows])
-    wide[:, 2 : 2 + len(numbers)] = numbers.T
-    frame = pd.DataFrame(wide, columns=list(WIDE_COLUMNS), copy=False)
-    frame[PAYLOAD] = np.full(rows.count, rows.payload, dtype=object)
-    return frame

@@ -6,9 +6,9 @@ nothing keeps it, so it has no version. Arrow's own format would take 0.2 ms for
 
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,9 +18,6 @@ from pipeline.machines.outcome import Rows
 from schemas.outcomes import KINDS, LANE_REPORT, OUTCOME_COLUMNS, OUTCOME_WIDTH, PAYLOAD
 from schemas.tables import TABLES_BY_NAME
 
-#: What the lanes' operator gives: `rows` of one table, with `payload_bytes` of states among them, in `outcome`. Of `with_counts` 1 the
-#: driver gets the packet with the counts.
-PACKET_COLUMNS = ("kind", "broker_id", "rows", "payload_bytes", "with_counts", "outcome")
 #: So many bytes of a lane come with the counts, the smallest packets first: a second job for them takes a tenth of a second. The driver
 #: must hold them of all lanes of a micro-batch.
 WITH_COUNTS_BYTES = 524_288
@@ -43,18 +40,25 @@ def outcome_schema(table: str) -> pa.Schema:
     return pa.schema([*numbers, pa.field(PAYLOAD, pa.binary())] if _has_payload(table) else numbers)
 
 
-def packed_outcomes(broker_id: int, outcomes: Iterable[Rows]) -> Iterator[pd.DataFrame]:
-    """PACKET_COLUMNS of a lane's outcomes, in one frame; the rows of a table keep their order."""
+class OutcomePacket(NamedTuple):
+    """`rows` of the table of `kind` (KINDS), with `payload_bytes` of states among them, as bytes."""
+
+    kind: int
+    broker_id: int
+    rows: int
+    payload_bytes: int
+    outcome: bytes
+
+
+def outcome_packets(broker_id: int, outcomes: Iterable[Rows]) -> list[OutcomePacket]:
+    """Packets of a lane's outcomes; the rows of a table keep their order."""
     by_table: dict[str, list[Rows]] = {}
     for rows in outcomes:
         by_table.setdefault(rows.table, []).append(rows)
-    packets = [packet for table, parts in by_table.items() for packet in _packets(broker_id, table, parts)]
-    *numbers, outcome = zip(*packets, strict=True)
-    columns = {name: np.array(values, dtype=np.int64) for name, values in zip(PACKET_COLUMNS, numbers, strict=False)}
-    yield pd.DataFrame({**columns, "with_counts": _with_counts(outcome), "outcome": np.array(outcome, dtype=object)})
+    return [packet for table, parts in by_table.items() for packet in _packets(broker_id, table, parts)]
 
 
-def _with_counts(packets: Sequence[bytes]) -> Array:
+def with_counts(packets: Sequence[bytes]) -> Array:
     """1 for each packet that comes with the counts."""
     sizes = np.array(list(map(len, packets)), dtype=np.int64)
     order = np.argsort(sizes, kind="stable")
@@ -63,12 +67,13 @@ def _with_counts(packets: Sequence[bytes]) -> Array:
     return found
 
 
-def _packets(broker_id: int, table: str, parts: list[Rows]) -> Iterator[tuple[int, int, int, int, bytes]]:
+def _packets(broker_id: int, table: str, parts: list[Rows]) -> Iterator[OutcomePacket]:
     numbers = encoded(table, parts)
     payloads = [part.payload for part in parts for _ in range(part.count)] if _has_payload(table) else []
     for start in range(0, numbers.shape[1], MOST_ROWS):
         piece, states = numbers[:, start : start + MOST_ROWS], payloads[start : start + MOST_ROWS]
-        yield KINDS[table], broker_id, piece.shape[1], sum(map(len, states)), _packed(broker_id, piece, states)
+        packed = _packed(broker_id, piece, states)
+        yield OutcomePacket(KINDS[table], broker_id, piece.shape[1], sum(map(len, states)), packed)
 
 
 def _packed(broker_id: int, numbers: Array, payloads: list[bytes]) -> bytes:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from pipeline.lanes.lane import LaneSettings
-from pipeline.lanes.operator import output_frame, runs_of
+from pipeline.lanes.operator import runs_of
+from pipeline.lanes.outcome_frames import output_frame
 from pipeline.lanes.probe import EPOCH, Probe
 
 

@@ -14,7 +14,7 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.state import GroupStateTimeout
 
 from pipeline.faults import BadWarehouse
-from pipeline.lanes.lane import LaneSettings
+from pipeline.lanes.lane_settings import lane_settings
 from pipeline.lanes.operator import OUTPUT_TYPE, PACKETS_TYPE, STATE_TYPE, lane_operator
 from pipeline.lanes.outcome_packets import opened_outcomes, wide_rows
 from pipeline.lanes.project import bronze_lane_rows, control_lane_rows, handed, packets, packets_hold_every_event, packets_or_rows
@@ -55,12 +55,6 @@ _TABLES = {kind: name for name, kind in KINDS.items()}
 def files_for(rows: int) -> int:
     """Files, and so tasks, for so many rows of one table."""
     return 1 + rows // ROWS_PER_FILE
-
-
-def lane_settings(settings: Settings) -> LaneSettings:
-    """What lanes need of the settings."""
-    lanes = settings.lanes
-    return LaneSettings(lanes.lateness_ms, lanes.window_ms, lanes.clock_step_ms, lanes.hold_ms)
 
 
 def lane_outcomes(

@@ -13,8 +13,8 @@ from lane_tables import SETTINGS, drain_row
 from pipeline.faults import BadWarehouse
 from pipeline.lanes import outcome_packets
 from pipeline.lanes.lane import Lane
-from pipeline.lanes.operator import output_frame
-from pipeline.lanes.outcome_packets import PACKET_COLUMNS, WIDE_COLUMNS, narrow_rows, opened_outcomes, packed_outcomes, wide_rows
+from pipeline.lanes.outcome_frames import PACKET_COLUMNS, output_frame, packet_frame
+from pipeline.lanes.outcome_packets import WIDE_COLUMNS, narrow_rows, opened_outcomes, wide_rows
 from pipeline.machines.outcome import Rows
 from pipeline.packets import of_events
 from pipeline.packets.bronze_columns import columns_read, lane_columns_of
@@ -94,10 +94,10 @@ def lane_outcomes() -> list[Rows]:
 
 
 def test_the_smallest_packets_of_a_lane_come_with_the_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    (frame,) = packed_outcomes(7, lane_outcomes())
+    frame = packet_frame(7, lane_outcomes())
     sizes = frame["outcome"].map(len).sort_values()
     monkeypatch.setattr(outcome_packets, "WITH_COUNTS_BYTES", int(sizes.iloc[:3].sum()))
-    (frame,) = packed_outcomes(7, lane_outcomes())
+    frame = packet_frame(7, lane_outcomes())
     assert set(frame.index[frame["with_counts"] == 1]) == set(sizes.index[:3])
 
 
@@ -105,7 +105,7 @@ def test_the_smallest_packets_of_a_lane_come_with_the_counts(monkeypatch: pytest
 def test_outcomes_come_out_as_they_went_in(monkeypatch: pytest.MonkeyPatch, most_rows: int) -> None:
     monkeypatch.setattr(outcome_packets, "MOST_ROWS", most_rows)
     outcomes = lane_outcomes()
-    (frame,) = packed_outcomes(7, outcomes)
+    frame = packet_frame(7, outcomes)
     assert tuple(frame.columns) == PACKET_COLUMNS
     assert frame["with_counts"].all()
     assert len({rows.table for rows in outcomes}) > 4

@@ -9,7 +9,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.lanes.operator import OUTPUT_TYPE
-from pipeline.lanes.outcome_packets import outcome_schema, packed_outcomes, wide_rows
+from pipeline.lanes.outcome_frames import packet_frame
+from pipeline.lanes.outcome_packets import outcome_schema, wide_rows
 from pipeline.machines.outcome import Rows
 from pipeline.sinks.few_outcomes import FewOutcomes
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
@@ -73,9 +74,7 @@ def as_a_lane_gives(table: str, row: dict[str, Any]) -> tuple[int, list[Rows]]:
 
 def as_spark_has_them(spark: SparkSession, outcomes: dict[str, pa.Table]) -> DataFrame:
     """The same rows, each as wide as the widest."""
-    packets = [
-        frame for table, rows in outcomes.items() for row in rows.to_pylist() for frame in packed_outcomes(*as_a_lane_gives(table, row))
-    ]
+    packets = [packet_frame(*as_a_lane_gives(table, row)) for table, rows in outcomes.items() for row in rows.to_pylist()]
     wide = pa.Table.from_batches(wide_rows(iter(pa.Table.from_pandas(pd.concat(packets), preserve_index=False).to_batches())))
     return spark.createDataFrame(wide, OUTPUT_TYPE)
 
