@@ -5,7 +5,7 @@ import os
 import sys
 from typing import NoReturn
 
-from jobs.cli import READERS, command_of, main
+from jobs.cli import LOADERS, READERS, command_of, main
 from jobs.reader import leave_pandas_out
 
 
@@ -29,7 +29,7 @@ def end(code: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    if command_of(sys.argv[1:]) in READERS:
+    if command_of(sys.argv[1:]) in (*READERS, *LOADERS):
         leave_pandas_out()
     try:
         code = main(sys.argv[1:])

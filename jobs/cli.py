@@ -13,6 +13,7 @@ from pipeline.faults import BadConfig, BadWarehouse
 COMMANDS = {
     "demo": "a real broker's log, bundled, through the job: what was found, beside the broker's own counters",
     "stream": "read a dispatch-event log into Delta tables, live or once",
+    "load": "a finished log into a new warehouse, without Spark, in seconds",
     "why": "why every subscription is behind, a line each",
     "explain": "why one subscription is behind, what holds it, what comes next, what to do",
     "top": "the worst subscriptions, live",
@@ -33,6 +34,8 @@ COMMANDS = {
 }
 #: Those that start no Spark: they need no jars, and look for Java themselves where they need it.
 WITHOUT_SPARK = ("validate", "collector", "ship", "simulate")
+#: Those that need compiled rules, and no Spark.
+LOADERS = ("load",)
 #: Those that only read: the reading room answers them without Spark, where the warehouse is on this machine's file system.
 READERS = ("why", "explain", "top", "report", "sql", "status", "probe")
 EXAMPLES = """examples:

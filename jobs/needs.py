@@ -7,7 +7,7 @@ Standard library only: it runs before the environment exists.
 
 import sys
 
-from jobs.cli import READERS, WITHOUT_SPARK, build_parser, command_of
+from jobs.cli import LOADERS, READERS, WITHOUT_SPARK, build_parser, command_of
 from jobs.reader import only_hadoop
 
 if __name__ == "__main__":
@@ -18,7 +18,9 @@ if __name__ == "__main__":
         print("ship" if command == "ship" else "packages")
     else:
         args = build_parser(command).parse_args(sys.argv[1:])
-        if command in READERS and getattr(args, "engine", None) != "spark" and only_hadoop(args.warehouse) is None:
+        if command in LOADERS:
+            print("packages rules")
+        elif command in READERS and getattr(args, "engine", None) != "spark" and only_hadoop(args.warehouse) is None:
             print("packages", *(["rules"] if command == "probe" else []))
         else:
             later = ["quality"] if command == "quality" else ["broker"] if getattr(args, "live", False) else []

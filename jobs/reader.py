@@ -19,14 +19,19 @@ _HADOOP = "HADOOP_CONF_DIR"
 
 def only_hadoop(uri: str) -> str | None:
     """Why the room cannot read the warehouse at `uri`; None if it can, as far as its name shows. Standard library only (jobs/needs.py)."""
-    scheme, found, _ = uri.partition(":/")
-    if found and "/" not in scheme and scheme != "file":
+    if other_scheme(uri) is not None:
         return f"{uri} is in a file system that only Hadoop reads"
-    if not found and not uri.startswith("file:") and os.environ.get(_HADOOP) and not os.path.exists(uri):
+    if ":/" not in uri and not uri.startswith("file:") and os.environ.get(_HADOOP) and not os.path.exists(uri):
         return f"{uri} may be in the file system that {_HADOOP} names"
     if any(mark in os.path.abspath(uri) for mark in "%*?["):
         return f"{uri} has one of the characters % * ? [ in its path"
     return None
+
+
+def other_scheme(uri: str) -> str | None:
+    """The scheme of a URI that is not of this machine's file system; None for a path of this machine."""
+    scheme, found, _ = uri.partition(":/")
+    return scheme if found and "/" not in scheme and scheme != "file" else None
 
 
 def local_warehouse(uri: str) -> "Warehouse":

@@ -1,9 +1,5 @@
 """A run of the streaming job from begin to end: who ran what with which settings, how it ended, and all records in between."""
 
-import hashlib
-import json
-import os
-import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +8,7 @@ from typing import Any
 from jobs.advice import one_line_cause
 from jobs.driver import OpenWarehouse
 from jobs.recorder import Recorder
-from pipeline.rules_cache import sources_fingerprint
+from jobs.run_row import begun_row
 from pipeline.settings import Settings
 from pipeline.watch.json_lines import lines_writer
 from pipeline.watch.outbox import Outbox
@@ -23,7 +19,6 @@ from schemas.tables.watch import QUERY_PROGRESS, RUN_LEDGER
 LEDGER_INTERVAL_S = 10.0
 #: Who reads a log wants to see what happens now; a line alone would open the file for itself.
 LOG_INTERVAL_S = 1.0
-CODE = ("jobs", "pipeline", "schemas")
 ERROR_CHARACTERS = 2_000
 
 
@@ -40,7 +35,7 @@ def recorded(opened: OpenWarehouse, settings: Settings, *, events: str, mode: st
         Outbox(table.name, rows_writer(opened.spark, opened.warehouse, table, run.run_id), interval_s)
         for table, interval_s in ((QUERY_PROGRESS, settings.watch.write_interval_ms / 1000), (RUN_LEDGER, LEDGER_INTERVAL_S))
     )
-    begun = _begun(opened, settings, events, mode)
+    begun = begun_row("stream", mode, events, opened.run, settings, opened.spark.version)
     started = _Started(ledger, begun)
     recorder = Recorder(run.run_id, run.now, progress, log, started.put)
     recorder.record("run_started", **{key: value for key, value in begun.items() if key not in ("run_id", "event")})
@@ -76,35 +71,6 @@ class _Started:
     def put(self, lost: str | None) -> None:
         self.lost, self.is_put = lost, True
         self._ledger.put({**self._begun, "lost": lost})
-
-
-def settings_fingerprint(settings: Settings) -> str:
-    """A short hash of all settings: alike where all are alike."""
-    return hashlib.sha256(json.dumps(settings.model_dump(), sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _begun(opened: OpenWarehouse, settings: Settings, events: str, mode: str) -> dict[str, Any]:
-    """The first row of the run."""
-    return {
-        "run_id": opened.run.run_id,
-        "event": "started",
-        "command": "stream",
-        "mode": mode,
-        "events": events,
-        "host": socket.gethostname(),
-        "pid": os.getpid(),
-        "code_version": opened.run.code_version,
-        "code_fingerprint": sources_fingerprint(CODE),
-        "spark_version": opened.spark.version,
-        "settings_fingerprint": settings_fingerprint(settings),
-        "settings": {key: str(value) for key, value in settings.items()},
-        "started_at": opened.run.now(),
-        "ended_at": None,
-        "outcome": None,
-        "error": None,
-        "micro_batches": None,
-        "unrecorded": None,
-    }
 
 
 def _forget_listener(opened: OpenWarehouse, recorder: Recorder) -> None:

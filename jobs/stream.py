@@ -202,6 +202,7 @@ def _report_grown(recorder: Any, files: int) -> None:
 
 def _show_books(opened: Any) -> None:
     """What this run did, from batch_manifest: everything that went in came out somewhere."""
+    from jobs.books import lines_of
     from jobs.driver import say
     from pipeline.warehouse.local_tables import arrow_rows
 
@@ -210,14 +211,5 @@ def _show_books(opened: Any) -> None:
     books: dict[str, Counter[str]] = {}
     for row in manifest.to_pylist():
         books.setdefault(row.pop("query"), Counter()).update(row)
-    if "ingest" in books:
-        sums = books["ingest"]
-        say(f"ingest: {sums['rows_in']:,} lines = {sums['bronze']:,} events + {sums['quarantined']:,} quarantined")
-    if "lanes" in books:
-        sums = books["lanes"]
-        say(
-            f"lanes:  {sums['rows_in']:,} in = {sums['applied']:,} applied + {sums['duplicates']:,} duplicate + {sums['late']:,} late"
-            f" + {sums['quarantined']:,} quarantined + {sums['held']:,} held; {sums['lost']:,} lost"
-        )
-    if not books:
-        say("nothing new to read")
+    for line in lines_of(books):
+        say(line)

@@ -32,6 +32,8 @@ from schemas.field import Table
 from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL
 from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS, QUARANTINE
 
+#: Where an event is in a log.
+_PLACE = ("broker", "epoch", "seq")
 _WIDE_WRITE = {
     # Writers that a task keeps open, one per date; with none Spark would sort every row by date before it is written.
     "spark.sql.maxConcurrentOutputFileWriters": "16",
@@ -95,15 +97,16 @@ def ingest_micro_batch(micro: MicroBatch, read: RowReader) -> None:
     if not files:
         return
     lines = sum(counts.lines for counts in files.values())
-    quarantined = 0
+    quarantined, used = 0, used_names(micro, summaries)
     if any(counts.rejects for counts in files.values()):
         _write_quarantine(micro, read, [file for file, counts in files.items() if counts.rejects and file is not None])
         quarantined = micro.written(QUARANTINE).count()
         _write_tombstones(micro)
+        used = [*used, *_brokers_of_rejected_lines(micro)]
     # Small writes wait more than they work: at the same time they take as long as the longest one.
     with ThreadPoolExecutor(3) as threads:
         count = threads.submit(written.rows)
-        names = threads.submit(write_names, micro.spark, used_names(micro, summaries), micro.warehouse, micro.query_id, micro.batch_id)
+        names = threads.submit(write_names, micro.spark, used, micro.warehouse, micro.query_id, micro.batch_id)
         books = threads.submit(_write_files, micro, files)
         bronze = count.result()
         names.result()
@@ -172,6 +175,11 @@ def used_names(micro: MicroBatch, summaries: Sequence[Row]) -> Used:
     return {tuple(name) for summary in summaries for name in summary.names}
 
 
+def _brokers_of_rejected_lines(micro: MicroBatch) -> Used:
+    """Brokers of rejected lines: a broker may have no other lines, and its lane shows them as quarantined."""
+    return [(row.broker, None, None) for row in _readable(micro).select("broker").distinct().collect()]
+
+
 def _add_up(summaries: Sequence[Row]) -> dict[str | None, FileCounts]:
     """Counts by file, in the order of their names; a large Parquet file has a summary per part of it, and a table has no file."""
     files: dict[str | None, FileCounts] = {}
@@ -191,14 +199,18 @@ def _write_quarantine(micro: MicroBatch, read: RowReader, files: Sequence[str]) 
     append(rows, micro.warehouse, QUARANTINE.name, app_id, micro.batch_id)
 
 
+def _readable(micro: MicroBatch) -> DataFrame:
+    """Rejected lines of the micro-batch whose envelope could be read."""
+    return micro.written(QUARANTINE).dropna(subset=[*_PLACE, "ts", "ns"])
+
+
 def _write_tombstones(micro: MicroBatch) -> None:
     """One tombstone per place in a log, of the rejected lines whose envelope could be read."""
-    place = ("broker", "epoch", "seq")
-    readable = micro.written(QUARANTINE).dropna(subset=[*place, "ts", "ns"])
     # Of several rejected lines for one place one is taken, always the same.
     clocks = F.min(F.struct("ts", "ns"))
     tombstones = (
-        readable.groupBy(*place)
+        _readable(micro)
+        .groupBy(*_PLACE)
         .agg(clocks.alias("clocks"))
         .select(
             broker_id().alias("broker_id"),

@@ -22,12 +22,28 @@ def write_manifest(
 ) -> Batch:
     """Append the row of a micro-batch to batch_manifest, once. Call it after all tables of the micro-batch are written.
 
-    `counts` holds any of the table's counts; those that a query does not have become 0. Returns what a cut needs of the
-    row. Raises BrokenInvariant for a count that the table does not have.
+    Returns what a cut needs of the row. Raises BrokenInvariant for a count that the table does not have.
+    """
+    offsets = _planned_offsets(spark, warehouse, query, batch_id)
+    return append_manifest(spark, warehouse, run, query, query_id, batch_id, counts, offsets)
+
+
+def append_manifest(
+    spark: SparkSession,
+    warehouse: Warehouse,
+    run: RunContext,
+    query: str,
+    query_id: str,
+    batch_id: int,
+    counts: Mapping[str, int],
+    offsets: str,
+) -> Batch:
+    """The same with `offsets`, the micro-batch's entry of an offset log.
+
+    `counts` holds any of the table's counts; those that a query does not have become 0.
     """
     invariant(set(counts) <= set(_COUNTS), f"batch_manifest has no counts {sorted(set(counts) - set(_COUNTS))}")
     versions = {name: str(version) for name, version in table_versions(spark, warehouse).items()}
-    offsets = _planned_offsets(spark, warehouse, query, batch_id)
     row = {
         "query": query,
         "query_id": query_id,

@@ -75,7 +75,7 @@ def _read(file: ListedFile, limits: ParseLimits, met: TaskNames) -> Batches:
         yield from file_rows(cast(BinaryIO, Prefix(stream, file.length)), file, limits, met)
 
 
-KIND = Kind(_read, _work_of, whole)
+KIND = Kind(_read, _work_of, whole, can_be_cut=False)
 
 
 def _handed_over(

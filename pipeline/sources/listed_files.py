@@ -46,11 +46,15 @@ FileReader = Callable[[ListedFile, ParseLimits, TaskNames], Batches]
 
 @dataclass(frozen=True)
 class Kind:
-    """What the files of a source are: `work_of` estimates a file in bytes of JSON, to share work evenly; `parts_of` cuts a large one."""
+    """What the files of a source are: `work_of` estimates a file in bytes of JSON, to share work evenly; `parts_of` cuts a large one.
+
+    `can_be_cut`: `read` knows how to read one of any number of parts.
+    """
 
     read: FileReader
     work_of: Callable[[ListedFile], int]
     parts_of: Callable[[ListedFile], int]
+    can_be_cut: bool
 
 
 def whole(_file: ListedFile) -> int:

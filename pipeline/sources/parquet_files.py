@@ -125,4 +125,4 @@ def _read(file: ListedFile, limits: ParseLimits, met: TaskNames) -> Batches:
     yield summary_row(counted)
 
 
-KIND = Kind(_read, _work_of, _parts_of)
+KIND = Kind(_read, _work_of, _parts_of, can_be_cut=True)

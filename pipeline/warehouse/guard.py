@@ -12,14 +12,30 @@ from pipeline.warehouse.offsets import Checkpoint, checkpoint_in, entry_in
 
 ManifestRow = dict[str, Any]
 
+#: Begins the query id of micro-batches that `load` wrote: no query of Spark, and no checkpoint, goes on from them.
+_LOADED = "load:"
 #: As many micro-batches as Spark keeps the offsets of (spark.sql.streaming.minBatchesToRetain); more would find no file.
 _COMPARED_BATCHES = 20
+
+
+class Loaded(BadWarehouse):
+    """The warehouse was made by `load`: nothing goes on from it."""
+
+
+def loaded_id(run_id: str) -> str:
+    """The query id of what `load` writes in this run."""
+    return f"{_LOADED}{run_id}"
+
+
+def is_loaded(query_id: str) -> bool:
+    """Whether a row of batch_manifest with this query id was written by `load`."""
+    return query_id.startswith(_LOADED)
 
 
 def check_checkpoint(look: Look, query: str) -> None:
     """Raise BadWarehouse with the command that repairs it if `query` (ingest or lanes) must not continue from its checkpoint.
 
-    Reads only; the tables need not exist yet. Call before they are made.
+    Raises Loaded if there is none because `load` made the warehouse. Reads only; the tables need not exist yet. Call before they are made.
     """
     warehouse = look.warehouse
     if query == "ingest" and look.files.exists(warehouse.replay_marker):
@@ -27,6 +43,11 @@ def check_checkpoint(look: Look, query: str) -> None:
         raise BadWarehouse(f"ingest: a `quarantine replay` was interrupted. This ends it: {warehouse.replay_command}")
     # In this order: beside a running job the checkpoint then knows every micro-batch that the manifest has.
     manifest = newest_batches(look, query)
+    if manifest and is_loaded(manifest[0]["query_id"]):
+        raise Loaded(
+            f"{warehouse.root} was made by `load` of a finished log: nothing can be read into it any more. "
+            "Make another warehouse: `load` for a log that is finished, `stream` for one that goes on"
+        )
     checkpoint = checkpoint_in(look.files, warehouse, query)
     if checkpoint.damaged:
         _refuse(warehouse, query, f"{warehouse.checkpoint(query)}/metadata is damaged")

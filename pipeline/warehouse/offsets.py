@@ -85,6 +85,21 @@ def delta_offsets(entry: str) -> list[DeltaOffset | None]:
     return [None if offset is None else _delta_offset(offset) for offset in source_offsets(entry)]
 
 
+def files_entry() -> str:
+    """An entry of an offset log whose source is files, all of which are read."""
+    return _entry([{"logOffset": 0}])
+
+
+def read_whole_entry(*versions: int) -> str:
+    """An entry whose sources are Delta tables that are read up to and with these versions."""
+    of_stream = {"sourceVersion": 1, "index": -1, "isStartingVersion": False}
+    return _entry([{**of_stream, "reservoirVersion": version + 1} for version in versions])
+
+
+def _entry(offsets: list[dict[str, Any]]) -> str:
+    return "\n".join(["v1", "{}", *map(json.dumps, offsets)])
+
+
 def _delta_offset(offset: dict[str, Any]) -> DeltaOffset:
     return DeltaOffset(int(offset["reservoirVersion"]), int(offset["index"]), bool(offset["isStartingVersion"]))
 

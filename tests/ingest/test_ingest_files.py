@@ -133,6 +133,13 @@ def test_one_percent_of_damage_costs_no_undamaged_line(tmp_path: Path, ingest_in
     assert 0 < len(rejected) <= 2 * len(damaged)
 
 
+def test_a_broker_of_rejected_lines_alone_has_a_name(tmp_path: Path, ingest_into: Callable) -> None:
+    write(tmp_path / "e" / "a.jsonl", b"\n".join([event(1), event(2, topic=5, broker="odd:8080")]))
+    ingest = ingest_into(tmp_path / "e").run()
+    lanes = {row.broker_id for row in ingest.rows("lane_control", "broker_id")}
+    assert lanes == {row.id for row in ingest.rows("names", "id", "broker") if row.broker == "odd:8080"}
+
+
 def test_a_micro_batch_that_is_run_again_writes_nothing_twice(tmp_path: Path, ingest_into: Callable) -> None:
     write(tmp_path / "e" / "a.jsonl", b"\n".join([event(1), event(2, topic=5), b"{}", event(3)]))
     ingest = ingest_into(tmp_path / "e").run()

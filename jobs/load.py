@@ -1,0 +1,120 @@
+"""Load a finished log into a new warehouse: the tables of `stream --once --drain`, without Spark, several times faster.
+
+For files on this machine, and a warehouse that does not exist yet: it appears when all is written, whole. Nothing is read into it later.
+A log that goes on, a topic, a Delta table, another file system, more events than memory holds: use `stream`.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+from pipeline.faults import BadConfig
+
+EXAMPLES = """examples:
+  ./spark-submit.sh load --events /var/log/pulsar-events --warehouse ./warehouse/incident
+  ./spark-submit.sh load --events 'captures/**/events.jsonl*' --warehouse ./warehouse/captures
+  ./spark-submit.sh why --all --warehouse ./warehouse/incident
+"""
+#: In run_ledger, where a run of Spark has its version.
+NO_VERSION = "none"
+#: In batch_manifest: one of each query.
+MICRO_BATCHES = 2
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `load`."""
+    from jobs.stream import add_settings_arguments
+
+    parser.add_argument("--events", required=True, metavar="PATH", help="folder (with subfolders), file or glob of the log's files")
+    parser.add_argument("--warehouse", required=True, metavar="DIR", help="folder of the Delta tables; it must not exist, or be empty")
+    parser.add_argument("--processes", type=_count, metavar="N", help="how many work at once (default: one for each core)")
+    add_settings_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Load; 0 when the warehouse is there, 1 if a process was killed. BadConfig for arguments that cannot work, BadWarehouse for files."""
+    from jobs.books import lines_of
+    from pipeline.settings import load_settings
+
+    settings = load_settings(args.settings, args.overrides, os.environ)
+    place = _place_of(args)
+    # As Ctrl-C does: what was begun is removed.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        books = load_log(args.events, place, settings, args.processes or len(os.sched_getaffinity(0)), _say)
+    except BrokenProcessPool:
+        print("error: a process of the load was killed. If memory ran out: fewer --processes, or `stream`", file=sys.stderr)
+        return 1
+    for line in lines_of(books):
+        _say(line)
+    return 0
+
+
+def load_log(events: str, place: Path, settings: Any, processes: int, report: Callable[[str], None]) -> dict[str, dict[str, int]]:
+    """`load` of `events` to the folder `place`; returns the counts of batch_manifest by query."""
+    from jobs import VERSION
+    from jobs.compiled_rules import tidy_compiled_rules
+    from jobs.processes import utc_now
+    from jobs.run_row import begun_row
+    from pipeline.load.appearance import appearing
+    from pipeline.load.load import Log, load
+    from pipeline.run_context import RunContext
+    from pipeline.sinks.append import append_rows
+    from pipeline.sources.detect import open_local_files
+    from pipeline.sources.listed_files import files_here
+    from pipeline.warehouse.layout import Warehouse
+    from pipeline.warehouse.without_spark import NO_SPARK
+    from schemas.tables.watch import RUN_LEDGER
+
+    began_s = time.monotonic()
+    source = open_local_files(events, settings)
+    files = list(files_here(source.place))
+    if not files:
+        raise BadConfig(f"--events {events}: there is no file to load")
+    tidy_compiled_rules(utc_now().timestamp(), report)
+    run = RunContext(str(uuid.uuid4()), VERSION, utc_now, _nobody_else_writes, time.sleep)
+    begun = {**begun_row("load", "drain", events, run, settings, NO_VERSION), "lost": None}
+    with appearing(place) as folder:
+        warehouse = Warehouse(f"file:{folder}")
+        books = load(Log(source, files), warehouse, settings, run, processes, report)
+        end = {"event": "ended", "ended_at": run.now(), "outcome": "done", "micro_batches": MICRO_BATCHES, "unrecorded": MICRO_BATCHES}
+        append_rows(NO_SPARK, warehouse, RUN_LEDGER, [begun, {**begun, **end}])
+    report(f"loaded {len(files):,} files, {sum(file.length for file in files):,} bytes, in {time.monotonic() - began_s:.1f} s: {place}")
+    return books
+
+
+def _place_of(args: argparse.Namespace) -> Path:
+    """The folder of the warehouse. Raises BadConfig for files or a warehouse in a file system that is not this machine's."""
+    from jobs.reader import local_warehouse, only_hadoop, other_scheme
+    from pipeline.load.appearance import refuse_what_is_there
+
+    reason = only_hadoop(args.warehouse)
+    if other_scheme(args.events) not in (None, "kafka"):
+        reason = f"{args.events} is in a file system that only Hadoop reads"
+    if reason is not None:
+        raise BadConfig(f"{reason}; `load` reads and writes files of this machine: use `stream --once --drain`")
+    place = Path(local_warehouse(args.warehouse).root.removeprefix("file:"))
+    refuse_what_is_there(place)
+    return place
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"{text}: must be 1 or more")
+    return count
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+def _nobody_else_writes() -> None:
+    """No gate before a micro-batch: the warehouse is not there yet."""

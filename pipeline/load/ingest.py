@@ -1,0 +1,164 @@
+"""The files of a log into bronze, quarantine and the books, as one micro-batch of ingest."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from pipeline.faults import invariant
+from pipeline.ingest.ids import BROKER
+from pipeline.ingest.names import Used, write_names
+from pipeline.load.broker_lane import Tombstone
+from pipeline.load.parsed import Parsed, parse_share
+from pipeline.load.processes import Processes
+from pipeline.parse.line import ParseLimits
+from pipeline.parse.outcome import REJECT_SCHEMA
+from pipeline.run_context import RunContext
+from pipeline.sinks.append import NewFile, app_id_of, append_files, append_rows
+from pipeline.sinks.manifest import append_manifest
+from pipeline.sources.listed_files import Kind, ListedFile, local_path, parts, share_out
+from pipeline.sources.named import NAME_COLUMNS
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_log import local_folder
+from pipeline.warehouse.offsets import files_entry
+from pipeline.warehouse.without_spark import NO_SPARK
+from schemas.field import Table
+from schemas.ids import id_of
+from schemas.render.arrow import arrow_schema
+from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL
+from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE
+
+QUERY = "ingest"
+#: The only micro-batch of a load, of both queries.
+BATCH = 0
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """What the processes made of a log's files."""
+
+    parsed: Sequence[Parsed]
+
+    @cached_property
+    def files(self) -> list[NewFile]:
+        """Files of bronze."""
+        return [file for share in self.parsed for file in share.files]
+
+    @cached_property
+    def rejects(self) -> pa.Table:
+        """Rejected lines, REJECT_SCHEMA."""
+        return pa.Table.from_batches([batch for share in self.parsed for batch in share.rejects], REJECT_SCHEMA)
+
+    @cached_property
+    def tombstones(self) -> dict[int, list[Tombstone]]:
+        """Places of rejected lines by lane. Of several lines for one place one is taken, always the same."""
+        clocks: dict[tuple[int, int, int], tuple[int, int]] = {}
+        for row in self._readable.to_pylist():
+            place, clock = (id_of(BROKER, row["broker"]), row["epoch"], row["seq"]), (row["ts"], row["ns"])
+            clocks[place] = min(clocks.get(place, clock), clock)
+        by_lane: dict[int, list[Tombstone]] = {}
+        for (lane, epoch, seq), (ts, ns) in clocks.items():
+            by_lane.setdefault(lane, []).append((epoch, seq, ts, ns))
+        return by_lane
+
+    @property
+    def names(self) -> Used:
+        """What to name: what events have, and brokers of which there are rejected lines only."""
+        summaries = [summary for share in self.parsed for summary in share.summaries]
+        met = {tuple(name[column] for column in NAME_COLUMNS) for summary in summaries for name in summary["names"]}
+        return [*met, *((broker, None, None) for broker in self._readable["broker"].unique().to_pylist())]
+
+    @cached_property
+    def _readable(self) -> pa.Table:
+        """Rejected lines whose envelope could be read."""
+        return self.rejects.select(["broker", "epoch", "seq", "ts", "ns"]).drop_null()
+
+
+def begin_parsing(
+    processes: Processes, count: int, files: Sequence[ListedFile], kind: Kind, limits: ParseLimits, folder: str, run_id: str
+) -> list[Future[Parsed]]:
+    """Let `count` processes share the files, and write their events below `folder`, that of dispatch_events."""
+    # Few files keep all processes busy only if they can be cut.
+    least = count if kind.can_be_cut and len(files) < count else 1
+    cut = [part for file in files for part in parts(file, max(least, kind.parts_of(file)))]
+    shares = share_out(cut, count, kind.work_of)
+    return [processes.submit(parse_share, number, share, kind.read, limits, folder, BATCH, run_id) for number, share in enumerate(shares)]
+
+
+def write_ingested(
+    warehouse: Warehouse, ingested: Ingested, listed: Sequence[ListedFile], run: RunContext, query_id: str
+) -> dict[str, int]:
+    """Commit what the processes wrote, and write everything else that ingest writes; returns the counts of batch_manifest.
+
+    Raises BrokenInvariant if lines in ≠ bronze + quarantine.
+    """
+    folder = local_folder(warehouse.table(DISPATCH_EVENTS.name))
+    assert folder is not None
+    if ingested.files:
+        append_files(folder, DISPATCH_EVENTS, ingested.files, (app_id_of(query_id, DISPATCH_EVENTS.name), BATCH))
+    now = run.now()
+    _append(warehouse, QUARANTINE, _quarantined(ingested.rejects, now), query_id)
+    _append(warehouse, LANE_CONTROL, _control_rows(ingested, now), query_id)
+    write_names(NO_SPARK, ingested.names, warehouse, query_id, BATCH)
+    books = _file_rows(ingested, listed)
+    _append(warehouse, INGEST_FILES, pa.Table.from_pylist(books, arrow_schema(INGEST_FILES.fields)), query_id)
+    lines = sum(row["lines"] for row in books)
+    bronze, quarantined = sum(file.rows for file in ingested.files), ingested.rejects.num_rows
+    invariant(lines == bronze + quarantined, f"{lines} lines came in, but {bronze} are in dispatch_events and {quarantined} in quarantine")
+    counts = {"rows_in": lines, "bronze": bronze, "quarantined": quarantined}
+    append_manifest(NO_SPARK, warehouse, run, QUERY, query_id, BATCH, counts, files_entry())
+    return counts
+
+
+def grown_files(listed: Sequence[ListedFile]) -> list[ListedFile]:
+    """Those that are longer now than they were read, with the length that they have now."""
+    found = []
+    for file in listed:
+        try:
+            length = os.stat(local_path(file.path)).st_size
+        except FileNotFoundError:
+            continue
+        if length > file.length:
+            found.append(ListedFile(file.path, length))
+    return found
+
+
+def _append(warehouse: Warehouse, table: Table, rows: pa.Table, query_id: str) -> None:
+    append_rows(NO_SPARK, warehouse, table, rows, (app_id_of(query_id, table.name), BATCH))
+
+
+def _quarantined(rejects: pa.Table, now: datetime) -> pa.Table:
+    """Rows of quarantine."""
+    schema = arrow_schema(QUARANTINE.fields)
+    beside = {"ingest_batch": BATCH, "quarantined_at": now}
+    columns = {name: pa.repeat(pa.scalar(value, schema.field(name).type), rejects.num_rows) for name, value in beside.items()}
+    return pa.table([columns[name] if name in columns else rejects[name] for name in schema.names], schema)
+
+
+def _control_rows(ingested: Ingested, now: datetime) -> pa.Table:
+    """A tombstone for each place of a rejected line."""
+    rows = [
+        (lane, "tombstone", *place, BATCH, None, now) for lane, places in sorted(ingested.tombstones.items()) for place in sorted(places)
+    ]
+    schema = arrow_schema(LANE_CONTROL.fields)
+    return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
+
+
+def _file_rows(ingested: Ingested, listed: Sequence[ListedFile]) -> list[dict[str, Any]]:
+    """Rows of ingest_files: each file once, however many processes read it, and once more if it has grown since."""
+    rows: dict[str, dict[str, Any]] = {}
+    for file in listed:
+        rows[file.path] = {"source_file": file.path, "bytes": file.length, "lines": 0, "fault": "none", "ingest_batch": BATCH}
+    for share in ingested.parsed:
+        for summary in share.summaries:
+            row = rows[summary["file"]]
+            row["lines"] += summary["lines"]
+            if summary["truncated"]:
+                row["fault"] = "truncated"
+    grown = [rows[file.path] | {"bytes": file.length, "lines": 0, "fault": "grew"} for file in grown_files(listed)]
+    return [*rows.values(), *grown]

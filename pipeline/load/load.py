@@ -1,0 +1,73 @@
+"""A finished log to all tables: files are parsed by processes, then each broker's events go through its lane.
+
+What `stream --once --drain` writes in two queries of Spark, one after the other, is written here as one micro-batch of each.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pipeline.lanes.lane_settings import lane_settings
+from pipeline.load.ingest import QUERY as INGEST
+from pipeline.load.ingest import Ingested, begin_parsing, write_ingested
+from pipeline.load.lanes import QUERY as LANES
+from pipeline.load.lanes import begin_lanes, packets_in, write_outcomes
+from pipeline.load.processes import Processes
+from pipeline.run_context import RunContext
+from pipeline.settings import Settings
+from pipeline.sources.jsonl_files import JsonlFiles
+from pipeline.sources.listed_files import ListedFile
+from pipeline.sources.parquet_files import ParquetFiles
+from pipeline.warehouse.guard import loaded_id
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_log import local_folder
+from pipeline.warehouse.tables import create_missing_tables
+from pipeline.warehouse.without_spark import NO_SPARK
+
+#: Who waits hears how far it is as often.
+REPORTED_EVERY_S = 2.0
+#: Receives a line of progress.
+Report = Callable[[str], None]
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class Log:
+    """A finished log: a source, and its files as they were listed."""
+
+    source: JsonlFiles | ParquetFiles
+    files: Sequence[ListedFile]
+
+
+def load(log: Log, warehouse: Warehouse, settings: Settings, run: RunContext, processes: int, report: Report) -> dict[str, dict[str, int]]:
+    """Load the log into a warehouse on the local file system in which nothing is yet; returns the counts of batch_manifest by query.
+
+    Raises BadWarehouse for a file that cannot be read, BrokenProcessPool if one of the processes is killed.
+    """
+    query_id, folder = loaded_id(run.run_id), local_folder(warehouse.table("dispatch_events"))
+    assert folder is not None
+    with Processes(processes) as workers:
+        # Forked before delta-rs begins its threads.
+        shares = begin_parsing(workers, processes, log.files, log.source.kind, log.source.limits, folder, run.run_id)
+        create_missing_tables(NO_SPARK, warehouse)
+        ingested = Ingested(
+            _results(shares, lambda done: report(f"reading: {workers.events_read:,} events, {done} of {len(shares)} shares of files"))
+        )
+        packets = packets_in([f"{folder}/{file.path}" for file in ingested.files])
+        lanes = begin_lanes(workers, packets, ingested.tombstones, lane_settings(settings))
+        read = write_ingested(warehouse, ingested, log.files, run, query_id)  # while the processes fold
+        outcomes = _results(lanes, lambda done: report(f"computing: {done} of {len(lanes)} brokers"))
+    report("writing tables")
+    return {INGEST: read, LANES: write_outcomes(warehouse, [packet for lane in outcomes for packet in lane], run, query_id)}
+
+
+def _results(futures: Sequence[Future[_Result]], report: Callable[[int], None]) -> list[_Result]:
+    """The results, in order; every while it is reported how many there are. Raises what one of them raises, at once."""
+    done, waiting = wait(futures, REPORTED_EVERY_S, FIRST_EXCEPTION)
+    while waiting and not any(future.exception() for future in done):
+        report(len(done))
+        done, waiting = wait(futures, REPORTED_EVERY_S, FIRST_EXCEPTION)
+    for future in done:
+        future.result()
+    return [future.result() for future in futures]

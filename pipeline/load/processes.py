@@ -1,0 +1,60 @@
+"""Processes that share the work of a load. They are forked, so what is imported here is imported there."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+#: A process looks so often whether the one that began it is still there.
+_LOOKS_EVERY_S = 1.0
+_FORK = multiprocessing.get_context("fork")
+#: Of a process of the pool: events that all processes have read so far.
+_events_read: Any = None
+
+
+class Processes:
+    """`count` processes, from the first `submit` on. Use it as a context: whatever ends it ends them."""
+
+    def __init__(self, count: int) -> None:
+        self._events_read = _FORK.Value("q", 0)
+        self._pool = ProcessPoolExecutor(count, _FORK, _begin, (os.getpid(), self._events_read))
+        self.submit = self._pool.submit
+
+    @property
+    def events_read(self) -> int:
+        """What `count_events` has counted in all of them."""
+        return int(self._events_read.value)
+
+    def __enter__(self) -> "Processes":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            for process in list((self._pool._processes or {}).values()):  # what they do is of no use any more
+                process.kill()
+        self._pool.shutdown(cancel_futures=True)
+
+
+def count_events(events: int) -> None:
+    """In a process of the pool: so many events more are read."""
+    if _events_read is not None:
+        with _events_read.get_lock():
+            _events_read.value += events
+
+
+def _begin(parent: int, events_read: Any) -> None:
+    global _events_read
+    _events_read = events_read
+    # Ctrl-C reaches all processes of the terminal. The parent ends these.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent is gone, however that ended."""
+    while os.getppid() == parent:
+        threading.Event().wait(_LOOKS_EVERY_S)
+    os._exit(1)
