@@ -47,6 +47,8 @@ def forget(what: str, args: argparse.Namespace) -> int:
     from jobs.driver import existing_warehouse, locked, say
     from jobs.heartbeat import Heartbeat, running_tasks
     from jobs.session import SHORT_JOB, build_session
+    from pipeline.reading.beside_spark import look_beside
+    from pipeline.warehouse.guard import refuse_loaded
     from pipeline.warehouse.lock import UpkeepLock
 
     if not args.yes and not sys.stdin.isatty():
@@ -54,6 +56,8 @@ def forget(what: str, args: argparse.Namespace) -> int:
     say("starting Spark …")
     spark = build_session("dispatch-analytics rebuild", SHORT_JOB)
     warehouse = existing_warehouse(spark, args.warehouse)
+    if what == "lanes":
+        refuse_loaded(look_beside(spark, warehouse), "lanes")
     heartbeat = Heartbeat("rebuild", say, partial(running_tasks, spark.sparkContext.statusTracker()))
     if what == "lanes" and not args.lose_history:
         heartbeat.step("looking whether all can be computed again")

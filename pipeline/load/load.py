@@ -45,7 +45,7 @@ def load(log: Log, warehouse: Warehouse, settings: Settings, run: RunContext, pr
 
     Raises BadWarehouse for a file that cannot be read, BrokenProcessPool if one of the processes is killed.
     """
-    query_id, folder = loaded_id(run.run_id), local_folder(warehouse.table("dispatch_events"))
+    folder = local_folder(warehouse.table("dispatch_events"))
     assert folder is not None
     with Processes(processes) as workers:
         # Forked before delta-rs begins its threads.
@@ -56,10 +56,11 @@ def load(log: Log, warehouse: Warehouse, settings: Settings, run: RunContext, pr
         )
         packets = packets_in([f"{folder}/{file.path}" for file in ingested.files])
         lanes = begin_lanes(workers, packets, ingested.tombstones, lane_settings(settings))
-        read = write_ingested(warehouse, ingested, log.files, run, query_id)  # while the processes fold
+        read = write_ingested(warehouse, ingested, log.files, run, loaded_id(INGEST, run.run_id))  # while the processes fold
         outcomes = _results(lanes, lambda done: report(f"computing: {done} of {len(lanes)} brokers"))
     report("writing tables")
-    return {INGEST: read, LANES: write_outcomes(warehouse, [packet for lane in outcomes for packet in lane], run, query_id)}
+    packets_of_all = [packet for lane in outcomes for packet in lane]
+    return {INGEST: read, LANES: write_outcomes(warehouse, packets_of_all, run, loaded_id(LANES, run.run_id))}
 
 
 def _results(futures: Sequence[Future[_Result]], report: Callable[[int], None]) -> list[_Result]:

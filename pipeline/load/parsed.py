@@ -42,7 +42,7 @@ def parse_share(
                 files.add(rows)
                 count_events(rows.num_rows)
             elif kind == REJECT:
-                parsed.rejects.append(rows.select(REJECT_SCHEMA.names))
+                parsed.rejects.append(pa.RecordBatch.from_arrays([rows[name] for name in REJECT_SCHEMA.names], schema=REJECT_SCHEMA))
             elif kind == SUMMARY:
                 parsed.summaries += rows["summary"].to_pylist()
     parsed.files += files.close()

@@ -9,13 +9,17 @@ from pipeline.reading.beside_spark import look_beside
 from pipeline.upkeep.progress import ingest_batch_read
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
+from pipeline.warehouse.guard import loaded_batch
 from pipeline.warehouse.layout import Warehouse
 
 
 def batch_read_for_good(spark: SparkSession, warehouse: Warehouse) -> int | None:
     """Newest micro-batch of ingest whose events lanes will never read again, not even after a crash; None: there is none."""
-    entry = offset_entry(spark, warehouse, "lanes", read_checkpoint(spark, warehouse, "lanes").last_committed)
-    return None if entry is None else ingest_batch_read(look_beside(spark, warehouse), entry)
+    look = look_beside(spark, warehouse)
+    loaded = loaded_batch(look, "lanes")
+    committed = read_checkpoint(spark, warehouse, "lanes").last_committed
+    entry = offset_entry(spark, warehouse, "lanes", committed) if loaded is None else loaded["source_offsets"]
+    return None if entry is None else ingest_batch_read(look, entry)
 
 
 def first_open_date(spark: SparkSession, warehouse: Warehouse, read_batch: int | None, today: date) -> date | None:

@@ -17,7 +17,6 @@ from pyspark.sql import functions as F
 
 from pipeline.settings import MaintainSettings
 from pipeline.warehouse import delta_log
-from pipeline.warehouse.checkpoint import read_checkpoint
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import local_folder, opened
 from pipeline.warehouse.writer_mark import marked
@@ -53,8 +52,8 @@ def planned_merge(
     if not TABLES_BY_NAME[table].partition_by:
         count = small.total()
         return Merge(table, count) if count >= settings.merge_from_files else None
-    # Lanes that have not begun would meet merged files in no order, and take disorder for loss.
-    if open_date is None or not read_checkpoint(spark, warehouse, "lanes").planned:
+    # Without one lanes may not have begun: they would meet merged files in no order, and take disorder for loss.
+    if open_date is None:
         return None
     dates = sorted(day for day, count in small.items() if day is not None and day < open_date and count >= _PAIR)
     return Merge(table, sum(small[day] for day in dates), tuple(dates)) if dates else None

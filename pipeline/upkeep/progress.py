@@ -3,7 +3,7 @@
 from typing import Any
 
 from pipeline.faults import BadWarehouse
-from pipeline.warehouse.guard import check_checkpoint, newest_batches
+from pipeline.warehouse.guard import Loaded, check_checkpoint, loaded_batch, newest_batches
 from pipeline.warehouse.look import Look
 from pipeline.warehouse.offsets import checkpoint_in, delta_offsets, source_offsets
 
@@ -21,6 +21,7 @@ def query_progress(look: Look, query: str) -> dict[str, Any]:
         last["read_to"] = source_offsets(row["source_offsets"])
     return {
         "last_batch": last,
+        "loaded": loaded_batch(look, query) is not None,
         "query_id": checkpoint.query_id,
         "planned": checkpoint.last_planned,
         "committed": checkpoint.last_committed,
@@ -29,7 +30,7 @@ def query_progress(look: Look, query: str) -> dict[str, Any]:
 
 
 def refusal(look: Look, query: str) -> str | None:
-    """The message with which `stream` would refuse the query's checkpoint; None if it may go on.
+    """The message with which `stream` would refuse the query's checkpoint; None if it may go on, or need not: `load` made the warehouse.
 
     Asked twice before it is believed: beside a running job a micro-batch may end between two looks.
     """
@@ -37,6 +38,8 @@ def refusal(look: Look, query: str) -> str | None:
     for _ in range(2):
         try:
             check_checkpoint(look, query)
+        except Loaded:
+            return None
         except BadWarehouse as fault:
             words = str(fault)
         else:

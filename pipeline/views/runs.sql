@@ -1,4 +1,4 @@
--- Which runs of the streaming job were there, with what code and settings, and how did each end?
+-- Which runs of `stream` or `load` wrote the warehouse, with what code and settings, and how did each end?
 -- One row per run_id, newest first where you order by started_at.
 --   outcome        done, stopped (on request), failed (see error); null: it still runs, or it was killed (`status` shows which)
 --   wall_s         how long it ran; null without an end
@@ -6,7 +6,7 @@
 --   lost           what Kafka had lost when the run went on without it (kafka.on_loss = go_on); null: nothing
 --   micro_batches  that it finished; unrecorded: of them those that query_progress lacks
 SELECT
-  run_id, mode, outcome, started_at, ended_at,
+  run_id, command, mode, outcome, started_at, ended_at,
   timestampdiff(MILLISECOND, started_at, ended_at) / 1e3 AS wall_s,
   micro_batches, unrecorded, error, lost,
   code_version, code_fingerprint, code_fingerprint = lag(code_fingerprint) OVER by_start AS same_code,

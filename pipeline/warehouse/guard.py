@@ -22,14 +22,23 @@ class Loaded(BadWarehouse):
     """The warehouse was made by `load`: nothing goes on from it."""
 
 
-def loaded_id(run_id: str) -> str:
-    """The query id of what `load` writes in this run."""
-    return f"{_LOADED}{run_id}"
+def loaded_id(query: str, run_id: str) -> str:
+    """The query id of what `load` writes in this run in place of `query` (one of QUERIES)."""
+    return f"{_LOADED}{query}:{run_id}"
 
 
-def is_loaded(query_id: str) -> bool:
-    """Whether a row of batch_manifest with this query id was written by `load`."""
-    return query_id.startswith(_LOADED)
+def loaded_batch(look: Look, query: str) -> ManifestRow | None:
+    """The row of batch_manifest that `load` wrote in place of `query`; None: `load` did not make the warehouse."""
+    return next((row for row in newest_batches(look, query) if row["query_id"].startswith(_LOADED)), None)
+
+
+def refuse_loaded(look: Look, query: str) -> None:
+    """Raise Loaded if `load` made the warehouse."""
+    if loaded_batch(look, query) is not None:
+        raise Loaded(
+            f"{look.warehouse.root} was made by `load` of a finished log: nothing can be read into it, or computed anew in it. "
+            "Make another warehouse: `load` for a log that is finished, `stream` for one that goes on"
+        )
 
 
 def check_checkpoint(look: Look, query: str) -> None:
@@ -43,11 +52,7 @@ def check_checkpoint(look: Look, query: str) -> None:
         raise BadWarehouse(f"ingest: a `quarantine replay` was interrupted. This ends it: {warehouse.replay_command}")
     # In this order: beside a running job the checkpoint then knows every micro-batch that the manifest has.
     manifest = newest_batches(look, query)
-    if manifest and is_loaded(manifest[0]["query_id"]):
-        raise Loaded(
-            f"{warehouse.root} was made by `load` of a finished log: nothing can be read into it any more. "
-            "Make another warehouse: `load` for a log that is finished, `stream` for one that goes on"
-        )
+    refuse_loaded(look, query)
     checkpoint = checkpoint_in(look.files, warehouse, query)
     if checkpoint.damaged:
         _refuse(warehouse, query, f"{warehouse.checkpoint(query)}/metadata is damaged")

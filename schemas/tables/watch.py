@@ -4,19 +4,19 @@ from schemas.field import Field, Table
 
 RUN_LEDGER = Table(
     "run_ledger",
-    "Two rows per run of the streaming job: one when it began, one when it ended. A run that was killed has only the first. See the view `runs`.",
+    "Two rows per run of `stream` or `load`: one when it began, one when it ended. A run that was killed has only the first. See the view `runs`.",
     grain=("run_id", "event"),
     fields=(
         Field("run_id", "string", "driver run, as in batch_manifest and query_progress"),
         Field("event", "string", "which of the two rows; ended has everything that started has", check="event IN ('started', 'ended')"),
-        Field("command", "string", "command that wrote"),
-        Field("mode", "string", "live; once: read what is there; drain: once, and the log ends there", check="mode IN ('live', 'once', 'drain')"),
+        Field("command", "string", "command that wrote: stream or load"),
+        Field("mode", "string", "live; once: read what is there; drain: once, and the log ends there, as for load", check="mode IN ('live', 'once', 'drain')"),
         Field("events", "string", "where the log was read from: --events"),
         Field("host", "string", "where the driver ran"),
         Field("pid", "long", "its process"),
         Field("code_version", "string", "version of this project"),
         Field("code_fingerprint", "string", "hash of this project's Python files: two runs of one version may be of different code"),
-        Field("spark_version", "string", "version of Spark"),
+        Field("spark_version", "string", "version of Spark; none: load starts no Spark"),
         Field("settings_fingerprint", "string", "hash of the settings: alike where all settings are alike"),
         Field("settings", "map<string,string>", "effective settings of the project, by section.key"),
         Field("started_at", "timestamp", "when it had the warehouse for itself, by the driver's clock"),
