@@ -9,6 +9,7 @@ from capture_events import capture_events, write_events
 from compared_figures import counters_differing, counters_now, differing
 from job_run import run_job, tables_in
 from lane_tables import Table, tables_of
+from loaded import load_into, tables_unlike
 from pyspark.sql import SparkSession
 
 from pipeline.warehouse.layout import Warehouse
@@ -67,6 +68,11 @@ def test_counters_equal_the_brokers(
 ) -> None:
     tables = {table: [row for row in rows if row["broker"] == f"{name}:8080"] for table, rows in tables_together.items()}
     assert_as_the_broker_and_the_lane_say(tables, captures / name, logs[name])
+
+
+def test_load_makes_the_same_tables(together: Warehouse, tmp_path: Path) -> None:
+    loaded = load_into(Path(together.root).parent / "events", tmp_path / "loaded")
+    assert tables_unlike(together, loaded) == []
 
 
 def test_a_micro_batch_writes_one_file_into_a_table(together: Warehouse) -> None:
