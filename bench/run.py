@@ -9,6 +9,7 @@ formats: files → ingest → bronze for each format of files, and a plain copy 
 whole:  JSON lines → ingest → lanes → tables, and a plain copy of the lines that is told the columns.
 fold:   a plain numpy pass, and the lane with all packages of rules, on the same rows, on one core and without Spark. Asks for no captures.
 memory: what a lane with ten million retained entries over a thousand topics takes, in memory and as a state blob. Nothing is compared.
+load:   a finished log to all tables, by `load` and by `stream --once --drain`, as a user starts them.
 read:   reading commands from a cold shell, on the demo's warehouse and on one of --events rows; and a bare count of one table.
 live:   the job as a user starts it: seconds until its first rows, and from each new file to the tables. Nothing is compared.
 collector: two real brokers under the same load in turn, one of them with the collector. It needs `set-up broker`.
@@ -36,6 +37,7 @@ from bench.fold_memory import bench_memory
 from bench.hour import bench_hour
 from bench.ingest import bench_formats, bench_ingest, bench_whole
 from bench.live import bench_live
+from bench.load import bench_load
 from bench.log import ingested, log_only, multiplied
 from bench.measure import PeakMemory, against_baseline, alternate, cost_of_state, summary
 from bench.read import bench_read
@@ -237,6 +239,7 @@ WITHOUT_CAPTURES: dict[str, Callable[[Path, int, int], dict[str, Any]]] = {
     "stages": lambda _folder, rounds, _events: bench_stages(rounds),
     "live": lambda folder, _rounds, _events: bench_live(folder),
     "hour": lambda folder, _rounds, _events: bench_hour(folder),
+    "load": lambda folder, rounds, _events: bench_load(folder, rounds),
     "read": bench_read,
     "collector": lambda folder, rounds, _events: bench_collector(folder, rounds),
 }

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.peers.watched import Figures, run_watched
+from bench.watched import Figures, run_watched
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

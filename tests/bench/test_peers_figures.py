@@ -10,7 +10,7 @@ import pytest
 from bench.peers.run import names_of
 from bench.peers.sides import Run
 from bench.peers.summary import cost_by_rows, result_of, table_of
-from bench.peers.watched import Figures, run_watched
+from bench.watched import Figures, run_watched
 
 BURNS_HALF_A_SECOND = "import time\nwhile time.process_time() < 0.5: pass"
 
