@@ -18,7 +18,6 @@ from typing import Any
 from jobs.broker_metrics import COUNTERS, SubscriptionName, throttle_counters
 from jobs.shown import aligned
 from pipeline.faults import BadConfig
-from pipeline.settings import load_settings
 
 EXAMPLES = """examples:
   ./spark-submit.sh demo
@@ -69,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from jobs.driver import qualified_warehouse, say
     from jobs.session import LITTLE_DATA, build_session
     from jobs.stream import run_stream
+    from pipeline.settings import load_settings
 
     say("a real Pulsar broker's log of 85 s of a busy shop in trouble (demo/y_incident), through the streaming job")
     settings = load_settings(None, [], os.environ)

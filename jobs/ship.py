@@ -9,14 +9,16 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from jobs.shipping.folder import LogFile, to_ship
-from jobs.shipping.lines import Record, records_of, too_long
 from jobs.shipping.not_shipped import NotShipped
 from jobs.shipping.place import ShippedFiles
 from pipeline.faults import BadConfig
 from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
+
+if TYPE_CHECKING:
+    from jobs.shipping.lines import Record
 
 EXAMPLES = """examples:
   ./spark-submit.sh ship --events /var/log/pulsar-events --to kafka://broker1:9092,broker2:9092/pulsar-events --follow
@@ -30,7 +32,7 @@ LOOK_EVERY_S = 2.0
 class Topic(Protocol):
     """Where records go (jobs/shipping/sender.py)."""
 
-    def send(self, record: Record) -> None:
+    def send(self, record: "Record") -> None:
         """Hand a record over."""
 
     def confirm(self) -> list[int]:
@@ -96,6 +98,9 @@ def ship_files(folder: Path, shipped: ShippedFiles, not_shipped: NotShipped, top
 
 def _ship_file(folder: Path, file: LogFile, topic: Topic) -> list[str]:
     """What of the file Kafka has not got, in words."""
+    # Here, since --help comes before zstandard is installed.
+    from jobs.shipping.lines import records_of, too_long
+
     faults: list[str] = []
     lines, began_s = 0, time.monotonic()
     try:

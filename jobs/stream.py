@@ -11,11 +11,13 @@ import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.faults import BadConfig
-from pipeline.settings import Settings, describe, load_settings
 from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
+
+if TYPE_CHECKING:
+    from pipeline.settings import Settings
 
 EXAMPLES = """examples:
   ./spark-submit.sh stream --events /var/log/pulsar-events --warehouse /data/warehouse
@@ -63,6 +65,9 @@ def run(args: argparse.Namespace) -> int:
     """Run the job; exit code 0 when it came to its end or was stopped on request (1 if --once was stopped before its end)."""
     if args.drain and not args.once:
         raise BadConfig("--drain closes what is open at the end of a finite log: it needs --once")
+    # Here, since arguments are checked before pydantic is installed.
+    from pipeline.settings import describe, load_settings
+
     settings = load_settings(args.settings, args.overrides, os.environ)
     check_log_file(settings.watch.log_path)
     check_kafka(args.events, settings)
@@ -73,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     return run_stream(spark, args.events, args.warehouse, settings, once=args.once, drain=args.drain)
 
 
-def check_kafka(events: str, settings: Settings) -> None:
+def check_kafka(events: str, settings: "Settings") -> None:
     """Raise BadConfig if `events` is no address of a topic though it begins as one, or if kafka.client_file cannot be used."""
     if is_kafka(events):
         kafka_address(events)
@@ -95,7 +100,7 @@ def check_log_file(path: Path | None) -> None:
         ) from fault
 
 
-def run_stream(spark: Any, events: str, warehouse_uri: str, settings: Settings, *, once: bool, drain: bool) -> int:
+def run_stream(spark: Any, events: str, warehouse_uri: str, settings: "Settings", *, once: bool, drain: bool) -> int:
     """`stream` on a session; the demo runs it, too."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
@@ -130,7 +135,7 @@ def run_stream(spark: Any, events: str, warehouse_uri: str, settings: Settings, 
         return 1
 
 
-def _once(opened: Any, recorder: Any, events: str, settings: Settings, drain: bool) -> int:
+def _once(opened: Any, recorder: Any, events: str, settings: "Settings", drain: bool) -> int:
     """Ingest to its end, then lanes, then (with `drain`) one control row per lane and lanes again."""
     from jobs.driver import say
     from jobs.watch import run_to_end
@@ -163,7 +168,7 @@ def _once(opened: Any, recorder: Any, events: str, settings: Settings, drain: bo
     return 0
 
 
-def _live(opened: Any, recorder: Any, events: str, settings: Settings) -> int:
+def _live(opened: Any, recorder: Any, events: str, settings: "Settings") -> int:
     """Both queries until a request to stop, or until one of them ends by itself (an error: the other is stopped, too)."""
     from jobs.driver import say
     from jobs.watch import POLL_SECONDS, ProgressLines, raise_failure, stop_between_batches

@@ -1,5 +1,6 @@
 """What may be imported without what."""
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from jobs import VERSION
+from jobs.cli import COMMANDS, WITHOUT_SPARK
 from jobs.environment.packages import RULES_NEED
 
 ROOT = Path(__file__).parent.parent.parent
@@ -33,16 +35,36 @@ def test_the_parser_imports_without_spark() -> None:
     assert loaded_after(modules_of("pipeline/parse")) & {"pyspark", "delta", "py4j"} == set()
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "jobs.cli, jobs.stream, jobs.sql, jobs.rebuild, jobs.quality, jobs.status, jobs.maintain, jobs.checkpoint, jobs.quarantine",
-        "jobs.needs",
-        "jobs.environment.__main__",
-    ],
-)
-def test_arguments_are_read_without_anything_installed(command: str) -> None:
-    assert loaded_after(command) & {"pyspark", "pandas", "pyarrow", "numba", "numpy", "great_expectations"} == set()
+def on_a_bare_python(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run `python WORDS` as spark-submit.sh does before set-up: -S hides whatever packages this Python has."""
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run([sys.executable, "-S", "-P", *words], env=environ, capture_output=True, text=True, check=False)
+
+
+def test_no_package_is_found_on_a_bare_python() -> None:
+    """Else the tests below would hold whatever the commands import."""
+    assert "ModuleNotFoundError: No module named 'pydantic'" in on_a_bare_python("-c", "import pydantic").stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_arguments_are_checked_before_anything_is_installed(command: str) -> None:
+    """Of a command without Spark jobs.needs builds no parser: such a command checks its arguments itself, after set-up."""
+    done = on_a_bare_python("-m", "jobs.needs", command, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split()[0] == ("ship" if command == "ship" else "packages" if command in WITHOUT_SPARK else "usage:")
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "validate"])
+def test_help_comes_before_anything_is_installed(command: str) -> None:
+    """But that of `validate`, for which spark-submit.sh installs the packages: its arguments need the parser of logs."""
+    done = on_a_bare_python("-m", "jobs", command, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"usage: spark-submit.sh {command} ")
+
+
+def test_set_up_itself_needs_nothing_installed() -> None:
+    done = on_a_bare_python("-c", "import jobs.environment.__main__")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def pins(name: str) -> dict[str, str]:
