@@ -28,6 +28,13 @@ def end(code: int) -> NoReturn:
     os._exit(code)
 
 
+def leave_output() -> None:
+    """Whoever read our output (head, less) has seen enough: what is still to be flushed, or said, goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+
+
 if __name__ == "__main__":
     if command_of(sys.argv[1:]) in (*READERS, *LOADERS):
         leave_pandas_out()
@@ -36,6 +43,6 @@ if __name__ == "__main__":
         stop_spark()
         end(code)
     except BrokenPipeError:
-        # Whoever read our output (head, less) has seen enough; the interpreter must not complain when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        leave_output()
+        stop_spark()
+        end(0)
