@@ -17,6 +17,7 @@ from typing import Any
 
 from jobs.broker_metrics import COUNTERS, SubscriptionName, throttle_counters
 from jobs.shown import aligned
+from jobs.why import WELL
 from pipeline.faults import BadConfig
 
 EXAMPLES = """examples:
@@ -131,7 +132,7 @@ def report(warehouse: Any, shown_warehouse: str, capture: Path) -> int:
     say("\n" + backlogs)
     channels, different_pauses = channel_report(look, (capture / "otel.txt").read_text(encoding="utf-8"))
     say("\n" + channels)
-    say(where_to_look(warehouse.root, shown_warehouse))
+    say(where_to_look(warehouse.root, shown_warehouse, behind_most(look)))
     return 1 if different or different_backlogs or different_pauses else 0
 
 
@@ -185,17 +186,26 @@ def _short(topic: str) -> str:
     return topic.removeprefix("persistent://")
 
 
-def where_to_look(root: str, shown: str) -> str:
-    """Where the tables are (`root`), and lines to try, with the warehouse as the user named it (`shown`); a test runs each of them."""
+def behind_most(look: Any) -> tuple[str, str] | None:
+    """Topic and subscription of the first that is behind, as `why` has them; None if none is. Topics of Pulsar itself do not count."""
+    for row in look.rows("SELECT topic, subscription, status FROM why"):
+        if row["status"] not in WELL and "/__" not in row["topic"]:
+            return row["topic"], row["subscription"]
+    return None
+
+
+def where_to_look(root: str, shown: str, behind: tuple[str, str] | None) -> str:
+    """Where the tables are (`root`), and lines to try, with the warehouse as the user named it (`shown`); a test runs each of them.
+
+    `behind` is the topic and subscription to explain. An operator asks about them first, so queries come later.
+    """
+    lines = ["why --all"]
+    if behind is not None:
+        lines.append(shlex.join(["explain", *behind]))
     queries = (
         "SELECT topic, subscription, state, held_by, limit_rate, blocked_s, waiting_entries FROM throttled_now",
-        "SELECT topic, subscription, level, sum(blocked_s) AS blocked_s, sum(msg_events) AS reads FROM throttle_by_limiter"
-        " GROUP BY ALL ORDER BY blocked_s DESC",
-        "SELECT level, topic, dimension, window_start, rate, used, asks_blocked, exact, different FROM limiter_windows"
-        " ORDER BY window_start",
-        "SELECT topic, subscription, msg_backlog, age_ms, topic_backlog_size, limit_size, believed_age_s, limit_s FROM backlog_now",
         "SELECT topic, quota_type, exceeded, breach_at, loses_first, others_losing FROM quota_risk",
         "SELECT conn, remote, state, throttle_types, paused_since, pending_bytes_at_least FROM channels_now",
     )
-    lines = "\n".join(f'  ./spark-submit.sh sql "{query}" --warehouse {shlex.quote(shown)}' for query in queries)
-    return f"\ntables: {root}\ntry:\n{lines}"
+    lines += [f'sql "{query}"' for query in queries]
+    return f"\ntables: {root}\ntry:\n" + "\n".join(f"  ./spark-submit.sh {line} --warehouse {shlex.quote(shown)}" for line in lines)

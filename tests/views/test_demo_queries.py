@@ -2,42 +2,66 @@
 
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from cause_rows import ORDERS
 
 from jobs.cli import main
-from jobs.demo import where_to_look
+from jobs.demo import behind_most, where_to_look
 from jobs.demo_live import Show
+from jobs.explain import BEHIND
 from pipeline.reading.room import ReadingRoom
 from pipeline.verdict import worst
 from pipeline.warehouse.layout import Warehouse
 
-LINES = 6
+BILLING = (ORDERS, "billing")
+LINES = 5
 
 
-def printed_lines(warehouse: Warehouse) -> list[list[str]]:
+def printed_lines(warehouse: Warehouse, behind: tuple[str, str] | None) -> list[list[str]]:
     """The command lines as a shell splits them."""
-    said = where_to_look(warehouse.root, warehouse.root)
+    said = where_to_look(warehouse.root, warehouse.root, behind)
     return [shlex.split(line) for line in said.splitlines() if "spark-submit.sh" in line]
 
 
-def test_six_lines_are_printed_and_a_shell_understands_a_warehouse_with_a_space() -> None:
-    lines = printed_lines(Warehouse("/data/my warehouse"))
-    assert [(line[:2], line[3:]) for line in lines] == [(["./spark-submit.sh", "sql"], ["--warehouse", "/data/my warehouse"])] * LINES
+def test_why_and_explain_come_before_queries_and_a_shell_understands_names_with_a_space() -> None:
+    lines = printed_lines(Warehouse("/data/my warehouse"), ("persistent://shop/eu/a topic", "it's"))
+    assert [line[1] for line in lines] == ["why", "explain", "sql", "sql", "sql"]
+    assert lines[1][2:4] == ["persistent://shop/eu/a topic", "it's"]
+    assert [line[-2:] for line in lines] == [["--warehouse", "/data/my warehouse"]] * LINES
+
+
+def test_the_one_to_explain_is_the_first_that_is_behind(room: ReadingRoom) -> None:
+    assert behind_most(room) == BILLING
+
+
+def test_topics_of_pulsar_itself_are_not_explained_nor_subscriptions_that_are_well() -> None:
+    def look(*rows: tuple[str, str, str]) -> Any:
+        named = [dict(zip(("topic", "subscription", "status"), row, strict=True)) for row in rows]
+        return SimpleNamespace(rows=lambda _: named)
+
+    own, well = ("persistent://shop/eu/__change_events", "reader", "stuck"), (ORDERS, "export", "keeping up")
+    assert behind_most(look(own, well, (*BILLING, "held back"))) == BILLING
+    assert behind_most(look(own, well)) is None
+    assert [line[1] for line in printed_lines(Warehouse("/data"), None)] == ["why", "sql", "sql", "sql"]
 
 
 @pytest.mark.parametrize("number", range(LINES))
 def test_a_line_that_the_demo_prints_runs_and_shows_rows(
-    spark: SparkSession, filled_warehouse: Warehouse, number: int, capsys: pytest.CaptureFixture[Any]
+    small_warehouse: Warehouse, number: int, capsys: pytest.CaptureFixture[Any]
 ) -> None:
-    _script, *arguments = printed_lines(filled_warehouse)[number]
-    assert main(arguments) == 0
-    head, ruler, *rows = capsys.readouterr().out.splitlines()
-    assert head.split()[0] in ("topic", "level", "conn")
-    assert set(ruler) == {"-", " "}
+    _script, command, *words = printed_lines(small_warehouse, BILLING)[number]
+    assert main([command, *words]) == (BEHIND if command == "explain" else 0)
+    first, *rows = capsys.readouterr().out.splitlines()
     assert rows
+    if command == "explain":
+        assert first.startswith(f"billing of {ORDERS} is behind by")
+    else:
+        assert first.split()[0] in ("topic", "conn")
+        assert set(rows[0]) == {"-", " "}
+        assert rows[1:]
 
 
 def shown(warehouse: Warehouse) -> list[str]:
