@@ -8,11 +8,11 @@ Prints `job seconds`, which begin when the session and the empty tables are ther
 import argparse
 import time
 import uuid
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bench.peers.beside import Beside
 from jobs.session import build_session
 from pipeline.lanes.control import issue_drain
 from pipeline.lanes.query import start_lanes
@@ -23,18 +23,6 @@ from pipeline.warehouse.tables import create_missing_tables
 
 TO_END: dict[str, Any] = {"availableNow": True}
 SESSION = {"spark.master": "local[2]", "spark.driver.memory": "4g"}
-SOURCES = ("dispatch_events", "names")
-
-
-@dataclass(frozen=True)
-class Beside(Warehouse):
-    """A warehouse whose bronze and names are another's: everything that this run writes is its own, its control rows too."""
-
-    source: Warehouse
-
-    def table(self, name: str) -> str:
-        """Where a table lies."""
-        return self.source.table(name) if name in SOURCES else super().table(name)
 
 
 def lanes(source: Path, target: Path) -> float:

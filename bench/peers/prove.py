@@ -1,8 +1,8 @@
-"""Correctness before speed: both peers over one log or more, and every row compared with ours.
+"""Correctness before speed: all sides over one log or more, and every row compared with ours.
 
     python -m bench.peers.prove FOLDER [--events GLOB…] [--random N]
 
-Each GLOB is one log: its files through `stream --once --drain` into a warehouse, then through both peers. `--random N` makes one
+Each GLOB is one log: its files through `stream --once --drain` into a warehouse, then through the other sides. `--random N` makes one
 more log of N random brokers, which keep the contract and spare nothing: overflows, clock steps, things met without their beginning,
 two epochs (tests/bookkeeper/random_log.py). Ends with 1 if a row differs.
 """
@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.peers.check import check, described
-from bench.peers.sides import FLINK, SPARK, check_built, run_side
+from bench.peers.flink_source import make_plain_copy
+from bench.peers.sides import FLINK, LOAD, SPARK, check_built, run_side
 from jobs.session import build_session
 from jobs.stream import run_stream
 from pipeline.settings import load_settings
@@ -54,12 +55,13 @@ def random_log(folder: Path, brokers: int) -> Path:
 
 
 def prove(spark: Any, events: str, folder: Path) -> bool:
-    """Whether both peers make of the log what we make of it."""
+    """Whether all sides make of the log what our streaming job makes of it."""
     source = folder / "ours"
     if run_stream(spark, events, str(source), load_settings(None, [], {}), once=True, drain=True) != 0:
         raise SystemExit(f"{events}: our job did not come to its end")
+    make_plain_copy(source)
     equal = True
-    for side in (SPARK, FLINK):
+    for side in (LOAD, SPARK, FLINK):
         run_side(side, source, folder / side.name)
         for comparison in check(source, folder / side.name):
             print(f"{events}: {side.name}: {described(comparison)}", flush=True)

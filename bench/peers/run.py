@@ -1,7 +1,7 @@
 """Run the comparison: `python -m bench.peers.run [--rows M…] [--topics N…] [--skew M…] [--rounds N] [--capture FILE] [--store]`.
 
-Each log goes through ours, a Spark job on the JVM and a Flink job, each a process of its own on two cores, in turn. Before a log's figures
-count, the tables of both peers are compared with ours, row for row: any difference ends the run.
+Each log goes through ours by Spark, ours as `load` does it, a Spark job on the JVM and a Flink job, each a process of its own on two
+cores, in turn. Before a log's figures count, the tables of all are compared with ours, row for row: any difference ends the run.
 """
 
 import argparse
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.peers.check import check, described
+from bench.peers.flink_source import make_plain_copy
 from bench.peers.logs import FACTS
 from bench.peers.sides import CORES, OURS, ROOT, SIDES, Run, check_built, run_side
 from bench.peers.summary import cost_by_rows, result_of, table_of
@@ -46,6 +47,7 @@ def made(folder: Path, capture: Path, names: Sequence[str]) -> list[dict[str, An
 def measured(log: dict[str, Any], folder: Path, rounds: int) -> dict[str, Any]:
     """All sides over one log: one round in which they are compared and which is counted as well, then the others, the order turned."""
     source = Path(log.pop("warehouse").removeprefix("file:"))
+    make_plain_copy(source)
     runs: dict[str, list[Run]] = {side.name: [] for side in SIDES}
     checked: dict[str, int] = {}
     for number in range(rounds):

@@ -1,4 +1,4 @@
-"""The three sides: how each is started over a warehouse's bronze, and what it needs to be there."""
+"""The four sides: how each is started over a warehouse's bronze, and what it needs to be there."""
 
 import os
 import re
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.peers.flink_source import plain_copy_of
 from bench.watched import Figures, run_watched
 
 HERE = Path(__file__).resolve().parent
@@ -45,6 +46,10 @@ def _ours(source: Path, target: Path) -> list[str]:
     return [sys.executable, "-m", "bench.peers.ours", str(source), str(target)]
 
 
+def _ours_loaded(source: Path, target: Path) -> list[str]:
+    return [sys.executable, "-m", "bench.peers.ours_loaded", str(source), str(target)]
+
+
 def _java(jar: Path, opened: Sequence[str]) -> list[str]:
     """The beginning of a peer's command: Java with the jar and what Maven laid beside it."""
     opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in opened]
@@ -59,19 +64,22 @@ def _spark(source: Path, target: Path) -> list[str]:
 
 def _flink(source: Path, target: Path) -> list[str]:
     java = [*_java(FLINK_JAR, OPENED_FOR_FLINK), "peers.flink.ThrottleJob"]
-    return [*java, str(source / "dispatch_events"), str(source / "names"), str(target), str(CORES)]
+    return [*java, str(plain_copy_of(source) / "dispatch_events"), str(source / "names"), str(target), str(CORES)]
 
 
 def _environment(**more: str) -> dict[str, str]:
     """Ours, without what would lead a peer to our configuration."""
-    own = {name: value for name, value in os.environ.items() if name not in ("SPARK_CONF_DIR", "SPARK_HOME", "PYSPARK_SUBMIT_ARGS")}
+    # Without its bytecode Python would compile what it imports, for seconds.
+    left_out = ("SPARK_CONF_DIR", "SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "PYTHONDONTWRITEBYTECODE")
+    own = {name: value for name, value in os.environ.items() if name not in left_out}
     return own | {"SPARK_LOCAL_IP": "127.0.0.1"} | more
 
 
 OURS = Side("ours", _ours, _environment(PYTHONPATH=str(ROOT)))
+LOAD = Side("load", _ours_loaded, _environment(PYTHONPATH=str(ROOT)))
 SPARK = Side("spark", _spark, _environment())
 FLINK = Side("flink", _flink, _environment())
-SIDES = (OURS, SPARK, FLINK)
+SIDES = (OURS, LOAD, SPARK, FLINK)
 
 
 def check_built() -> None:

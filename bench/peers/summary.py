@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.peers.sides import OURS, SIDES, Run
+from bench.peers.sides import LOAD, OURS, SIDES, Run
 
 #: What is measured of a run → where a run has it.
 MEASURES: dict[str, Callable[[Run], float]] = {
@@ -20,13 +20,18 @@ BY_ROWS = "rows-"
 
 
 def result_of(log: Mapping[str, Any], runs: Mapping[str, Sequence[Run]], checked: Mapping[str, int]) -> dict[str, Any]:
-    """One log: its facts, rows compared, every round's figures by side; and ratios of medians, above 1 where a peer took more than ours."""
+    """One log: its facts, rows compared, every round's figures by side.
+
+    `ratios` are of medians, by each of OURS and LOAD against every other side: above 1 where the other took more.
+    """
     sides = {name: {measure: [of(run) for run in rounds] for measure, of in MEASURES.items()} for name, rounds in runs.items()}
-    ours = sides[OURS.name]
     ratios = {
-        name: {measure: round(statistics.median(side[measure]) / statistics.median(ours[measure]), 2) for measure in MEASURES}
-        for name, side in sides.items()
-        if name != OURS.name
+        mine: {
+            name: {measure: round(statistics.median(side[measure]) / statistics.median(sides[mine][measure]), 2) for measure in MEASURES}
+            for name, side in sides.items()
+            if name != mine
+        }
+        for mine in (OURS.name, LOAD.name)
     }
     return {**log, "rows_compared": dict(checked), "sides": sides, "ratios": ratios}
 

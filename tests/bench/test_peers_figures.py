@@ -22,15 +22,16 @@ def log(rows: int, seconds: dict[str, tuple[float, ...]]) -> dict[str, Any]:
 
 
 def test_ratios_are_of_medians_and_above_one_where_the_peer_is_slower() -> None:
-    found = log(10, {"ours": (1, 9, 2), "spark": (4, 5, 1), "flink": (1, 1, 1)})
-    assert found["ratios"]["spark"] == {"wall_s": 1.67, "cpu_s": 2.0, "job_s": 2.0, "peak_mb": 1.0}
-    assert found["ratios"]["flink"]["job_s"] == 0.5
+    found = log(10, {"ours": (1, 9, 2), "load": (1, 1, 1), "spark": (4, 5, 1), "flink": (1, 1, 1)})
+    assert found["ratios"]["ours"]["spark"] == {"wall_s": 1.67, "cpu_s": 2.0, "job_s": 2.0, "peak_mb": 1.0}
+    assert found["ratios"]["ours"]["flink"]["job_s"] == 0.5
+    assert {name: ratio["job_s"] for name, ratio in found["ratios"]["load"].items()} == {"ours": 2.0, "spark": 4.0, "flink": 1.0}
     assert found["sides"]["ours"]["wall_s"] == [2, 10, 3]
 
 
 def test_the_cost_of_a_row_is_apart_from_what_a_run_costs_anyway() -> None:
-    few = log(1_000_000, {"ours": (3,), "spark": (5,), "flink": (2,)})
-    many = log(3_000_000, {"ours": (5,), "spark": (11,), "flink": (2,)})
+    few = log(1_000_000, {"ours": (3,), "load": (1,), "spark": (5,), "flink": (2,)})
+    many = log(3_000_000, {"ours": (5,), "load": (1,), "spark": (11,), "flink": (2,)})
     costs = cost_by_rows([few, many])
     assert (costs["ours"]["job_us_per_row"], costs["ours"]["job_fixed_s"]) == (1.0, 2.0)
     assert (costs["spark"]["cpu_us_per_row"], costs["flink"]["wall_us_per_row"]) == (6.0, 0.0)
@@ -38,10 +39,11 @@ def test_the_cost_of_a_row_is_apart_from_what_a_run_costs_anyway() -> None:
 
 
 def test_the_table_has_a_line_for_every_log_and_side() -> None:
-    one = log(2_000, {"ours": (3,), "spark": (5,), "flink": (2,)})
+    one = log(2_000, {"ours": (3,), "load": (1,), "spark": (5,), "flink": (2,)})
     lines = table_of({"logs": [one], "by_rows": {}}).splitlines()
     assert lines[2:] == [
         "| rows-2000 | 2,000 | ours | 4.0 | 6.0 | 3.0 | 100 | 10 |",
+        "| rows-2000 | 2,000 | load | 2.0 | 2.0 | 1.0 | 100 | 10 |",
         "| rows-2000 | 2,000 | spark | 6.0 | 10.0 | 5.0 | 100 | 10 |",
         "| rows-2000 | 2,000 | flink | 3.0 | 4.0 | 2.0 | 100 | 10 |",
     ]

@@ -1,0 +1,57 @@
+"""Our side without Spark: bronze of one warehouse through the lanes to all tables of another, as `load` computes them.
+
+    python -m bench.peers.ours_loaded SOURCE TARGET
+
+Prints `job seconds`, which begin when the modules are imported. It makes the empty tables, too.
+"""
+
+import argparse
+import os
+import time
+import uuid
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+
+from bench.peers.beside import Beside
+from pipeline.lanes.lane_settings import lane_settings
+from pipeline.load.lanes import begin_lanes, packets_in, write_outcomes
+from pipeline.load.processes import Processes
+from pipeline.run_context import RunContext
+from pipeline.settings import load_settings
+from pipeline.warehouse.guard import loaded_id
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.local_log import local_folder, opened
+from pipeline.warehouse.tables import create_missing_tables
+from pipeline.warehouse.without_spark import NO_SPARK
+
+
+def lanes(source: Path, target: Path) -> None:
+    """Run the lanes over a whole log and drain it."""
+    warehouse, settings = Beside(str(target), Warehouse(str(source))), load_settings(None, [], {})
+    run = RunContext(str(uuid.uuid4()), "bench", lambda: datetime.now(UTC), lambda: None, lambda _: None)
+    with Processes(len(os.sched_getaffinity(0))) as processes:
+        processes.submit(os.getpid).result()  # forked before delta-rs begins its threads
+        bronze = local_folder(warehouse.table("dispatch_events"))
+        assert bronze is not None
+        folded = begin_lanes(processes, packets_in(opened(bronze).file_uris()), {}, lane_settings(settings))
+        create_missing_tables(NO_SPARK, warehouse)
+        outcomes = list(chain.from_iterable(lane.result() for lane in folded))
+    write_outcomes(warehouse, outcomes, run, loaded_id("lanes", run.run_id))
+
+
+def main() -> None:
+    """Read arguments, run, print."""
+    parser = argparse.ArgumentParser(
+        prog="bench.peers.ours_loaded", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("source", type=Path)
+    parser.add_argument("target", type=Path)
+    args = parser.parse_args()
+    began = time.perf_counter()
+    lanes(args.source, args.target)
+    print(f"job seconds {time.perf_counter() - began:.3f}")
+
+
+if __name__ == "__main__":
+    main()
