@@ -39,7 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Load; 0 when the warehouse is there, 1 if a process was killed. BadConfig for arguments that cannot work, BadWarehouse for files."""
+    """Load; 0 when the warehouse is there, 1 if a process was killed or the disk refused.
+
+    Raises BadConfig for arguments that cannot work, BadWarehouse for files that cannot be read.
+    """
+    from deltalake.exceptions import DeltaError
+
+    from jobs.advice import disk_advice, one_line_cause
     from jobs.books import lines_of
     from pipeline.settings import load_settings
 
@@ -51,6 +57,12 @@ def run(args: argparse.Namespace) -> int:
         books = load_log(args.events, place, settings, args.processes or len(os.sched_getaffinity(0)), _say)
     except BrokenProcessPool:
         print("error: a process of the load was killed. If memory ran out: fewer --processes, or `stream`", file=sys.stderr)
+        return 1
+    except (OSError, DeltaError) as fault:
+        known = disk_advice(str(fault))
+        if known is None:
+            raise
+        print(f"error: {place}: {known} ({one_line_cause(fault)})", file=sys.stderr)
         return 1
     for line in lines_of(books):
         _say(line)
@@ -100,7 +112,7 @@ def _place_of(args: argparse.Namespace) -> Path:
         reason = f"{args.events} is in a file system that only Hadoop reads"
     if reason is not None:
         raise BadConfig(f"{reason}; `load` reads and writes files of this machine: use `stream --once --drain`")
-    place = Path(local_warehouse(args.warehouse).root.removeprefix("file:"))
+    place = Path(local_warehouse(args.warehouse).root.removeprefix("file:")).resolve()
     refuse_what_is_there(place)
     return place
 

@@ -15,7 +15,9 @@ _HELD = "_loading"
 
 
 def refuse_what_is_there(place: Path) -> None:
-    """Raise BadConfig unless a new warehouse may appear at `place`: there is nothing, or an empty folder."""
+    """Raise BadConfig unless a new warehouse may appear at `place`: there is nothing, or an empty folder that gives way to a rename."""
+    if place.is_mount():
+        raise BadConfig(f"--warehouse {place}: a file system is mounted there; name a folder in it")
     if place.is_dir() and not any(place.iterdir()):
         return
     if os.path.lexists(place):

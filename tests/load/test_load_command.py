@@ -1,5 +1,6 @@
 """The command `load`: what it prints, what it refuses, and what is left when it is ended."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -107,6 +108,32 @@ def test_a_process_that_is_killed_ends_the_load_in_one_line(
     assert main(["load", "--events", str(events), "--warehouse", str(tmp_path / "w")]) == 1
     assert capsys.readouterr().err.startswith("error: a process of the load was killed")
     assert [path.name for path in tmp_path.iterdir()] == ["events"]
+
+
+def test_a_disk_that_refuses_is_one_line(
+    events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(parsed.TaskFiles, "close", full)
+    assert main(["load", "--events", str(events), "--warehouse", str(tmp_path / "w")]) == 1
+    said = capsys.readouterr().err
+    assert f"error: {tmp_path / 'w'}: the disk is full" in said
+    assert said.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["events"]
+
+
+def test_a_link_to_an_empty_folder_is_that_folder(events: Path, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "there")
+    assert main(["load", "--events", str(events), "--warehouse", str(tmp_path / "link")]) == 0
+    assert (tmp_path / "there" / "batch_manifest").is_dir()
+    assert main(["status", "--warehouse", str(tmp_path / "link")]) == 0
+
+
+def test_a_mount_point_is_refused_at_once(events: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "a file system is mounted there" in refused(["--events", str(events), "--warehouse", "/proc"], capsys)
 
 
 #: Loads, but a process that parses waits.
