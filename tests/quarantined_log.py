@@ -74,3 +74,16 @@ def damaged_log() -> tuple[list[dict[str, Any]], list[str]]:
     for position in CUT_SHORT:
         lines[position] = lines[position][:60]
     return events, lines
+
+
+def written_log(folder: Path) -> Damaged:
+    """The log in three files below `folder`, where its warehouse is to be."""
+    events, lines = damaged_log()
+    (folder / "events").mkdir()
+    for number in range(FILES):
+        first = number * LINES_OF_A_FILE
+        piece = [*lines[first : first + LINES_OF_A_FILE], *([RUBBISH] if number == 0 else [])]
+        (folder / "events" / f"{number}.jsonl").write_text("\n".join(piece) + "\n", encoding="utf-8")
+    seqs = {"wrong": {events[p]["seq"] for p in WRONG_TYPE}, "lost": {events[p]["seq"] for p in CUT_SHORT},
+            "noted": {events[NOTED]["seq"]}, "long": {events[LONG_NOTED]["seq"]}}  # fmt: skip
+    return Damaged(folder, Warehouse(f"file:{folder / 'warehouse'}"), events, seqs)

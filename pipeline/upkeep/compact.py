@@ -15,8 +15,11 @@ from deltalake import WriterProperties
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from pipeline.reading.beside_spark import look_beside
 from pipeline.settings import MaintainSettings
 from pipeline.warehouse import delta_log
+from pipeline.warehouse.checkpoint import read_checkpoint
+from pipeline.warehouse.guard import loaded_batch
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import local_folder, opened
 from pipeline.warehouse.writer_mark import marked
@@ -52,11 +55,15 @@ def planned_merge(
     if not TABLES_BY_NAME[table].partition_by:
         count = small.total()
         return Merge(table, count) if count >= settings.merge_from_files else None
-    # Without one lanes may not have begun: they would meet merged files in no order, and take disorder for loss.
-    if open_date is None:
+    if open_date is None or not _lanes_have_begun(spark, warehouse):
         return None
     dates = sorted(day for day, count in small.items() if day is not None and day < open_date and count >= _PAIR)
     return Merge(table, sum(small[day] for day in dates), tuple(dates)) if dates else None
+
+
+def _lanes_have_begun(spark: SparkSession, warehouse: Warehouse) -> bool:
+    """Before that they would meet merged files in no order, and take disorder for loss. Of a warehouse that was loaded they have ended."""
+    return bool(read_checkpoint(spark, warehouse, "lanes").planned) or loaded_batch(look_beside(spark, warehouse), "lanes") is not None
 
 
 def _small_files(spark: SparkSession, uri: str, below_bytes: int) -> Counter[date | None]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from job_run import run_job
 from pyspark.sql import SparkSession
-from quarantined_log import CUT_SHORT, FILES, LINES_OF_A_FILE, LONG_NOTED, NOTED, RUBBISH, STRICT, WRONG_TYPE, Damaged, damaged_log
+from quarantined_log import STRICT, Damaged, written_log
 
 from jobs.cli import main
 from pipeline.warehouse.layout import Warehouse
@@ -16,16 +16,7 @@ from pipeline.warehouse.layout import Warehouse
 @pytest.fixture(scope="session")
 def made(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Damaged:
     """The log in three files, three micro-batches of ingest, drained. Nobody may change it: copy it."""
-    folder = tmp_path_factory.mktemp("damaged")
-    events, lines = damaged_log()
-    (folder / "events").mkdir()
-    for number in range(FILES):
-        first = number * LINES_OF_A_FILE
-        piece = [*lines[first : first + LINES_OF_A_FILE], *([RUBBISH] if number == 0 else [])]
-        (folder / "events" / f"{number}.jsonl").write_text("\n".join(piece) + "\n", encoding="utf-8")
-    seqs = {"wrong": {events[p]["seq"] for p in WRONG_TYPE}, "lost": {events[p]["seq"] for p in CUT_SHORT},
-            "noted": {events[NOTED]["seq"]}, "long": {events[LONG_NOTED]["seq"]}}  # fmt: skip
-    damaged = Damaged(folder, Warehouse(f"file:{folder / 'warehouse'}"), events, seqs)
+    damaged = written_log(tmp_path_factory.mktemp("damaged"))
     run_job(damaged.place, damaged.warehouse, **STRICT)
     return damaged
 

@@ -15,7 +15,7 @@ from lane_tables import tables_of
 from pyspark.sql import Row, SparkSession
 
 from jobs import recorder, run_ledger
-from jobs.run_ledger import settings_fingerprint
+from jobs.run_row import settings_fingerprint
 from jobs.stream import check_log_file
 from pipeline.faults import BadConfig
 from pipeline.settings import load_settings
