@@ -4,6 +4,7 @@ import gzip
 import os
 import shutil
 import statistics
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,14 @@ def bench_load(folder: Path, rounds: int) -> dict[str, Any]:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     found: dict[str, Any] = {}
     for copies in COPIES:
-        events = _log_of(folder / f"events-{copies}", copies)
+        log = folder / f"events-{copies}"
+        events = _log_of(log, copies)
+        if copies == COPIES[0]:
+            _run("load", log, environment)  # Python compiles what nobody has imported yet
         runs: dict[str, list[Figures]] = {name: [] for name in COMMANDS}
         for number in range(rounds):
             for name in sorted(COMMANDS, reverse=number % 2 == 1):
-                warehouse = folder / f"{name}-{copies}-{number}"
-                command = [str(ROOT / "spark-submit.sh"), *COMMANDS[name], "--events", str(folder / f"events-{copies}")]
-                runs[name].append(run_watched([*command, "--warehouse", str(warehouse)], environment, folder / "output.log", CORES))
-                shutil.rmtree(warehouse)
+                runs[name].append(_run(name, log, environment))
                 print(f"{events:,} events: {name} {runs[name][-1]}", flush=True)
         found[f"{events}_events"] = _compared(runs)
     least, most = (found[f"{copies * _events()}_events"] for copies in (COPIES[0], COPIES[-1]))
@@ -39,6 +40,15 @@ def bench_load(folder: Path, rounds: int) -> dict[str, Any]:
         "us_per_event": round(1e6 * (most["load_s"] - least["load_s"]) / more, 2),
         "bytes_per_event": round(2**20 * (most["load_peak_mb"] - least["load_peak_mb"]) / more),
     }
+
+
+def _run(name: str, log: Path, environment: Mapping[str, str]) -> Figures:
+    """One of COMMANDS over a log; its warehouse is removed."""
+    warehouse = log.with_name("warehouse")
+    command = [str(ROOT / "spark-submit.sh"), *COMMANDS[name], "--events", str(log), "--warehouse", str(warehouse)]
+    figures = run_watched(command, environment, log.with_name("output.log"), CORES)
+    shutil.rmtree(warehouse)
+    return figures
 
 
 def _compared(runs: dict[str, list[Figures]]) -> dict[str, float]:
