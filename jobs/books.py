@@ -6,6 +6,11 @@ from collections.abc import Iterator, Mapping
 Books = Mapping[str, Mapping[str, int]]
 
 
+def growth_words(files: int) -> str:
+    """A warning for files that are longer now than they were read."""
+    return f"WARNING: {files} files grew after they were read; their new lines are in no table: see ingest_files, fault = 'grew'"
+
+
 def lines_of(books: Books) -> Iterator[str]:
     """A line for each query that did anything."""
     if "ingest" in books:

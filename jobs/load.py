@@ -13,9 +13,12 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.faults import BadConfig
+
+if TYPE_CHECKING:
+    from pipeline.load.load import Loaded
 
 EXAMPLES = """examples:
   ./spark-submit.sh load --events /var/log/pulsar-events --warehouse ./warehouse/incident
@@ -46,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     from deltalake.exceptions import DeltaError
 
     from jobs.advice import disk_advice, one_line_cause
-    from jobs.books import lines_of
+    from jobs.books import growth_words, lines_of
     from pipeline.settings import load_settings
 
     settings = load_settings(args.settings, args.overrides, os.environ)
@@ -54,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     # As Ctrl-C does: what was begun is removed.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
-        books = load_log(args.events, place, settings, args.processes or len(os.sched_getaffinity(0)), _say)
+        loaded = load_log(args.events, place, settings, args.processes or len(os.sched_getaffinity(0)), _say)
     except BrokenProcessPool:
         print("error: a process of the load was killed. If memory ran out: fewer --processes, or `stream`", file=sys.stderr)
         return 1
@@ -64,13 +67,13 @@ def run(args: argparse.Namespace) -> int:
             raise
         print(f"error: {place}: {known} ({one_line_cause(fault)})", file=sys.stderr)
         return 1
-    for line in lines_of(books):
+    for line in (*lines_of(loaded.books), *([growth_words(loaded.grown_files)] if loaded.grown_files else [])):
         _say(line)
     return 0
 
 
-def load_log(events: str, place: Path, settings: Any, processes: int, report: Callable[[str], None]) -> dict[str, dict[str, int]]:
-    """`load` of `events` to the folder `place`; returns the counts of batch_manifest by query."""
+def load_log(events: str, place: Path, settings: Any, processes: int, report: Callable[[str], None]) -> "Loaded":
+    """`load` of `events` to the folder `place`."""
     from jobs import VERSION
     from jobs.compiled_rules import tidy_compiled_rules
     from jobs.processes import utc_now
@@ -95,11 +98,11 @@ def load_log(events: str, place: Path, settings: Any, processes: int, report: Ca
     begun = {**begun_row("load", "drain", events, run, settings, NO_VERSION), "lost": None}
     with appearing(place) as folder:
         warehouse = Warehouse(f"file:{folder}")
-        books = load(Log(source, files), warehouse, settings, run, processes, report)
+        loaded = load(Log(source, files), warehouse, settings, run, processes, report)
         end = {"event": "ended", "ended_at": run.now(), "outcome": "done", "micro_batches": MICRO_BATCHES, "unrecorded": MICRO_BATCHES}
         append_rows(NO_SPARK, warehouse, RUN_LEDGER, [begun, {**begun, **end}])
     report(f"loaded {len(files):,} files, {sum(file.length for file in files):,} bytes, in {time.monotonic() - began_s:.1f} s: {place}")
-    return books
+    return loaded
 
 
 def _place_of(args: argparse.Namespace) -> Path:

@@ -200,9 +200,10 @@ def _live(opened: Any, recorder: Any, events: str, settings: "Settings") -> int:
 
 
 def _report_grown(recorder: Any, files: int) -> None:
+    from jobs.books import growth_words
+
     if files:
-        words = f"WARNING: {files} files grew after they were read; their new lines are in no table: see ingest_files, fault = 'grew'"
-        recorder.record("files_grew", words, level="WARN", files=files)
+        recorder.record("files_grew", growth_words(files), level="WARN", files=files)
 
 
 def _show_books(opened: Any) -> None:

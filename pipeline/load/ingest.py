@@ -91,10 +91,16 @@ def begin_parsing(
 
 
 def write_ingested(
-    warehouse: Warehouse, ingested: Ingested, listed: Sequence[ListedFile], run: RunContext, query_id: str
+    warehouse: Warehouse,
+    ingested: Ingested,
+    listed: Sequence[ListedFile],
+    grown: Sequence[ListedFile],
+    run: RunContext,
+    query_id: str,
 ) -> dict[str, int]:
     """Commit what the processes wrote, and write everything else that ingest writes; returns the counts of batch_manifest.
 
+    `listed` are the log's files as they were read, `grown` those of them that are longer now.
     Raises BrokenInvariant if lines in ≠ bronze + quarantine.
     """
     folder = local_folder(warehouse.table(DISPATCH_EVENTS.name))
@@ -105,7 +111,7 @@ def write_ingested(
     _append(warehouse, QUARANTINE, _quarantined(ingested.rejects, now), query_id)
     _append(warehouse, LANE_CONTROL, _control_rows(ingested, now), query_id)
     write_names(NO_SPARK, ingested.names, warehouse, query_id, BATCH)
-    books = _file_rows(ingested, listed)
+    books = _file_rows(ingested, listed, grown)
     _append(warehouse, INGEST_FILES, pa.Table.from_pylist(books, arrow_schema(INGEST_FILES.fields)), query_id)
     lines = sum(row["lines"] for row in books)
     bronze, quarantined = sum(file.rows for file in ingested.files), ingested.rejects.num_rows
@@ -149,7 +155,7 @@ def _control_rows(ingested: Ingested, now: datetime) -> pa.Table:
     return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
 
 
-def _file_rows(ingested: Ingested, listed: Sequence[ListedFile]) -> list[dict[str, Any]]:
+def _file_rows(ingested: Ingested, listed: Sequence[ListedFile], grown: Sequence[ListedFile]) -> list[dict[str, Any]]:
     """Rows of ingest_files: each file once, however many processes read it, and once more if it has grown since."""
     rows: dict[str, dict[str, Any]] = {}
     for file in listed:
@@ -160,5 +166,5 @@ def _file_rows(ingested: Ingested, listed: Sequence[ListedFile]) -> list[dict[st
             row["lines"] += summary["lines"]
             if summary["truncated"]:
                 row["fault"] = "truncated"
-    grown = [rows[file.path] | {"bytes": file.length, "lines": 0, "fault": "grew"} for file in grown_files(listed)]
-    return [*rows.values(), *grown]
+    now = [rows[file.path] | {"bytes": file.length, "lines": 0, "fault": "grew"} for file in grown]
+    return [*rows.values(), *now]

@@ -6,11 +6,11 @@ What `stream --once --drain` writes in two queries of Spark, one after the other
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pipeline.lanes.lane_settings import lane_settings
 from pipeline.load.ingest import QUERY as INGEST
-from pipeline.load.ingest import Ingested, begin_parsing, write_ingested
+from pipeline.load.ingest import Ingested, begin_parsing, grown_files, write_ingested
 from pipeline.load.lanes import QUERY as LANES
 from pipeline.load.lanes import begin_lanes, packets_in, write_outcomes
 from pipeline.load.processes import Processes
@@ -40,8 +40,15 @@ class Log:
     files: Sequence[ListedFile]
 
 
-def load(log: Log, warehouse: Warehouse, settings: Settings, run: RunContext, processes: int, report: Report) -> dict[str, dict[str, int]]:
-    """Load the log into a warehouse on the local file system in which nothing is yet; returns the counts of batch_manifest by query.
+class Loaded(NamedTuple):
+    """What a load did: the counts of batch_manifest by query, and how many files grew meanwhile."""
+
+    books: dict[str, dict[str, int]]
+    grown_files: int
+
+
+def load(log: Log, warehouse: Warehouse, settings: Settings, run: RunContext, processes: int, report: Report) -> Loaded:
+    """Load the log into a warehouse on the local file system in which nothing is yet.
 
     Raises BadWarehouse for a file that cannot be read, BrokenProcessPool if one of the processes is killed.
     """
@@ -56,11 +63,13 @@ def load(log: Log, warehouse: Warehouse, settings: Settings, run: RunContext, pr
         )
         packets = packets_in([f"{folder}/{file.path}" for file in ingested.files])
         lanes = begin_lanes(workers, packets, ingested.tombstones, lane_settings(settings))
-        read = write_ingested(warehouse, ingested, log.files, run, loaded_id(INGEST, run.run_id))  # while the processes fold
+        grown = grown_files(log.files)
+        read = write_ingested(warehouse, ingested, log.files, grown, run, loaded_id(INGEST, run.run_id))  # while the processes fold
         outcomes = _results(lanes, lambda done: report(f"computing: {done} of {len(lanes)} brokers"))
     report("writing tables")
     packets_of_all = [packet for lane in outcomes for packet in lane]
-    return {INGEST: read, LANES: write_outcomes(warehouse, packets_of_all, run, loaded_id(LANES, run.run_id))}
+    computed = write_outcomes(warehouse, packets_of_all, run, loaded_id(LANES, run.run_id))
+    return Loaded({INGEST: read, LANES: computed}, len(grown))
 
 
 def _results(futures: Sequence[Future[_Result]], report: Callable[[int], None]) -> list[_Result]:

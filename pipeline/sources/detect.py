@@ -1,6 +1,5 @@
 """Which kind of source `--events` is."""
 
-import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -16,9 +15,8 @@ from pipeline.sources.delta_table import DeltaTableSource
 from pipeline.sources.jsonl_files import JsonlFiles
 from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
 from pipeline.sources.kafka_topic import KafkaTopic
-from pipeline.sources.listed_files import files_here, local_path
 from pipeline.sources.parquet_files import ParquetFiles
-from pipeline.sources.place import Files, Place, find_place
+from pipeline.sources.place import Files, Place, find_place, paths_here
 from pipeline.sources.source import Source
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.local_files import LocalFiles
@@ -104,11 +102,10 @@ def _is_delta(spark: SparkSession, events: str) -> bool:
 
 
 def _has_parquet(spark: SparkSession, place: Place) -> bool:
-    if place.local and os.path.isdir(local_path(place.begin)):
-        # A job of Spark for a look into a folder would delay the job's start by a second.
+    if place.local:  # a job of Spark for a look into a folder would delay the job's start by a second
         return _is_parquet_here(place)
     return not place.listing(spark).where(F.lower("file").endswith(parquet_files.SUFFIXES[0])).isEmpty()
 
 
 def _is_parquet_here(place: Place) -> bool:
-    return any(file.path.endswith(parquet_files.SUFFIXES[0]) for file in files_here(place))
+    return any(path.endswith(parquet_files.SUFFIXES[0]) for path in paths_here(place))

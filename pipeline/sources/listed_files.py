@@ -7,7 +7,6 @@ value of sixty columns into a row and out again.
 import heapq
 import json
 import os
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +16,7 @@ from pyspark.sql import functions as F
 
 from pipeline.parse.line import ParseLimits
 from pipeline.sources.named import TaskNames
-from pipeline.sources.place import LISTED, MAY_BE_GONE, Place, files_below
+from pipeline.sources.place import LISTED, MAY_BE_GONE, Place, paths_here
 from pipeline.sources.source import Batches, FirstListed, InTask, PlannedFiles, RowReader, task_of
 
 #: Spark's file source ignores files that are older than this against the newest one seen; an archive's files are months apart.
@@ -78,9 +77,8 @@ def listed_stream(spark: SparkSession, place: Place, max_files: int, columns: Se
 
 def files_here(place: Place) -> Iterator[ListedFile]:
     """The wanted files of a local place that lie there now, in the order of their paths. Empty files are left out, as Spark leaves them."""
-    begin = local_path(place.begin)
-    for path in sorted(files_below(begin)) if os.path.isdir(begin) else [begin]:
-        if re.match(place.wanted, f"file:{path}") and (length := os.stat(path).st_size):
+    for path in sorted(paths_here(place)):
+        if length := os.stat(path).st_size:
             yield ListedFile(f"file:{path}", length)
 
 

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from glob import escape, iglob
 from typing import Protocol
 
 from pyspark.errors import AnalysisException
@@ -40,13 +41,14 @@ class Files(Protocol):
 class Place:
     """`load`: path or Hadoop glob for Spark, read recursively. `wanted`: regular expression over a file's whole path (`file:/a b/c`).
 
-    `begin`: URI of the file or folder that has all wanted files in it. `local`: the files can be opened by their path on every machine
-    that runs tasks.
+    `begin`: URI of the file or folder that has all wanted files in it, `glob`: what Hadoop expands below it, empty if nothing.
+    `local`: the files can be opened by their path on every machine that runs tasks.
     """
 
     load: str
     wanted: str
     begin: str
+    glob: str
     local: bool
 
     def listing(self, spark: SparkSession) -> DataFrame:
@@ -69,8 +71,26 @@ class Place:
             raise vanished(wanted.path)
 
 
-def files_below(folder: str) -> Iterator[str]:
-    """Paths of the files in a local folder and below that Spark would list: no part of them is hidden."""
+def paths_here(place: Place) -> Iterator[str]:
+    """Paths of the wanted files of a local place, as Spark would list them, in any order."""
+    begin = "/" + place.begin.removeprefix("file:").lstrip("/")
+    # Hadoop expands a glob before anything is listed: what it names may be hidden, what lies below may not.
+    named = {path for one in _alternatives(place.glob) for path in iglob(f"{escape(begin)}/{one}", include_hidden=True)}
+    for path in named if place.glob else {begin}:
+        found = _files_below(path) if os.path.isdir(path) else [path] if not _is_hidden(os.path.basename(path)) else []
+        yield from (file for file in found if re.match(place.wanted, f"file:{file}"))
+
+
+def _alternatives(glob: str) -> list[str]:
+    """A glob of Hadoop as globs of Python, which know no braces."""
+    braces = re.search(r"\{([^{}]*)\}", glob)
+    if braces is None:
+        return [glob.replace("[^", "[!")]
+    return [whole for one in braces[1].split(",") for whole in _alternatives(glob[: braces.start()] + one + glob[braces.end() :])]
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    """Paths of the files in a local folder and below that Spark would list: no part of them is hidden. Links are followed."""
     for parent, folders, names in os.walk(folder, followlinks=True):
         folders[:] = [name for name in folders if not _is_hidden(name)]
         yield from (os.path.join(parent, name) for name in names if not _is_hidden(name))
@@ -99,7 +119,7 @@ def find_place(files: Files, events: str, suffixes: tuple[str, ...]) -> Place:
     if files.exists(events):
         whole = files.absolute(events)
         below = f"/.*{ending}" if files.is_folder(events) else ""
-        return Place(_escaped(events), f"^{_quoted(whole.rstrip('/'))}{below}$", whole, _is_local(whole))
+        return Place(_escaped(events), f"^{_quoted(whole.rstrip('/'))}{below}$", whole, "", _is_local(whole))
     if not is_glob(events):
         raise BadConfig(
             f"--events {events}: there is no such file or folder; name an existing one, or a glob such as '{events}/**/*.jsonl'"
@@ -108,10 +128,10 @@ def find_place(files: Files, events: str, suffixes: tuple[str, ...]) -> Place:
     whole = files.absolute(folder)
     wanted = f"^{_quoted(whole.rstrip('/'))}/{_translated(glob)}(?:/.*{ending})?$"
     if "**" not in glob:
-        return Place(f"{_escaped(folder.rstrip('/'))}/{glob}", wanted, whole, _is_local(whole))
+        return Place(f"{_escaped(folder.rstrip('/'))}/{glob}", wanted, whole, glob, _is_local(whole))
     if not files.exists(folder):
         raise BadConfig(f"--events {events}: the folder {folder} before the first wildcard does not exist")
-    return Place(_escaped(folder), wanted, whole, _is_local(whole))
+    return Place(_escaped(folder), wanted, whole, "", _is_local(whole))
 
 
 def _is_local(whole: str) -> bool:

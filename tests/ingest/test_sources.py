@@ -27,7 +27,7 @@ from pipeline.sources.jsonl_files import KIND, JsonlFiles, Prefix
 from pipeline.sources.listed_files import ListedFile, files_here, local_path, share_out
 from pipeline.sources.named import TaskNames
 from pipeline.sources.parquet_files import ParquetFiles
-from pipeline.sources.place import LISTED, Place, find_place
+from pipeline.sources.place import LISTED, find_place
 from pipeline.sources.rows import EVENT, SUMMARY
 from pipeline.sources.source import AS_ROWS
 from pipeline.warehouse.files import WarehouseFiles
@@ -123,7 +123,7 @@ def test_files_that_spark_hands_over_give_the_rows_of_files_that_are_opened(spar
     listed = spark.read.format("binaryFile").schema(LISTED).load(str(CAPTURE))
     rows = []
     for local in (True, False):
-        source = JsonlFiles(Place(place.load, place.wanted, place.begin, local), 1, ParseLimits())
+        source = JsonlFiles(replace(place, local=local), 1, ParseLimits())
         read = source.reader(listed, list, lambda text: text)
         assert read is not None
         rows.append([row.asDict(recursive=True) for row in read(None, AS_ROWS).collect()])
@@ -134,22 +134,30 @@ def test_files_that_spark_hands_over_give_the_rows_of_files_that_are_opened(spar
 @pytest.mark.parametrize(
     ("glob", "taken"),
     [
-        ("**/*.jsonl", {"a.jsonl", "x/b.jsonl", "x/y/c.jsonl"}),
+        ("**/*.jsonl", {"a.jsonl", "x/b.jsonl", "x/y/c.jsonl", "linked/e.jsonl"}),
         ("x/**", {"x/b.jsonl", "x/y/c.jsonl", "x/y/n.txt"}),
         ("*/b.jsonl", {"x/b.jsonl"}),
         ("x*", {"x/b.jsonl", "x/y/c.jsonl"}),
         ("**/{a,c}.jsonl", {"a.jsonl", "x/y/c.jsonl"}),
-        ("**/[!ab].jsonl", {"x/y/c.jsonl"}),
+        ("**/[!abe].jsonl", {"x/y/c.jsonl"}),
         ("?.jsonl", {"a.jsonl"}),
-        ("", {"a.jsonl", "x/b.jsonl", "x/y/c.jsonl"}),
+        ("", {"a.jsonl", "x/b.jsonl", "x/y/c.jsonl", "linked/e.jsonl"}),
         ("nothing*", set()),
+        ("*/*.jsonl", {"x/b.jsonl", "_h/d.jsonl", ".h/d.jsonl", "linked/e.jsonl"}),
+        ("_h", {"_h/d.jsonl"}),
+        ("_*", {"_h/d.jsonl"}),
+        ("[^x]*/{d,e}.jsonl", {"_h/d.jsonl", ".h/d.jsonl", "linked/e.jsonl"}),
+        ("{x/{b,n},x/y/c,l*/e}.jsonl", {"x/b.jsonl", "x/y/c.jsonl", "linked/e.jsonl"}),
+        ("linked", {"linked/e.jsonl"}),
     ],
 )
 def test_globs(spark: SparkSession, tmp_path: Path, glob: str, taken: set[str]) -> None:
     root = tmp_path / "r [1] (a+b) %41"
-    for name in ("a.jsonl", "x/b.jsonl", "x/y/c.jsonl", "x/y/n.txt"):
+    hidden = ("_h/d.jsonl", ".h/d.jsonl", "_h/.g/f.jsonl", "x/.b.jsonl")
+    for name in ("a.jsonl", "x/b.jsonl", "x/y/c.jsonl", "x/y/n.txt", *hidden, "../elsewhere/e.jsonl"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("{}\n")
+    (root / "linked").symlink_to(root / "../elsewhere")
     place = find_place(WarehouseFiles(spark), f"{root}/{glob}", (".jsonl",))
     assert {row.file.removeprefix(f"file:{root}/") for row in place.listing(spark).collect()} == taken
     here = find_place(LocalFiles(), f"{root}/{glob}", (".jsonl",))

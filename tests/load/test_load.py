@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,11 @@ from lane_tables import tables_of
 from loaded import contents, load_into, tables_unlike
 from upkeep_log import capture
 
+from jobs.load import load_log
+from pipeline.load import parsed
 from pipeline.reading.room import ReadingRoom
+from pipeline.settings import load_settings
+from pipeline.sinks.append import NewFile
 from pipeline.sources import listed_files
 from pipeline.warehouse.layout import Warehouse
 
@@ -87,6 +93,21 @@ def test_how_the_log_lies_in_files_does_not_matter(
 def other_files(warehouse: Path) -> int:
     """Files of bronze."""
     return len({path.name for path in (warehouse / "dispatch_events").rglob("*.parquet")})
+
+
+def test_whoever_waits_hears_how_far_it_is(logs: dict[str, list[dict[str, Any]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    close = parsed.TaskFiles.close
+
+    def closed_late(files: parsed.TaskFiles) -> Iterator[NewFile]:
+        time.sleep(1.5)  # the empty tables are made by then
+        return close(files)
+
+    monkeypatch.setattr(parsed.TaskFiles, "close", closed_late)
+    monkeypatch.setattr("pipeline.load.load.REPORTED_EVERY_S", 0.01)
+    write_events(logs["p1_batches"], tmp_path / "events" / "a.jsonl.gz")
+    said: list[str] = []
+    load_log(str(tmp_path / "events"), tmp_path / "warehouse", load_settings(None, [], {}), 2, said.append)
+    assert f"reading: {len(logs['p1_batches']):,} events, 0 of 1 shares of files" in said
 
 
 def test_settings_are_those_of_the_job(logs: dict[str, list[dict[str, Any]]], tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from upkeep_log import capture
 from jobs import load as load_command
 from jobs.cli import main
 from pipeline.load import ingest, parsed
+from pipeline.warehouse.layout import Warehouse
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,7 +82,9 @@ def test_a_file_that_is_no_parquet_is_named_and_nothing_is_left(tmp_path: Path, 
     assert [path.name for path in tmp_path.iterdir()] == ["events"]
 
 
-def test_a_file_that_grows_meanwhile_is_read_as_it_was_listed(events: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_grows_meanwhile_is_read_as_it_was_listed_and_reported(
+    events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = events / "b.jsonl"
     write_events(capture("f_limit_above_need"), log)
     text = log.read_text()
@@ -92,7 +95,9 @@ def test_a_file_that_grows_meanwhile_is_read_as_it_was_listed(events: Path, tmp_
         return begin(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr("pipeline.load.load.begin_parsing", grow_and_begin)
-    grown = load_into(events, tmp_path / "grown")
+    assert main(["load", "--events", str(events), "--warehouse", str(tmp_path / "grown")]) == 0
+    assert "WARNING: 1 files grew after they were read" in capsys.readouterr().out
+    grown = Warehouse(f"file:{tmp_path / 'grown'}")
     monkeypatch.undo()
     log.write_text(text)
     assert tables_unlike(grown, load_into(events, tmp_path / "whole")) == ["ingest_files"]

@@ -1,5 +1,6 @@
 """What Spark's commands make of a warehouse that was loaded: they look after it, and never go on from it."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from jobs.cli import main
 from jobs.stream import run_stream
 from pipeline.faults import BadWarehouse
 from pipeline.settings import load_settings
+from pipeline.sources import listed_files
 from pipeline.warehouse.layout import Warehouse
 
 
@@ -22,7 +24,7 @@ from pipeline.warehouse.layout import Warehouse
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log around midnight, in two files."""
     folder = tmp_path_factory.mktemp("log") / "events"
-    events = around_midnight(capture("p1_batches"))
+    events = around_midnight(capture("p1_batches"), share=0.8)
     write_events(events[:300], folder / "1.jsonl")
     write_events(events[300:], folder / "2.jsonl.gz")
     return folder
@@ -30,8 +32,10 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def loaded(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """The log, loaded. Tests may only look after it."""
-    return load_into(log, tmp_path_factory.mktemp("loaded") / "warehouse")
+    """The log, loaded by two processes, which both wrote events of the first date. Tests may only look after it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(listed_files, "_SMALL_TASK_BYTES", 1_000)
+        return load_into(log, tmp_path_factory.mktemp("loaded") / "warehouse")
 
 
 def test_tables_are_those_of_the_streaming_job(spark: SparkSession, log: Path, loaded: Warehouse, warehouse: Warehouse) -> None:
@@ -48,8 +52,11 @@ def test_laws_hold_and_a_backfill_finds_every_row_as_it_is(spark: SparkSession, 
 
 
 def test_maintain_looks_after_it(spark: SparkSession, loaded: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["maintain", "--warehouse", loaded.root]) == 0
-    assert "dates before" in capsys.readouterr().out
+    assert main(["maintain", "--warehouse", loaded.root, "--format", "json"]) == 0
+    done = json.loads(capsys.readouterr().out.splitlines()[-1])
+    bronze = done["tables"]["dispatch_events"]
+    assert (len(bronze["merged_dates"]), bronze["merged_files"], bronze["into_files"]) == (1, 2, 1)
+    assert bronze["merged_dates"][0] < done["first_open_date"]
 
 
 @pytest.mark.parametrize("arguments", [["rebuild", "lanes", "--yes"], ["quarantine", "replay"]])
