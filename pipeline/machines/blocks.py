@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline.machines.array import Array
-from pipeline.machines.compiled import compiled, compiled_part
+from pipeline.machines.compiled import allocating_part, compiled, compiled_part
 from pipeline.machines.records import Records, empty_rows, put_rows, record, with_capacity
 from pipeline.machines.segments import BEGIN, CAPACITY, DROPPED, USED, drop_first, first_row, has_spare, insert_row, places_of, with_spare
 from pipeline.machines.segments import clear as clear_segment
@@ -185,7 +185,7 @@ def clear(segment: Array, blocks: Blocks) -> None:
     clear_segment(segment)
 
 
-@compiled_part
+@allocating_part
 def copied(segment: Array, blocks: Blocks) -> Records:
     """The rows of one list, one after the other."""
     begin, used = first_row(segment), segment[USED]

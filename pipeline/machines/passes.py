@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline.machines.array import Array
-from pipeline.machines.compiled import compiled
+from pipeline.machines.compiled import compiled, compiled_allocating
 from pipeline.machines.integers import INT64_MIN
 from schemas.events import CODES, TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN
@@ -91,7 +91,7 @@ def until_next_window(rows: Array, start: int, time_us: int, window_us: int) -> 
     return rows.shape[0], window, time, tombstones
 
 
-@compiled
+@compiled_allocating
 def rows_of_columns(columns: Array, stepped: Array) -> Array:
     """int64 [n, columns] of int64 [columns, n]; a column that `stepped` names (its position) holds steps, and is summed up.
 

@@ -16,7 +16,7 @@ REASONS = {
         "cause/around", "cause/charging", "cause/reads", "cause/verdict", "cause/waiting", "cause/waking",
     ),
     "It names types or calls what is tested, and decides nothing": ("array", "outcome", "packages", "channel/reach", "channel/transitions"),
-    "All tests run through it: numba, uncompiled too, and the model": ("compiled", "model", "warm_up"),
+    "All tests run through it: the model, and how it is warmed up": ("model", "warm_up"),
     "It is rendered, and the rendering is tested": ("fold",),
 }  # fmt: skip
 LISTED = {name for names in REASONS.values() for name in names}

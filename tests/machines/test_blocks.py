@@ -10,7 +10,7 @@ from suite.examples import examples
 from pipeline.machines import blocks
 from pipeline.machines.array import Array
 from pipeline.machines.blocks import BLOCK, MOVES, Blocks
-from pipeline.machines.compiled import compiled
+from pipeline.machines.compiled import compiled, compiled_allocating
 from pipeline.machines.records import empty_rows, record
 from pipeline.machines.segments import BEGIN, CAPACITY, DROPPED, SEGMENT, USED
 
@@ -36,7 +36,7 @@ def drop(segments: Array, which: int, lists: Blocks, ledger: int, entry: int) ->
         blocks.drop_before(segments[which], lists, block, row)
 
 
-@compiled
+@compiled_allocating
 def walked(segments: Array, which: int, lists: Blocks, most: int) -> Array:
     keys, count = np.empty((most, 2), dtype=np.int64), 0
     block, row = blocks.following(segments[which], lists, -1, -1)

@@ -9,7 +9,7 @@ from pipeline.machines import blocks
 from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker import deleted as laws
 from pipeline.machines.broker.layout import BITS, CURSOR_ROW, WORD_ROW
-from pipeline.machines.compiled import compiled
+from pipeline.machines.compiled import compiled, compiled_allocating
 from pipeline.machines.records import Record, Records, empty_rows
 from pipeline.machines.segments import USED
 
@@ -36,7 +36,7 @@ def run_from(cursor: Record, words: Blocks, ledger: int, entry: int, entries: in
     return laws.deleted_run(cursor, words, ledger, entry, entries)
 
 
-@compiled
+@compiled_allocating
 def bits_of(numbers: np.ndarray) -> np.ndarray:
     counts = np.empty_like(numbers)
     for k in range(numbers.size):

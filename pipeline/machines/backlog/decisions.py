@@ -62,7 +62,8 @@ def begin_check(broker: Any, backlog: Any, counts: Record, t: int, now_us: int, 
 @compiled_part
 def would_evict(broker: Any, backlog: Any, counts: Record, t: int, c: int, ledger: int, entry: int, now_us: int) -> bool:
     """Whether a check at this moment would evict, and move cursor `c` at least to (`ledger`, `entry`); decides nothing."""
-    topic, check = broker.topics[t], backlog.topic_checks[t : t + 1].copy()[0]
+    topic, check = broker.topics[t], backlog.trial[0]
+    backlog.trial[0] = backlog.topic_checks[t]
     if topic.alive == 0:
         return False
     if not update_oldest(check, broker, t):

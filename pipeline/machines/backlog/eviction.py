@@ -16,7 +16,7 @@ from pipeline.machines.broker.heap import moved, slowest
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.broker.ledgers import find_ledger, first_entries_before, lower_bound, place_of, row_of_place, size_behind
 from pipeline.machines.broker.marks import newest_before
-from pipeline.machines.compiled import compiled_part
+from pipeline.machines.compiled import allocating_part, compiled_part
 from pipeline.machines.records import Record, Records
 from pipeline.machines.segments import USED, first_row
 
@@ -25,7 +25,7 @@ TRUNCATES_4_0, FIRST_4_1, TRUNCATES_4_2 = 4_000_011, 4_001_000, 4_002_002
 MS_PER_S = 1000
 
 
-@compiled_part
+@allocating_part
 def plan_eviction(broker: Any, backlog: Any, t: int, decision: int, now_ms: int) -> None:
     """Fill the plan columns of the topic and its cursors. Positions and the heap are left as they were."""
     c = broker.topics[t].first_cursor
@@ -110,7 +110,7 @@ def _evicts_nothing(topic: Record, settings: Record) -> bool:
     return 0 < settings.version < FIRST_4_1 and precise_target_s(topic) == 0
 
 
-@compiled_part
+@allocating_part
 def _persisted_positions(cursors: Records, heap: Records) -> Array:
     """Of the cursors of a heap: int64 [n, 2]."""
     positions = np.empty((heap.shape[0], 2), dtype=np.int64)

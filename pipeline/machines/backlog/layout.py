@@ -97,6 +97,7 @@ def _numbers(names: tuple[str, ...]) -> tuple[str, ...]:
 
 STORES: tuple[Store, ...] = (
     Single("checking", CHECKING_ROW),
+    Single("trial", CHECK_ROW, kept=False),  # of a check that is not made
     Beside("topic_checks", "check", CHECK_ROW, of="topics"),
     Beside("pending_decisions", "pending", PENDING_ROW, of="topics"),
     Beside("cursor_moves", "move", MOVE_ROW, of="subscriptions"),

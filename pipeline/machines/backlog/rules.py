@@ -18,7 +18,7 @@ from pipeline.machines.backlog.layout import BUCKETS, BY_INTERVAL, BY_LOG, NO_CH
 from pipeline.machines.backlog.oldest import update_oldest
 from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.cursors import is_acknowledged_up_to
-from pipeline.machines.compiled import compiled_part
+from pipeline.machines.compiled import compiled_part, inlined_part
 from pipeline.machines.records import Record, Records
 
 #: Events that may report as many rows as their topic has subscriptions.
@@ -59,7 +59,7 @@ def on_new_topic(topic_checks: Records, t: int) -> None:
     topic_checks[t] = NO_CHECK[0]
 
 
-@compiled_part
+@inlined_part
 def on_publish(check: Record, event: Array) -> None:
     """Something waits, perhaps for the first time."""
     note_published(check, event[fields.NS])

@@ -9,7 +9,7 @@ So traffic at an even rate needs few marks however long it is retained, and a ma
 import numpy as np
 
 from pipeline.machines.blocks import Blocks, copied, drop_before, following, last_at_or_before, put_behind, write_back
-from pipeline.machines.compiled import compiled, compiled_part
+from pipeline.machines.compiled import allocating_part, compiled, compiled_part
 from pipeline.machines.integers import add
 from pipeline.machines.records import Record, Records
 from pipeline.machines.segments import USED, first_row
@@ -72,7 +72,7 @@ def mark_entry(topic: Record, marks: Blocks, ledger: int, entry: int, msgs: int,
     topic.mark_count += 1
 
 
-@compiled_part
+@allocating_part
 def _coarsen(topic: Record, marks: Blocks) -> None:
     """Put marks along lines together until a quarter of MOST_MARKS is free."""
     rows = copied(topic.marks, marks)

@@ -17,7 +17,7 @@ from pipeline.machines.broker.limiter import apply_dispatch_rate, follow_average
 from pipeline.machines.broker.marks import forget_marks, mark_entry
 from pipeline.machines.broker.readings import count_consumer, meet_reading, move_reading, open_reading, read_up_to
 from pipeline.machines.broker.topics import is_load_seen, load_topic, meet_topic, set_quota, unload_topic
-from pipeline.machines.compiled import compiled_part
+from pipeline.machines.compiled import compiled_part, inlined_part
 from pipeline.machines.index import EMPTY, find
 from pipeline.machines.integers import add
 from pipeline.machines.records import Record, Records
@@ -142,7 +142,7 @@ def on_ledger_trim(broker: Any, t: int, event: Array) -> None:
     forget_marks(topic, broker.marks, ledgers[first_row(topic.ledgers)].ledger if topic.ledgers[USED] > 0 else ledger + 1)
 
 
-@compiled_part
+@inlined_part
 def on_publish(topic: Record, ledgers: Records, ledgers_ends: Array, marks: Blocks, event: Array) -> None:
     """An entry was persisted."""
     meet_topic(topic)
@@ -278,14 +278,14 @@ def on_consumer_close(
         detach(Links(connections, topics, subscriptions, attachments, endpoints), CONSUMING, e)
 
 
-@compiled_part
+@inlined_part
 def on_read(topic: Record, reading: Record, dispatcher: Record, subscription: Record, settings: Record, event: Array) -> None:
     """The read limits were evaluated: who reads is there."""
     meet_reading(reading, topic)
     ensure_open(dispatcher, subscription, settings, event[fields.TS])
 
 
-@compiled_part
+@inlined_part
 def on_dispatch(
     topic: Record, reading: Record, cursor: Record, dispatcher: Record, subscription: Record, settings: Record, event: Array
 ) -> None:
@@ -296,7 +296,7 @@ def on_dispatch(
     deliver(cursor, event[fields.ENTRIES], event[fields.MSGS])
 
 
-@compiled_part
+@inlined_part
 def on_ack(cursor: Record, words: Blocks, event: Array) -> None:
     """An acknowledged position. A part of a batch leaves its entry where it is."""
     if fields.has(event, fields.BATCH_INDEX):

@@ -7,7 +7,7 @@ from pipeline.machines.channel.stretches import end
 from pipeline.machines.channel.timers import due_of, estimated_ts, is_any_due, remove_first, set_timer
 from pipeline.machines.channel.trackers import unmark, unmark_modelled
 from pipeline.machines.channel.transitions import COOLDOWN_CLOSED, COOLDOWN_OVER, COOLDOWN_TIMER, Cause, note_transition
-from pipeline.machines.compiled import compiled_part
+from pipeline.machines.compiled import allocating_part, compiled_part
 
 
 @compiled_part
@@ -21,7 +21,7 @@ def fire_due(every: AllChannels, until_ns: int, seq: int) -> None:
         _fire(every, c, kind, seq)
 
 
-@compiled_part
+@allocating_part
 def fire_before_border(every: AllChannels, border_us: int, until_ns: int, seq: int) -> None:
     """Of the timers that are due by `until_ns`, fire those whose time is before the border on the wall clock."""
     if every.clock.next_due_ns > until_ns:

@@ -9,7 +9,7 @@ from pipeline.machines import fields
 from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import BROKER, BYTES, DIMENSION_COUNT, LEVEL_COUNT, MSG, NONE, TOPIC
 from pipeline.machines.broker.limiter import UNLIMITED, ask, balance, charged_after, clock_step_tolerance, look, set_balance
-from pipeline.machines.compiled import compiled_part
+from pipeline.machines.compiled import compiled_part, inlined_part
 from pipeline.machines.integers import narrow_to_int32
 from pipeline.machines.records import Record
 from pipeline.machines.throttle.blocked import charge_blocked_time
@@ -56,7 +56,7 @@ def of_level(three: Three, level: int) -> Any:
     return three.subscription
 
 
-@compiled_part
+@inlined_part
 def evaluate_read(throttling: Record, waiting: Waiting, limiters: Three, uses: Three, working: Record, event: Array) -> None:
     """One evaluation of the read limits: both walks, counters, comparison, blocked time, binding or nominal."""
     answers, present, lowered = working.answers, working.present, working.lowered

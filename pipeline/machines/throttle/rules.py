@@ -7,7 +7,7 @@ from pipeline.machines.array import Array
 from pipeline.machines.broker.attachments import is_unwritable
 from pipeline.machines.broker.layout import BROKER, DIMENSION_COUNT, LEVEL_COUNT, MSG, NONE, TOPIC
 from pipeline.machines.broker.limiter import balance, consume
-from pipeline.machines.compiled import compiled_part
+from pipeline.machines.compiled import compiled_part, inlined_part
 from pipeline.machines.integers import add
 from pipeline.machines.records import Record, Records
 from pipeline.machines.throttle.closing import close_dispatcher, close_topic
@@ -89,7 +89,7 @@ def before_read(
         throttling.reads_by_unwritable_channel += 1
 
 
-@compiled_part
+@inlined_part
 def on_read(
     topic: Record,
     reading: Record,
@@ -111,7 +111,7 @@ def on_read(
     evaluate_read(throttling, waiting, limiters, uses, working, event)
 
 
-@compiled_part
+@inlined_part
 def on_dispatch(
     dispatcher: Record,
     throttling: Record,

@@ -7,13 +7,13 @@ import numpy as np
 from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import DIMENSION_COUNT, NONE
 from pipeline.machines.broker.limiter import balance, settle
-from pipeline.machines.compiled import compiled
+from pipeline.machines.compiled import compiled, compiled_allocating
 from pipeline.machines.index import find
 from pipeline.machines.records import Record, Records
 from pipeline.machines.throttle.blocked import border_of_blocked_time, charge_blocked_time, note_waiting
 
 
-@compiled
+@compiled_allocating
 def pass_border(broker: Any, throttlings: Records, counts: Record, border_us: int, border_ns: int) -> Array:
     """Split blocked stretches at the border and note what waits there. Returns the subscriptions whose dispatchers need a row."""
     shown, count = np.empty(counts.subscriptions, dtype=np.int64), 0
@@ -34,7 +34,7 @@ def pass_border(broker: Any, throttlings: Records, counts: Record, border_us: in
     return shown[:count]
 
 
-@compiled
+@compiled_allocating
 def balances(limiters: Records, border_ns: int) -> Array:
     """Balance of both dimensions of each limiter at the border: int64 [n, 2].
 
