@@ -8,7 +8,7 @@ A rule is a compiled function of `RULES` with the event in its name: `before_<ev
 * `event`: the lane row. `t`, `s`, `c`: numbers of the event's topic, subscription, connection.
 * the name of a store's row (`topic`, `cursor`): that row of the event's topic, subscription or connection; of a Single its one row.
 * the name of a store (`ledgers`), of an arena's ends (`ledgers_ends`), of a family's index (`topics_index`). A pool is one argument.
-* the name of a package (`broker`): all its stores as one tuple. Every array in it costs a reference count, so rare events only.
+* the name of a package (`broker`): all its stores as one tuple. Every array in it is seven words on the stack, so rare events only.
 * `counts`: rows in use of every family and list.
 """
 

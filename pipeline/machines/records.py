@@ -4,7 +4,7 @@ Measured (2 M events, one rule of three fields on random rows): 3.7 ns an event 
 view, and records compile in 0.2 s where the others take 0.3 and 1.5. So rules read `topic.loaded`, not `topics[t, T_LOADED]`.
 
 Every field is int64, or a small array of them (`throttled[dimension, level]`). Handing a record to a compiled rule costs nothing,
-handing it an array costs a reference count. So rules take records where they can.
+handing it an array costs seven words on the stack. So rules take records where they can.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the rules of channels hand to each other: rows where they can, arrays where they must (a reference count each).
+"""What the rules of channels hand to each other: rows where they can, arrays where they must (seven words each).
 
 Compiled functions may take these, but not return them: numba returns no tuple with a row in it.
 """
