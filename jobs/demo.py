@@ -11,7 +11,9 @@ import json
 import os
 import shlex
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +134,7 @@ def report(warehouse: Any, shown_warehouse: str, capture: Path) -> int:
     say("\n" + backlogs)
     channels, different_pauses = channel_report(look, (capture / "otel.txt").read_text(encoding="utf-8"))
     say("\n" + channels)
-    say(where_to_look(warehouse.root, shown_warehouse, behind_most(look)))
+    say(where_to_look(warehouse.root, shown_warehouse, whom_to_explain(look, as_of_us)))
     return 1 if different or different_backlogs or different_pauses else 0
 
 
@@ -186,22 +188,28 @@ def _short(topic: str) -> str:
     return topic.removeprefix("persistent://")
 
 
-def behind_most(look: Any) -> tuple[str, str] | None:
-    """Topic and subscription of the first that is behind, as `why` has them; None if none is. Topics of Pulsar itself do not count."""
+def whom_to_explain(look: Any, as_of_us: int) -> list[str]:
+    """What `explain` is given: the first that is behind, as `why` has it. Topics of Pulsar itself do not count.
+
+    Once the broker has stopped nobody is behind any more. Then the one that was most, and a time before that. Nothing if nobody ever was.
+    """
     for row in look.rows("SELECT topic, subscription, status FROM why"):
         if row["status"] not in WELL and "/__" not in row["topic"]:
-            return row["topic"], row["subscription"]
-    return None
+            return [row["topic"], row["subscription"]]
+    for row in look.rows("SELECT topic, subscription FROM subscription_causes GROUP BY topic, subscription ORDER BY sum(entry_us) DESC"):
+        if "/__" not in row["topic"]:
+            return [row["topic"], row["subscription"], "--at", f"{datetime.fromtimestamp(as_of_us // 10**6, UTC):%Y-%m-%dT%H:%M:%SZ}"]
+    return []
 
 
-def where_to_look(root: str, shown: str, behind: tuple[str, str] | None) -> str:
+def where_to_look(root: str, shown: str, explained: Sequence[str]) -> str:
     """Where the tables are (`root`), and lines to try, with the warehouse as the user named it (`shown`); a test runs each of them.
 
-    `behind` is the topic and subscription to explain. An operator asks about them first, so queries come later.
+    `explained`: what `explain` is given, if anything. An operator asks about causes first, so queries come later.
     """
     lines = ["why --all"]
-    if behind is not None:
-        lines.append(shlex.join(["explain", *behind]))
+    if explained:
+        lines.append(shlex.join(["explain", *explained]))
     queries = (
         "SELECT topic, subscription, state, held_by, limit_rate, blocked_s, waiting_entries FROM throttled_now",
         "SELECT topic, quota_type, exceeded, breach_at, loses_first, others_losing FROM quota_risk",

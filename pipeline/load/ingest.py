@@ -166,5 +166,5 @@ def _file_rows(ingested: Ingested, listed: Sequence[ListedFile], grown: Sequence
             row["lines"] += summary["lines"]
             if summary["truncated"]:
                 row["fault"] = "truncated"
-    now = [rows[file.path] | {"bytes": file.length, "lines": 0, "fault": "grew"} for file in grown]
-    return [*rows.values(), *now]
+    again = [rows[file.path] | {"bytes": file.length, "lines": 0, "fault": "grew"} for file in grown]
+    return [*rows.values(), *again]

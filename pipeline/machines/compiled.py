@@ -39,7 +39,7 @@ def compiled(rule: Rule) -> Rule:
 
 
 def compiled_allocating(rule: Rule) -> Rule:
-    """The same, of a rule that makes arrays or returns one."""
+    """As `compiled`, of a rule that makes arrays or returns one."""
     return _compiled(rule, _nrt=True)
 
 
@@ -49,7 +49,7 @@ def compiled_part(rule: Rule) -> Rule:
 
 
 def inlined_part(rule: Rule) -> Rule:
-    """The same, put into its caller by LLVM: for rules of the most frequent events.
+    """As `compiled_part`, put into its caller by LLVM: for rules of the most frequent events.
 
     Each array that is handed to a rule is seven words on the stack, and a rule that looks at other subscriptions asks for ten.
     """
@@ -57,7 +57,7 @@ def inlined_part(rule: Rule) -> Rule:
 
 
 def allocating_part(rule: Rule) -> Rule:
-    """The same, of a rule that makes arrays or returns one: whoever it returns it to is one, too."""
+    """As `compiled_part`, of a rule that makes arrays or returns one: whoever it returns it to is one, too."""
     return _part(rule, _nrt=True)
 
 

@@ -1,6 +1,7 @@
 """What the demo prints: lines to try, each of which runs as printed, and who is behind while the broker runs."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from cause_rows import ORDERS
 
 from jobs.cli import main
-from jobs.demo import behind_most, where_to_look
+from jobs.demo import where_to_look, whom_to_explain
 from jobs.demo_live import Show
 from jobs.explain import BEHIND
 from pipeline.reading.room import ReadingRoom
@@ -18,11 +19,13 @@ from pipeline.warehouse.layout import Warehouse
 
 BILLING = (ORDERS, "billing")
 LINES = 5
+#: 2026-01-05, 03:03:00.5 UTC: the end of the newest window.
+AS_OF_US = 1_767_582_180_500_000
 
 
-def printed_lines(warehouse: Warehouse, behind: tuple[str, str] | None) -> list[list[str]]:
+def printed_lines(warehouse: Warehouse, explained: Sequence[str]) -> list[list[str]]:
     """The command lines as a shell splits them."""
-    said = where_to_look(warehouse.root, warehouse.root, behind)
+    said = where_to_look(warehouse.root, warehouse.root, explained)
     return [shlex.split(line) for line in said.splitlines() if "spark-submit.sh" in line]
 
 
@@ -34,18 +37,28 @@ def test_why_and_explain_come_before_queries_and_a_shell_understands_names_with_
 
 
 def test_the_one_to_explain_is_the_first_that_is_behind(room: ReadingRoom) -> None:
-    assert behind_most(room) == BILLING
+    assert whom_to_explain(room, AS_OF_US) == [*BILLING]
 
 
 def test_topics_of_pulsar_itself_are_not_explained_nor_subscriptions_that_are_well() -> None:
     def look(*rows: tuple[str, str, str]) -> Any:
         named = [dict(zip(("topic", "subscription", "status"), row, strict=True)) for row in rows]
-        return SimpleNamespace(rows=lambda _: named)
+        return SimpleNamespace(rows=lambda query: named if "status" in query else [])
 
     own, well = ("persistent://shop/eu/__change_events", "reader", "stuck"), (ORDERS, "export", "keeping up")
-    assert behind_most(look(own, well, (*BILLING, "held back"))) == BILLING
-    assert behind_most(look(own, well)) is None
-    assert [line[1] for line in printed_lines(Warehouse("/data"), None)] == ["why", "sql", "sql", "sql"]
+    assert whom_to_explain(look(own, well, (*BILLING, "held back")), AS_OF_US) == [*BILLING]
+    assert whom_to_explain(look(own, well), AS_OF_US) == []
+    assert [line[1] for line in printed_lines(Warehouse("/data"), [])] == ["why", "sql", "sql", "sql"]
+
+
+def test_once_the_broker_has_stopped_it_is_the_one_that_was_behind_most_and_explain_has_the_answer(
+    room: ReadingRoom, small_warehouse: Warehouse, capsys: pytest.CaptureFixture[Any]
+) -> None:
+    stopped: Any = SimpleNamespace(rows=lambda query: [] if "status" in query else room.rows(query))
+    explained = whom_to_explain(stopped, AS_OF_US)
+    assert explained == [*BILLING, "--at", "2026-01-05T03:03:00Z"]
+    assert main(printed_lines(small_warehouse, explained)[1][1:]) == BEHIND
+    assert capsys.readouterr().out.startswith(f"billing of {ORDERS} is behind by")
 
 
 @pytest.mark.parametrize("number", range(LINES))
