@@ -160,13 +160,21 @@ def test_whoever_ends_it_ends_its_processes_and_no_warehouse_appears(events: Pat
         assert job.stdout is not None
         assert any("waits" in line for line in iter(job.stdout.readline, ""))
         job.send_signal(number)
-        # The pipe ends with the last process that has it.
-        job.stdout.read()
-        assert job.wait() != 0
+        # The pipe ends with the last process that has it: long before that one has waited enough.
+        job.communicate(timeout=60)
+        assert job.returncode != 0
     left = [path.name for path in tmp_path.iterdir() if path.name != "events"]
     assert len(left) == (1 if number == signal.SIGKILL else 0)
     load_into(events, place)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["events", "w"]
+
+
+def test_it_begins_without_pandas_and_so_does_a_command_that_reads(events: Path, tmp_path: Path) -> None:
+    for words in (["load", "--events", str(events)], ["why", "--all"]):
+        command = [sys.executable, "-X", "importtime", "-m", "jobs", *words, "--warehouse", str(tmp_path / "w")]
+        imported = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stderr
+        assert "jobs.cli" in imported
+        assert "pandas.core" not in imported
 
 
 def test_every_run_is_in_the_ledger_with_its_settings(events: Path, tmp_path: Path) -> None:
