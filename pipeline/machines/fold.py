@@ -22,6 +22,7 @@ from pipeline.machines.policy import rules as policy_rules
 from pipeline.machines.records import Record
 from pipeline.machines.segments import has_spare
 from pipeline.machines.throttle import rules as throttle_rules
+from pipeline.machines.traits import bits_by_code
 from schemas.events import CODES, TOMBSTONE_CODE
 
 PUBLISH = CODES["publish"]
@@ -63,51 +64,58 @@ READ_DONE = CODES["read_done"]
 POLICY_SET = CODES["policy_set"]
 PUBLISH_RATE = CODES["publish_rate"]
 TOMBSTONE = TOMBSTONE_CODE
-RULED = (
-    ACK,
-    BACKLOG_QUOTA,
-    BROKER_START,
-    CONN_CLOSE,
-    CONN_OPEN,
-    CONSUMER_BLOCKED,
-    CONSUMER_CLOSE,
-    CONSUMER_OPEN,
-    CURSOR_CLOSE,
-    CURSOR_OPEN,
-    DELAYED,
-    DISPATCH,
-    DISPATCHER_CLOSE,
-    DISPATCHER_OPEN,
-    DISPATCH_RATE,
-    FLOW,
-    HEARTBEAT,
-    LEDGER_CLOSE,
-    LEDGER_OPEN,
-    LEDGER_TRIM,
-    MARK_DELETE,
-    POLICY_SET,
-    PRODUCER_CLOSE,
-    PRODUCER_OPEN,
-    PUBLISH,
-    PUBLISH_RATE,
-    QUOTA_CHECK,
-    QUOTA_EXCEEDED,
-    QUOTA_ROUND,
-    READ,
-    READ_DONE,
-    REDELIVER,
-    REQUEST,
-    SETTING,
-    THROTTLE,
-    TOMBSTONE,
-    TOPIC_LOAD,
-    TOPIC_UNLOAD,
-    WRITABILITY,
+RULED, ENDING, EMITTING, MEETING, CONNECTED = 1, 2, 4, 8, 16
+#: What is so of an event of each code. Comparing the code with thirty others took up to a tenth of the fold's time.
+TRAITS = bits_by_code(
+    (
+        RULED,
+        (
+            ACK,
+            BACKLOG_QUOTA,
+            BROKER_START,
+            CONN_CLOSE,
+            CONN_OPEN,
+            CONSUMER_BLOCKED,
+            CONSUMER_CLOSE,
+            CONSUMER_OPEN,
+            CURSOR_CLOSE,
+            CURSOR_OPEN,
+            DELAYED,
+            DISPATCH,
+            DISPATCHER_CLOSE,
+            DISPATCHER_OPEN,
+            DISPATCH_RATE,
+            FLOW,
+            HEARTBEAT,
+            LEDGER_CLOSE,
+            LEDGER_OPEN,
+            LEDGER_TRIM,
+            MARK_DELETE,
+            POLICY_SET,
+            PRODUCER_CLOSE,
+            PRODUCER_OPEN,
+            PUBLISH,
+            PUBLISH_RATE,
+            QUOTA_CHECK,
+            QUOTA_EXCEEDED,
+            QUOTA_ROUND,
+            READ,
+            READ_DONE,
+            REDELIVER,
+            REQUEST,
+            SETTING,
+            THROTTLE,
+            TOMBSTONE,
+            TOPIC_LOAD,
+            TOPIC_UNLOAD,
+            WRITABILITY,
+        ),
+    ),
+    (ENDING, (DISPATCHER_CLOSE, DISPATCHER_OPEN, MARK_DELETE, QUOTA_CHECK, QUOTA_EXCEEDED, TOPIC_LOAD, TOPIC_UNLOAD)),
+    (EMITTING, (BACKLOG_QUOTA, CONN_CLOSE, CONN_OPEN, DISPATCH_RATE, HEARTBEAT, REQUEST, THROTTLE, WRITABILITY)),
+    (MEETING, (ACK, CONSUMER_CLOSE, CONSUMER_OPEN, CURSOR_CLOSE, DISPATCH, MARK_DELETE)),
+    (CONNECTED, (CONN_CLOSE, CONN_OPEN, CONSUMER_CLOSE, CONSUMER_OPEN, PRODUCER_CLOSE, PRODUCER_OPEN, REQUEST, THROTTLE, WRITABILITY)),
 )
-ENDING = (DISPATCHER_CLOSE, DISPATCHER_OPEN, MARK_DELETE, QUOTA_CHECK, QUOTA_EXCEEDED, TOPIC_LOAD, TOPIC_UNLOAD)
-EMITTING = (BACKLOG_QUOTA, CONN_CLOSE, CONN_OPEN, DISPATCH_RATE, HEARTBEAT, REQUEST, THROTTLE, WRITABILITY)
-MEETING = (ACK, CONSUMER_CLOSE, CONSUMER_OPEN, CURSOR_CLOSE, DISPATCH, MARK_DELETE)
-CONNECTED = (CONN_CLOSE, CONN_OPEN, CONSUMER_CLOSE, CONSUMER_OPEN, PRODUCER_CLOSE, PRODUCER_OPEN, REQUEST, THROTTLE, WRITABILITY)
 
 
 @compiled
@@ -267,7 +275,8 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 counts,
                 event,
             )
-        if code not in RULED:
+        traits = TRAITS[code]
+        if not traits & RULED:
             continue
         if (
             counts.topics >= topics_capacity
@@ -300,13 +309,15 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 policy_rules.on_new_subscription(subscription_limits, s)
                 cause_rules.on_new_subscription(charges, settings_row[0], s)
         c = EMPTY
-        if code in CONNECTED:
+        if traits & CONNECTED:
             c = find(connections_index, connections, event[fields.CONN], 0)
             if c == EMPTY:
                 c = new_connection(connections, connections_index, counts, event[fields.CONN])
                 channel_rules.on_new_connection(channels, c)
+        # Of a row's number that may be negative numba asks at each access whether it counts from the end.
+        at_t, at_s, at_c = max(t, 0), max(s, 0), max(c, 0)
         if (
-            code in ENDING
+            traits & ENDING
             and max(
                 counts.closed_dispatchers,
                 counts.closed_limiters,
@@ -320,13 +331,13 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 counts.out_transitions,
                 counts.out_policies,
             )
-            + 2 * topics[t].subscriptions
+            + 2 * topics[at_t].subscriptions
             + 24
             > lists_capacity
         ):
             return position
         if (
-            code in EMITTING
+            traits & EMITTING
             and max(
                 counts.closed_dispatchers,
                 counts.closed_limiters,
@@ -344,18 +355,18 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             > lists_capacity
         ):
             return position
-        if code in MEETING and cursors[s].open == 0:
-            meet_topic(topics[t])
+        if traits & MEETING and cursors[at_s].open == 0:
+            meet_topic(topics[at_t])
             meet_cursor(broker, t, s, event[fields.TS])
         if code == PUBLISH:
-            cause_rules.before_publish(chains[t], topics[t], event)
-            broker_rules.on_publish(topics[t], ledgers, ledgers_ends, marks, event)
-            backlog_rules.on_publish(topic_checks[t], event)
-            if cause_rules.needs_on_publish(chains[t]):
+            cause_rules.before_publish(chains[at_t], topics[at_t], event)
+            broker_rules.on_publish(topics[at_t], ledgers, ledgers_ends, marks, event)
+            backlog_rules.on_publish(topic_checks[at_t], event)
+            if cause_rules.needs_on_publish(chains[at_t]):
                 cause_rules.on_publish(
                     charges,
-                    chains[t],
-                    topics[t],
+                    chains[at_t],
+                    topics[at_t],
                     subscriptions,
                     cursors,
                     readings,
@@ -368,87 +379,89 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                     event,
                 )
         elif code == DISPATCH:
-            if cause_rules.needs_before_dispatch(subscriptions[s], connectivity_row[0]):
-                cause_rules.before_dispatch(subscriptions[s], connectivity_row[0], attachments, connections)
-            broker_rules.on_dispatch(topics[t], readings[s], cursors[s], dispatchers[s], subscriptions[s], settings_row[0], event)
+            if cause_rules.needs_before_dispatch(subscriptions[at_s], connectivity_row[0]):
+                cause_rules.before_dispatch(subscriptions[at_s], connectivity_row[0], attachments, connections)
+            broker_rules.on_dispatch(
+                topics[at_t], readings[at_s], cursors[at_s], dispatchers[at_s], subscriptions[at_s], settings_row[0], event
+            )
             throttle_rules.on_dispatch(
-                dispatchers[s],
-                throttlings[s],
+                dispatchers[at_s],
+                throttlings[at_s],
                 broker_limiter_row[0],
-                topic_limiters[t],
-                subscription_limiters[s],
+                topic_limiters[at_t],
+                subscription_limiters[at_s],
                 broker_limiter_use_row[0],
-                topic_limiter_uses[t],
-                subscription_limiter_uses[s],
+                topic_limiter_uses[at_t],
+                subscription_limiter_uses[at_s],
                 event,
             )
             cause_rules.on_dispatch(
-                charges[s],
-                chains[t],
+                charges[at_s],
+                chains[at_t],
                 s,
-                topics[t],
-                subscriptions[s],
-                cursors[s],
-                readings[s],
-                dispatchers[s],
+                topics[at_t],
+                subscriptions[at_s],
+                cursors[at_s],
+                readings[at_s],
+                dispatchers[at_s],
                 settings_row[0],
                 pace_row[0],
                 connectivity_row[0],
                 event,
             )
         elif code == READ:
-            if throttle_rules.needs_before_read(subscriptions[s], connectivity_row[0], event):
-                throttle_rules.before_read(throttlings[s], subscriptions[s], connectivity_row[0], attachments, connections, event)
-            if cause_rules.needs_before_read(subscriptions[s], connectivity_row[0]):
-                cause_rules.before_read(subscriptions[s], connectivity_row[0], attachments, connections)
-            broker_rules.on_read(topics[t], readings[s], dispatchers[s], subscriptions[s], settings_row[0], event)
+            if throttle_rules.needs_before_read(subscriptions[at_s], connectivity_row[0], event):
+                throttle_rules.before_read(throttlings[at_s], subscriptions[at_s], connectivity_row[0], attachments, connections, event)
+            if cause_rules.needs_before_read(subscriptions[at_s], connectivity_row[0]):
+                cause_rules.before_read(subscriptions[at_s], connectivity_row[0], attachments, connections)
+            broker_rules.on_read(topics[at_t], readings[at_s], dispatchers[at_s], subscriptions[at_s], settings_row[0], event)
             throttle_rules.on_read(
-                topics[t],
-                readings[s],
-                throttlings[s],
+                topics[at_t],
+                readings[at_s],
+                throttlings[at_s],
                 broker_limiter_row[0],
-                topic_limiters[t],
-                subscription_limiters[s],
+                topic_limiters[at_t],
+                subscription_limiters[at_s],
                 broker_limiter_use_row[0],
-                topic_limiter_uses[t],
-                subscription_limiter_uses[s],
+                topic_limiter_uses[at_t],
+                subscription_limiter_uses[at_s],
                 working_row[0],
                 event,
             )
             cause_rules.on_read(
-                charges[s],
-                chains[t],
+                charges[at_s],
+                chains[at_t],
                 s,
-                topics[t],
-                subscriptions[s],
-                cursors[s],
-                readings[s],
-                dispatchers[s],
+                topics[at_t],
+                subscriptions[at_s],
+                cursors[at_s],
+                readings[at_s],
+                dispatchers[at_s],
                 settings_row[0],
                 pace_row[0],
                 connectivity_row[0],
-                throttlings[s],
+                throttlings[at_s],
                 working_row[0],
                 broker_limiter_row[0],
-                topic_limiters[t],
-                subscription_limiters[s],
+                topic_limiters[at_t],
+                subscription_limiters[at_s],
                 margins,
                 margins_index,
                 counts,
                 event,
             )
         elif code == ACK:
-            broker_rules.on_ack(cursors[s], words, event)
-            if cause_rules.needs_on_ack(charges[s], cursors[s]):
+            broker_rules.on_ack(cursors[at_s], words, event)
+            if cause_rules.needs_on_ack(charges[at_s], cursors[at_s]):
                 cause_rules.on_ack(
-                    charges[s],
-                    chains[t],
+                    charges[at_s],
+                    chains[at_t],
                     s,
-                    topics[t],
-                    subscriptions[s],
-                    cursors[s],
-                    readings[s],
-                    dispatchers[s],
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
                     settings_row[0],
                     pace_row[0],
                     connectivity_row[0],
@@ -457,17 +470,17 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                     event,
                 )
         elif code == MARK_DELETE:
-            if backlog_rules.needs_before_mark_delete(topics[t], ledgers, cursors[s], words, event):
+            if backlog_rules.needs_before_mark_delete(topics[at_t], ledgers, cursors[at_s], words, event):
                 backlog_rules.before_mark_delete(broker, backlog, counts, t, s, event)
-            if cause_rules.needs_before_mark_delete(charges[s], event):
+            if cause_rules.needs_before_mark_delete(charges[at_s], event):
                 cause_rules.before_mark_delete(
-                    charges[s], chains[t], topics[t], cursors[s], dispatchers[s], settings_row[0], pace_row[0], event
+                    charges[at_s], chains[at_t], topics[at_t], cursors[at_s], dispatchers[at_s], settings_row[0], pace_row[0], event
                 )
-            broker_rules.on_mark_delete(topics[t], ledgers, heap, cursors, words, readings[s], s, event)
+            broker_rules.on_mark_delete(topics[at_t], ledgers, heap, cursors, words, readings[at_s], s, event)
             backlog_rules.on_mark_delete(
-                topics[t], ledgers, heap, subscriptions, cursors, topic_checks[t], cursors[s], cursor_moves[s], s, event
+                topics[at_t], ledgers, heap, subscriptions, cursors, topic_checks[at_t], cursors[at_s], cursor_moves[at_s], s, event
             )
-            if cause_rules.needs_on_mark_delete(charges[s], cursors[s], settings_row[0], event):
+            if cause_rules.needs_on_mark_delete(charges[at_s], cursors[at_s], settings_row[0], event):
                 cause_rules.on_mark_delete(broker, cause, t, s, event)
         elif code == BROKER_START:
             broker_rules.on_broker_start(settings_row[0], event)
@@ -486,49 +499,49 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             throttle_rules.on_dispatch_rate(broker, throttle, t, s, event)
             policy_rules.on_dispatch_rate(broker, policy, counts, t, s, event)
         elif code == BACKLOG_QUOTA:
-            broker_rules.on_backlog_quota(topics[t], event)
+            broker_rules.on_backlog_quota(topics[at_t], event)
             policy_rules.on_backlog_quota(broker, policy, counts, t, event)
         elif code == TOPIC_LOAD:
             throttle_rules.before_topic_load(broker, throttle, counts, t, event)
             backlog_rules.before_topic_load(broker, backlog, counts, t, event)
-            channel_rules.before_topic_load(topic_pauses[t], event)
+            channel_rules.before_topic_load(topic_pauses[at_t], event)
             cause_rules.before_topic_load(broker, cause, t, event)
             broker_rules.on_topic_load(broker, t, event)
-            backlog_rules.on_topic_load(topic_checks[t])
+            backlog_rules.on_topic_load(topic_checks[at_t])
             policy_rules.on_topic_load(broker, policy, t, event)
         elif code == TOPIC_UNLOAD:
             throttle_rules.before_topic_unload(broker, throttle, counts, t, event)
             backlog_rules.before_topic_unload(broker, backlog, counts, t, event)
-            channel_rules.before_topic_unload(topic_pauses[t], event)
+            channel_rules.before_topic_unload(topic_pauses[at_t], event)
             policy_rules.before_topic_unload(broker, policy, counts, t, event)
             cause_rules.before_topic_unload(broker, cause, t, event)
             broker_rules.on_topic_unload(broker, t, event)
-            backlog_rules.on_topic_unload(topic_checks[t])
+            backlog_rules.on_topic_unload(topic_checks[at_t])
         elif code == LEDGER_OPEN:
-            broker_rules.on_ledger_open(topics[t], ledgers, ledgers_ends, event)
+            broker_rules.on_ledger_open(topics[at_t], ledgers, ledgers_ends, event)
         elif code == LEDGER_CLOSE:
-            cause_rules.before_ledger_close(chains[t], topics[t], event)
-            broker_rules.on_ledger_close(topics[t], ledgers, ledgers_ends, event)
-            backlog_rules.on_ledger_close(topic_checks[t], event)
-            if cause_rules.needs_on_ledger_close(chains[t]):
+            cause_rules.before_ledger_close(chains[at_t], topics[at_t], event)
+            broker_rules.on_ledger_close(topics[at_t], ledgers, ledgers_ends, event)
+            backlog_rules.on_ledger_close(topic_checks[at_t], event)
+            if cause_rules.needs_on_ledger_close(chains[at_t]):
                 cause_rules.on_ledger_close(broker, cause, t, event)
         elif code == LEDGER_TRIM:
             broker_rules.on_ledger_trim(broker, t, event)
-            backlog_rules.on_ledger_trim(topic_checks[t], event)
+            backlog_rules.on_ledger_trim(topic_checks[at_t], event)
             cause_rules.on_ledger_trim(broker, cause, t, event)
         elif code == CURSOR_OPEN:
             cause_rules.before_cursor_open(broker, cause, t, s, event)
             broker_rules.on_cursor_open(broker, t, s, event)
-            backlog_rules.on_cursor_open(topics[t], heap, subscriptions, cursors, topic_checks[t], cursor_moves, s, event)
+            backlog_rules.on_cursor_open(topics[at_t], heap, subscriptions, cursors, topic_checks[at_t], cursor_moves, s, event)
             cause_rules.on_cursor_open(broker, cause, t, s, event)
         elif code == CURSOR_CLOSE:
             cause_rules.before_cursor_close(broker, cause, t, s, event)
             broker_rules.on_cursor_close(broker, t, s)
-            backlog_rules.on_cursor_close(topics[t], heap, subscriptions, cursors, topic_checks[t], cursor_moves, s, event)
+            backlog_rules.on_cursor_close(topics[at_t], heap, subscriptions, cursors, topic_checks[at_t], cursor_moves, s, event)
         elif code == DISPATCHER_OPEN:
             throttle_rules.before_dispatcher_open(broker, throttle, counts, t, s, event)
             broker_rules.on_dispatcher_open(broker, t, s, event)
-            throttle_rules.on_dispatcher_open(throttlings[s])
+            throttle_rules.on_dispatcher_open(throttlings[at_s])
             cause_rules.on_dispatcher_open(broker, cause, t, s, event)
         elif code == DISPATCHER_CLOSE:
             throttle_rules.before_dispatcher_close(broker, throttle, counts, t, s, event)
@@ -539,7 +552,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             broker_rules.on_consumer_open(
                 topics,
                 subscriptions,
-                readings[s],
+                readings[at_s],
                 connections,
                 attachments,
                 attachments_index,
@@ -553,11 +566,11 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 c,
                 event,
             )
-            channel_rules.on_consumer_open(connections[c], channels[c], channel_settings_row[0], event)
+            channel_rules.on_consumer_open(connections[at_c], channels[at_c], channel_settings_row[0], event)
             cause_rules.on_consumer_open(broker, cause, t, s, event)
         elif code == CONSUMER_CLOSE:
             broker_rules.on_consumer_close(
-                topics, subscriptions, readings[s], cursors[s], connections, attachments, endpoints, endpoints_index, t, event
+                topics, subscriptions, readings[at_s], cursors[at_s], connections, attachments, endpoints, endpoints_index, t, event
             )
             cause_rules.on_consumer_close(broker, cause, t, s, event)
         elif code == PRODUCER_OPEN:
@@ -578,12 +591,12 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 event,
             )
             channel_rules.on_producer_open(
-                connections[c], channels[c], channel_settings_row[0], attachments, attachments_index, topic_pauses[t], event
+                connections[at_c], channels[at_c], channel_settings_row[0], attachments, attachments_index, topic_pauses[at_t], event
             )
         elif code == PRODUCER_CLOSE:
             channel_rules.before_producer_close(endpoints, endpoints_index, attachments, channels, topic_pauses, event)
             broker_rules.on_producer_close(topics, subscriptions, connections, attachments, endpoints, endpoints_index, t, event)
-            backlog_rules.on_producer_close(pending_decisions[t])
+            backlog_rules.on_producer_close(pending_decisions[at_t])
         elif code == QUOTA_ROUND:
             backlog_rules.on_quota_round(checking_row[0], event)
         elif code == QUOTA_CHECK:
@@ -593,7 +606,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             backlog_rules.on_quota_exceeded(broker, backlog, counts, t, event)
         elif code == CONN_OPEN:
             channel_rules.before_conn_open(
-                connections[c],
+                connections[at_c],
                 channels,
                 c,
                 attachments,
@@ -608,10 +621,10 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             broker_rules.on_conn_open(
                 topics, subscriptions, connections, attachments, endpoints, connectivity_row[0], settings_row[0], c, event
             )
-            channel_rules.on_conn_open(connections[c], channels[c], channel_settings_row[0], event)
+            channel_rules.on_conn_open(connections[at_c], channels[at_c], channel_settings_row[0], event)
         elif code == CONN_CLOSE:
             channel_rules.before_conn_close(
-                connections[c],
+                connections[at_c],
                 channels,
                 c,
                 attachments,
@@ -625,10 +638,10 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             )
             broker_rules.on_conn_close(topics, subscriptions, connections, attachments, endpoints, connectivity_row[0], c)
         elif code == WRITABILITY:
-            broker_rules.on_writability(connections[c], connectivity_row[0], settings_row[0], event)
+            broker_rules.on_writability(connections[at_c], connectivity_row[0], settings_row[0], event)
             channel_rules.on_writability(
-                connections[c],
-                channels[c],
+                connections[at_c],
+                channels[at_c],
                 c,
                 attachments,
                 topic_pauses,
@@ -644,10 +657,10 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             )
             cause_rules.on_writability(broker, cause, c, event)
         elif code == THROTTLE:
-            broker_rules.on_throttle(connections[c], connectivity_row[0], settings_row[0], event)
+            broker_rules.on_throttle(connections[at_c], connectivity_row[0], settings_row[0], event)
             channel_rules.on_throttle(
-                connections[c],
-                channels[c],
+                connections[at_c],
+                channels[at_c],
                 attachments,
                 topic_pauses,
                 out_transitions,
@@ -657,10 +670,10 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 event,
             )
         elif code == REQUEST:
-            broker_rules.on_request(connections[c], connectivity_row[0], settings_row[0], event)
+            broker_rules.on_request(connections[at_c], connectivity_row[0], settings_row[0], event)
             channel_rules.on_request(
-                connections[c],
-                channels[c],
+                connections[at_c],
+                channels[at_c],
                 c,
                 attachments,
                 topic_pauses,

@@ -68,3 +68,20 @@ def narrow_to_int32(value: int) -> int:
     """`(int) value` of Java: two's complement narrowing, as Pulsar's walk does with message permits (§1.2 step 4)."""
     low = value & (INT32_MODULUS - 1)
     return low - INT32_MODULUS if low > INT32_MAX else low
+
+
+@compiled
+def floor_log2(value: int) -> int:
+    """⌊log2(value)⌋ of a value > 0; 0 of any other. By halves: bit by bit took as long as the rule that asks."""
+    exponent = 0
+    if value >= 1 << 32:
+        exponent, value = 32, value >> 32
+    if value >= 1 << 16:
+        exponent, value = exponent + 16, value >> 16
+    if value >= 1 << 8:
+        exponent, value = exponent + 8, value >> 8
+    if value >= 1 << 4:
+        exponent, value = exponent + 4, value >> 4
+    if value >= 1 << 2:
+        exponent, value = exponent + 2, value >> 2
+    return exponent + 1 if value >= 2 else exponent

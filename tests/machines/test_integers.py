@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pipeline.machines import integers
 from pipeline.machines.broker.limiter import refilled
-from pipeline.machines.integers import INT64_MAX, INT64_MIN, add, multiply_divide, narrow_to_int32, subtract
+from pipeline.machines.integers import INT64_MAX, INT64_MIN, add, floor_log2, multiply_divide, narrow_to_int32, subtract
 
 INT64 = st.integers(INT64_MIN, INT64_MAX) | st.sampled_from([0, 1, -1, INT64_MIN, INT64_MAX])
 COUNT = st.integers(0, INT64_MAX) | st.integers(0, 10**6) | st.sampled_from([INT64_MAX, INT64_MAX - 1, 2**62, 2**32])
@@ -33,6 +33,12 @@ def test_products_are_exact_and_quotients_saturate(a: int, b: int, c: int) -> No
 @given(INT64)
 def test_narrowing_is_twos_complement(value: int) -> None:
     assert int.from_bytes((value & (2**32 - 1)).to_bytes(4, "big"), "big", signed=True) == narrow_to_int32(value)
+
+
+@settings(deadline=None)
+@given(COUNT | st.integers(0, 62).flatmap(lambda exponent: st.integers(2**exponent - 1, 2**exponent)))
+def test_the_logarithm_is_how_many_bits_follow_the_first(value: int) -> None:
+    assert max(value.bit_length() - 1, 0) == floor_log2(value)
 
 
 @pytest.mark.parametrize(("a", "b", "c"), [(INT64_MAX, INT64_MAX, INT64_MAX), (3_600 * 10**9, INT64_MAX, 10**9), (2**62, 3, 7)])

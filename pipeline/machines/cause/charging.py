@@ -93,9 +93,9 @@ def settle_if_due(
     charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, ns: int
 ) -> None:
     """Charge what may not all go to the account of the stretch; else the stretch goes on until the account changes."""
-    if charge.running == 1 and (
-        charge.losses != settings.losses or ns > min(_slow_ns(charge, pace), _stalled_ns(charge, dispatcher, pace))
-    ):
+    if charge.running == 0 or (charge.losses == settings.losses and ns <= charge.moved_ns + min(pace.normal_ns, STALL_NS)):
+        return  # nothing is due before that, whatever the account
+    if charge.losses != settings.losses or ns > min(_slow_ns(charge, pace), _stalled_ns(charge, dispatcher, pace)):
         settle(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
 
 

@@ -2,6 +2,7 @@
 
 from pipeline.machines.cause.layout import BUCKET_COUNT
 from pipeline.machines.compiled import compiled_part
+from pipeline.machines.integers import floor_log2
 from pipeline.machines.records import Record
 
 #: A turnaround is measured this often before anything is called slow.
@@ -13,10 +14,7 @@ TIMES_MEDIAN = 8
 @compiled_part
 def measure(pace: Record, turnaround_ns: int) -> None:
     """One more turnaround. The median is looked at ever more rarely: constant time, amortized."""
-    bucket, left = 0, turnaround_ns >> 1
-    while left > 0 and bucket < BUCKET_COUNT - 1:
-        bucket, left = bucket + 1, left >> 1
-    pace.turnarounds[bucket] += 1
+    pace.turnarounds[min(floor_log2(turnaround_ns), BUCKET_COUNT - 1)] += 1
     pace.measured += 1
     if pace.measured >= LEAST_MEASURED and pace.measured >= pace.next_look:
         pace.normal_ns = TIMES_MEDIAN * _median_bound_ns(pace)

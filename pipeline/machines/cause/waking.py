@@ -34,7 +34,7 @@ def wake(charges: Records, chain: Record, around: Around, ts_us: int, ns: int) -
     topic, settings, connectivity = around.topic, around.settings, around.connectivity
     s = chain.first_in_chain
     chain.first_in_chain = NONE
-    while s != NONE:
+    while s >= 0:  # NONE is −1
         charge, cursor = charges[s], around.cursors[s]
         following = charge.next_in_chain
         charge.in_chain, charge.next_in_chain = 0, NONE
