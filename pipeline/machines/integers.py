@@ -72,7 +72,7 @@ def narrow_to_int32(value: int) -> int:
 
 @compiled
 def floor_log2(value: int) -> int:
-    """⌊log2(value)⌋ of a value > 0; 0 of any other. By halves: bit by bit took as long as the rule that asks."""
+    """⌊log2(value)⌋ of a value > 0; 0 of any other. By halves: six questions, where bit by bit it would be up to 62."""
     exponent = 0
     if value >= 1 << 32:
         exponent, value = 32, value >> 32
