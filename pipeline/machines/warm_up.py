@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.machines.array import Array
+from pipeline.machines.blocks import clear
 from pipeline.machines.compiled import numba
 from pipeline.machines.model import LAYOUT, BrokerModel
 from pipeline.machines.outcome import Window
@@ -38,8 +39,12 @@ def compile_ends(arrays: dict[str, Array] | None = None) -> None:
     model.has_running_time(0)
     model.step_clock(0, 0, 0)
     model.end_log(0, 0, 0)
+    model.end_epoch(0, 0, 0)
     for _ in model.close_window(Window(0, 0, 1, 0, 0, 0, 0, 0, 0)):
         pass
+    broker = model.state.group("broker")
+    clear(broker.topics["marks"][0], broker.marks)  # of a topic and of a cursor that went long ago
+    clear(broker.cursors["words"][0], broker.words)
     rows = _one_event()
     glance(rows)
     until_clock_step(rows, 0, 0)

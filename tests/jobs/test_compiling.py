@@ -25,6 +25,23 @@ if __name__ == "__main__":
     compiling.compile_all()
     print(sum(rule.signatures != [types] for rule, types in compiling.rules_of_the_fold()), "compiled for other types")
 """
+#: Rules that the ends of windows and epochs call, and that were not called.
+LEFT_OUT = """
+import sys
+from pipeline.machines.packages import PACKAGES
+from pipeline.machines.warm_up import compile_ends
+compile_ends()
+modules = [sys.modules[type(package.ends).__module__] for package in PACKAGES]
+called = {rule for module in modules for rule in vars(module).values() if hasattr(rule, "py_func")}
+print(len(called), *(rule.__name__ for rule in called if not rule.signatures))
+"""
+
+
+def test_every_rule_that_an_end_calls_is_compiled_by_set_up() -> None:
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_DISABLE_JIT": "0"}
+    printed = subprocess.run([sys.executable, "-c", LEFT_OUT], env=environ, capture_output=True, text=True, check=True).stdout.split()
+    assert int(printed[0]) > 10
+    assert printed[1:] == []
 
 
 def test_every_rule_of_a_package_that_an_event_reaches_is_listed_once() -> None:

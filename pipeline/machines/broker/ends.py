@@ -6,6 +6,7 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from pipeline.machines.blocks import clear
+from pipeline.machines.broker.chains import chain_anew, rows_of_topics
 from pipeline.machines.broker.layout import (
     ATTACHMENT_ROW,
     CONNECTION_ROW,
@@ -118,24 +119,13 @@ class BrokerEnds(Ends):
         is_open = np.flatnonzero(cursors["open"] == 1)
         topics["first_cursor"], topics["first_subscription"] = NONE, NONE
         subscriptions = broker.subscriptions[: counts.subscriptions]
-        by_id = np.argsort(topics["id"])
-        owners = by_id[np.searchsorted(topics["id"], subscriptions["owner"], sorter=by_id)]
+        owners = rows_of_topics(topics, subscriptions)
         topics["subscriptions"] = np.bincount(owners, minlength=len(topics))
-        _chain(topics["first_subscription"], subscriptions["next_of_topic"], np.arange(len(subscriptions)), owners)
-        _chain(topics["first_cursor"], cursors["next_of_topic"], is_open, owners[is_open])
+        chain_anew(topics["first_subscription"], subscriptions["next_of_topic"], np.arange(len(subscriptions)), owners)
+        chain_anew(topics["first_cursor"], cursors["next_of_topic"], is_open, owners[is_open])
         cursors["previous_of_topic"][is_open] = NONE
         has_next = is_open[cursors["next_of_topic"][is_open] != NONE]
         cursors["previous_of_topic"][cursors["next_of_topic"][has_next]] = has_next
-
-
-def _chain(first: Array, following: Array, rows: Array, owners: Array) -> None:
-    """Chain the `rows` of each owner in their order: `first` [owners], `following` [all rows], both changed."""
-    order = np.argsort(owners, kind="stable")
-    rows, owners = rows[order], owners[order]
-    is_last = np.append(owners[1:] != owners[:-1], True)[: len(owners)]
-    following[rows] = np.where(is_last, NONE, np.append(rows[1:], NONE)[: len(rows)])
-    heads, at = np.unique(owners, return_index=True)
-    first[heads] = rows[at]
 
 
 def _renumber_attachments(broker: Any, counts: Record, new_rows: dict[str, Array]) -> None:

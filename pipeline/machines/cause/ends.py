@@ -5,54 +5,22 @@ from collections.abc import Iterator
 import numpy as np
 
 from pipeline.machines.array import Array
+from pipeline.machines.broker.chains import chain_anew, rows_of_topics
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.cause.rows import MARGIN_SUMS, cause_rows, main_accounts, margin_rows, status_rows
+from pipeline.machines.cause.rows import MARGIN_SUMS, cause_rows, margin_rows, status_rows
+from pipeline.machines.cause.runs import begin_or_go_on, begin_window, main_accounts
 from pipeline.machines.cause.window_end import charge_until, pass_border
 from pipeline.machines.outcome import Rows, Window
 from pipeline.machines.package import Ends, State
-
-_OF_WINDOW = ("backlog_ns", "incomplete", "charged_ns", "entry_us", "first_at")
 
 
 class CauseEnds(Ends):
     """What lasts is a backlog."""
 
     def close_window(self, state: State, window: Window) -> Iterator[Rows]:
-        """Rows of `subscription_causes` and `subscription_status`, then accounts start again."""
-        broker, cause, counts = state.group("broker"), state.group("cause"), state.counts
-        pass_border(broker, cause, counts, window.end_us, window.border_ns)
-        charges = cause.charges[: counts.subscriptions]
-        shown = np.flatnonzero(charges["charged_ns"].any(axis=1) | (charges["main"] != NONE))
-        if len(shown):
-            charged, subscriptions = charges[shown], broker.subscriptions[shown]
-            mains = main_accounts(charged)
-            goes_on = (charged["main"] == mains) & (charged["main_window_end"] >= window.start_us)
-            over = (charged["main"] != NONE) & ~goes_on
-            if over.any():
-                until = np.where(mains[over] != NONE, _of(charged["first_at"], mains)[over], charged["since_ts"][over])
-                yield status_rows(subscriptions[over], charged[over], until, window)
-            begins = ~goes_on
-            charged["main_since"] = np.where(begins, _of(charged["first_at"], mains), charged["main_since"])
-            for name in ("main_windows", "main_ns", "main_backlog_ns"):
-                charged[name][begins] = 0
-            charged["main"], charged["main_window_end"] = mains, window.end_us
-            charged["main_windows"] += 1
-            charged["main_ns"] += _of(charged["charged_ns"], mains)
-            charged["main_backlog_ns"] += charged["backlog_ns"]
-            yield cause_rows(subscriptions, charged, window)
-            if cause.pace[0].is_over == 1:
-                last = charged["main"] != NONE
-                yield status_rows(subscriptions[last], charged[last], charged["since_ts"][last], window)
-                charged["main"] = NONE
-            for name in _OF_WINDOW:
-                charged[name] = 0
-            charges[shown] = charged
-        margins = cause.margins[: counts.margins]
-        read = margins["reads"] > 0
-        if read.any():
-            yield margin_rows(margins[read], window)
-            for name in ("reads", "incomplete", *MARGIN_SUMS):
-                margins[name] = 0
+        """Rows of `subscription_causes`, `subscription_status` and `limiter_margins`, then accounts start again."""
+        yield from _rows_of_causes(state, window)
+        yield from _rows_of_margins(state, window)
 
     def has_running_time(self, state: State, until_ns: int) -> bool:
         """Whether a backlog lasts until `until_ns`."""
@@ -72,7 +40,7 @@ class CauseEnds(Ends):
         cause, counts = state.group("cause"), state.counts
         charges = cause.charges[: counts.subscriptions]
         return {
-            "subscriptions": charges["charged_ns"].any(axis=1) | (charges["main"] != NONE) | (charges["running"] == 1),
+            "subscriptions": (charges["backlog_ns"] > 0) | (charges["main"] != NONE) | (charges["running"] == 1),
             "margins": cause.margins["reads"][: counts.margins] > 0,
         }
 
@@ -82,14 +50,38 @@ class CauseEnds(Ends):
         charges, chains = cause.charges[: counts.subscriptions], cause.chains[: counts.topics]
         charges["next_in_chain"], chains["first_in_chain"] = NONE, NONE
         chained = np.flatnonzero(charges["in_chain"] == 1)
-        topics = {int(topic): row for row, topic in enumerate(broker.topics["id"][: counts.topics])} if len(chained) else {}
-        for s in chained[::-1]:
-            t = topics[int(broker.subscriptions["owner"][s])]
-            charges["next_in_chain"][s] = chains["first_in_chain"][t]
-            chains["first_in_chain"][t] = s
+        owners = rows_of_topics(broker.topics[: counts.topics], broker.subscriptions[chained])
+        chain_anew(chains["first_in_chain"], charges["next_in_chain"], chained, owners)
 
 
-def _of(values: Array, accounts: Array) -> Array:
-    """`values` [n, account] of each row's account [n]; 0 where that is NONE."""
-    taken: Array = np.where(accounts == NONE, 0, values[np.arange(len(accounts)), np.maximum(accounts, 0)])
-    return taken
+def _rows_of_causes(state: State, window: Window) -> Iterator[Rows]:
+    broker, cause, counts = state.group("broker"), state.group("cause"), state.counts
+    charges, subscriptions = cause.charges, broker.subscriptions
+    touched = np.empty(counts.subscriptions, dtype=np.int64)
+    rows = touched[: pass_border(broker, cause, counts, window.end_us, window.border_ns, touched)]
+    mains = np.empty_like(rows)
+    shown = main_accounts(charges, rows, mains)
+    rows, mains = rows[:shown], mains[:shown]
+    before = charges["main"][rows]
+    is_over = (before != NONE) & ((before != mains) | (charges["main_window_end"][rows] < window.start_us))
+    if is_over.any():
+        over, following = rows[is_over], mains[is_over]
+        until = np.where(following != NONE, charges["first_at"][over, np.maximum(following, 0)], charges["since_ts"][over])
+        yield status_rows(subscriptions, charges, over, until, window)
+    begin_or_go_on(charges, rows, mains, window.start_us, window.end_us)
+    if shown:
+        yield cause_rows(subscriptions, charges, rows, window)
+    if cause.pace[0].is_over == 1:
+        last = rows[mains != NONE]
+        yield status_rows(subscriptions, charges, last, charges["since_ts"][last], window)
+        charges["main"][rows] = NONE
+    begin_window(charges, rows)
+
+
+def _rows_of_margins(state: State, window: Window) -> Iterator[Rows]:
+    margins = state.group("cause").margins[: state.counts.margins]
+    read = margins["reads"] > 0
+    if read.any():
+        yield margin_rows(margins[read], window)
+        for name in ("reads", "incomplete", *MARGIN_SUMS):
+            margins[name] = 0

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pipeline.machines.array import Array
-from pipeline.machines.broker.layout import DIMENSION_COUNT, NONE
+from pipeline.machines.broker.layout import DIMENSION_COUNT
 from pipeline.machines.cause.layout import LIMITER_COUNT
 from pipeline.machines.outcome import Rows, Window, window_columns
 from pipeline.machines.records import Records
@@ -27,53 +27,46 @@ def _cause_columns(accounts: Array) -> dict[str, Array | int]:
     return {name: _POSITIONS[accounts, k] for k, name in enumerate(("cause", "level", "dimension", "unknown_reason"))}
 
 
-def main_accounts(charges: Records) -> Array:
-    """The account that most entries × time of each subscription's window were charged to, of equal ones the first: [n].
+def cause_rows(subscriptions: Records, charges: Records, rows: Array, window: Window) -> Rows:
+    """Rows of `subscription_causes`, of the subscriptions in `rows`: one for each account with time in it.
 
-    Where that comes to nothing, the one with most time; NONE without a backlog.
+    The runs of main causes know this window already.
     """
-    charged, area = charges["charged_ns"], charges["entry_us"]
-    most = np.where(area.any(axis=1), area.argmax(axis=1), charged.argmax(axis=1))
-    return np.where(charged.any(axis=1), most, NONE)
-
-
-def cause_rows(subscriptions: Records, charges: Records, window: Window) -> Rows:
-    """Rows of `subscription_causes`: one for each account with time in it. The runs of main causes know this window already."""
-    at, accounts = np.nonzero(charges["charged_ns"])
-    found, owners = charges[at], subscriptions[at]
+    at, accounts = np.nonzero(charges["charged_ns"][rows])
+    found = rows[at]
     columns = window_columns(window) | {
-        "topic_id": owners["owner"],
-        "sub_id": owners["id"],
+        "topic_id": subscriptions["owner"][found],
+        "sub_id": subscriptions["id"][found],
         **_cause_columns(accounts),
-        "ns": found["charged_ns"][np.arange(len(at)), accounts],
-        "backlog_ns": found["backlog_ns"],
-        "entry_us": found["entry_us"][np.arange(len(at)), accounts],
-        "first_at": found["first_at"][np.arange(len(at)), accounts],
-        "is_main": (accounts == found["main"]).astype(np.int64),
-        "main_since": found["main_since"],
-        "backlog_end": found["backlog_end"],
-        "waiting_end": found["waiting_end"],
-        "complete": 1 - found["incomplete"],
+        "ns": charges["charged_ns"][found, accounts],
+        "backlog_ns": charges["backlog_ns"][found],
+        "entry_us": charges["entry_us"][found, accounts],
+        "first_at": charges["first_at"][found, accounts],
+        "is_main": (accounts == charges["main"][found]).astype(np.int64),
+        "main_since": charges["main_since"][found],
+        "backlog_end": charges["backlog_end"][found],
+        "waiting_end": charges["waiting_end"][found],
+        "complete": 1 - charges["incomplete"][found],
     }
-    return Rows("subscription_causes", columns, len(at))
+    return Rows("subscription_causes", columns, len(found))
 
 
-def status_rows(subscriptions: Records, charges: Records, until: Array, window: Window) -> Rows:
-    """Rows of `subscription_status`, of runs that are over."""
+def status_rows(subscriptions: Records, charges: Records, rows: Array, until: Array, window: Window) -> Rows:
+    """Rows of `subscription_status`, of the subscriptions in `rows`, whose runs are over."""
     columns: dict[str, Array | int] = {
         "epoch": window.epoch,
         "window_start": window.start_us,
         "clock_segment": window.clock_segment,
-        "topic_id": subscriptions["owner"],
-        "sub_id": subscriptions["id"],
-        **_cause_columns(charges["main"]),
-        "since": charges["main_since"],
+        "topic_id": subscriptions["owner"][rows],
+        "sub_id": subscriptions["id"][rows],
+        **_cause_columns(charges["main"][rows]),
+        "since": charges["main_since"][rows],
         "until": until,
-        "windows": charges["main_windows"],
-        "ns": charges["main_ns"],
-        "backlog_ns": charges["main_backlog_ns"],
+        "windows": charges["main_windows"][rows],
+        "ns": charges["main_ns"][rows],
+        "backlog_ns": charges["main_backlog_ns"][rows],
     }
-    return Rows("subscription_status", columns, len(charges))
+    return Rows("subscription_status", columns, len(rows))
 
 
 def margin_rows(margins: Records, window: Window) -> Rows:

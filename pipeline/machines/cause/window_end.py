@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pipeline.machines.array import Array
+from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.around import settle_row, topic_of
 from pipeline.machines.cause.charging import backlog_of, begin_stretch, border_of, is_whole
 from pipeline.machines.cause.waiting import waiting_entries
@@ -10,39 +12,54 @@ from pipeline.machines.records import Record
 
 
 @compiled
-def pass_border(broker: Any, cause: Any, counts: Record, border_us: int, border_ns: int) -> None:
-    """Split what lasts at the border, and note what waits there."""
+def pass_border(broker: Any, cause: Any, counts: Record, border_us: int, border_ns: int, touched: Array) -> int:
+    """Split what lasts at the border, and note what waits there.
+
+    Fills `touched` ([subscriptions]) with the rows of subscriptions with a backlog, now or in the window, or with a main cause, ascending;
+    returns how many they are. Of a broker's subscriptions most may be idle: of those nothing is read but what says so.
+    """
     settings, pace = broker.settings[0], cause.pace[0]
     is_calm = pace.losses_at_border == settings.losses
     pace.losses_at_border = settings.losses
+    count = 0
     for s in range(counts.subscriptions):
         charge = cause.charges[s]
-        cursor = broker.cursors[s]
-        charge.backlog_end, charge.waiting_end = 0, 0
-        if charge.running == 0:
+        if charge.running == 1:
+            _split(broker, cause, s, is_calm, border_us, border_ns)
+        elif charge.backlog_ns > 0 or charge.main != NONE:
+            charge.backlog_end, charge.waiting_end = 0, 0
+        else:
             continue
-        t = topic_of(broker, s)
-        settle_row(broker, cause, t, s, border_of(charge, border_us, border_ns))
-        charge.since_ts = max(border_us, charge.since_ts)
-        charge.backlog_ns += charge.since_ns - charge.backlog_since_ns
-        charge.backlog_since_ns = charge.since_ns
-        charge.backlog_end = backlog_of(broker.topics[t], cursor, charge)
-        waiting = waiting_entries(charge, broker.topics[t], cursor, broker.readings[s], charge.backlog_end)
-        charge.waiting_end = max(0, waiting - charge.delayed)
-        if is_whole(cursor, settings) == 0:
-            charge.incomplete = 1
-        if is_calm and charge.losses != settings.losses and broker.readings[s].consumers == 0 and charge.waiting_end > 0:
-            charge.losses = settings.losses  # a consumer that came unseen would have read in a whole window
-    _begin_areas(broker, cause, counts, border_ns)
+        touched[count] = s
+        count += 1
+    _begin_areas(broker, cause, counts, touched[:count], border_ns)
+    return count
 
 
 @compiled_part
-def _begin_areas(broker: Any, cause: Any, counts: Record, border_ns: int) -> None:
+def _split(broker: Any, cause: Any, s: int, is_calm: bool, border_us: int, border_ns: int) -> None:
+    """A backlog lasts beyond the border: what it was until there belongs to the window."""
+    charge, cursor, settings, t = cause.charges[s], broker.cursors[s], broker.settings[0], topic_of(broker, s)
+    settle_row(broker, cause, t, s, border_of(charge, border_us, border_ns))
+    charge.since_ts = max(border_us, charge.since_ts)
+    charge.backlog_ns += charge.since_ns - charge.backlog_since_ns
+    charge.backlog_since_ns = charge.since_ns
+    charge.backlog_end = backlog_of(broker.topics[t], cursor, charge)
+    waiting = waiting_entries(charge, broker.topics[t], cursor, broker.readings[s], charge.backlog_end)
+    charge.waiting_end = max(0, waiting - charge.delayed)
+    if is_whole(cursor, settings) == 0:
+        charge.incomplete = 1
+    if is_calm and charge.losses != settings.losses and broker.readings[s].consumers == 0 and charge.waiting_end > 0:
+        charge.losses = settings.losses  # a consumer that came unseen would have read in a whole window
+
+
+@compiled_part
+def _begin_areas(broker: Any, cause: Any, counts: Record, touched: Array, border_ns: int) -> None:
     """Areas of topics start again, so that they never grow too large. What lasts begins with them."""
     for t in range(counts.topics):
         chain = cause.chains[t]
         chain.area, chain.area_us, chain.base_entries = 0, max(chain.area_us, border_ns // 1000), broker.topics[t].end_entries
-    for s in range(counts.subscriptions):
+    for s in touched:
         if cause.charges[s].running == 1:
             t = topic_of(broker, s)
             begin_stretch(cause.charges[s], cause.chains[t], broker.topics[t], cause.charges[s].backlog_end)
