@@ -8,6 +8,7 @@ ingest: spark.read.json → Delta copy, and files → ingest → bronze, on the 
 formats: files → ingest → bronze for each format of files, and a plain copy of them that is told the columns.
 whole:  JSON lines → ingest → lanes → tables, and a plain copy of the lines that is told the columns.
 fold:   a plain numpy pass, and the lane with all packages of rules, on the same rows, on one core and without Spark. Asks for no captures.
+cause_cost: the fold without the package of causes, and with it, in processes of their own. Asks for no captures.
 memory: what a lane with ten million retained entries over a thousand topics takes, in memory and as a state blob. Nothing is compared.
 load:   a finished log to all tables, by `load` and by `stream --once --drain`, as a user starts them.
 read:   reading commands from a cold shell, on the demo's warehouse and on one of --events rows; and a bare count of one table.
@@ -31,6 +32,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from bench.cause_cost import bench_cause_cost
 from bench.collector import bench_collector
 from bench.fold import bench_fold
 from bench.fold_memory import bench_memory
@@ -235,6 +237,7 @@ BENCHES = {
 #: By folder, rounds and events.
 WITHOUT_CAPTURES: dict[str, Callable[[Path, int, int], dict[str, Any]]] = {
     "fold": lambda _folder, rounds, _events: bench_fold(rounds),
+    "cause_cost": lambda folder, rounds, _events: bench_cause_cost(folder, rounds),
     "memory": lambda _folder, _rounds, _events: bench_memory(),
     "stages": lambda _folder, rounds, _events: bench_stages(rounds),
     "live": lambda folder, _rounds, _events: bench_live(folder),

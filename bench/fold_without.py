@@ -1,0 +1,52 @@
+"""One side of `bench.cause_cost`: `python -m bench.fold_without ROUNDS [PACKAGE FOLDER]` prints seconds of the processor by log, as JSON.
+
+With a PACKAGE the fold has all packages of rules but that one. It is rendered into FOLDER, as fold.py is, before anything asks for it.
+"""
+
+import importlib.util
+import json
+import statistics
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+
+from pipeline.machines import packages
+
+
+def take_out(package: str, folder: Path) -> None:
+    """From now on there is no such package, and `pipeline.machines.fold` is the pass without it. Nothing may have asked for either yet."""
+    left = tuple(one for one in packages.PACKAGES if one.name != package)
+    if len(left) == len(packages.PACKAGES):
+        raise SystemExit(f"there is no package of rules {package}")
+    packages.PACKAGES = left
+    file = folder / "fold.py"
+    file.write_text(import_module("pipeline.machines.render").rendered(), encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("pipeline.machines.fold", file)
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+
+def seconds_by_log(rounds: int) -> dict[str, tuple[float, int]]:
+    """(median seconds, rows) of each log of `bench.fold`, each round in a lane of its own after one that is not counted."""
+    fold = import_module("bench.fold")
+    found = {}
+    for name, make in fold.logs():
+        log, taken_s = make(), []
+        for _ in range(rounds + 1):
+            lane = fold.Lane(fold.SETTINGS)
+            if len(log.before):
+                fold.fold_into(lane, log.before)
+            began_s = time.process_time()
+            fold.fold_into(lane, log.measured)
+            taken_s.append(time.process_time() - began_s)
+        found[name] = (statistics.median(taken_s[1:]), len(log.measured))
+    return found
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        take_out(sys.argv[2], Path(sys.argv[3]))
+    print(json.dumps(seconds_by_log(int(sys.argv[1]))))
