@@ -68,6 +68,14 @@ def fold_into(lane: Lane, rows: Array) -> None:
     lane.finish()
 
 
+def lane_before(log: Log) -> Lane:
+    """A lane that has seen what is not measured."""
+    lane = Lane(SETTINGS)
+    if len(log.before):
+        fold_into(lane, log.before)
+    return lane
+
+
 def plain_pass(rows: Array) -> None:
     """What a rule that needs no state costs: every number read and a running total of its column written, slice by slice."""
     for start in range(0, len(rows), SLICE_ROWS):
@@ -76,10 +84,7 @@ def plain_pass(rows: Array) -> None:
 
 def measured(log: Log, rounds: int) -> dict[str, Any]:
     """CPU seconds of both sides, alternating. Each round folds into a lane of its own, which has seen `before`."""
-    lanes = [Lane(SETTINGS) for _ in range(rounds + 1)]
-    for lane in lanes:
-        if len(log.before):
-            fold_into(lane, log.before)
+    lanes = [lane_before(log) for _ in range(rounds + 1)]
     pair = alternate(lambda _: plain_pass(log.measured), lambda number: fold_into(lanes[number], log.measured), rounds, time.process_time)
     return result(pair, len(log.measured)) | {"state_bytes": len(encode(lanes[0]))}
 
@@ -90,9 +95,7 @@ def result(pair: Pair, rows: int) -> dict[str, Any]:
         "rows": rows,
         "reference_krows_s": round(rows / statistics.median(pair.reference_s) / 1000),
         "ours_krows_s": round(rows / statistics.median(pair.ours_s) / 1000),
-        "ratio": round(statistics.median(pair.ratios), 3),
-        "ratio_least": round(min(pair.ratios), 3),
-        "ratio_most": round(max(pair.ratios), 3),
+        **pair.spread,
     }
 
 

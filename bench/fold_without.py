@@ -13,19 +13,26 @@ from pathlib import Path
 
 from pipeline.machines import packages
 
+FOLD = "pipeline.machines.fold"
+
 
 def take_out(package: str, folder: Path) -> None:
-    """From now on there is no such package, and `pipeline.machines.fold` is the pass without it. Nothing may have asked for either yet."""
+    """From now on there is no such package, and `pipeline.machines.fold` is the pass without it.
+
+    Raises SystemExit if there is no such package, or if a fold with it is loaded already.
+    """
     left = tuple(one for one in packages.PACKAGES if one.name != package)
     if len(left) == len(packages.PACKAGES):
         raise SystemExit(f"there is no package of rules {package}")
+    if FOLD in sys.modules:
+        raise SystemExit("the fold is loaded already")
     packages.PACKAGES = left
     file = folder / "fold.py"
     file.write_text(import_module("pipeline.machines.render").rendered(), encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("pipeline.machines.fold", file)
+    spec = importlib.util.spec_from_file_location(FOLD, file)
     assert spec is not None
     assert spec.loader is not None
-    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
+    sys.modules[FOLD] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
 
 
@@ -36,10 +43,7 @@ def seconds_by_log(rounds: int) -> dict[str, tuple[float, int]]:
     for name, make in fold.logs():
         log, taken_s = make(), []
         for _ in range(rounds + 1):
-            lane = fold.Lane(fold.SETTINGS)
-            if len(log.before):
-                fold.fold_into(lane, log.before)
-            began_s = time.process_time()
+            lane, began_s = fold.lane_before(log), time.process_time()
             fold.fold_into(lane, log.measured)
             taken_s.append(time.process_time() - began_s)
         found[name] = (statistics.median(taken_s[1:]), len(log.measured))

@@ -27,6 +27,15 @@ class Pair:
         """Our throughput over the reference's, round by round."""
         return [reference / ours for reference, ours in zip(self.reference_s, self.ours_s, strict=True)]
 
+    @property
+    def spread(self) -> dict[str, float]:
+        """What is stored of the ratios: median, least, most."""
+        return {
+            "ratio": round(statistics.median(self.ratios), 3),
+            "ratio_least": round(min(self.ratios), 3),
+            "ratio_most": round(max(self.ratios), 3),
+        }
+
 
 def alternate(
     reference: Callable[[int], None], ours: Callable[[int], None], rounds: int, clock: Callable[[], float] = time.perf_counter
@@ -57,9 +66,7 @@ def summary(pair: Pair, rows: int) -> dict[str, Any]:
         "rows": rows,
         "reference_krows_s": round(rows / statistics.median(pair.reference_s) / 1000, 1),
         "ours_krows_s": round(rows / statistics.median(pair.ours_s) / 1000, 1),
-        "ratio": round(statistics.median(pair.ratios), 3),
-        "ratio_least": round(min(pair.ratios), 3),
-        "ratio_most": round(max(pair.ratios), 3),
+        **pair.spread,
         "ratio_to_best_reference": round(min(pair.reference_s) / statistics.median(pair.ours_s), 3),
     }
 
