@@ -137,14 +137,15 @@ class Show:
 
     def _rows(self, table: str, columns: tuple[str, ...]) -> list[dict[str, Any]]:
         """Without Spark, which has the stream to run."""
-        from deltalake import DeltaTable
         from deltalake.exceptions import TableNotFoundError
 
+        from pipeline.warehouse.local_tables import dataset_in
+
         try:
-            found = DeltaTable(self.warehouse.table(table).removeprefix("file:"))
+            found = dataset_in(self.warehouse.table(table).removeprefix("file:"))
         except TableNotFoundError:
             return []
-        return list(found.to_pyarrow_table(columns=list(columns)).to_pylist())
+        return list(found.to_table(columns=list(columns)).to_pylist())
 
 
 def now() -> str:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from pipeline.backfill.stretch import Dates
 from pipeline.sinks.few_outcomes import FEW_BYTES
-from pipeline.warehouse.local_tables import frame_of, local_folder, opened
+from pipeline.warehouse.local_tables import dataset_in, frame_of, local_folder
 from schemas.field import Table
 from schemas.outcomes import PAYLOAD
 from schemas.render.arrow import arrow_schema
@@ -78,7 +78,7 @@ def rows_there(spark: SparkSession, uri: str, version: int, table: Table, asked:
 
 
 def _few_in(folder: str, version: int, table: Table, asked: Iterable[Dates]) -> pa.Table | None:
-    there, wanted = opened(folder, version).to_pyarrow_dataset(), _any_of(table, asked)
+    there, wanted = dataset_in(folder, version), _any_of(table, asked)
     if there.count_rows(filter=wanted) > HELD_ROWS or _payload_bytes(there, table, wanted) > FEW_BYTES:
         return None
     return there.to_table(filter=wanted).cast(arrow_schema(table.fields))
