@@ -7,7 +7,7 @@ from suite.examples import examples
 
 from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.cause.layout import ACCOUNT_COUNT, CHARGE_ROW, NO_CHARGE
+from pipeline.machines.cause.layout import ACCOUNT_COUNT, CHARGE_ROW, NO_CHARGE, TIME
 from pipeline.machines.cause.runs import begin_or_go_on, begin_window, main_accounts
 from pipeline.machines.records import Records, empty_rows
 
@@ -23,9 +23,9 @@ def charges_of(*windows: list[tuple[int, int]]) -> Records:
     charges[:] = NO_CHARGE[0]
     for row, accounts in enumerate(windows):
         for account, (ns, area) in enumerate(accounts):
-            charges["charged_ns"][row, account], charges["entry_us"][row, account] = ns, area if ns else 0
+            charges["charged"][row, account] = ns, area if ns else 0  # TIME, AREA
             charges["first_at"][row, account] = 100 + account if ns else 0
-    charges["backlog_ns"] = charges["charged_ns"].sum(axis=1)
+    charges["backlog_ns"] = charges["charged"][:, :, TIME].sum(axis=1)
     return charges
 
 
@@ -77,7 +77,7 @@ def close(charges: Records, start_us: int) -> None:
 def again(charges: Records, account: int, ns: int) -> None:
     """The next window: all of its time goes to one account."""
     begin_window(charges, np.arange(1))
-    charges["charged_ns"][0, account], charges["entry_us"][0, account], charges["first_at"][0, account] = ns, ns, 100 + account
+    charges["charged"][0, account], charges["first_at"][0, account] = ns, 100 + account
     charges["backlog_ns"][0] = ns
 
 
@@ -110,7 +110,7 @@ def test_another_main_account_begins_another_run() -> None:
     charges = one_account(3, 7)
     close(charges, 0)
     again(charges, 4, 5)
-    charges["charged_ns"][0, 3], charges["backlog_ns"][0] = 1, 6
+    charges["charged"][0, 3, TIME], charges["backlog_ns"][0] = 1, 6
     close(charges, 60)
     assert run_of(charges) == (4, 104, 120, 1, 5, 6)
 
@@ -128,9 +128,10 @@ def test_a_new_window_forgets_accounts_of_its_rows_alone() -> None:
     charges = charges_of([(5, 5)] * ACCOUNT_COUNT, [(6, 6)] * ACCOUNT_COUNT)
     charges["incomplete"] = 1
     begin_window(charges, np.array([1]))
-    assert charges["charged_ns"].sum(axis=1).tolist() == [5 * ACCOUNT_COUNT, 0]
-    for name in ("entry_us", "first_at"):
-        assert charges[name].all(axis=1).tolist() == [True, False]
-        assert charges[name].any(axis=1).tolist() == [True, False]
+    assert charges["charged"][:, :, TIME].sum(axis=1).tolist() == [5 * ACCOUNT_COUNT, 0]
+    for name in ("charged", "first_at"):
+        by_row = charges[name].reshape(2, -1)
+        assert by_row.all(axis=1).tolist() == [True, False]
+        assert by_row.any(axis=1).tolist() == [True, False]
     assert charges["backlog_ns"].tolist() == [5 * ACCOUNT_COUNT, 0]
     assert charges["incomplete"].tolist() == [1, 0]

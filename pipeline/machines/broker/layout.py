@@ -106,6 +106,7 @@ CURSOR_ROW = record(
     "opened_backlog",
     "opened_end",
     "acknowledged",
+    "look_at",  # from so many acknowledged entries on a package wants to see each acknowledgement
     "evicted",
     "expired",
     "sought",

@@ -4,9 +4,11 @@ from typing import Any
 
 from pipeline.machines.broker.layout import CONSUMING, NONE
 from pipeline.machines.cause.charging import end_backlog, is_whole, settle
-from pipeline.machines.cause.verdict import is_elsewhere, judge, look_at_channels
+from pipeline.machines.cause.layout import APART, NO_CHAIN
+from pipeline.machines.cause.verdict import judge, look_at_channels
 from pipeline.machines.cause.waiting import forget_delivered
 from pipeline.machines.cause.waking import Around, wake
+from pipeline.machines.cause.watching import is_elsewhere
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.index import find
 from pipeline.machines.records import Record
@@ -94,9 +96,9 @@ def end_topic(broker: Any, cause: Any, t: int, ns: int) -> None:
     s = broker.topics[t].first_subscription
     while s != NONE:
         end_cursor(broker, cause, t, s, ns)
-        cause.charges[s].in_chain, cause.charges[s].next_in_chain = 0, NONE
+        cause.charges[s].next_in_chain = APART
         s = broker.subscriptions[s].next_of_topic
-    cause.chains[t].first_in_chain = NONE
+    cause.chains[t] = NO_CHAIN[0]
 
 
 @compiled_part

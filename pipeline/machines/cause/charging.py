@@ -6,6 +6,8 @@ restarts cut it.
 
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.layout import (
+    APART,
+    AREA,
     CATCHING_UP,
     CHANNEL,
     EVENTS_LOST,
@@ -17,7 +19,9 @@ from pipeline.machines.cause.layout import (
     STALL_NS,
     STUCK,
     THROTTLED,
+    TIME,
 )
+from pipeline.machines.cause.watching import watch
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.integers import INT64_MAX, add, multiply_divide
 from pipeline.machines.records import Record
@@ -50,31 +54,36 @@ def advance_area(chain: Record, topic: Record, ns: int) -> None:
     """The topic's scale is about to grow: what it was until now is counted."""
     now_us = max(ns // 1000, chain.area_us)
     chain.area += (topic.end_entries - chain.base_entries) * (now_us - chain.area_us)
-    chain.area_us = now_us
+    chain.area_us, chain.has_grown = now_us, 1
 
 
 @compiled_part
-def area_at(chain: Record, topic: Record, ns: int) -> int:
-    """The integral of the topic's scale beyond `base_entries` up to `ns`: entry-µs."""
-    return chain.area + (topic.end_entries - chain.base_entries) * (ns // 1000 - chain.area_us)
+def area_at(chain: Record, topic: Record, us: int) -> int:
+    """The integral of the topic's scale beyond `base_entries` up to `us` on the monotonic clock: entry-µs."""
+    return chain.area + (topic.end_entries - chain.base_entries) * (us - chain.area_us)
 
 
 @compiled_part
-def begin_stretch(charge: Record, chain: Record, topic: Record, backlog: int) -> None:
+def begin_stretch(charge: Record, chain: Record, topic: Record, cursor: Record, backlog: int) -> None:
     """A stretch begins at `since_ns` with so many entries in the backlog."""
-    charge.backlog_seen, charge.gone_seen = backlog, topic.end_entries - backlog
-    charge.area_seen = area_at(chain, topic, charge.since_ns)
+    begin_stretch_at(charge, topic, cursor, backlog, area_at(chain, topic, charge.since_us))
 
 
 @compiled_part
-def _area_until(charge: Record, chain: Record, topic: Record, backlog: int, ns: int) -> int:
-    """Entries in the backlog × time since the stretch began, in entry-µs.
+def begin_stretch_at(charge: Record, topic: Record, cursor: Record, backlog: int, area: int) -> None:
+    """As `begin_stretch`, where the topic's `area` at `since_ns` is known."""
+    charge.backlog_seen, charge.gone_seen, charge.area_seen = backlog, topic.end_entries - backlog, area
+    watch(charge, cursor)
+
+
+@compiled_part
+def _area_since(charge: Record, chain: Record, topic: Record, backlog: int, area: int, us: int) -> int:
+    """Entries in the backlog × time since the stretch began up to `us`, where the topic's is `area`, in entry-µs.
 
     What was published since counts from its time on; what went since goes in a straight line.
     """
-    lasted_us = ns // 1000 - charge.since_ns // 1000
     gone = 2 * chain.base_entries - charge.gone_seen - (topic.end_entries - backlog)
-    return max(0, area_at(chain, topic, ns) - charge.area_seen + gone * lasted_us // 2)
+    return max(0, area - charge.area_seen + (gone * (us - charge.since_us) >> 1))
 
 
 @compiled_part
@@ -83,9 +92,10 @@ def settle(
 ) -> None:
     """Charge the time since the stretch began; a new one begins at `ns`. Nothing else changes."""
     if charge.running == 1 and ns > charge.since_ns:
-        backlog = backlog_of(topic, cursor, charge)
-        _charge_up_to(charge, cursor, dispatcher, settings, pace, _area_until(charge, chain, topic, backlog, ns), ns)
-        begin_stretch(charge, chain, topic, backlog)
+        backlog, us = backlog_of(topic, cursor, charge), ns // 1000
+        area = area_at(chain, topic, us)
+        _charge_up_to(charge, cursor, dispatcher, settings, pace, _area_since(charge, chain, topic, backlog, area, us), ns)
+        begin_stretch_at(charge, topic, cursor, backlog, area)
 
 
 @compiled_part
@@ -93,17 +103,25 @@ def settle_if_due(
     charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, ns: int
 ) -> None:
     """Charge what may not all go to the account of the stretch; else the stretch goes on until the account changes."""
-    if charge.running == 0 or (charge.losses == settings.losses and ns <= charge.moved_ns + min(pace.normal_ns, STALL_NS)):
+    if charge.running == 0 or (charge.losses == settings.losses and ns <= charge.moved_ns + pace.due_ns):
         return  # nothing is due before that, whatever the account
     if charge.losses != settings.losses or ns > min(_slow_ns(charge, pace), _stalled_ns(charge, dispatcher, pace)):
         settle(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
 
 
 @compiled_part
-def settle_plainly(charge: Record, chain: Record, topic: Record, backlog: int, ns: int) -> None:
-    """Charge a stretch that is not due to its account."""
+def charge_stretch(charge: Record, chain: Record, topic: Record, backlog: int, area: int, ns: int, us: int) -> None:
+    """Charge a stretch that is not due to its account, up to `ns`; `us` is the same, and `area` the topic's then. It does not end."""
     if charge.running == 1 and ns > charge.since_ns:
-        _add(charge, charge.charged_to, _area_until(charge, chain, topic, backlog, ns), ns)
+        _charge(charge, charge.charged_to, _area_since(charge, chain, topic, backlog, area, us), ns - charge.since_ns)
+
+
+@compiled_part
+def settle_plainly(charge: Record, chain: Record, topic: Record, ns: int) -> None:
+    """Charge what lasted until there is no backlog any more, and is not due, to its account."""
+    if charge.running == 1 and ns > charge.since_ns:
+        us = ns // 1000
+        _add(charge, charge.charged_to, _area_since(charge, chain, topic, 0, area_at(chain, topic, us), us), ns)
 
 
 @compiled_part
@@ -166,23 +184,35 @@ def _stalled(charge: Record, dispatcher: Record, pace: Record, whole_log: bool) 
 
 @compiled_part
 def _add(charge: Record, account: int, area: int, until_ns: int) -> None:
-    """Charge the stretch up to `until_ns`, which lies behind its beginning, to one account."""
-    lasted = until_ns - charge.since_ns
-    if charge.charged_ns[account] == 0:
-        charge.first_at[account] = charge.since_ts
-    charge.charged_ns[account] += lasted
-    charge.entry_us[account] = add(charge.entry_us[account], area)
-    charge.since_ns = until_ns
-    charge.since_ts += lasted // 1000
+    """Charge the stretch up to `until_ns`, which lies behind its beginning, to one account; from there on it lasts."""
+    lasted_ns = until_ns - charge.since_ns
+    _charge(charge, account, area, lasted_ns)
+    charge.since_ns, charge.since_us = until_ns, until_ns // 1000
+    charge.since_ts += lasted_ns // 1000
 
 
 @compiled_part
-def begin_backlog(charge: Record, ts_us: int, ns: int) -> None:
-    """There is a backlog from now on: never before what was charged last."""
-    charge.running = 1
+def _charge(charge: Record, account: int, area: int, lasted_ns: int) -> None:
+    """Charge so much time from the beginning of the stretch on to one account."""
+    if charge.charged[account, TIME] == 0:
+        charge.first_at[account] = charge.since_ts
+    charge.charged[account, TIME] += lasted_ns
+    charge.charged[account, AREA] = add(charge.charged[account, AREA], area)
+
+
+@compiled_part
+def begin_at(charge: Record, ts_us: int, ns: int) -> None:
+    """A stretch begins: never before what was charged last. Of two threads one may write late."""
     if ns >= charge.since_ns:
-        charge.since_ns, charge.since_ts = ns, ts_us
-    charge.backlog_since_ns = charge.since_ns
+        charge.since_ns, charge.since_us, charge.since_ts = ns, ns // 1000, ts_us
+
+
+@compiled_part
+def begin_backlog(charge: Record, pace: Record, s: int) -> None:
+    """There is a backlog from the beginning of the stretch on."""
+    charge.running, charge.backlog_since_ns = 1, charge.since_ns
+    if charge.next_in_window == APART:
+        charge.next_in_window, pace.first_in_window = pace.first_in_window, s
 
 
 @compiled_part

@@ -7,11 +7,13 @@ import numpy as np
 from pipeline.machines.array import Array
 from pipeline.machines.broker.chains import chain_anew, rows_of_topics
 from pipeline.machines.broker.layout import NONE
+from pipeline.machines.cause.layout import APART
 from pipeline.machines.cause.rows import MARGIN_SUMS, cause_rows, margin_rows, status_rows
 from pipeline.machines.cause.runs import begin_or_go_on, begin_window, main_accounts
-from pipeline.machines.cause.window_end import charge_until, pass_border
+from pipeline.machines.cause.window_end import chain_in_window, charge_until, lasts_until, pass_border, rows_in_window
 from pipeline.machines.outcome import Rows, Window
 from pipeline.machines.package import Ends, State
+from pipeline.machines.records import Records
 
 
 class CauseEnds(Ends):
@@ -24,12 +26,12 @@ class CauseEnds(Ends):
 
     def has_running_time(self, state: State, until_ns: int) -> bool:
         """Whether a backlog lasts until `until_ns`."""
-        charges = state.group("cause").charges[: state.counts.subscriptions]
-        return bool(((charges["running"] == 1) & (charges["since_ns"] < until_ns)).any())
+        cause = state.group("cause")
+        return bool(lasts_until(cause.charges, cause.pace[0], until_ns))
 
     def step_clock(self, state: State, ts_us: int, ns: int, seq: int) -> None:
         """The wall clock was set: backlogs go on from there."""
-        charge_until(state.group("broker"), state.group("cause"), state.counts, ts_us, ns)
+        charge_until(state.group("broker"), state.group("cause"), ts_us, ns)
 
     def end_epoch(self, state: State, ts_us: int, ns: int) -> None:
         """Backlogs ended with their topics; runs of main causes end with the window."""
@@ -38,27 +40,37 @@ class CauseEnds(Ends):
     def keeps(self, state: State) -> dict[str, "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"]:
         """Subscriptions with time in the open window, or a main cause; what limiters held back in the open window."""
         cause, counts = state.group("cause"), state.counts
-        charges = cause.charges[: counts.subscriptions]
         return {
-            "subscriptions": (charges["backlog_ns"] > 0) | (charges["main"] != NONE) | (charges["running"] == 1),
+            "subscriptions": _is_in_window(cause.charges[: counts.subscriptions]),
             "margins": cause.margins["reads"][: counts.margins] > 0,
         }
 
     def renumber(self, state: State, new_rows: dict[str, Array]) -> None:
-        """Chains hold numbers of rows: they are made anew, in the order of rows."""
+        """Chains have numbers of rows: they are made anew, in the order of rows."""
         broker, cause, counts = state.group("broker"), state.group("cause"), state.counts
         charges, chains = cause.charges[: counts.subscriptions], cause.chains[: counts.topics]
-        charges["next_in_chain"], chains["first_in_chain"] = NONE, NONE
-        chained = np.flatnonzero(charges["in_chain"] == 1)
+        chained = np.flatnonzero(charges["next_in_chain"] != APART)
+        chains["first_in_chain"] = NONE
         owners = rows_of_topics(broker.topics[: counts.topics], broker.subscriptions[chained])
         chain_anew(chains["first_in_chain"], charges["next_in_chain"], chained, owners)
+        charges["next_in_window"] = APART
+        chain_in_window(charges, cause.pace[0], np.flatnonzero(_is_in_window(charges)))
+
+
+def _is_in_window(charges: Records) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
+    """Which of the subscriptions have a backlog, now or in the open window, or a main cause."""
+    flags: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = (
+        (charges["backlog_ns"] > 0) | (charges["main"] != NONE) | (charges["running"] == 1)
+    )
+    return flags
 
 
 def _rows_of_causes(state: State, window: Window) -> Iterator[Rows]:
     broker, cause, counts = state.group("broker"), state.group("cause"), state.counts
     charges, subscriptions = cause.charges, broker.subscriptions
-    touched = np.empty(counts.subscriptions, dtype=np.int64)
-    rows = touched[: pass_border(broker, cause, counts, window.end_us, window.border_ns, touched)]
+    rows = np.empty(counts.subscriptions, dtype=np.int64)
+    rows = np.sort(rows[: rows_in_window(charges, cause.pace[0], rows)])
+    rows = rows[: pass_border(broker, cause, counts, window.end_us, window.border_ns, rows)]
     mains = np.empty_like(rows)
     shown = main_accounts(charges, rows, mains)
     rows, mains = rows[:shown], mains[:shown]

@@ -28,48 +28,53 @@ EVENTS_LOST, BEGINNING_NOT_SEEN, NOT_IN_THIS_LOG = (_account("unknown", reason) 
 CONSUMER_CAP, SUBSCRIPTION_CAP, BROKER_CAP = range(3)  # UNACKED_CAPS
 KEY_SHARED = 3  # SUB_TYPES
 OUT, PARKED = 1, 2
+#: In place of the next row of a chain: the row is not in the chain.
+APART = -2
 
 #: A dispatcher that a limiter blocked asks again after 1,000 ms (`MESSAGE_RATE_BACKOFF_MS`, §1.2 step 4). After this many of them without
 #: any sign of life it does not ask any more.
 STALL_NS = 5 * 1_000_000_000
 
-#: What is known of a subscription, and the accounts of its open window.
+#: What is known of a subscription, and the accounts of its open window. Eight numbers are a line of the processor's cache. What is looked
+#: at together lies together: each group below is such a line.
 CHARGE_ROW = record(
-    "placed",  # its cursor's position is known: opened in the log, or moved since it was met
-    "offset",  # what the backlog has beyond its waterfall (0, but in a damaged log)
-    # The stretch of time that is not charged yet.
+    # 1. The stretch of time that is not charged yet, and the dispatcher: is anything due?
     "running",  # there is a backlog
-    "since_ns",
-    "since_ts",
     "account",
     "charged_to",  # where its time goes: the same, or to where most of the backlog is
-    "backlog_seen",  # entries, when the stretch began
-    "gone_seen",  # of the topic's scale, then: what is no more in the backlog
-    "area_seen",  # of the topic, then
-    "backlog_since_ns",  # of the time in which there is a backlog, whatever the cause
-    # The dispatcher.
-    "is_out",  # OUT: a read that was granted something has not come back; PARKED: and nothing waited when it went out
+    "losses",  # how often events of the broker were lost, when its latest own event came
     "moved_ns",  # the latest sign of life: since when the next one is due
-    "blocked",  # account of the limiter that blocked the latest read, or NONE
-    "permits_known",
-    "permits",  # of the latest read, less what was delivered since
-    "granted_known",
-    "granted",  # by flow, less what was delivered, since there was no consumer; a thinned flow comes late
-    "had_consumer",  # since its cursor was opened
-    "is_attached",  # it has a consumer whose opening is not in the log
-    "consumers_capped",
-    "is_capped",  # by the cap of the subscription or of the broker: bits
-    # What waits.
+    "is_out",  # OUT: a read that was granted something has not come back; PARKED: and nothing waited when it went out
+    "placed",  # its cursor's position is known: opened in the log, or moved since it was met
+    "offset",  # what the backlog has beyond its waterfall (0, but in a damaged log)
+    # 2. What waits.
+    "backlog_seen",  # entries, when the stretch began
     "delivered",  # entries delivered and not acknowledged
     "acknowledged_seen",
     "removed_seen",  # evicted or expired
     "is_redelivered",  # entries were asked for again: the reading says nothing about what waits any more
     "delayed",  # entries held for later delivery
-    "in_chain",  # of subscriptions for which nothing waits
-    "next_in_chain",
-    "losses",  # how often events of the broker were lost, when its latest own event came
+    "next_in_chain",  # of subscriptions of the topic for which nothing waits
+    "next_in_window",  # of the broker's subscriptions with a backlog in the open window, or a main cause
+    # 3. What lets the dispatcher wait.
+    "blocked",  # account of the limiter that blocked the latest read, or NONE
+    "permits_known",
+    "permits",  # of the latest read, less what was delivered since
+    "is_attached",  # it has a consumer whose opening is not in the log
+    "consumers_capped",
+    "is_capped",  # by the cap of the subscription or of the broker: bits
     "certain_lost",  # events of the broker lost, when it was last certain what waits
-    # The open window.
+    "granted",  # by flow, less what was delivered, since there was no consumer; a thinned flow comes late
+    # 4. Where the stretch began.
+    "since_ns",
+    "since_us",  # the same, on the monotonic clock of the topic's area
+    "since_ts",
+    "gone_seen",  # of the topic's scale, then: what is no more in the backlog
+    "area_seen",  # of the topic, then
+    "granted_known",
+    "had_consumer",  # since its cursor was opened
+    "backlog_since_ns",  # of the time in which there is a backlog, whatever the cause
+    # 5. The open window.
     "backlog_ns",
     "backlog_end",  # entries, filled in when the window ends
     "waiting_end",
@@ -81,11 +86,12 @@ CHARGE_ROW = record(
     "main_windows",
     "main_ns",
     "main_backlog_ns",
-    charged_ns=(ACCOUNT_COUNT,),
-    entry_us=(ACCOUNT_COUNT,),
+    # What was charged in the open window, [account, TIME or AREA]: ns, and entries in the backlog × time in entry-µs.
+    charged=(ACCOUNT_COUNT, 2),
     first_at=(ACCOUNT_COUNT,),
 )
-NO_CHARGE = blank(CHARGE_ROW, account=NONE, charged_to=NONE, blocked=NONE, next_in_chain=NONE, main=NONE)
+TIME, AREA = range(2)
+NO_CHARGE = blank(CHARGE_ROW, account=NONE, charged_to=NONE, blocked=NONE, next_in_chain=APART, next_in_window=APART, main=NONE)
 #: Of a topic.
 CHAIN_ROW = record(
     "first_in_chain",  # of subscriptions for which nothing waits: the next publish looks at them, and at no others
@@ -93,6 +99,7 @@ CHAIN_ROW = record(
     "area",
     "area_us",  # up to when, on the monotonic clock
     "base_entries",  # at the border
+    "has_grown",  # its scale may have changed since the border
 )
 NO_CHAIN = blank(CHAIN_ROW, first_in_chain=NONE)
 
@@ -106,6 +113,8 @@ PACE_ROW = record(
     "measured",
     "next_look",
     "normal_ns",  # 0: not known yet
+    "due_ns",  # this, or STALL_NS: sooner after the latest sign of life nothing is due
+    "first_in_window",  # of the chain of subscriptions with a backlog in the open window, or a main cause
     turnarounds=(BUCKET_COUNT,),
 )
 
@@ -127,6 +136,6 @@ LIMITER_COUNT = LEVEL_COUNT * DIMENSION_COUNT
 STORES: tuple[Store, ...] = (
     Beside("charges", "charge", CHARGE_ROW, of="subscriptions"),
     Beside("chains", "chain", CHAIN_ROW, of="topics"),
-    Single("pace", PACE_ROW),
+    Single("pace", PACE_ROW, first=(("first_in_window", NONE),)),
     Family("margins", "margin", MARGIN_ROW),
 )

@@ -1,6 +1,6 @@
 """How long a broker takes from a read to its delivery: measured, so that nobody has to guess from when on storage is slow."""
 
-from pipeline.machines.cause.layout import BUCKET_COUNT
+from pipeline.machines.cause.layout import BUCKET_COUNT, STALL_NS
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.integers import floor_log2
 from pipeline.machines.records import Record
@@ -18,6 +18,7 @@ def measure(pace: Record, turnaround_ns: int) -> None:
     pace.measured += 1
     if pace.measured >= LEAST_MEASURED and pace.measured >= pace.next_look:
         pace.normal_ns = TIMES_MEDIAN * _median_bound_ns(pace)
+        pace.due_ns = min(pace.normal_ns, STALL_NS)
         pace.next_look = pace.measured + pace.measured // 8
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import DIMENSION_COUNT
-from pipeline.machines.cause.layout import LIMITER_COUNT
+from pipeline.machines.cause.layout import AREA, LIMITER_COUNT, TIME
 from pipeline.machines.outcome import Rows, Window, window_columns
 from pipeline.machines.records import Records
 from schemas.events import LIMITER_LEVELS
@@ -32,15 +32,15 @@ def cause_rows(subscriptions: Records, charges: Records, rows: Array, window: Wi
 
     The runs of main causes know this window already.
     """
-    at, accounts = np.nonzero(charges["charged_ns"][rows])
+    at, accounts = np.nonzero(charges["charged"][rows, :, TIME])
     found = rows[at]
     columns = window_columns(window) | {
         "topic_id": subscriptions["owner"][found],
         "sub_id": subscriptions["id"][found],
         **_cause_columns(accounts),
-        "ns": charges["charged_ns"][found, accounts],
+        "ns": charges["charged"][found, accounts, TIME],
         "backlog_ns": charges["backlog_ns"][found],
-        "entry_us": charges["entry_us"][found, accounts],
+        "entry_us": charges["charged"][found, accounts, AREA],
         "first_at": charges["first_at"][found, accounts],
         "is_main": (accounts == charges["main"][found]).astype(np.int64),
         "main_since": charges["main_since"][found],

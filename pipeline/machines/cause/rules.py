@@ -24,9 +24,10 @@ from pipeline.machines.cause.layout import CATCHING_UP, CONSUMER_CAP, NO_CHAIN, 
 from pipeline.machines.cause.margins import note_margin
 from pipeline.machines.cause.pace import measure
 from pipeline.machines.cause.reads import note_alive, note_read, note_whether_parked
-from pipeline.machines.cause.verdict import is_elsewhere, judge, look_at_channels, may_be_unwritable
+from pipeline.machines.cause.verdict import judge, look_at_channels, may_be_unwritable
 from pipeline.machines.cause.waiting import ask_again, forget_delivered, forget_removed, waiting_entries
 from pipeline.machines.cause.waking import Around, wake
+from pipeline.machines.cause.watching import is_elsewhere, may_be_over
 from pipeline.machines.compiled import compiled_part, inlined_part
 from pipeline.machines.integers import add
 from pipeline.machines.records import Record, Records
@@ -266,8 +267,8 @@ def on_dispatch(
 
 @compiled_part
 def needs_on_ack(charge: Record, cursor: Record) -> bool:
-    """Whether the backlog may be over: as many entries were acknowledged as it had; or most of it may be elsewhere now."""
-    return charge.running == 1 and (is_elsewhere(charge) or cursor.acknowledged - charge.acknowledged_seen >= charge.backlog_seen)
+    """Whether the backlog may be over, or most of it may be elsewhere now."""
+    return cursor.acknowledged >= cursor.look_at and may_be_over(charge, cursor)
 
 
 @compiled_part
@@ -291,14 +292,13 @@ def on_ack(
     ts, ns = event[fields.TS], event[fields.NS]
     settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     look_at_channels(subscription, connectivity, attachments, connections)
-    weighs = is_elsewhere(charge)
-    judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, weighs, ts, ns)
+    judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, is_elsewhere(charge), ts, ns)
 
 
 @compiled_part
 def needs_before_mark_delete(charge: Record, event: Array) -> bool:
     """Whether the backlog may fall by many."""
-    return charge.running == 1 and event[fields.MARK_PERSISTED] == 0
+    return event[fields.MARK_PERSISTED] == 0 and charge.running == 1
 
 
 @compiled_part
@@ -316,7 +316,7 @@ def needs_on_mark_delete(charge: Record, cursor: Record, settings: Record, event
         return False
     if event[fields.MARK_RESET] == 1 or charge.placed == 0 or is_whole(cursor, settings) == 0:
         return True
-    return cursor.evicted + cursor.expired != charge.removed_seen or needs_on_ack(charge, cursor)
+    return cursor.evicted + cursor.expired != charge.removed_seen or may_be_over(charge, cursor)
 
 
 @compiled_part

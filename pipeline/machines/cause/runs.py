@@ -2,7 +2,7 @@
 
 from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.cause.layout import ACCOUNT_COUNT
+from pipeline.machines.cause.layout import ACCOUNT_COUNT, AREA, TIME
 from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.records import Record, Records
 
@@ -31,13 +31,13 @@ def _main_account(charge: Record) -> int:
     """
     by_area, by_time = 0, 0
     for account in range(1, ACCOUNT_COUNT):
-        if charge.entry_us[account] > charge.entry_us[by_area]:
+        if charge.charged[account, AREA] > charge.charged[by_area, AREA]:
             by_area = account
-        if charge.charged_ns[account] > charge.charged_ns[by_time]:
+        if charge.charged[account, TIME] > charge.charged[by_time, TIME]:
             by_time = account
-    if charge.charged_ns[by_time] == 0:
+    if charge.charged[by_time, TIME] == 0:
         return NONE
-    return by_area if charge.entry_us[by_area] > 0 else by_time
+    return by_area if charge.charged[by_area, AREA] > 0 else by_time
 
 
 @compiled
@@ -50,7 +50,7 @@ def begin_or_go_on(charges: Records, rows: Array, mains: Array, start_us: int, e
             charge.main_windows, charge.main_ns, charge.main_backlog_ns = 0, 0, 0
         charge.main_window_end = end_us
         charge.main_windows += 1
-        charge.main_ns += 0 if main == NONE else charge.charged_ns[main]
+        charge.main_ns += 0 if main == NONE else charge.charged[main, TIME]
         charge.main_backlog_ns += charge.backlog_ns
 
 
@@ -61,4 +61,4 @@ def begin_window(charges: Records, rows: Array) -> None:
         charge = charges[s]
         charge.backlog_ns, charge.incomplete = 0, 0
         for account in range(ACCOUNT_COUNT):
-            charge.charged_ns[account], charge.entry_us[account], charge.first_at[account] = 0, 0, 0
+            charge.charged[account, TIME], charge.charged[account, AREA], charge.first_at[account] = 0, 0, 0

@@ -2,7 +2,17 @@
 
 from pipeline.machines.broker.attachments import is_unwritable
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.cause.charging import backlog_of, begin_backlog, begin_stretch, end_backlog, settle_plainly
+from pipeline.machines.cause.charging import (
+    area_at,
+    backlog_of,
+    begin_at,
+    begin_backlog,
+    begin_stretch,
+    begin_stretch_at,
+    charge_stretch,
+    end_backlog,
+    settle_plainly,
+)
 from pipeline.machines.cause.layout import (
     BEGINNING_NOT_SEEN,
     CATCHING_UP,
@@ -15,6 +25,7 @@ from pipeline.machines.cause.layout import (
     UNACKED_LIMIT,
 )
 from pipeline.machines.cause.waiting import chain, surely_waits, waiting_entries
+from pipeline.machines.cause.watching import watch
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.records import Record, Records
 
@@ -57,27 +68,45 @@ def judge(
     if cursor.open == 1 and waiting <= charge.delayed:
         chain(charge, chain_of_topic, s)
     if backlog == 0:
-        settle_plainly(charge, chain_of_topic, topic, backlog, ns)
+        settle_plainly(charge, chain_of_topic, topic, ns)
         end_backlog(charge, ns)
+        watch(charge, cursor)
         return
     account = _account(charge, waiting, cursor, reading, settings, pace, subscription, connectivity)
     charged_to = _largest_part(charge, backlog) if account == CATCHING_UP else account
     if charge.running == 1 and account == charge.account and (charged_to == charge.charged_to or not weighs):
         charge.backlog_seen = backlog
-        return
-    settle_plainly(charge, chain_of_topic, topic, backlog, ns)
-    if charge.running == 0:
-        begin_backlog(charge, ts_us, ns)
-    elif ns >= charge.since_ns:
-        charge.since_ts = ts_us
-    begin_stretch(charge, chain_of_topic, topic, backlog)
-    charge.account, charge.charged_to = account, charged_to
+        watch(charge, cursor)
+    else:
+        _change_account(charge, chain_of_topic, s, topic, cursor, pace, backlog, account, charged_to, ts_us, ns)
 
 
 @compiled_part
-def is_elsewhere(charge: Record) -> bool:
-    """Whether time goes to entries that do not wait, though reads and deliveries follow each other."""
-    return charge.account != charge.charged_to
+def _change_account(
+    charge: Record,
+    chain_of_topic: Record,
+    s: int,
+    topic: Record,
+    cursor: Record,
+    pace: Record,
+    backlog: int,
+    account: int,
+    charged_to: int,
+    ts_us: int,
+    ns: int,
+) -> None:
+    """What lasted is charged; from `ns` on time goes to another account."""
+    us = ns // 1000
+    area = area_at(chain_of_topic, topic, us)
+    charge_stretch(charge, chain_of_topic, topic, backlog, area, ns, us)
+    begin_at(charge, ts_us, ns)
+    if charge.running == 0:
+        begin_backlog(charge, pace, s)
+    charge.account, charge.charged_to = account, charged_to
+    if charge.since_us == us:
+        begin_stretch_at(charge, topic, cursor, backlog, area)
+    else:
+        begin_stretch(charge, chain_of_topic, topic, cursor, backlog)
 
 
 @compiled_part

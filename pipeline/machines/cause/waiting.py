@@ -3,6 +3,7 @@
 Law: a publish looks only at subscriptions of its topic for which nothing waited; each of them came into the chain by an event of its own.
 """
 
+from pipeline.machines.cause.layout import APART
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.records import Record
 
@@ -61,6 +62,5 @@ def ask_again(charge: Record, entries: int) -> None:
 @compiled_part
 def chain(charge: Record, chain_of_topic: Record, s: int) -> None:
     """Nothing waits for the subscription in row `s`: the next publish is to look at it."""
-    if charge.in_chain == 0:
-        charge.in_chain, charge.next_in_chain = 1, chain_of_topic.first_in_chain
-        chain_of_topic.first_in_chain = s
+    if charge.next_in_chain == APART:
+        charge.next_in_chain, chain_of_topic.first_in_chain = chain_of_topic.first_in_chain, s

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.charging import settle_if_due
-from pipeline.machines.cause.layout import DELAYED, IN_FLIGHT
+from pipeline.machines.cause.layout import APART, DELAYED, IN_FLIGHT
 from pipeline.machines.cause.verdict import judge, look_at_channels, may_be_unwritable
 from pipeline.machines.compiled import inlined_part
 from pipeline.machines.records import Record, Records
@@ -37,7 +37,7 @@ def wake(charges: Records, chain: Record, around: Around, ts_us: int, ns: int) -
     while s >= 0:  # NONE is −1
         charge, cursor = charges[s], around.cursors[s]
         following = charge.next_in_chain
-        charge.in_chain, charge.next_in_chain = 0, NONE
+        charge.next_in_chain = APART
         if cursor.open == 1:
             settle_if_due(charge, chain, topic, cursor, around.dispatchers[s], settings, around.pace, ns)
             if charge.running == 0 and ns > charge.moved_ns + LATE_NS:

@@ -6,34 +6,57 @@ from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.around import settle_row, topic_of
 from pipeline.machines.cause.charging import backlog_of, begin_stretch, border_of, is_whole
+from pipeline.machines.cause.layout import APART
 from pipeline.machines.cause.waiting import waiting_entries
 from pipeline.machines.compiled import compiled, compiled_part
-from pipeline.machines.records import Record
+from pipeline.machines.records import Record, Records
 
 
 @compiled
-def pass_border(broker: Any, cause: Any, counts: Record, border_us: int, border_ns: int, touched: Array) -> int:
-    """Split what lasts at the border, and note what waits there.
+def rows_in_window(charges: Records, pace: Record, rows: Array) -> int:
+    """Fill `rows` ([subscriptions]) with those that may have had a backlog in the window, or have a main cause; returns how many they are.
 
-    Fills `touched` ([subscriptions]) with the rows of subscriptions with a backlog, now or in the window, or with a main cause, ascending;
-    returns how many they are. Of a broker's subscriptions most may be idle: of those nothing is read but what says so.
+    Of a broker's subscriptions most may be idle: nobody looks at those.
+    """
+    count, s = 0, pace.first_in_window
+    while s != NONE:
+        rows[count] = s
+        count, s = count + 1, charges[s].next_in_window
+    return count
+
+
+@compiled
+def pass_border(broker: Any, cause: Any, counts: Record, border_us: int, border_ns: int, rows: Array) -> int:
+    """Split what lasts at the border, and note what waits there. `rows`: of `rows_in_window`, ascending.
+
+    Rows of subscriptions with a backlog, now or in the window, or with a main cause stay in `rows`; returns how many they are.
     """
     settings, pace = broker.settings[0], cause.pace[0]
     is_calm = pace.losses_at_border == settings.losses
     pace.losses_at_border = settings.losses
     count = 0
-    for s in range(counts.subscriptions):
+    for s in rows:
         charge = cause.charges[s]
+        charge.next_in_window = APART
         if charge.running == 1:
             _split(broker, cause, s, is_calm, border_us, border_ns)
         elif charge.backlog_ns > 0 or charge.main != NONE:
             charge.backlog_end, charge.waiting_end = 0, 0
         else:
             continue
-        touched[count] = s
+        rows[count] = s
         count += 1
-    _begin_areas(broker, cause, counts, touched[:count], border_ns)
+    _begin_areas(broker, cause, counts, rows[:count], border_ns)
+    chain_in_window(cause.charges, pace, rows[:count])
     return count
+
+
+@compiled
+def chain_in_window(charges: Records, pace: Record, rows: Array) -> None:
+    """Only these `rows`, ascending, may have a backlog in the window that begins, or a main cause."""
+    pace.first_in_window = NONE
+    for k in range(len(rows) - 1, -1, -1):
+        charges[rows[k]].next_in_window, pace.first_in_window = pace.first_in_window, rows[k]
 
 
 @compiled_part
@@ -54,22 +77,38 @@ def _split(broker: Any, cause: Any, s: int, is_calm: bool, border_us: int, borde
 
 
 @compiled_part
-def _begin_areas(broker: Any, cause: Any, counts: Record, touched: Array, border_ns: int) -> None:
+def _begin_areas(broker: Any, cause: Any, counts: Record, rows: Array, border_ns: int) -> None:
     """Areas of topics start again, so that they never grow too large. What lasts begins with them."""
+    border_us = border_ns // 1000
     for t in range(counts.topics):
         chain = cause.chains[t]
-        chain.area, chain.area_us, chain.base_entries = 0, max(chain.area_us, border_ns // 1000), broker.topics[t].end_entries
-    for s in touched:
+        chain.area_us = max(chain.area_us, border_us)
+        if chain.has_grown == 1:
+            chain.area, chain.base_entries, chain.has_grown = 0, broker.topics[t].end_entries, 0
+    for s in rows:
         if cause.charges[s].running == 1:
             t = topic_of(broker, s)
-            begin_stretch(cause.charges[s], cause.chains[t], broker.topics[t], cause.charges[s].backlog_end)
+            begin_stretch(cause.charges[s], cause.chains[t], broker.topics[t], broker.cursors[s], cause.charges[s].backlog_end)
 
 
 @compiled
-def charge_until(broker: Any, cause: Any, counts: Record, ts_us: int, ns: int) -> None:
+def charge_until(broker: Any, cause: Any, ts_us: int, ns: int) -> None:
     """The wall clock was set: what lasts is charged up to `ns` to the open window, and goes on from (`ts_us`, `ns`) on the new clock."""
-    for s in range(counts.subscriptions):
+    s = cause.pace[0].first_in_window
+    while s != NONE:
         charge = cause.charges[s]
         if charge.running == 1:
             settle_row(broker, cause, topic_of(broker, s), s, ns)
             charge.since_ts = ts_us
+        s = charge.next_in_window
+
+
+@compiled
+def lasts_until(charges: Records, pace: Record, until_ns: int) -> bool:
+    """Whether a backlog that began before lasts until `until_ns`."""
+    s = pace.first_in_window
+    while s != NONE:
+        if charges[s].running == 1 and charges[s].since_ns < until_ns:
+            return True
+        s = charges[s].next_in_window
+    return False
