@@ -491,7 +491,14 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             broker_rules.on_setting(settings_row[0], event)
         elif code == HEARTBEAT:
             channel_rules.on_heartbeat(
-                connections, connections_index, channels, connectivity_row[0], channel_settings_row[0], write_buffers_row[0], event
+                connections,
+                connections_index,
+                channels,
+                connectivity_row[0],
+                settings_row[0],
+                channel_settings_row[0],
+                write_buffers_row[0],
+                event,
             )
             policy_rules.on_heartbeat(broker, policy, counts, event)
         elif code == DISPATCH_RATE:

@@ -219,9 +219,11 @@ class EpochChannels(EpochTime):
         self._changed(connection, at)
 
     def _on_producer_close(self, event: Event, ts: int, ns: int) -> None:
+        """The one of that id, whatever topic the event names: ids belong to the connection (`ServerCnx.handleCloseProducer`)."""
         connection = self.connections.get(event["conn"])
-        if connection is not None and connection.producers.pop(event["producer"], None) is not None:
-            self._changed(connection, Moment(ts, ns, event["seq"]), event["topic"])
+        topic = connection.producers.pop(event["producer"], None) if connection is not None else None
+        if connection is not None and topic is not None:
+            self._changed(connection, Moment(ts, ns, event["seq"]), topic)
 
     def _on_consumer_open(self, event: Event, ts: int, ns: int) -> None:
         at = Moment(ts, ns, event["seq"])

@@ -10,6 +10,7 @@ from bookkeeper.random_log import broken
 from capture_events import capture_events
 from hypothesis import HealthCheck, given, settings
 from lane_tables import Table, tables_of
+from log_builder import Log
 from real_captures import CAPTURES, EVERY_CAPTURE
 from suite.examples import examples
 
@@ -65,6 +66,31 @@ def test_golden_case(case: Case) -> None:
     rows = sorted(tables["channel_backpressure"], key=lambda row: (row["conn"], row["window_start"]))
     assert [{name: row[name] for name in wanted} for row, wanted in zip(rows, case.rows, strict=True)] == case.rows
     assert disagreements(case.events) == []
+
+
+def full_channel(log: Log) -> Log:
+    """Two connections, of which the first is unwritable and holds nothing."""
+    log.add("conn_open", conn=1).add("conn_open", conn=2)
+    return log.add("writability", conn=1, writable=False, pending_bytes=0)
+
+
+@pytest.mark.parametrize(("started", "at_least"), [(True, 1), (False, 0)], ids=["whole", "the start is lost"])
+def test_what_all_channels_hold_bounds_one_if_the_mark_is_known(started: bool, at_least: int) -> None:
+    log = full_channel(Log().add("broker_start", cluster="c", version="4.0.8", settings={}))
+    events = log.add("heartbeat", dropped=0, pending_bytes=65_537).at(1).add("heartbeat", dropped=0).events[0 if started else 1 :]
+    rows = tables_of_channels(events)["channel_backpressure"]
+    assert [row["pending_bytes_at_least"] for row in rows if row["conn"] == 1] == [at_least]
+    assert disagreements(events) == []
+
+
+def test_a_producer_that_ends_is_the_one_of_that_id_whatever_topic_the_event_names() -> None:
+    pauses = {"pulsarChannelPauseReceivingRequestsIfUnwritable": "true"}
+    log = full_channel(Log().add("broker_start", cluster="c", version="4.0.8", settings=pauses))
+    log.add("producer_open", conn=1, producer=0, topic="persistent://a/b/c").at(1)
+    log.add("producer_close", conn=1, producer=0, topic="persistent://a/b/d").at(2).add("heartbeat", dropped=0)
+    paused = tables_of_channels(log.events)["topic_publish_pauses"]
+    assert [(row["topic"], row["producers_paused_ns"]) for row in paused] == [("persistent://a/b/c", 1_000_000_000)]
+    assert disagreements(log.events) == []
 
 
 @EXAMPLES

@@ -219,16 +219,19 @@ def on_heartbeat(
     connections_index: Array,
     channels: Records,
     connectivity: Record,
+    settings: Record,
     channel_settings: Record,
     write_buffers: Record,
     event: Array,
 ) -> None:
-    """The level of all write buffers. If one channel is unwritable most of it is that one's: every other holds at most the high mark."""
+    """The level of all write buffers. If one channel is unwritable most of it is that one's: every other holds at most the high mark, which
+    is known if the broker's start was seen.
+    """
     if not fields.has(event, HEARTBEAT_BYTES):
         return
     size = event[HEARTBEAT_BYTES]
     report(write_buffers, size, event[fields.TS])
-    if connectivity.unwritable == 1:
+    if connectivity.unwritable == 1 and settings.started == 1:
         c = find(connections_index, connections, connectivity.unwritable_ids, 0)
         least = size - channel_settings.high_mark * (connectivity.open - 1)
         channels[c].pending_bytes_at_least = max(channels[c].pending_bytes_at_least, least)
