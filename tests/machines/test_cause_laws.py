@@ -7,10 +7,12 @@ import pytest
 from bookkeeper.quota_random import quota_logs
 from bookkeeper.random_log import broken, logs
 from capture_events import capture_events
+from cause_story import Story
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lane_rows import lane_rows
 from lane_tables import SETTINGS
+from log_builder import TOPIC, Log
 from real_captures import CAPTURES, EVERY_CAPTURE
 from suite.examples import examples
 from test_backlog_state import START_MS, event_rows
@@ -85,6 +87,28 @@ def test_what_breaks_a_law_is_found() -> None:
     assert grown_unseen(NO_CHAIN, blank(TOPIC_ROW, end_entries=1)) == [0]
     assert grown_unseen(blank(CHAIN_ROW, has_grown=1), blank(TOPIC_ROW, end_entries=1)) == []
     assert grown_unseen(blank(CHAIN_ROW, area=1), blank(TOPIC_ROW)) == [0]
+
+
+def test_entries_that_expired_need_no_acknowledgement_to_end_a_backlog() -> None:
+    """Four wait; two expire and two are acknowledged. The cause is the same all the time."""
+    story = Story(consumer=False).puts(4)
+    story.at(1).of_sub("mark_delete", ledger=5, entry=1, persisted=False)
+    assert_laws(lane_rows(story.at(2).acks(2, 3).beats(5).events), 1)
+
+
+def test_a_topic_that_ended_leaves_nothing_whether_or_not_the_state_was_saved_since() -> None:
+    """A row that nobody keeps is dropped when a state is saved: its chain must be worth as much as a new one."""
+    log = Log().add("broker_start", cluster="c", version="4.0.8", settings={}).add("conn_open", conn=1)
+    log.add("producer_open", conn=1, producer=0, topic=TOPIC).at(4).add("topic_unload", topic=TOPIC)
+    ended = len(log.events)
+    rows = lane_rows(log.at(6).add("producer_open", conn=1, producer=0, topic=TOPIC).events)
+    whole, cut = BrokerModel(), BrokerModel()
+    whole.fold(rows)
+    cut.fold(rows[:ended])
+    cut = BrokerModel(cut.arrays())
+    cut.fold(rows[ended:])
+    ours, theirs = whole.ordered_arrays(), cut.ordered_arrays()
+    assert [name for name in ours if not np.array_equal(ours[name], theirs[name])] == []
 
 
 def test_the_end_of_a_window_does_not_look_at_idle_subscriptions() -> None:
