@@ -22,7 +22,7 @@ from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import CURSOR_ROW, NONE, TOPIC_ROW
 from pipeline.machines.cause.layout import APART, CHAIN_ROW, NO_CHAIN, NO_CHARGE
 from pipeline.machines.cause.watching import may_be_over
-from pipeline.machines.cause.window_end import chain_in_window, rows_in_window
+from pipeline.machines.cause.window_end import rows_in_window
 from pipeline.machines.compiled import compiled
 from pipeline.machines.model import BrokerModel
 from pipeline.machines.records import Record, Records, blank
@@ -82,7 +82,7 @@ def test_what_breaks_a_law_is_found() -> None:
     assert overlooked(charges, blank(CURSOR_ROW, acknowledged=2, look_at=3)) == 0
     pace = Lane(SETTINGS).new_time(1, BrokerModel()).model.state.group("cause").pace[0]
     assert not_in_window(charges, pace) == [0]
-    chain_in_window(charges, pace, np.array([0]))
+    pace.first_in_window, charges["next_in_window"] = 0, NONE
     assert not_in_window(charges, pace) == []
     assert grown_unseen(NO_CHAIN, blank(TOPIC_ROW, end_entries=1)) == [0]
     assert grown_unseen(blank(CHAIN_ROW, has_grown=1), blank(TOPIC_ROW, end_entries=1)) == []

@@ -10,7 +10,7 @@ from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.layout import APART
 from pipeline.machines.cause.rows import MARGIN_SUMS, cause_rows, margin_rows, status_rows
 from pipeline.machines.cause.runs import begin_or_go_on, begin_window, main_accounts
-from pipeline.machines.cause.window_end import chain_in_window, charge_until, lasts_until, pass_border, rows_in_window
+from pipeline.machines.cause.window_end import charge_until, lasts_until, pass_border, rows_in_window
 from pipeline.machines.outcome import Rows, Window
 from pipeline.machines.package import Ends, State
 from pipeline.machines.records import Records
@@ -53,8 +53,9 @@ class CauseEnds(Ends):
         chains["first_in_chain"] = NONE
         owners = rows_of_topics(broker.topics[: counts.topics], broker.subscriptions[chained])
         chain_anew(chains["first_in_chain"], charges["next_in_chain"], chained, owners)
-        charges["next_in_window"] = APART
-        chain_in_window(charges, cause.pace[0], np.flatnonzero(_is_in_window(charges)))
+        in_window = np.flatnonzero(_is_in_window(charges))
+        charges["next_in_window"], cause.pace["first_in_window"] = APART, NONE
+        chain_anew(cause.pace["first_in_window"], charges["next_in_window"], in_window, np.zeros_like(in_window))
 
 
 def _is_in_window(charges: Records) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":

@@ -47,12 +47,12 @@ def pass_border(broker: Any, cause: Any, counts: Record, border_us: int, border_
         rows[count] = s
         count += 1
     _begin_areas(broker, cause, counts, rows[:count], border_ns)
-    chain_in_window(cause.charges, pace, rows[:count])
+    _chain_in_window(cause.charges, pace, rows[:count])
     return count
 
 
-@compiled
-def chain_in_window(charges: Records, pace: Record, rows: Array) -> None:
+@compiled_part
+def _chain_in_window(charges: Records, pace: Record, rows: Array) -> None:
     """Only these `rows`, ascending, may have a backlog in the window that begins, or a main cause."""
     pace.first_in_window = NONE
     for k in range(len(rows) - 1, -1, -1):
