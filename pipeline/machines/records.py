@@ -38,7 +38,7 @@ def record(*names: str, **shaped: tuple[int, ...]) -> np.dtype[Any]:
 
 
 def empty_rows(kind: np.dtype[Any], capacity: int) -> Records:
-    """`capacity` rows of zeros. The first begins at a line of the processor's cache; numpy's own arrays begin 16 bytes behind a page."""
+    """`capacity` rows of zeros. The first begins at a line of the processor's cache; numpy's own, if large, begin 16 bytes behind one."""
     size = capacity * width_of(kind)
     numbers = np.zeros(size + LINE, dtype=np.int64)
     begin = -(numbers.ctypes.data // numbers.itemsize) % LINE

@@ -16,11 +16,12 @@ from log_builder import TOPIC, Log
 from real_captures import CAPTURES, EVERY_CAPTURE
 from suite.examples import examples
 from test_backlog_state import START_MS, event_rows
+from test_channel_state import differ_when_cut
 
 from pipeline.lanes.lane import Lane
 from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import CURSOR_ROW, NONE, TOPIC_ROW
-from pipeline.machines.cause.layout import APART, CHAIN_ROW, NO_CHAIN, NO_CHARGE
+from pipeline.machines.cause.layout import APART, CHAIN_ROW, CHARGE_ROW, NO_CHAIN, NO_CHARGE
 from pipeline.machines.cause.watching import may_be_over
 from pipeline.machines.cause.window_end import rows_in_window
 from pipeline.machines.compiled import compiled
@@ -102,13 +103,7 @@ def test_a_topic_that_ended_leaves_nothing_whether_or_not_the_state_was_saved_si
     log.add("producer_open", conn=1, producer=0, topic=TOPIC).at(4).add("topic_unload", topic=TOPIC)
     ended = len(log.events)
     rows = lane_rows(log.at(6).add("producer_open", conn=1, producer=0, topic=TOPIC).events)
-    whole, cut = BrokerModel(), BrokerModel()
-    whole.fold(rows)
-    cut.fold(rows[:ended])
-    cut = BrokerModel(cut.arrays())
-    cut.fold(rows[ended:])
-    ours, theirs = whole.ordered_arrays(), cut.ordered_arrays()
-    assert [name for name in ours if not np.array_equal(ours[name], theirs[name])] == []
+    assert differ_when_cut(rows, ended) == []
 
 
 def test_the_end_of_a_window_does_not_look_at_idle_subscriptions() -> None:
@@ -121,6 +116,24 @@ def test_the_end_of_a_window_does_not_look_at_idle_subscriptions() -> None:
     cause = model.state.group("cause")
     rows = np.empty(1_000, dtype=np.int64)
     assert sorted(rows[: rows_in_window(cause.charges, cause.pace[0], rows)].tolist()) == [4, 6, 899]
+
+
+@pytest.mark.parametrize(("until_s", "chained"), [(50, 1), (130, 1), (190, 0)], ids=["its window", "its run's", "after that"])
+def test_a_subscription_leaves_the_window_when_its_backlog_and_its_main_cause_are_over(until_s: int, chained: int) -> None:
+    story = Story(consumer=False).puts(1)
+    lane = Lane(SETTINGS)
+    lane.offer(lane_rows(story.at(20).acks(0).beats(*(second for second in (50, 70, 130, 190) if second <= until_s)).events))
+    lane.finish()
+    (epoch,) = lane.epochs.values()
+    assert epoch.time is not None
+    cause = epoch.time.model.state.group("cause")
+    assert rows_in_window(cause.charges, cause.pace[0], np.empty(1, dtype=np.int64)) == chained
+
+
+def test_what_is_read_together_lies_in_one_line_of_the_cache() -> None:
+    first_of_lines = ("running", "backlog_seen", "blocked", "since_ns", "backlog_ns")
+    assert [CHARGE_ROW.fields[name][1] for name in first_of_lines] == [0, 64, 128, 192, 256]
+    assert CHARGE_ROW.itemsize % 64 == 0
 
 
 @settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

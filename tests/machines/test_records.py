@@ -29,6 +29,13 @@ def test_numbers_are_the_fields_in_their_order_and_lead_back(numbers: list[list[
     assert as_numbers(rows[::-1]).tolist() == numbers[::-1]
 
 
+@pytest.mark.parametrize("capacity", [1, 7, 100_000])
+def test_rows_begin_at_a_line_of_the_cache_and_are_zeros(capacity: int) -> None:
+    rows = empty_rows(KIND, capacity)
+    assert rows.ctypes.data % 64 == 0
+    assert (len(rows), rows.dtype, as_numbers(rows).any()) == (capacity, KIND, False)
+
+
 def test_a_name_that_every_record_has_is_refused() -> None:
     for name in ("round", "size", "max"):
         with pytest.raises(BrokenInvariant, match=name):

@@ -66,24 +66,20 @@ def area_at(chain: Record, topic: Record, us: int) -> int:
 @compiled_part
 def begin_stretch(charge: Record, chain: Record, topic: Record, cursor: Record, backlog: int) -> None:
     """A stretch begins at `since_ns` with so many entries in the backlog."""
-    begin_stretch_at(charge, topic, cursor, backlog, area_at(chain, topic, charge.since_us))
-
-
-@compiled_part
-def begin_stretch_at(charge: Record, topic: Record, cursor: Record, backlog: int, area: int) -> None:
-    """As `begin_stretch`, where the topic's `area` at `since_ns` is known."""
-    charge.backlog_seen, charge.gone_seen, charge.area_seen = backlog, topic.end_entries - backlog, area
+    charge.backlog_seen, charge.gone_seen = backlog, topic.end_entries - backlog
+    charge.area_seen = area_at(chain, topic, charge.since_us)
     watch(charge, cursor)
 
 
 @compiled_part
-def _area_since(charge: Record, chain: Record, topic: Record, backlog: int, area: int, us: int) -> int:
-    """Entries in the backlog × time since the stretch began up to `us`, where the topic's is `area`, in entry-µs.
+def _area_until(charge: Record, chain: Record, topic: Record, backlog: int, ns: int) -> int:
+    """Entries in the backlog × time since the stretch began, in entry-µs.
 
     What was published since counts from its time on; what went since goes in a straight line.
     """
+    us = ns // 1000
     gone = 2 * chain.base_entries - charge.gone_seen - (topic.end_entries - backlog)
-    return max(0, area - charge.area_seen + (gone * (us - charge.since_us) >> 1))
+    return max(0, area_at(chain, topic, us) - charge.area_seen + gone * (us - charge.since_us) // 2)
 
 
 @compiled_part
@@ -92,10 +88,9 @@ def settle(
 ) -> None:
     """Charge the time since the stretch began; a new one begins at `ns`. Nothing else changes."""
     if charge.running == 1 and ns > charge.since_ns:
-        backlog, us = backlog_of(topic, cursor, charge), ns // 1000
-        area = area_at(chain, topic, us)
-        _charge_up_to(charge, cursor, dispatcher, settings, pace, _area_since(charge, chain, topic, backlog, area, us), ns)
-        begin_stretch_at(charge, topic, cursor, backlog, area)
+        backlog = backlog_of(topic, cursor, charge)
+        _charge_up_to(charge, cursor, dispatcher, settings, pace, _area_until(charge, chain, topic, backlog, ns), ns)
+        begin_stretch(charge, chain, topic, cursor, backlog)
 
 
 @compiled_part
@@ -110,18 +105,10 @@ def settle_if_due(
 
 
 @compiled_part
-def charge_stretch(charge: Record, chain: Record, topic: Record, backlog: int, area: int, ns: int, us: int) -> None:
-    """Charge a stretch that is not due to its account, up to `ns`; `us` is the same, and `area` the topic's then. It does not end."""
+def settle_plainly(charge: Record, chain: Record, topic: Record, backlog: int, ns: int) -> None:
+    """Charge a stretch that is not due to its account."""
     if charge.running == 1 and ns > charge.since_ns:
-        _charge(charge, charge.charged_to, _area_since(charge, chain, topic, backlog, area, us), ns - charge.since_ns)
-
-
-@compiled_part
-def settle_plainly(charge: Record, chain: Record, topic: Record, ns: int) -> None:
-    """Charge what lasted until there is no backlog any more, and is not due, to its account."""
-    if charge.running == 1 and ns > charge.since_ns:
-        us = ns // 1000
-        _add(charge, charge.charged_to, _area_since(charge, chain, topic, 0, area_at(chain, topic, us), us), ns)
+        _add(charge, charge.charged_to, _area_until(charge, chain, topic, backlog, ns), ns)
 
 
 @compiled_part
@@ -184,20 +171,14 @@ def _stalled(charge: Record, dispatcher: Record, pace: Record, whole_log: bool) 
 
 @compiled_part
 def _add(charge: Record, account: int, area: int, until_ns: int) -> None:
-    """Charge the stretch up to `until_ns`, which lies behind its beginning, to one account; from there on it lasts."""
+    """Charge the stretch up to `until_ns`, which lies behind its beginning, to one account."""
     lasted_ns = until_ns - charge.since_ns
-    _charge(charge, account, area, lasted_ns)
-    charge.since_ns, charge.since_us = until_ns, until_ns // 1000
-    charge.since_ts += lasted_ns // 1000
-
-
-@compiled_part
-def _charge(charge: Record, account: int, area: int, lasted_ns: int) -> None:
-    """Charge so much time from the beginning of the stretch on to one account."""
     if charge.charged[account, TIME] == 0:
         charge.first_at[account] = charge.since_ts
     charge.charged[account, TIME] += lasted_ns
     charge.charged[account, AREA] = add(charge.charged[account, AREA], area)
+    charge.since_ns, charge.since_us = until_ns, until_ns // 1000
+    charge.since_ts += lasted_ns // 1000
 
 
 @compiled_part

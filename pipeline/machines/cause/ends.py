@@ -1,6 +1,7 @@
 """Windows and epochs of the cause package: rows when a window closes, backlogs that last through windows without events."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -54,8 +55,14 @@ class CauseEnds(Ends):
         owners = rows_of_topics(broker.topics[: counts.topics], broker.subscriptions[chained])
         chain_anew(chains["first_in_chain"], charges["next_in_chain"], chained, owners)
         in_window = np.flatnonzero(_is_in_window(charges))
-        charges["next_in_window"], cause.pace["first_in_window"] = APART, NONE
-        chain_anew(cause.pace["first_in_window"], charges["next_in_window"], in_window, np.zeros_like(in_window))
+        charges["next_in_window"] = APART
+        _chain_window(cause, in_window)
+
+
+def _chain_window(cause: Any, rows: Array) -> None:
+    """Only these `rows` may have a backlog in the open window, or a main cause; all others are apart."""
+    cause.charges["next_in_window"][rows] = np.append(rows[1:], NONE)[: len(rows)]
+    cause.pace["first_in_window"] = rows[0] if len(rows) else NONE
 
 
 def _is_in_window(charges: Records) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
@@ -72,6 +79,7 @@ def _rows_of_causes(state: State, window: Window) -> Iterator[Rows]:
     rows = np.empty(counts.subscriptions, dtype=np.int64)
     rows = np.sort(rows[: rows_in_window(charges, cause.pace[0], rows)])
     rows = rows[: pass_border(broker, cause, counts, window.end_us, window.border_ns, rows)]
+    _chain_window(cause, rows)
     mains = np.empty_like(rows)
     shown = main_accounts(charges, rows, mains)
     rows, mains = rows[:shown], mains[:shown]

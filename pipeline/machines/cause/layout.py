@@ -36,7 +36,7 @@ APART = -2
 STALL_NS = 5 * 1_000_000_000
 
 #: What is known of a subscription, and the accounts of its open window. Eight numbers are a line of the processor's cache. What is looked
-#: at together lies together: each group below is such a line.
+#: at together lies together: each of the first four groups below is such a line.
 CHARGE_ROW = record(
     # 1. The stretch of time that is not charged yet, and the dispatcher: is anything due?
     "running",  # there is a backlog

@@ -2,17 +2,7 @@
 
 from pipeline.machines.broker.attachments import is_unwritable
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.cause.charging import (
-    area_at,
-    backlog_of,
-    begin_at,
-    begin_backlog,
-    begin_stretch,
-    begin_stretch_at,
-    charge_stretch,
-    end_backlog,
-    settle_plainly,
-)
+from pipeline.machines.cause.charging import backlog_of, begin_at, begin_backlog, begin_stretch, end_backlog, settle_plainly
 from pipeline.machines.cause.layout import (
     BEGINNING_NOT_SEEN,
     CATCHING_UP,
@@ -68,7 +58,7 @@ def judge(
     if cursor.open == 1 and waiting <= charge.delayed:
         chain(charge, chain_of_topic, s)
     if backlog == 0:
-        settle_plainly(charge, chain_of_topic, topic, ns)
+        settle_plainly(charge, chain_of_topic, topic, backlog, ns)
         end_backlog(charge, ns)
         watch(charge, cursor)
         return
@@ -77,36 +67,13 @@ def judge(
     if charge.running == 1 and account == charge.account and (charged_to == charge.charged_to or not weighs):
         charge.backlog_seen = backlog
         watch(charge, cursor)
-    else:
-        _change_account(charge, chain_of_topic, s, topic, cursor, pace, backlog, account, charged_to, ts_us, ns)
-
-
-@compiled_part
-def _change_account(
-    charge: Record,
-    chain_of_topic: Record,
-    s: int,
-    topic: Record,
-    cursor: Record,
-    pace: Record,
-    backlog: int,
-    account: int,
-    charged_to: int,
-    ts_us: int,
-    ns: int,
-) -> None:
-    """What lasted is charged; from `ns` on time goes to another account."""
-    us = ns // 1000
-    area = area_at(chain_of_topic, topic, us)
-    charge_stretch(charge, chain_of_topic, topic, backlog, area, ns, us)
+        return
+    settle_plainly(charge, chain_of_topic, topic, backlog, ns)
     begin_at(charge, ts_us, ns)
     if charge.running == 0:
         begin_backlog(charge, pace, s)
     charge.account, charge.charged_to = account, charged_to
-    if charge.since_us == us:
-        begin_stretch_at(charge, topic, cursor, backlog, area)
-    else:
-        begin_stretch(charge, chain_of_topic, topic, cursor, backlog)
+    begin_stretch(charge, chain_of_topic, topic, cursor, backlog)
 
 
 @compiled_part

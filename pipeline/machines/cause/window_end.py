@@ -29,7 +29,8 @@ def rows_in_window(charges: Records, pace: Record, rows: Array) -> int:
 def pass_border(broker: Any, cause: Any, counts: Record, border_us: int, border_ns: int, rows: Array) -> int:
     """Split what lasts at the border, and note what waits there. `rows`: of `rows_in_window`, ascending.
 
-    Rows of subscriptions with a backlog, now or in the window, or with a main cause stay in `rows`; returns how many they are.
+    Rows of subscriptions with a backlog, now or in the window, or with a main cause stay in `rows`; returns how many they are. The others
+    leave the chain of the window, which is to be made anew.
     """
     settings, pace = broker.settings[0], cause.pace[0]
     is_calm = pace.losses_at_border == settings.losses
@@ -47,16 +48,7 @@ def pass_border(broker: Any, cause: Any, counts: Record, border_us: int, border_
         rows[count] = s
         count += 1
     _begin_areas(broker, cause, counts, rows[:count], border_ns)
-    _chain_in_window(cause.charges, pace, rows[:count])
     return count
-
-
-@compiled_part
-def _chain_in_window(charges: Records, pace: Record, rows: Array) -> None:
-    """Only these `rows`, ascending, may have a backlog in the window that begins, or a main cause."""
-    pace.first_in_window = NONE
-    for k in range(len(rows) - 1, -1, -1):
-        charges[rows[k]].next_in_window, pace.first_in_window = pace.first_in_window, rows[k]
 
 
 @compiled_part
