@@ -41,7 +41,7 @@ def printed(topic: str, subscription: str) -> list[str]:
         for dimension, rate in (("msg", 50), ("bytes", 4_000_000_000))
     ]
     found: list[str] = []
-    for cause, level, dimension, reason in ACCOUNTS:
+    for cause, level, dimension, reason, _ in ACCOUNTS:
         document = {
             "behind": True, "topic": topic, "subscription": subscription, "cause": cause, "level": level, "dimension": dimension,
             "unknown_reason": reason, "limits": limits, "shared_with": [], "more_consumers": None, "sub_type": "Shared",

@@ -135,6 +135,22 @@ def _no_permits(document: Document) -> list[Step]:
     return [_stats("Consumers are too slow or too few: add some, or speed them up. availablePermits shows who is full:", document)]
 
 
+def _no_flow(document: Document) -> list[Step]:
+    return [_stats("Consumers are connected, hold nothing, and ask for nothing: find out why. availablePermits is 0:", document)]
+
+
+def _keys_blocked(document: Document) -> list[Step]:
+    return [_stats("A slow consumer holds the keys of what waits: the one with availablePermits 0 and unackedMessages:", document)]
+
+
+def _transaction(document: Document) -> list[Step]:
+    return [_stats("A transaction is open: nothing behind it is delivered before it ends. ongoingTxnCount has how many:", document)]
+
+
+def _redelivery(document: Document) -> list[Step]:
+    return [_stats("Consumers give messages back, or leave without an acknowledgement. msgRateRedeliver shows who:", document)]
+
+
 def _in_flight(document: Document) -> list[Step]:
     return [
         _stats("All of its backlog is delivered and waits for acknowledgements. unackedMessages shows who has it:", document),
@@ -199,6 +215,10 @@ _BY_CAUSE: Mapping[str, Callable[[Document], list[Step]]] = {
     "channel": _channel,
     "unacked_limit": _unacked_limit,
     "no_permits": _no_permits,
+    "no_flow": _no_flow,
+    "keys_blocked": _keys_blocked,
+    "transaction": _transaction,
+    "redelivery": _redelivery,
     "in_flight": _in_flight,
     "delayed": _delayed,
     "reading": _reading,
