@@ -78,7 +78,7 @@ ENVELOPE = (
     EventField("epoch", "long", "start of this broker process", "ms since 1970", YEAR_2000_MS, YEAR_2100_MS - 1),
     EventField("seq", "long", "1, 2, 3 … without gaps in one (broker, epoch)", minimum=1, maximum=LONG_MAX - 1),
     EventField("ts", "long", "broker wall clock", "µs since 1970, UTC", YEAR_2000_MS * 1000, YEAR_2100_MS * 1000 - 1),
-    EventField("ns", "long", "broker monotonic clock; absent: ts × 1000", "ns", 0, NS_MAX),
+    EventField("ns", "long", "broker monotonic clock; absent: ts × 1000, and a clock that stands where ts falls back", "ns", 0, NS_MAX),
     _text("type", "event type; an unknown one is kept"),
 )
 #: `ns` alone may be absent.

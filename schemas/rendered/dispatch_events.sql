@@ -4,7 +4,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/dispatch_events` (
   `epoch` BIGINT NOT NULL COMMENT 'start of this broker process [ms since 1970]',
   `seq` BIGINT NOT NULL COMMENT '1, 2, 3 … without gaps in one (broker, epoch)',
   `ts` BIGINT NOT NULL COMMENT 'broker wall clock [µs since 1970, UTC]',
-  `ns` BIGINT COMMENT 'broker monotonic clock; absent: ts × 1000 [ns]',
+  `ns` BIGINT COMMENT 'broker monotonic clock; absent: ts × 1000, and a clock that stands where ts falls back [ns]',
   `type` STRING NOT NULL COMMENT 'event type; an unknown one is kept',
   `cluster` STRING COMMENT 'Pulsar cluster',
   `version` STRING COMMENT 'Pulsar version',
