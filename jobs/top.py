@@ -46,10 +46,11 @@ def run(args: argparse.Namespace) -> int:
 
 def text(look: "Look", order: str) -> str:
     """All rows as a table."""
+    from pipeline.verdict.no_event import nothing_words
     from pipeline.verdict.worst import COLUMNS, cells, ordered, worst
 
     rows = ordered(worst(look), order)
-    return aligned(COLUMNS, [[visible(cell) for cell in cells(row)] for row in rows]) if rows else "no subscription is in the log yet"
+    return aligned(COLUMNS, [[visible(cell) for cell in cells(row)] for row in rows]) if rows else visible(nothing_words(look))
 
 
 def fresh_rows(look: "Look") -> list[dict[str, Any]]:

@@ -38,10 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the view `why`; 0 whatever it says. BadWarehouse where no warehouse is."""
-    rows = look_at(args.warehouse, ("subscription_causes",)).rows("SELECT * FROM why")
+    from pipeline.verdict.no_event import nothing_words
+
+    look = look_at(args.warehouse, ("subscription_causes",))
+    rows = look.rows("SELECT * FROM why")
     behind = [row for row in rows if args.all or row["status"] not in WELL]
     if args.format == "table" and not behind:
-        print(f"none of {len(rows):,} subscriptions is behind" if rows else "no subscription is in the log yet")
+        print(f"none of {len(rows):,} subscriptions is behind" if rows else visible(nothing_words(look)))
         return 0
     several = len({row["broker"] for row in rows}) > 1
     columns = [*(("broker",) if several else ()), *SHOWN] if args.format == "table" else list(rows[0] if rows else ())
