@@ -15,9 +15,9 @@ from pipeline.faults import BadWarehouse, invariant
 from pipeline.machines.array import Array
 
 MAGIC = b"DLAN"
-VERSION = 15
+VERSION = 16
 #: Of a lane on hold: the same, and what waits.
-HOLD_VERSION = 16
+HOLD_VERSION = 17
 _PREFIX = struct.Struct("<4sIQ")  # magic, version, length of the payload before compression
 _HEADER_LENGTH = struct.Struct("<I")
 
