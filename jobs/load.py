@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.faults import BadConfig
+from pipeline.visible import visible
 
 if TYPE_CHECKING:
     from pipeline.load.load import Loaded
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         known = disk_advice(str(fault))
         if known is None:
             raise
-        print(f"error: {place}: {known} ({one_line_cause(fault)})", file=sys.stderr)
+        print(visible(f"error: {place}: {known} ({one_line_cause(fault)})"), file=sys.stderr)
         return 1
     for line in (*lines_of(loaded.books), *([growth_words(loaded.grown_files)] if loaded.grown_files else [])):
         _say(line)
@@ -76,7 +77,6 @@ def run(args: argparse.Namespace) -> int:
 
 def said_of_no_event(look: "Queries") -> int:
     """1 if lines were read and none of them is an event, which a line on stderr says, with the likely mistake; else 0."""
-    from jobs.shown import visible
     from pipeline.verdict.no_event import no_event_words
 
     words = no_event_words(look)
@@ -142,7 +142,7 @@ def _count(text: str) -> int:
 
 
 def _say(line: str) -> None:
-    print(line, flush=True)
+    print(visible(line), flush=True)
 
 
 def _nobody_else_writes() -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.faults import BadConfig
 from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
+from pipeline.visible import visible
 
 if TYPE_CHECKING:
     from pipeline.settings import Settings
@@ -128,13 +129,13 @@ def run_stream(spark: Any, events: str, warehouse_uri: str, settings: "Settings"
                 return _once(watched, recorder, events, settings, drain)
             return _live(watched, recorder, events, settings)
     except QueryFailed as failed:
-        print(f"error: {failed}", file=sys.stderr)
+        print(f"error: {visible(str(failed))}", file=sys.stderr)
         return 1
     except (Py4JJavaError, PySparkException) as fault:
         known = disk_advice(str(fault))
         if known is None:
             raise
-        print(f"error: {warehouse.root}: {known} ({one_line_cause(str(fault))})", file=sys.stderr)
+        print(visible(f"error: {warehouse.root}: {known} ({one_line_cause(str(fault))})"), file=sys.stderr)
         return 1
 
 

@@ -25,6 +25,7 @@ from jobs.seq_ranges import SeqRanges
 from pipeline.faults import BadConfig
 from pipeline.parse.file import ParsedBlock, ParseLimits, parse_stream
 from pipeline.parse.typed import parse_typed
+from pipeline.visible import visible, visible_json
 from schemas.events import LOG_VERSIONS, UNKNOWN_TYPE_CODE, added_since
 
 EXAMPLES = """examples:
@@ -114,10 +115,10 @@ def run(args: argparse.Namespace) -> int:
                 report.add(path, block)
         _compare_repeats(report, paths)
     except BadConfig as problem:
-        print(f"validate: {problem}", file=sys.stderr)
+        print(f"validate: {visible(str(problem))}", file=sys.stderr)
         return BAD_ARGUMENTS
     facts = as_json(report)
-    print(json.dumps(facts, ensure_ascii=False, indent=2) if args.json else "\n".join(as_text(facts)))
+    print(visible_json(facts, indent=2) if args.json else "\n".join(map(visible, as_text(facts))))
     return report.status
 
 

@@ -3,8 +3,8 @@
 import argparse
 
 from jobs.reader import look_at
-from jobs.shown import visible
 from jobs.sql import write_rows
+from pipeline.visible import visible
 
 EXAMPLES = """examples:
   ./spark-submit.sh why --warehouse ./warehouse/demo
@@ -48,9 +48,5 @@ def run(args: argparse.Namespace) -> int:
         return 0
     several = len({row["broker"] for row in rows}) > 1
     columns = [*(("broker",) if several else ()), *SHOWN] if args.format == "table" else list(rows[0] if rows else ())
-    write_rows(columns, [[_shown(row[name], args.format) for name in columns] for row in behind], args.format)
+    write_rows(columns, [[row[name] for name in columns] for row in behind], args.format)
     return 0
-
-
-def _shown(value: object, form: str) -> object:
-    return visible(value) if form == "table" and isinstance(value, str) else value

@@ -16,7 +16,7 @@ import numpy as np
 from pipeline.lanes.kept import snapshot
 from pipeline.machines.array import Array
 from pipeline.machines.model import BrokerModel
-from pipeline.machines.outcome import Rows, Window
+from pipeline.machines.outcome import Rows, Window, window_columns
 from pipeline.machines.passes import until_clock_step, until_next_window
 from schemas.lane_columns import COLUMN
 from schemas.outcomes import NULL
@@ -134,7 +134,7 @@ class EpochTime:
         if self.window != NULL:
             self._charge_until(self.last_ts, self.last_ns, self.last_seq)
             self._emit_all(self.model.end_log(self.epoch, self.last_ts, self.last_ns))
-            self._close_window(self.last_ns, self.last_seq)
+            self._close_window(self.last_ns, self.last_seq, self.time_us)
 
     def end(self) -> None:
         """The process is over: everything alive ends at its last event."""
@@ -168,11 +168,11 @@ class EpochTime:
         next_seq, next_ns = int(event[SEQ]), int(event[NS])
         if self.window != NULL:
             between = self.window + self.window_us
-            self._close_window(next_ns, next_seq)
+            self._close_window(next_ns, next_seq, between)
             while between < window and self.model.has_running_time(next_ns):
                 self.window, self.window_segment, self.missing = between, self.clock_segment, self.carry
-                self._close_window(next_ns, next_seq)
                 between += self.window_us
+                self._close_window(next_ns, next_seq, between)
         self.window, self.window_segment = window, self.clock_segment
         self.missing += self.carry
         self.carry = 0
@@ -214,10 +214,14 @@ class EpochTime:
         }  # fmt: skip
         self.emit(Rows("lane_snapshots", columns, 1, state))
 
-    def _close_window(self, border_ns: int, border_seq: int) -> None:
+    def _close_window(self, border_ns: int, border_seq: int, until_us: int) -> None:
+        """`until_us`: up to when the log has the window."""
         end = self.window + self.window_us
         closing = Window(self.epoch, self.window, end, self.window_segment, border_ns, self.applied, self.missing, border_seq, self.last_ts)
         self._emit_all(self.model.close_window(closing))
+        last_us = self.time_us if self.window <= self.time_us < end else NULL
+        reached: dict[str, Array | int] = {**window_columns(closing), "log_until": until_us, "last_event_at": last_us}
+        self.emit(Rows("broker_windows", {**reached, "events": self.applied, "lost_events": self.missing}, 1))
         self.window, self.applied, self.missing = NULL, 0, 0
 
     def _step_clock(self, event: Array, jump_us: int) -> None:
@@ -227,7 +231,7 @@ class EpochTime:
         self.clock_segment += 1
         if jump_us < 0:
             if self.window != NULL:
-                self._close_window(ns, seq)
+                self._close_window(ns, seq, self.time_us)
                 self._charge_until(ts, ns, seq)  # what lasts goes on from the new time, not from the border of a window that was cut short
             self.time_us = NULL
 

@@ -95,7 +95,7 @@ def test_a_blob_of_a_version_before_is_refused_with_the_command_that_rebuilds(ve
 
     Versions 3 and 4 had other marks, 5 and 6 a state for each machine, 7 and 8 knew no causes and no policies, 9 and 10 not what holds a
     read back next, 11 and 12 not where most of a backlog is, 13 and 14 not which subscriptions a window is about, 15 (on hold 16)
-    no monotonic clock that goes on where a log without `ns` falls back.
+    not whose a cursor is, and no monotonic clock that goes on where a log without `ns` falls back.
     """
     with pytest.raises(BadWarehouse, match=r"spark-submit.sh rebuild lanes"):
         decode(GOLDEN.with_name(f"lane_state_v{version}.blob").read_bytes(), SETTINGS)
