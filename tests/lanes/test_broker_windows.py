@@ -17,6 +17,7 @@ def quiet(seconds: tuple[int, ...]) -> list[dict]:
 
 def shown(rows: list[dict]) -> list[tuple]:
     """(window, up to when the log has it, last event, events, lost), times in seconds from the start."""
+
     def second(us: int | None) -> float | None:
         return None if us is None else (us - START_TS_US) / SECOND_US
 
@@ -64,5 +65,8 @@ def test_a_clock_that_is_set_back_cuts_the_window_short() -> None:
 
 def test_windows_do_not_depend_on_how_the_log_was_cut() -> None:
     events = quiet((30, 90, 100, 205, 300))
-    cut, _ = run_lane([[lane_rows(events[2:5], 1)], [lane_rows(events[5:8], 2), lane_rows(events[:2], 0)], [lane_rows(events[8:], 3), drain_row()]], restart=True)
+    cut, _ = run_lane(
+        [[lane_rows(events[2:5], 1)], [lane_rows(events[5:8], 2), lane_rows(events[:2], 0)], [lane_rows(events[8:], 3), drain_row()]],
+        restart=True,
+    )
     assert as_tables(cut, events)["broker_windows"] == tables_of(events)["broker_windows"]
