@@ -32,7 +32,8 @@ def advice(document: Document) -> list[Step]:
     """Steps in the order in which to take them, for the cause of the document; none where nothing is to be done."""
     if not document["behind"]:
         return []
-    return _BY_CAUSE[document["cause"]](document)
+    cause = "unknown" if document.get("status") == "unknown" else document["cause"]
+    return [] if cause is None else _BY_CAUSE[cause](document)
 
 
 def _admin(*words: object) -> str:
@@ -195,6 +196,7 @@ def _unknown(document: Document) -> list[Step]:
         "events_lost": "Events of this broker are lost: see SELECT * FROM log_gaps. When its log is whole again, the cause is known.",
         "beginning_not_seen": "The log begins after the subscription. A consumer that comes or goes makes the cause known.",
         "not_in_this_log": "The log lacks the events that would show it: a collector of version 1.1 writes them (docs/collector.md).",
+        "not_there": "It is not there: its topic was unloaded, or it was deleted. Another broker may have it.",
     }
     return [Step(words[document["unknown_reason"]], None), _stats("Until then ask the broker:", document)]
 

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Any
+from math import ceil
 
 from pipeline.verdict.advice import rate_words
 from pipeline.verdict.duration import duration
+from pipeline.verdict.instants import as_of_line, time_words
 from pipeline.verdict.margins import margin_line
 from pipeline.verdict.verdict import Document
 
@@ -14,6 +15,7 @@ _REASONS = {
     "events_lost": "events of the log were lost",
     "beginning_not_seen": "the log begins after the subscription",
     "not_in_this_log": "this log lacks such events",
+    "not_there": "neither a window nor a quota check has it then: its topic was unloaded, or it was deleted",
 }
 #: Words for a cause, after "is charged to".
 CAUSES: dict[str, Callable[[Document], str]] = {
@@ -39,6 +41,8 @@ MISSING = {
     "event_kinds": "kinds of events that this log does not have (contract 1.1 has them)",
     "who_set_limits": "who set the limits",
     "quota_checks": "quota checks of this topic: no quota and no rate can be shown",
+    "points_missing": "points of the collector that this version of Pulsar does not have",
+    "not_there": "rows of it at this instant: its topic was unloaded, or it was deleted",
 }
 _BARS = " ▁▂▃▄▅▆▇█"
 #: So many columns has the chart at most.
@@ -49,15 +53,22 @@ def sentence(document: Document) -> str:
     """The verdict: behind or not, by how much, what holds it, since when."""
     name = f"{document['subscription']} of {document['topic']}"
     stretch = duration((document["to"] - document["from"]).total_seconds())
+    at = time_words(document["to"])
+    if document["status"] == "unknown" and document["cause"] != "unknown":
+        last = f"; the last window has {document['backlog']:,}" if document["backlog"] else ""
+        return f"Whether {name} is behind at {at} is not known: {_REASONS[document['unknown_reason']]}{last}."
+    if document["cause"] is None and document["behind"]:
+        check = f", as its last quota check at {time_words(document['checked_at'])} counted" if document["checked_at"] else ""
+        return f"{name} is behind by {document['backlog']:,} entries at {at}{check}: {document['status']}."
     if document["cause"] is None:
-        return f"{name} is {document['status']}: it had no backlog in the {stretch} before {_time(document['to'])}."
+        return f"{name} is {document['status']} at {at}: it had no backlog in the {stretch} before."
     what = cause_words(document)
     charged = f"{document['share']:.0%} of its backlog of the last {stretch} {'is' if document['behind'] else 'was'} charged to {what}"
     if not document["behind"]:
-        return f"{name} is {document['status']} at {_time(document['to'])}: {document['backlog']:,} entries. {charged}."
+        return f"{name} is {document['status']} at {time_words(document['to'])}: {document['backlog']:,} entries. {charged}."
     limit = _limit_words(document)
-    since = f"since {_time(document['since'])} ({duration((document['to'] - document['since']).total_seconds())})"
-    return f"{name} is behind by {document['backlog']:,} entries at {_time(document['to'])}. {charged}{limit}, {since}."
+    since = f"since {time_words(document['since'])} ({duration((document['to'] - document['since']).total_seconds())})"
+    return f"{name} is behind by {document['backlog']:,} entries at {time_words(document['to'])}. {charged}{limit}, {since}."
 
 
 def cause_words(account: Document) -> str:
@@ -77,8 +88,10 @@ def chart(windows: Sequence[Document], start: datetime, end: datetime) -> list[s
     """A row per cause, a column per stretch of time: how much of it the cause has. Blank: nothing of it."""
     if not windows:
         return []
-    columns = min(CHART_COLUMNS, max(1, round((end - start) / (windows[0]["window_end"] - windows[0]["window_start"]))))
-    step = (end - start) / columns
+    length = windows[0]["window_end"] - windows[0]["window_start"]
+    whole = max(1, ceil((end - start) / length))
+    columns = min(CHART_COLUMNS, whole)
+    step = length * whole / columns
     seconds: dict[str, list[float]] = {}
     for window in windows:
         place = min(columns - 1, max(0, int((window["window_start"] - start) / step)))
@@ -87,7 +100,7 @@ def chart(windows: Sequence[Document], start: datetime, end: datetime) -> list[s
     rows = sorted(seconds.items(), key=lambda item: (-sum(item[1]), item[0]))
     width = max(len(name) for name, _ in rows)
     bars = [f"{name.ljust(width)}  {''.join(_bar(value / step.total_seconds()) for value in values)}" for name, values in rows]
-    return [*bars, f"{' ' * width}  {_time(start)} to {_time(end)}, a column is {duration(step.total_seconds())}"]
+    return [*bars, f"{' ' * width}  {time_words(start)} to {time_words(end)}, a column is {duration(step.total_seconds())}"]
 
 
 def _bar(share: float) -> str:
@@ -111,7 +124,7 @@ def limit_line(limit: Document) -> str:
 
 def _setter_words(one: Document) -> str:
     """`set by: topic since …`; a place that is not known, or none, has no time."""
-    since = "" if one["set_since"] is None else f" since {_time(one['set_since'])}"
+    since = "" if one["set_since"] is None else f" since {time_words(one['set_since'])}"
     return f"set by: {one['set_by']}{since}"
 
 
@@ -145,8 +158,8 @@ def quota_line(quota: Document) -> str:
     elif quota["breach_at"] is None:
         when = "no breach in sight"
     else:
-        earliest = f" (not before {_time(quota['breach_from'])})" if quota["breach_from"] is not None else ""
-        when = f"breach at {_time(quota['breach_at'])}{earliest}"
+        earliest = f" (not before {time_words(quota['breach_from'])})" if quota["breach_from"] is not None else ""
+        when = f"breach at {time_words(quota['breach_at'])}{earliest}"
     losers = [name for name in (quota["loses_first"], *(quota["others_losing"] or ())) if name is not None]
     is_near = quota["exceeded"] or quota["breach_at"] is not None
     loses = f"; then {', '.join(losers)} {'loses' if len(losers) == 1 else 'lose'} messages" if is_near and losers else ""
@@ -169,14 +182,14 @@ def current_line(rates: Document) -> str:
     if rates["current_at"] is None:
         when = "not at the pace of the last minutes"
     else:
-        latest = "never" if rates["current_to"] is None else _time(rates["current_to"])
-        when = f"at {_time(rates['current_at'])} (from {_time(rates['current_from'])} to {latest})"
+        latest = "never" if rates["current_to"] is None else time_words(rates["current_to"])
+        when = f"at {time_words(rates['current_at'])} (from {time_words(rates['current_from'])} to {latest})"
     if rates["allowed"] is None:
         return f"{when}; no limit is in the way"
     most = f"limits allow {rates['most_entries_per_s']:,.1f} entries/s at most"
     if rates["allowed"] == "no":
         return f"{when}; {most}: less than comes"
-    return f"{when}; {most}" + ("" if rates["soonest_at"] is None else f": not before {_time(rates['soonest_at'])}")
+    return f"{when}; {most}" + ("" if rates["soonest_at"] is None else f": not before {time_words(rates['soonest_at'])}")
 
 
 def consumers_line(more: Document) -> str:
@@ -193,6 +206,7 @@ def text_lines(document: Document) -> Iterable[str]:
     if document["windows"]:
         yield from chart(document["windows"], document["from"], document["to"])
         yield ""
+    yield from _section("as of", [as_of_line(document)])
     yield from _section("limits", [limit_line(one) for one in document["limits"]] or ["none"])
     yield from _section("precedence", precedence_lines(document["policies"]))
     yield from _section("next limit", [margin_line(one) for one in document["uncovers"]])
@@ -215,7 +229,3 @@ def text_lines(document: Document) -> Iterable[str]:
 def _section(name: str, lines: Sequence[str]) -> Iterable[str]:
     for number, line in enumerate(lines):
         yield f"{'' if number else name:<15} {line}"
-
-
-def _time(at: Any) -> str:
-    return str(at.isoformat(timespec="seconds").replace("+00:00", "Z"))

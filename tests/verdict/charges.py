@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pipeline.verdict.evidence import Evidence, Row
+from pipeline.views.status_words import STATUS
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 TOPIC, SUBSCRIPTION = "persistent://shop/eu/orders", "billing"
@@ -45,12 +46,30 @@ def policy(limit_kind: str, set_by: str | None, shadowed_by: str | None = None, 
     }  # fmt: skip
 
 
+def standing(status: str, **more: Any) -> Row:
+    """A row of `why`, of a subscription whose whole log is there."""
+    return {
+        "status": status, "unknown_reason": None, "backlog": 0, "waiting": 0, "lasts_s": None, "pace_per_s": None, "checked_at": None,
+        "complete": True, "completeness": 1.0, **more,
+    }  # fmt: skip
+
+
+def _standing(causes: Sequence[Row], end: datetime) -> Row:
+    """By the rows of the last window, as if whatever is there were behind."""
+    last = [row for row in causes if row["window_end"] == end]
+    if not last or last[0]["backlog_end"] == 0:
+        return standing("current")
+    main = next((row for row in last if row["is_main"]), last[0])
+    figures = {"backlog": main["backlog_end"], "waiting": main["waiting_end"], "unknown_reason": main["unknown_reason"]}
+    return standing(STATUS.get(main["cause"], main["cause"]), **figures)
+
+
 def evidence(causes: Sequence[Row], minutes: int = 3, **more: Any) -> Evidence:
     """Of `minutes` windows up to now."""
-    lists = ("throttle", "limits", "policies", "neighbours", "quotas", "rates", "more_consumers", "margins")
+    lists = ("broker_windows", "throttle", "limits", "policies", "neighbours", "quotas", "rates", "more_consumers", "margins")
     nothing: dict[str, Any] = {name: [] for name in lists}
     known: dict[str, Any] = {
         "broker": "b1:8080", "epoch": 1, "topic": TOPIC, "subscription": SUBSCRIPTION, "start": NOON, "end": minute(minutes),
-        "is_now": True, "causes": list(causes), **nothing,
+        "is_now": True, "asked_at": None, "standing": [_standing(causes, minute(minutes))], "causes": list(causes), **nothing,
     }  # fmt: skip
     return Evidence(**{**known, **more})
