@@ -162,7 +162,7 @@ def test_each_epoch_shows_its_version_and_what_cannot_be_in_it(
     tmp_path: Path, capture_lines: list[bytes], capsys: pytest.CaptureFixture[str]
 ) -> None:
     start = json.loads(capture_lines[0])
-    newer = {**start, "epoch": start["epoch"] + 1, "log_version": "1.1", "missing_points": ["throttle", "request"]}
+    newer = {**start, "epoch": start["epoch"] + 1, "log_version": "1.2", "missing_points": ["throttle", "request"]}
     no_start = {**json.loads(capture_lines[1]), "epoch": start["epoch"] + 2}
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, (start, newer, no_start))))
     assert validate(str(tmp_path)) == 0
@@ -170,10 +170,10 @@ def test_each_epoch_shows_its_version_and_what_cannot_be_in_it(
     assert "version 1.0, seq 1" in old
     assert "  not in this version: flow, consumer_blocked, " in old
     assert ", read.broker_msgs_tokens, " in old
-    assert "version 1.1, seq 1" in new
+    assert "version 1.2, seq 1" in new
     assert "not in this version" not in new
     assert new.endswith("  the broker lacks points: throttle, request")
     assert "version unknown" in unknown
     first, second, third = facts(capsys, str(tmp_path))["epochs"]
-    assert (first["log_version"], second["log_version"], third["log_version"]) == ("1.0", "1.1", None)
+    assert (first["log_version"], second["log_version"], third["log_version"]) == ("1.0", "1.2", None)
     assert (second["not_in_version"], second["missing_points"]) == ([], ["throttle", "request"])
