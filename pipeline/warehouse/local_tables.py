@@ -39,7 +39,7 @@ def arrow_rows(
     """Rows of an existing table as it is now: all columns or `columns`, all rows or those whose value is `among` some of a column.
 
     And of them those whose value of a column is `within` bounds, which belong to them. What is returned must fit into the driver; what is
-    left out is not held: on the local file system all of it, elsewhere what is beyond bounds.
+    left out is not held: on the local file system all of it, elsewhere other columns and what is beyond bounds.
     """
     folder = local_folder(uri)
     if folder is not None:
@@ -50,6 +50,8 @@ def arrow_rows(
     frame = spark.read.format("delta").load(uri)
     for column, (least, most) in (within or {}).items():
         frame = frame.where(F.col(column).between(least, most))
+    if columns is not None:
+        frame = frame.select(*dict.fromkeys((*columns, *(among or {}))))
     rows = frame.toArrow()
     kept = rows.filter(_condition(rows.schema, among)) if among else rows
     return kept if columns is None else kept.select(list(columns))
