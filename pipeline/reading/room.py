@@ -219,9 +219,8 @@ class ReadingRoom:
         query = relation(table)
         if table.removed and table.files:
             query = f"{query} WHERE (filename, file_row_number) NOT IN (FROM removed_of_{table.name})"
-        if table.name == "batch_manifest" and self.cut is not None:
-            return f"SELECT * FROM ({query}) WHERE {rows_of_the_cut(self.cut)}"
-        return query
+        belongs = None if self.cut is None else rows_of_the_cut(self.cut, table.name)
+        return query if belongs is None else f"SELECT * FROM ({query}) WHERE {belongs}"
 
     def _fetched(self, sql: str, most: int | None) -> Answer:
         cursor = self._duckdb.execute(sql)
