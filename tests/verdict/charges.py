@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pipeline.verdict.advice import advice
 from pipeline.verdict.evidence import Evidence, Row
+from pipeline.verdict.verdict import verdict
+from pipeline.verdict.words import sentence
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 TOPIC, SUBSCRIPTION = "persistent://shop/eu/orders", "billing"
@@ -54,3 +57,16 @@ def evidence(causes: Sequence[Row], minutes: int = 3, **more: Any) -> Evidence:
         "is_now": True, "causes": list(causes), **nothing,
     }  # fmt: skip
     return Evidence(**{**known, **more})
+
+
+#: What an answer has besides the verdict (pipeline/verdict/around.py): of a subscription whose topic has no quota check.
+AROUND: dict[str, Any] = {
+    "cursor_kind": "subscription", "log_version": "1.1", "lost_entries": None, "needed": None, "holders_as_of": None,
+    "holders_before_eviction": False, "holders": [], "age": None, "producers_shut_out": None, "evicted": [], "compactions": [],
+}  # fmt: skip
+
+
+def judged(found: Evidence, **around: Any) -> dict[str, Any]:
+    """The document with its sentence and advice, as `explain` makes it; `around`: keys in place of those of AROUND."""
+    document = {**verdict(found), **AROUND, **around}
+    return {"verdict": sentence(document), **document, "advice": [step._asdict() for step in advice(document)]}
