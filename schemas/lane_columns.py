@@ -23,6 +23,7 @@ from schemas.events import (
     SOURCES,
     SUB_TYPES,
     THROTTLE_TYPES,
+    TRANSACTION_ACTIONS,
     UNACKED_CAPS,
 )
 from schemas.packages import PACKAGES
@@ -89,6 +90,7 @@ ENUM_SLOTS = {
     "phase": ROUND_PHASES,
     "throttle_type": THROTTLE_TYPES,
     "cap": UNACKED_CAPS,
+    "transaction_action": TRANSACTION_ACTIONS,
     "source": SOURCES,
     "policy_kind": POLICY_KINDS,
 }

@@ -46,7 +46,7 @@ CAUSES: dict[str, Callable[[Document], str]] = {
     "no_permits": _full,
     "no_flow": lambda _: "consumers that hold nothing and ask for nothing",
     "keys_blocked": lambda _: "keys of a consumer that is full",
-    "transaction": lambda _: "an open transaction",
+    "transaction": lambda _: "an open transaction: nothing behind it is delivered",
     "redelivery": lambda _: "messages that are delivered again and again",
     "in_flight": lambda _: "messages that are delivered and not acknowledged",
     "delayed": lambda _: "messages that are to be delivered later",

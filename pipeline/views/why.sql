@@ -2,7 +2,8 @@
 -- One row per subscription, the largest backlog × time first, as of the end of its broker's newest window.
 --   status        current: no backlog at the end of the window. keeping up: entries are delivered and acknowledged as they come, and for a
 --                 part of the window there was no backlog. Else by the main cause: no consumer, held back (by a limiter), channel blocked,
---                 unacked limit, slow consumers, unacknowledged, delayed, slow storage, catching up, stuck, unknown
+--                 unacked limit, slow consumers, idle consumers, keys blocked,
+--                 open transaction, redelivering, unacknowledged, delayed, slow storage, catching up, stuck, unknown
 --   cause         the main cause (docs/causes.md): most entries × time of the window. level, dimension: of the limiter; null else
 --   unknown_reason  of the cause unknown: events_lost, beginning_not_seen, not_in_this_log
 --   share         of the window's entries × time that was charged to it, 0 to 1; time_share: of the time with a backlog
@@ -44,6 +45,10 @@ SELECT
     WHEN b.cause = 'channel' THEN 'channel blocked'
     WHEN b.cause = 'unacked_limit' THEN 'unacked limit'
     WHEN b.cause = 'no_permits' THEN 'slow consumers'
+    WHEN b.cause = 'no_flow' THEN 'idle consumers'
+    WHEN b.cause = 'keys_blocked' THEN 'keys blocked'
+    WHEN b.cause = 'transaction' THEN 'open transaction'
+    WHEN b.cause = 'redelivery' THEN 'redelivering'
     WHEN b.cause = 'in_flight' THEN 'unacknowledged'
     WHEN b.cause = 'reading' THEN 'slow storage'
     WHEN b.cause = 'catching_up' THEN 'catching up'
