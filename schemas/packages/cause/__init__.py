@@ -29,6 +29,7 @@ PACKAGE = Declaration(
     },
     laws=("backlog_time_has_its_causes", "margins_are_of_blocked_reads"),
     views=(
+        "limiter_units",
         "catch_up_forecasts",
         "catch_up_scores",
         "why",
