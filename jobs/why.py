@@ -3,8 +3,8 @@
 import argparse
 
 from jobs.reader import look_at
-from jobs.shown import visible
 from jobs.sql import write_rows
+from pipeline.visible import visible
 
 EXAMPLES = """examples:
   ./spark-submit.sh why --warehouse ./warehouse/demo
@@ -38,16 +38,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the view `why`; 0 whatever it says. BadWarehouse where no warehouse is."""
-    rows = look_at(args.warehouse, ("subscription_causes",)).rows("SELECT * FROM why")
+    from pipeline.verdict.no_event import nothing_words
+
+    look = look_at(args.warehouse, ("subscription_causes",))
+    rows = look.rows("SELECT * FROM why")
     behind = [row for row in rows if args.all or row["status"] not in WELL]
     if args.format == "table" and not behind:
-        print(f"none of {len(rows):,} subscriptions is behind" if rows else "no subscription is in the log yet")
+        print(f"none of {len(rows):,} subscriptions is behind" if rows else visible(nothing_words(look)))
         return 0
     several = len({row["broker"] for row in rows}) > 1
     columns = [*(("broker",) if several else ()), *SHOWN] if args.format == "table" else list(rows[0] if rows else ())
-    write_rows(columns, [[_shown(row[name], args.format) for name in columns] for row in behind], args.format)
+    write_rows(columns, [[row[name] for name in columns] for row in behind], args.format)
     return 0
-
-
-def _shown(value: object, form: str) -> object:
-    return visible(value) if form == "table" and isinstance(value, str) else value

@@ -9,6 +9,7 @@ from jinja2 import Environment, StrictUndefined
 from pipeline.incident.drawing import HEIGHT, WIDTH, cause_bars, line
 from pipeline.incident.story import MOST_ROWS, Story
 from pipeline.verdict.words import MISSING, catch_up_line, cause_words, consumers_line, limit_line, precedence_lines, quota_line
+from pipeline.visible import visible
 
 
 def page(told: Story) -> str:
@@ -45,7 +46,7 @@ def _visible(value: Any) -> Any:
     """Control characters and marks that turn text around, as their codes; markup of the template itself is none of this."""
     if not isinstance(value, str):
         return value
-    return type(value)("".join(one if one.isprintable() or one == "\n" else f"\\u{ord(one):04x}" for one in value))
+    return type(value)(visible(value, keep="\n"))
 
 
 def _percent(share: float) -> str:

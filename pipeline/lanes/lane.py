@@ -195,7 +195,7 @@ class Lane:
         complete = held[held[:, INGEST_BATCH] < self.newest_batch]
         if len(complete) == 0 or self.newest_batch < int(held[:, INGEST_BATCH].min()) + 2:
             return False
-        return int(complete[:, NS].max()) - int(held[0, NS]) >= self.settings.lateness_ns
+        return gone_ns(int(held[0, NS]), complete[:, NS], self.settings.clock_step_ms * NS_PER_MS) >= self.settings.lateness_ns
 
     def _note_maturity(self, epoch: Epoch) -> None:
         """Remember which ingest batch made the epoch `lateness` old: older epochs are then over."""
@@ -211,3 +211,10 @@ class Lane:
                 epoch.end()
             if epoch.mature_batch >= 0:
                 newer_mature = epoch.mature_batch if newer_mature < 0 else min(newer_mature, epoch.mature_batch)
+
+
+def gone_ns(since_ns: int, later_ns: Array, step_ns: int) -> int:
+    """How far `later_ns`, in order of `seq`, goes beyond `since_ns` at most. Where it falls back by more than `step_ns`, it stands."""
+    steps = np.diff(later_ns, prepend=since_ns)
+    steps[steps < -step_ns] = 0
+    return int(np.cumsum(steps).max())

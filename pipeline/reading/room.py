@@ -127,7 +127,8 @@ class ReadingRoom:
                 if [one.type for one in duckdb.extract_statements(text)] != [duckdb.StatementType.SELECT]:
                     raise BadConfig("SQL: this is no query")
                 if statement.what == EXPLAIN:
-                    return Answer(["plan"], [(row[1],) for row in self._duckdb.execute(f"EXPLAIN {text}").fetchall()])
+                    plans = [row[1] for row in self._duckdb.execute(f"EXPLAIN {text}").fetchall()]
+                    return Answer(["plan"], [(line,) for plan in plans for line in plan.splitlines()], is_plan=True)
                 return self._fetched(text, most)
         except duckdb.Error as refused:
             raise BadConfig(f"SQL: {str(refused).strip().splitlines()[0]}; Spark answers with --engine spark") from refused

@@ -17,12 +17,14 @@ from schemas.events.declared import (
 )
 from schemas.events.fields import (
     ACK_TYPES,
+    BLOCKED_REASONS,
     CURSOR_KINDS,
     ENVELOPE,
     ENVELOPE_REQUIRED,
     FIELDS,
     LIMITER_KINDS,
     LIMITER_LEVELS,
+    MOVERS,
     NEVER_EMPTY,
     PAYLOAD,
     POLICY_KINDS,
@@ -51,6 +53,7 @@ from schemas.events.types import (
 
 __all__ = [
     "ACK_TYPES",
+    "BLOCKED_REASONS",
     "CODES",
     "CONTRACT_VERSION",
     "CURSOR_KINDS",
@@ -67,6 +70,7 @@ __all__ = [
     "LOG_VERSIONS",
     "LONG_MAX",
     "LONG_MIN",
+    "MOVERS",
     "NEVER_EMPTY",
     "NS_MAX",
     "PAYLOAD",

@@ -10,7 +10,6 @@ import pytest
 
 from jobs.cli import main
 from jobs.explain import span_of
-from jobs.shown import visible
 from pipeline.faults import BadConfig
 from pipeline.reading.room import ReadingRoom
 from pipeline.verdict.answer import answer
@@ -114,10 +113,6 @@ def test_where_the_broker_has_no_window_there_is_no_answer(room: ReadingRoom) ->
 def test_a_wrong_window_is_named(text: str) -> None:
     with pytest.raises(BadConfig, match=r"--window .*as 90s, 10m, 2h or 1d"):
         span_of("--window", text)
-
-
-def test_what_would_steer_a_terminal_is_shown_as_its_code() -> None:
-    assert visible("a\x1b[31mb\u202ec — é ▄") == "a\\u001b[31mb\\u202ec — é ▄"
 
 
 def test_the_limiter_that_blocked_most_reads_comes_first(room: ReadingRoom) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.machines import fields
 from pipeline.machines.array import Array
-from pipeline.machines.broker.cursors import backlog_entries
+from pipeline.machines.broker.cursors import backlog_entries, is_of_subscription
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.around import (
@@ -75,7 +75,7 @@ def before_cursor_open(broker: Any, cause: Any, t: int, s: int, event: Array) ->
 def on_cursor_open(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     """A cursor of a subscription; Pulsar's own have no consumers that could be late."""
     charge, cursor = cause.charges[s], broker.cursors[s]
-    charge.placed = 1 if cursor.cursor_owner == 0 else 0
+    charge.placed = 1 if is_of_subscription(cursor) else 0
     charge.losses, charge.certain_lost = broker.settings[0].losses, broker.settings[0].events_lost
     forget_delivered(charge, cursor)
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
@@ -323,7 +323,7 @@ def needs_on_mark_delete(charge: Record, cursor: Record, settings: Record, event
 def on_mark_delete(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     """The cursor was moved: by a seek, an eviction, TTL, or acknowledgements of all that it had."""
     charge, topic, cursor, reading = cause.charges[s], broker.topics[t], broker.cursors[s], broker.readings[s]
-    if charge.placed == 0 and cursor.cursor_owner != 0:
+    if charge.placed == 0 and not is_of_subscription(cursor):
         return
     charge.placed = 1
     if is_whole(cursor, broker.settings[0]) == 0:
