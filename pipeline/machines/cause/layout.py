@@ -138,6 +138,7 @@ CHAIN_ROW = record(
     "base_entries",  # at the border
     "has_grown",  # its scale may have changed since the border
     "transaction",  # NO_TRANSACTION, ENDED, OPEN
+    "counts_transactions",  # the log has how many are open: from version 1.2 on
 )
 NO_CHAIN = blank(CHAIN_ROW, first_in_chain=NONE)
 
