@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from jobs.chosen_tables import chosen_tables
-from jobs.shown import aligned, print_document
+from jobs.shown import aligned_lines, print_document
 from pipeline.faults import BadConfig, BadWarehouse
 
 EXAMPLES = """examples:
@@ -117,7 +117,7 @@ def text_lines(document: dict[str, Any]) -> Iterable[str]:
                 counts = [table[key] for key in ("found", "computed", "added", "removed", "changed")]
                 rows.append([one["broker"], str(one["first_date"]), str(one["last_date"]), one["reason"], name, *counts])
     if rows:
-        yield aligned(columns, rows)
+        yield from aligned_lines(columns, rows)
         yield f"{'would be' if document['dry_run'] else 'were'} replaced; examples: --format json; run {document['run_id']}"
     equal = sum(not any(table["dates"] for table in one["tables"].values()) for one in document["done"])
     if equal:

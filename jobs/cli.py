@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from pipeline.faults import BadConfig, BadWarehouse
+from pipeline.visible import visible
 
 #: Command → what it does. Its module jobs/<command>.py has add_arguments(parser) and run(args) -> exit code; imported when asked for.
 COMMANDS = {
@@ -63,7 +64,7 @@ class OneLineParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit 2."""
-        print(f"error: {message}; see {self.prog} --help", file=sys.stderr)
+        print(f"error: {visible(message)}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(2)
 
 
@@ -109,5 +110,5 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return int(command_module(args.command).run(args))
     except (BadConfig, BadWarehouse) as fault:
-        print(f"error: {fault}", file=sys.stderr)
+        print(f"error: {visible(str(fault))}", file=sys.stderr)
         return 2

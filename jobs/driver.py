@@ -19,6 +19,7 @@ from jobs.reader import refuse_missing
 from jobs.shared_paths import refuse_unshared
 from pipeline.reading.beside_spark import look_beside
 from pipeline.run_context import RunContext
+from pipeline.visible import visible
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import QUERIES, Warehouse
@@ -28,8 +29,8 @@ from pipeline.warehouse.stop import MicroBatchGate, StopFile, park_until_interru
 
 
 def say(line: str) -> None:
-    """A progress line for the person who waits."""
-    print(line, flush=True)
+    """A progress line for the person who waits, or several; what is not printable of them is shown as its code."""
+    print(visible(line, keep="\n"), flush=True)
 
 
 @dataclass(frozen=True)

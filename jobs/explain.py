@@ -12,7 +12,7 @@ from typing import Any
 
 from jobs.instants import time_of
 from jobs.reader import look_at_causes
-from jobs.shown import print_document, visible
+from jobs.shown import print_document
 from pipeline.faults import BadConfig
 
 EXAMPLES = """examples:
@@ -57,4 +57,4 @@ def span_of(option: str, text: str) -> timedelta:
 def _lines(document: dict[str, Any]) -> Iterable[str]:
     from pipeline.verdict.words import text_lines
 
-    return map(visible, text_lines(document))
+    return text_lines(document)

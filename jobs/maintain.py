@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from jobs.chosen_tables import chosen_tables
-from jobs.shown import aligned, print_document
+from jobs.shown import aligned_lines, print_document
 
 EXAMPLES = """examples:
   ./spark-submit.sh maintain --warehouse /data/warehouse --dry-run
@@ -74,7 +74,7 @@ def text_lines(document: dict[str, Any]) -> Iterable[str]:
     yield f"dates before {document['first_open_date']} are closed" if document["first_open_date"] else "no date is closed yet"
     columns = ["table", "bytes", "files", "small", "rows deleted", "files merged", "into", "removed", "bytes removed"]
     keys = ["bytes", "files", "small_files", "deleted_rows", "merged_files", "into_files", "removed_files", "removed_bytes"]
-    yield aligned(columns, [[name, *(table[key] for key in keys)] for name, table in document["tables"].items()])
+    yield from aligned_lines(columns, [[name, *(table[key] for key in keys)] for name, table in document["tables"].items()])
     for name, table in document["tables"].items():
         if table["not_removed_because"]:
             yield f"{name}: no file removed: {table['not_removed_because']}"

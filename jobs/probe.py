@@ -5,7 +5,6 @@ beside a live job. If a broker's clock was set back, so that it showed the insta
 """
 
 import argparse
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,7 @@ from jobs.instants import time_of
 from jobs.reader import look_at
 from jobs.shown import aligned, in_utc
 from pipeline.faults import BadConfig
+from pipeline.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from pipeline.warehouse.look import Look
@@ -173,24 +173,25 @@ def json_lines(brokers: list[LivingBroker], tables: dict[str, list[dict[str, Any
     """An object per broker, topic and subscription; `table` is its kind. Times are ISO 8601 in UTC."""
     for one in brokers:
         shown = {"broker": one.broker, "epoch": one.epoch, "last_event": text_of(one.last_us), "stopped": one.stopped}
-        yield json.dumps({"table": "brokers", **shown}, ensure_ascii=False)
+        yield visible_json({"table": "brokers", **shown})
     for table, rows in tables.items():
         for row in rows:
-            yield json.dumps({"table": table, **{name: _plain(value) for name, value in row.items()}}, ensure_ascii=False)
+            yield visible_json({"table": table, **{name: _plain(value) for name, value in row.items()}})
 
 
 def text_lines(at_us: int, brokers: list[LivingBroker], tables: dict[str, list[dict[str, Any]]]) -> Iterable[str]:
     """A line per broker, then two tables; the broker is a column where there is more than one."""
     for one in brokers:
         state = f"stopped at {text_of(one.last_us)}: nothing lives" if one.stopped else f"last event until then {text_of(one.last_us)}"
-        yield f"{one.broker} at {text_of(at_us)}: {state}"
+        yield f"{visible(one.broker)} at {text_of(at_us)}: {state}"
     if not tables["topic_backlog"]:
         yield "no topic was loaded then"
     for table, shown in _TABLES.items():
         columns = (("broker", *shown) if len(brokers) > 1 else shown) if tables[table] else ()
         if columns:
             yield ""
-            yield aligned([SHORT.get(name, name) for name in columns], [[_plain(row[name]) for name in columns] for row in tables[table]])
+            rows = [[_plain(row[name]) for name in columns] for row in tables[table]]
+            yield aligned([SHORT.get(name, name) for name in columns], rows, "--json has all of it")
 
 
 def _plain(value: Any) -> Any:

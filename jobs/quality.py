@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.chosen_tables import chosen_tables
+from pipeline.visible import visible
 from schemas.tables import JOB_TABLES
 
 EXAMPLES = """examples:
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     verdicts = judge_warehouse(spark, args.warehouse, tables, args.docs)
     broken = [verdict for verdict in verdicts if not verdict.success]
     for verdict in broken:
-        print(f"BROKEN {verdict.line}")
+        print(f"BROKEN {visible(verdict.line)}")
     print(f"{len(verdicts) - len(broken):,} of {len(verdicts):,} hold" + (f"; {args.docs / 'index.html'}" if args.docs else ""))
     return 1 if broken else 0
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from jobs.shown import aligned, print_document
+from jobs.shown import aligned_lines, print_document
 from pipeline.faults import BadConfig
 
 EXAMPLES = """examples:
@@ -107,7 +107,7 @@ def text_lines(document: dict[str, Any]) -> Iterable[str]:
     number = "" if document["replay"] is None else f" (replay {document['replay']})"
     yield f"{document['put_back']:,} lines {would}put back into dispatch_events{number}"
     if document["reasons"]:
-        yield aligned(["stay in quarantine", "lines"], list(document["reasons"].items()))
+        yield from aligned_lines(["stay in quarantine", "lines"], list(document["reasons"].items()))
     if document["told_anew"]:
         yield f"{document['told_anew']:,} of them have another reason or detail now"
     for key, words in _WHY.items():
@@ -116,7 +116,7 @@ def text_lines(document: dict[str, Any]) -> Iterable[str]:
     for line in document["still_rejected"]:
         yield f"still rejected: line {line['source_line']} of {line['source_file'] or 'a table'}: {line['reason']}: {line['detail']}"
     if document["dates"]:
-        yield aligned(["broker", "date", "events"], [list(date.values()) for date in document["dates"]])
+        yield from aligned_lines(["broker", "date", "events"], [list(date.values()) for date in document["dates"]])
     if document["put_back"] and not document["dry_run"]:
         yield (
             "next: ./spark-submit.sh stream, which makes late_events of those whose place is given up; "

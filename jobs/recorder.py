@@ -19,6 +19,7 @@ from pyspark.sql.streaming import StreamingQuery, StreamingQueryListener
 from jobs.advice import one_line_cause
 from jobs.driver import say
 from pipeline.run_context import nobody_keeps
+from pipeline.visible import visible
 from pipeline.warehouse.layout import QUERIES
 from pipeline.watch.json_lines import log_entry
 from pipeline.watch.outbox import CAPACITY, Entry, Outbox
@@ -163,4 +164,4 @@ class Recorder:
         """Once for each outbox; the rest is counted in run_ledger."""
         if name not in self._reported:
             self._reported.add(name)
-            print(f"WARNING: {words}. The job is not affected", file=sys.stderr, flush=True)
+            print(f"WARNING: {visible(words)}. The job is not affected", file=sys.stderr, flush=True)

@@ -16,6 +16,7 @@ from jobs.shipping.not_shipped import NotShipped
 from jobs.shipping.place import ShippedFiles
 from pipeline.faults import BadConfig
 from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
+from pipeline.visible import visible
 
 if TYPE_CHECKING:
     from jobs.shipping.lines import Record
@@ -71,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
                 time.sleep(LOOK_EVERY_S)
                 ship_files(folder, shipped, not_shipped, sender)
         except (NotDelivered, OSError) as fault:
-            print(f"error: {args.to}: {fault}; the next start goes on with this file", file=sys.stderr)
+            print(f"error: {args.to}: {visible(str(fault))}; the next start goes on with this file", file=sys.stderr)
             return 1
     return 1 if not_shipped.faults() else 0
 
@@ -117,4 +118,4 @@ def _ship_file(folder: Path, file: LogFile, topic: Topic) -> list[str]:
 
 
 def _say(words: str) -> None:
-    print(f"ship: {words}", flush=True)
+    print(f"ship: {visible(words)}", flush=True)

@@ -1,18 +1,22 @@
 """How answers are shown: tables and times for people, documents for people or programs."""
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
+from pipeline.visible import WIDEST, cut_in_the_middle, visible, visible_json
+
 
 def print_document(document: dict[str, Any], form: str, text_lines: Callable[[dict[str, Any]], Iterable[str]]) -> None:
-    """Print a document as one line of JSON (`form` is `json`; times as ISO 8601), or its lines for a person."""
+    """Print a document as one line of JSON (`form` is `json`; times as ISO 8601), or its lines for a person.
+
+    Names in them are made visible; so a line of `text_lines` is one line.
+    """
     if form == "json":
-        print(json.dumps(document, default=_json_value, ensure_ascii=False))
+        print(visible_json(document, _json_value))
     else:
         for line in text_lines(document):
-            print(line)
+            print(visible(line))
 
 
 def _json_value(value: Any) -> str:
@@ -21,21 +25,29 @@ def _json_value(value: Any) -> str:
     raise TypeError(f"no JSON for {type(value)}")
 
 
-def visible(text: str) -> str:
-    """Names come out of a log that others write: what would steer a terminal, or turn a line around, is shown as its code."""
-    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
+def aligned(columns: Sequence[str], rows: Sequence[Sequence[Any]], whole: str = "") -> str:
+    """A table for people, a line a row: columns as wide as their content, numbers to the right, names visible.
 
-
-def aligned(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table for people: columns as wide as their content, numbers to the right."""
+    A text that is longer than WIDEST is cut, so that one long name does not make every row as long. The last line then says so, and
+    `whole`: how to see all of it.
+    """
     numeric = [bool(rows) and all(isinstance(row[k], int | float) or row[k] is None for row in rows) for k in range(len(columns))]
-    cells = [[_cell(value) for value in row] for row in rows]
-    widths = [max(len(line[k]) for line in [list(columns), *cells]) for k in range(len(columns))]
+    texts = [[visible(_cell(value)) for value in row] for row in [columns, *rows]]
+    lines = [[cut_in_the_middle(text) for text in row] for row in texts]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(columns))]
 
     def line(values: Sequence[str]) -> str:
         return "  ".join(v.rjust(w) if n else v.ljust(w) for v, w, n in zip(values, widths, numeric, strict=True)).rstrip()
 
-    return "\n".join([line(columns), line(["-" * width for width in widths]), *(line(row) for row in cells)])
+    shown = [line(lines[0]), line(["-" * width for width in widths]), *(line(row) for row in lines[1:])]
+    if lines != texts:
+        shown.append(f"texts of more than {WIDEST} characters are cut at …{f'; {whole}' if whole else ''}")
+    return "\n".join(shown)
+
+
+def aligned_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    """The same as lines, for `print_document`."""
+    return aligned(columns, rows).split("\n")
 
 
 def _cell(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 import argparse
 import csv
-import json
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from jobs.reader import only_hadoop, open_room, say_by_spark
 from jobs.shown import aligned
 from pipeline.faults import BadConfig
+from pipeline.visible import WIDEST, visible, visible_json
 
 ROOM, SPARK = "room", "spark"
 EXAMPLES = """examples:
@@ -25,7 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `sql`."""
     parser.add_argument("query", metavar="SQL", help="one statement")
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
-    parser.add_argument("--format", choices=("table", "csv", "json"), default="table", help="json: one object per line (default: table)")
+    parser.add_argument(
+        "--format",
+        choices=("table", "csv", "json"),
+        default="table",
+        help=f"json: one object per line; table cuts texts of more than {WIDEST} characters, the others do not (default: table)",
+    )
     parser.add_argument(
         "--consistent",
         action="store_true",
@@ -45,7 +50,10 @@ def run(args: argparse.Namespace) -> int:
     if args.max_rows < 1:
         raise BadConfig(f"--max-rows {args.max_rows}: must be 1 or more")
     answer = asked(args)
-    write_rows(answer.columns, answer.rows, args.format)
+    if answer.is_plan and args.format == "table":
+        print("\n".join(visible(line) for (line,) in answer.rows))
+    else:
+        write_rows(answer.columns, answer.rows, args.format)
     if answer.more:
         print(f"… more rows follow; --max-rows {args.max_rows} cut them", file=sys.stderr)
     return 0
@@ -74,6 +82,7 @@ def asked_of_spark(args: argparse.Namespace) -> Any:
     from pipeline.reading.answer import Answer
     from pipeline.reading.by_spark import SparkLook, in_utc
     from pipeline.reading.spark_statement import refuse_what_is_no_query
+    from pipeline.reading.statement import is_explained
     from pipeline.views.catalog import named_in
     from pipeline.views.register import register
     from pipeline.warehouse.newest_cut import newest_cut
@@ -89,6 +98,8 @@ def asked_of_spark(args: argparse.Namespace) -> Any:
         rows = frame.limit(args.max_rows + 1).collect() if frame.columns else []
     except PySparkException as refused:
         raise BadConfig(f"SQL: {first_line(str(refused))}") from refused
+    if is_explained(args.query):
+        return Answer(frame.columns, [(line,) for (plan,) in rows for line in plan.splitlines()], is_plan=True)
     shown = [tuple(in_utc(value) for value in row) for row in rows[: args.max_rows]]
     return Answer(frame.columns, shown, len(rows) > args.max_rows)
 
@@ -99,13 +110,16 @@ def first_line(message: str) -> str:
 
 
 def write_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: str) -> None:
-    """Print to stdout as an aligned table, CSV with a head, or JSON lines (times as ISO 8601)."""
+    """Print to stdout as an aligned table, CSV with a head, or JSON lines (times as ISO 8601).
+
+    Names are visible in a table and, by JSON's own escapes, in JSON. CSV has no escapes: it has texts as they are.
+    """
     if form == "json":
         for row in rows:
-            print(json.dumps(dict(zip(columns, row, strict=True)), default=str, ensure_ascii=False))
+            print(visible_json(dict(zip(columns, row, strict=True)), str))
     elif form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(rows)
     else:
-        print(aligned(columns, rows))
+        print(aligned(columns, rows, "--format json has all of it"))

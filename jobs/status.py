@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from jobs.reader import look_at
-from jobs.shown import aligned, print_document
+from jobs.shown import aligned_lines, print_document
 from pipeline.verdict.duration import duration
 
 EXAMPLES = """examples:
@@ -68,7 +68,7 @@ def text_lines(document: dict[str, Any]) -> Iterable[str]:
     yield from _backfill(document["backfill"], now)
     yield ""
     columns = ["table", "version", "rows", "bytes", "files", "small", "last write"]
-    yield aligned(columns, [_table_row(name, table, now) for name, table in document["tables"].items()])
+    yield from aligned_lines(columns, [_table_row(name, table, now) for name, table in document["tables"].items()])
 
 
 def _backfill(backfill: dict[str, Any], now: datetime) -> Iterable[str]:

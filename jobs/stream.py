@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.faults import BadConfig
 from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
+from pipeline.visible import visible
 
 if TYPE_CHECKING:
     from pipeline.settings import Settings
@@ -62,7 +63,10 @@ def add_settings_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the job; exit code 0 when it came to its end or was stopped on request (1 if --once was stopped before its end)."""
+    """Run the job; exit code 0 when it came to its end or was stopped on request.
+
+    1 if --once was stopped before its end, or if no line that the warehouse was made of is an event.
+    """
     if args.drain and not args.once:
         raise BadConfig("--drain closes what is open at the end of a finite log: it needs --once")
     # Here, since arguments are checked before pydantic is installed.
@@ -125,24 +129,26 @@ def run_stream(spark: Any, events: str, warehouse_uri: str, settings: "Settings"
                 return _once(watched, recorder, events, settings, drain)
             return _live(watched, recorder, events, settings)
     except QueryFailed as failed:
-        print(f"error: {failed}", file=sys.stderr)
+        print(f"error: {visible(str(failed))}", file=sys.stderr)
         return 1
     except (Py4JJavaError, PySparkException) as fault:
         known = disk_advice(str(fault))
         if known is None:
             raise
-        print(f"error: {warehouse.root}: {known} ({one_line_cause(str(fault))})", file=sys.stderr)
+        print(visible(f"error: {warehouse.root}: {known} ({one_line_cause(str(fault))})"), file=sys.stderr)
         return 1
 
 
 def _once(opened: Any, recorder: Any, events: str, settings: "Settings", drain: bool) -> int:
     """Ingest to its end, then lanes, then (with `drain`) one control row per lane and lanes again."""
     from jobs.driver import say
+    from jobs.load import said_of_no_event
     from jobs.watch import run_to_end
     from pipeline.ingest.files import report_grown_files
     from pipeline.ingest.query import start_ingest
     from pipeline.lanes.control import issue_drain
     from pipeline.lanes.query import start_lanes
+    from pipeline.reading.beside_spark import look_beside
 
     to_end: dict[str, Any] = {"availableNow": True}
     context = (opened.spark, opened.warehouse)
@@ -165,7 +171,7 @@ def _once(opened: Any, recorder: Any, events: str, settings: "Settings", drain: 
             return 1
     _report_grown(recorder, report_grown_files(*context, events, settings, opened.run))
     _show_books(opened)
-    return 0
+    return said_of_no_event(look_beside(*context))
 
 
 def _live(opened: Any, recorder: Any, events: str, settings: "Settings") -> int:

@@ -9,8 +9,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from jobs.reader import look_at_causes
-from jobs.shown import aligned, visible
+from jobs.shown import aligned
 from pipeline.faults import BadConfig
+from pipeline.visible import visible
 
 if TYPE_CHECKING:
     from pipeline.warehouse.look import Look
@@ -46,10 +47,13 @@ def run(args: argparse.Namespace) -> int:
 
 def text(look: "Look", order: str) -> str:
     """All rows as a table."""
+    from pipeline.verdict.no_event import nothing_words
     from pipeline.verdict.worst import COLUMNS, cells, ordered, worst
 
     rows = ordered(worst(look), order)
-    return aligned(COLUMNS, [[visible(cell) for cell in cells(row)] for row in rows]) if rows else "no subscription is in the log yet"
+    if not rows:
+        return visible(nothing_words(look))
+    return aligned(COLUMNS, [cells(row) for row in rows], "`why --all --format json` has all of it")
 
 
 def fresh_rows(look: "Look") -> list[dict[str, Any]]:

@@ -11,8 +11,8 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Static
 
-from jobs.shown import visible
 from pipeline.verdict.worst import COLUMNS, cells, newest, ordered
+from pipeline.visible import cut_in_the_middle, visible
 
 Row = dict[str, Any]
 _WORDS = {"backlog": "backlog × time", "age": "age of the oldest entry", "breach": "time to the next breach of a quota"}
@@ -76,7 +76,7 @@ class TopScreen(App[None]):
         self._rows = ordered(rows, self._order)
         table.clear()
         for row in self._rows:
-            table.add_row(*(Text(visible(cell)) for cell in cells(row)))
+            table.add_row(*(Text(cut_in_the_middle(visible(cell))) for cell in cells(row)))
         table.move_cursor(row=next((place for place in range(len(self._rows)) if self._key(place) == chosen), 0))
         at = newest(self._rows)
         when = "" if at is None else f", as of {at.isoformat(timespec='seconds').replace('+00:00', 'Z')}"

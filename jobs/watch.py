@@ -12,6 +12,7 @@ from jobs.driver import OpenWarehouse, say
 from jobs.heartbeat import running_tasks
 from jobs.recorder import Recorder
 from pipeline.faults import BadWarehouse
+from pipeline.visible import visible
 from pipeline.warehouse.layout import Warehouse
 from pipeline.watch.outbox import Entry
 
@@ -118,6 +119,6 @@ def raise_failure(warehouse: Warehouse, queries: dict[str, StreamingQuery]) -> N
         cause = one_line_cause(details)
         if cause.startswith("BadWarehouse: "):
             raise BadWarehouse(f"{name}: {cause.removeprefix('BadWarehouse: ')}")
-        print(f"--- {name} failed, details:\n{details}\n---", file=sys.stderr, flush=True)
+        print(visible(f"--- {name} failed, details:\n{details}\n---", keep="\n\t"), file=sys.stderr, flush=True)
         known = advice(details, warehouse, name)
         raise QueryFailed(f"{name} failed: {known} ({cause})" if known else f"{name} failed: {cause}")

@@ -2,13 +2,16 @@
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs.instants import time_of
 from jobs.reader import look_at_causes
-from jobs.shown import visible
 from jobs.sql import write_rows
 from pipeline.views.status_words import WELL
+from pipeline.visible import visible
+
+if TYPE_CHECKING:
+    from pipeline.warehouse.look import Look
 
 EXAMPLES = """examples:
   ./spark-submit.sh why --warehouse ./warehouse/demo
@@ -42,16 +45,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the view `why`; 0 whatever it says. BadConfig for a bad time, BadWarehouse where no warehouse is."""
-    rows = look_at_causes(args.warehouse).rows(_query(args.at))
+    look = look_at_causes(args.warehouse)
+    rows = look.rows(_query(args.at))
     chosen = [row for row in rows if args.all or row["status"] not in WELL]
     if args.format == "table" and not chosen:
-        print(f"none of {len(rows):,} subscriptions is behind {_as_of(rows)}" if rows else _nothing(args.at))
+        print(f"none of {len(rows):,} subscriptions is behind {_as_of(rows)}" if rows else visible(_nothing(look, args.at)))
         return 0
     several = len({row["broker"] for row in rows}) > 1
     reasons = ("unknown_reason",) if any(row["unknown_reason"] for row in chosen) else ()
     shown = (*(("broker", "as_of") if several else ()), *SHOWN[:3], *reasons, *SHOWN[3:])
     columns = shown if args.format == "table" else list(rows[0] if rows else ())
-    write_rows(columns, [[_shown(row[name], args.format) for name in columns] for row in chosen], args.format)
+    write_rows(columns, [[row[name] for name in columns] for row in chosen], args.format)
     if args.format == "table":
         print(f"\n{_as_of(rows)}")
     return 0
@@ -74,9 +78,9 @@ def _as_of(rows: Sequence[dict[str, Any]]) -> str:
     return f"as of {' to '.join(dict.fromkeys((instants[0], instants[-1])))}"
 
 
-def _nothing(at: str | None) -> str:
-    return "no subscription is in the log yet" if at is None else f"no window of the log begins before {at}, or nobody is in it"
+def _nothing(look: "Look", at: str | None) -> str:
+    from pipeline.verdict.no_event import no_event_words, nothing_words
 
-
-def _shown(value: object, form: str) -> object:
-    return visible(value) if form == "table" and isinstance(value, str) else value
+    if at is None:
+        return nothing_words(look)
+    return no_event_words(look) or f"no window of the log begins before {at}, or nobody is in it"

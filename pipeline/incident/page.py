@@ -8,13 +8,15 @@ from jinja2 import Environment, StrictUndefined
 
 from pipeline.incident.drawing import HEIGHT, WIDTH, cause_bars, line
 from pipeline.incident.story import MOST_ROWS, Story
-from pipeline.verdict.words import MISSING, catch_up_line, cause_words, consumers_line, limit_line, precedence_lines, quota_line
+from pipeline.verdict.foreseen import pace_line
+from pipeline.verdict.words import MISSING, cause_words, consumers_line, limit_line, precedence_lines, quota_line
+from pipeline.visible import visible
 
 
 def page(told: Story) -> str:
     """HTML. Names are escaped; what would steer a reader's screen is shown as its code."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_visible)
-    environment.filters |= {"time": _time, "cause": cause_words, "limit": limit_line, "quota": quota_line, "pace": catch_up_line}
+    environment.filters |= {"time": _time, "cause": cause_words, "limit": limit_line, "quota": quota_line, "pace": pace_line}
     environment.filters |= {
         "consumers": consumers_line,
         "precedence": precedence_lines,
@@ -45,7 +47,7 @@ def _visible(value: Any) -> Any:
     """Control characters and marks that turn text around, as their codes; markup of the template itself is none of this."""
     if not isinstance(value, str):
         return value
-    return type(value)("".join(one if one.isprintable() or one == "\n" else f"\\u{ord(one):04x}" for one in value))
+    return type(value)(visible(value, keep="\n"))
 
 
 def _percent(share: float) -> str:

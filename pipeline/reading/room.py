@@ -127,7 +127,8 @@ class ReadingRoom:
                 if [one.type for one in duckdb.extract_statements(text)] != [duckdb.StatementType.SELECT]:
                     raise BadConfig("SQL: this is no query")
                 if statement.what == EXPLAIN:
-                    return Answer(["plan"], [(row[1],) for row in self._duckdb.execute(f"EXPLAIN {text}").fetchall()])
+                    plans = [row[1] for row in self._duckdb.execute(f"EXPLAIN {text}").fetchall()]
+                    return Answer(["plan"], [(line,) for plan in plans for line in plan.splitlines()], is_plan=True)
                 return self._fetched(text, most)
         except duckdb.Error as refused:
             raise BadConfig(f"SQL: {str(refused).strip().splitlines()[0]}; Spark answers with --engine spark") from refused
@@ -218,9 +219,8 @@ class ReadingRoom:
         query = relation(table)
         if table.removed and table.files:
             query = f"{query} WHERE (filename, file_row_number) NOT IN (FROM removed_of_{table.name})"
-        if table.name == "batch_manifest" and self.cut is not None:
-            return f"SELECT * FROM ({query}) WHERE {rows_of_the_cut(self.cut)}"
-        return query
+        belongs = None if self.cut is None else rows_of_the_cut(self.cut, table.name)
+        return query if belongs is None else f"SELECT * FROM ({query}) WHERE {belongs}"
 
     def _fetched(self, sql: str, most: int | None) -> Answer:
         cursor = self._duckdb.execute(sql)

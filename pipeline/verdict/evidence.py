@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from pipeline.faults import BadConfig
 from pipeline.verdict.margins import margins_query
+from pipeline.verdict.no_event import no_event_words
 from pipeline.views.why_at import why_at
 from pipeline.warehouse.literals import instant
 from pipeline.warehouse.look import Queries
@@ -163,7 +164,7 @@ def _life(look: Queries, topic: str, subscription: str, broker: str | None, at: 
     for row in lived:
         if (row["topic"], row["subscription"]) == (topic, subscription) and broker in (None, row["broker"]):
             return row["broker"], row["epoch"]
-    raise NoAnswer(_unknown(look, topic, subscription, broker, at))
+    raise NoAnswer(no_event_words(look) or _unknown(look, topic, subscription, broker, at))
 
 
 def _limits(asked: _Asked) -> str:

@@ -3,7 +3,8 @@
 --   as_of         the instant: the end of the broker's newest window, or the newest event where the log ends within it
 --   status        current: no backlog. keeping up: entries go as they come. delayed: all that is there is held for a later delivery. Else it
 --                 is behind, by the main cause: no consumer, held back (by a limiter), channel blocked, unacked limit, slow consumers,
---                 unacknowledged, overdue (for delivery), slow storage, catching up, stuck, … replicator behind, deduplication behind: cursors of Pulsar's own.
+--                 idle consumers, keys blocked, open transaction, redelivering, unacknowledged, overdue (for delivery), slow storage,
+--                 catching up, stuck. replicator behind, deduplication behind: cursors of Pulsar's own.
 --                 unknown: the log does not tell, for the first three need proof up to as_of
 --   cause         the main cause (docs/causes.md): most entries × time of the window. level, dimension: of the limiter; null else
 --   unknown_reason  of the status unknown: events_lost, beginning_not_seen, not_in_this_log; broker_stopped; not_checked: its backlog is
@@ -93,8 +94,11 @@ placed AS (
   LEFT JOIN brokers b ON b.broker = t.broker
 ),
 checked AS (
-  SELECT s.*, startswith(s.subscription, 'pulsar.repl') AS replicates,
-    startswith(s.subscription, 'pulsar.repl') OR startswith(s.subscription, 'pulsar.dedup') AS is_pulsars_own,
+  SELECT s.*,
+    -- Of one whose opening was not seen the name tells it.
+    coalesce(s.cursor_kind = 'replicator', startswith(s.subscription, 'pulsar.repl')) AS replicates,
+    coalesce(s.cursor_kind IN ('replicator', 'deduplication'),
+      startswith(s.subscription, 'pulsar.repl') OR startswith(s.subscription, 'pulsar.dedup')) AS is_pulsars_own,
     s.complete OR s.incomplete_reason IN ('points_missing', 'deletions_unknown') AS tells_backlog
   FROM placed p
   JOIN check_intervals i ON i.broker = p.broker AND i.epoch = p.epoch

@@ -5,25 +5,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from charges import NOON, SUBSCRIPTION, TOPIC, charge, evidence, limit, minute, policy, standing
+from charges import NOON, SUBSCRIPTION, TOPIC, charge, evidence, judged, limit, minute, policy, standing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.verdict.advice import advice
-from pipeline.verdict.evidence import Evidence
 from pipeline.verdict.policies import NOT_IN_THIS_LOG
-from pipeline.verdict.verdict import verdict
-from pipeline.verdict.words import CAUSES, chart, limit_line, precedence_lines, quota_line, sentence, text_lines
+from pipeline.verdict.words import CAUSES, chart, limit_line, precedence_lines, quota_line, text_lines
 from schemas.packages.cause.causes import ACCOUNTS
 from schemas.packages.cause.causes import CAUSES as DECLARED
 
 TOPIC_LIMIT: dict[str, Any] = {"level": "topic", "dimension": "msg"}
-
-
-def judged(found: Evidence) -> dict[str, Any]:
-    """The document with its sentence and advice, as `explain` makes it."""
-    document = verdict(found)
-    return {"verdict": sentence(document), **document, "advice": [step._asdict() for step in advice(document)]}
 
 
 def test_the_main_cause_has_most_entries_times_time_and_its_run_has_a_begin() -> None:
@@ -49,7 +40,7 @@ def test_the_main_cause_has_most_entries_times_time_and_its_run_has_a_begin() ->
     )
 
 
-@pytest.mark.parametrize(("cause", "level", "dimension", "reason"), ACCOUNTS)
+@pytest.mark.parametrize(("cause", "level", "dimension", "reason"), [account[:4] for account in ACCOUNTS])
 def test_every_account_has_words_and_advice(cause: str, level: str | None, dimension: str | None, reason: str | None) -> None:
     account = {"level": level, "dimension": dimension, "unknown_reason": reason}
     found = judged(evidence([charge(m, cause, **account) for m in range(3)], limits=[limit(level, dimension or "")] if level else []))
@@ -62,7 +53,7 @@ def test_every_account_has_words_and_advice(cause: str, level: str | None, dimen
 
 
 def test_every_declared_cause_has_words() -> None:
-    assert set(CAUSES) == set(DECLARED)
+    assert set(DECLARED) <= set(CAUSES)
 
 
 @pytest.mark.parametrize(
@@ -167,10 +158,13 @@ def test_limits_come_least_first_and_say_who_set_them_or_that_the_log_does_not()
 def test_a_limit_is_raised_with_both_of_its_dimensions_and_the_next_one_is_named() -> None:
     """A policy is one object (§1.5): a command that named messages alone would lift the limit of bytes."""
     limits = [limit("broker", rate=500), limit("topic", rate=10), limit("topic", "bytes", rate=4096)]
-    found = judged(evidence([charge(2, "throttled", **TOPIC_LIMIT)], limits=limits))
+    margin = {**TOPIC_LIMIT, "next_level": "broker", "next_dimension": "msg", "reads": 30, "wanted_entries": 3_000, "granted_entries": 90}
+    found = judged(evidence([charge(2, "throttled", **TOPIC_LIMIT)], limits=limits, margins=[margin]))
     raise_it, then = found["advice"]
     assert raise_it["command"] == f"pulsar-admin topicPolicies set-dispatch-rate -md 20 -bd 4096 -dt 1 {TOPIC}"
-    assert then == {"do": "Beyond 500 messages per 1 s the broker's limit is next, which others share.", "command": None}
+    words = "Then the broker's limiter of messages (500 messages per 1 s) is next, which others share."
+    assert then == {"do": words, "command": None, "effect": None}
+    assert any("the broker's limiter of messages is next" in line for line in text_lines(found)), "as `next limit` has it"
 
 
 @pytest.mark.parametrize(
@@ -218,7 +212,11 @@ def test_the_chart_has_a_row_per_cause_and_a_column_per_window() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 4), st.sampled_from(ACCOUNTS), st.integers(1, 60), st.integers(0, 10**6)), min_size=1, max_size=20)
+    st.lists(
+        st.tuples(st.integers(0, 4), st.sampled_from([one[:4] for one in ACCOUNTS]), st.integers(1, 60), st.integers(0, 10**6)),
+        min_size=1,
+        max_size=20,
+    )
 )
 def test_shares_add_up_to_one(charges: list[tuple[int, tuple[str, str | None, str | None, str | None], int, int]]) -> None:
     rows = [
@@ -280,7 +278,7 @@ def test_a_quota_has_the_place_that_sets_it() -> None:
     assert quota_line(found) == "time quota, 120% used, producer_exception, set by: topic since 2026-01-05T12:00:00Z: exceeded now"
 
 
-AT_MOST = "limits allow 40.0 entries/s at most"
+AT_MOST = "limits allow it 40.0 entries/s at most"
 RATES: dict[str, Any] = {
     "publish_rate": 5.0, "dispatch_rate": 9.0, "ack_rate": 9.0, "removed_rate": 0.0, "growth_rate": -4.0, "caught_up_in_s": 25.0,
     "to_time": minute(3), "current_at": minute(5), "current_from": minute(4), "current_to": None, "most_entries_per_s": 40.0,

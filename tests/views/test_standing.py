@@ -17,6 +17,8 @@ from pipeline.warehouse.tables import create_missing_tables
 TOPIC = "persistent://shop/eu/orders"
 #: The log ends within its sixth minute.
 END_S = 330
+#: By the beginning of the name.
+KINDS = {"pulsar.repl": "replicator"}
 Row = Mapping[str, Any]
 
 
@@ -56,7 +58,7 @@ def checked(subscription: str, m: int, backlog: int, acknowledged: int = 0, **mo
     """Its row of the check at minute `m`."""
     return {
         "topic": TOPIC, "subscription": subscription, "check_time": second(60 * m), "check_number": m, "opened_at": THREE,
-        "msg_backlog": backlog, "acknowledged_entries": acknowledged, **more,
+        "msg_backlog": backlog, "acknowledged_entries": acknowledged, "cursor_kind": KINDS.get(subscription.rpartition(".")[0]), **more,
     }  # fmt: skip
 
 
