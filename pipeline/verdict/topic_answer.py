@@ -89,9 +89,9 @@ def _slowest(document: Document) -> str:
     first = document["holders"][0]
     name = kind_words(first["cursor_kind"], first["subscription"])
     oldest = "" if first["oldest_age_ms"] is None else f", the oldest message is {duration(first['oldest_age_ms'] / 1e3)} old"
-    verb = "fills it" if document["exceeded"] else "is the slowest"
+    head = f"It is filled by {name}" if document["exceeded"] else f"The slowest cursor is {name}"
     held = f"{first['msg_backlog']:,} entries and {first['backlog_size']:,} bytes"
-    return f"{name[0].upper()}{name[1:]} {verb}: {held} are behind it{oldest}."
+    return f"{head}: {held} are behind it{oldest}."
 
 
 def advice(document: Document) -> list[Step]:

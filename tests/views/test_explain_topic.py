@@ -60,7 +60,7 @@ def test_it_names_who_fills_the_quota_and_since_when_producers_are_shut_out(ware
     found = topic_answer(ReadingRoom(warehouse), TOPIC, None, None)
     assert found["verdict"] == (
         f"Producers of {TOPIC} are shut out since 2026-11-21T11:22:00Z (2 min): its size quota is exceeded (producer_request_hold)."
-        " The cursor of compaction (__compaction) fills it: 30 entries and 600,000 bytes are behind it,"
+        " It is filled by the cursor of compaction (__compaction): 30 entries and 600,000 bytes are behind it,"
         " the oldest message is 3 min 59 s old."
     )
     assert found["producers_shut_out"]["closed"] == 1
@@ -74,7 +74,7 @@ def test_it_names_who_fills_the_quota_and_since_when_producers_are_shut_out(ware
 def test_before_the_quota_was_exceeded_nobody_is_shut_out(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["explain", TOPIC, "--at", "2026-11-21T11:21:30Z", "--warehouse", warehouse.root]
     assert main(words) == 0
-    assert capsys.readouterr().out.startswith(f"No quota of {TOPIC} is exceeded at 2026-11-21T11:21:00Z. The cursor of compaction")
+    assert capsys.readouterr().out.startswith(f"No quota of {TOPIC} is exceeded at 2026-11-21T11:21:00Z. The slowest cursor is the cursor of compaction")
 
 
 def test_the_document_has_the_keys_that_are_promised(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
