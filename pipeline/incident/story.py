@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from pipeline.faults import BadConfig
 from pipeline.incident.asked_once import AskedOnce
-from pipeline.verdict.advice import rate_words
 from pipeline.verdict.answer import answer
 from pipeline.verdict.no_event import no_event_words
+from pipeline.verdict.raise_limit import rate_words
 from pipeline.verdict.words import cause_words
 from pipeline.warehouse.literals import instant
 from pipeline.warehouse.look import Look

@@ -34,6 +34,7 @@ from schemas.events.fields import (
     SOURCES,
     SUB_TYPES,
     THROTTLE_TYPES,
+    TRANSACTION_ACTIONS,
     UNACKED_CAPS,
 )
 from schemas.events.types import (
@@ -84,6 +85,7 @@ __all__ = [
     "SUB_TYPES",
     "THROTTLE_TYPES",
     "TOMBSTONE_CODE",
+    "TRANSACTION_ACTIONS",
     "TYPES_BY_NAME",
     "UNACKED_CAPS",
     "UNKNOWN_TYPE_CODE",
