@@ -18,6 +18,7 @@ from pipeline.reading.patterns import in_duckdb, unit_in_duckdb
 #: For each connection.
 CREATED = tuple(f"CREATE MACRO {PREFIX}{name}{', '.join(overloads)}" for name, overloads in MACROS.items())
 _WHOLE = {exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT}
+_FRACTIONS = {exp.DType.DOUBLE, exp.DType.FLOAT}
 _TEXTS = {exp.DType.TEXT, exp.DType.VARCHAR}
 #: Functions whose argument in this place is a pattern of times, or a unit.
 _PATTERNS = {
@@ -295,17 +296,19 @@ def _like(node: exp.Expr) -> exp.Expr:
 
 
 def _cast(node: exp.Expr) -> exp.Expr:
-    """A cast fails where it cannot be done, as in Spark. To a whole number it cuts off; a time has no zone as a text."""
+    """To a whole number it cuts off; a time is seconds as a number, and has no zone as a text.
+
+    What cannot be cast is null, where Spark fails: DuckDB may cast rows that Spark, which goes by the order of conditions, does not.
+    """
     kind = node.to.this
     value = node.this
-    if kind in _WHOLE and not isinstance(value, exp.Literal):
+    if kind in _WHOLE and not (isinstance(value, exp.Literal) and value.is_string):
         value = _call(f"{PREFIX}whole", value)
-    elif kind in _WHOLE and not value.is_string:
-        value = _call("trunc", value)
+    elif kind in _FRACTIONS and not isinstance(value, exp.Literal):
+        value = _call(f"{PREFIX}fraction", value)
     elif kind in _TEXTS:
         value = _call(f"{PREFIX}text", value)
-    cast = exp.TryCast if isinstance(node, exp.TryCast) and node.args.get("safe") else exp.Cast
-    return cast(this=value, to=node.to)
+    return type(node)(this=value, to=node.to)
 
 
 def _extract(node: exp.Expr) -> exp.Expr:

@@ -98,10 +98,16 @@ MACROS: dict[str, tuple[str, ...]] = {
     "json_array_length": ("(text) AS CASE WHEN json_valid(text) AND json_type(text) = 'ARRAY' THEN json_array_length(text) END",),
     # ---- numbers ------------------------------------------------------------------------------------------------------------------
     "uuid": ("() AS CAST(uuid() AS VARCHAR)",),
-    # Toward zero, with all digits of a 64-bit number.
+    # Casts. A time is its seconds since 1970. Toward zero, with all digits of a 64-bit number.
+    "fraction": (
+        "(x) AS CASE WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' THEN epoch_us(TRY_CAST(CAST(x AS VARCHAR) AS TIMESTAMPTZ)) / 1000000"
+        " ELSE TRY_CAST(x AS DOUBLE) END",
+    ),
     "whole": (
-        "(x) AS CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN CAST(trunc(CAST(x AS DOUBLE)) AS HUGEINT)"
-        " ELSE CAST(trunc(CAST(x AS DECIMAL(38, 18))) AS HUGEINT) END",
+        "(x) AS CASE WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE'"
+        " THEN CAST(epoch_us(TRY_CAST(CAST(x AS VARCHAR) AS TIMESTAMPTZ)) // 1000000 AS HUGEINT)"
+        " WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN TRY_CAST(trunc(TRY_CAST(x AS DOUBLE)) AS HUGEINT)"
+        " ELSE CAST(trunc(TRY_CAST(x AS DECIMAL(38, 18))) AS HUGEINT) END",
     ),
     "bit_get": ("(n, place) AS (n >> place) & 1",),
     "bround": ("(x) AS round_even(x, 0)",),

@@ -15,7 +15,6 @@ _ARGUMENTS = (
 _NO_COLUMN = re.compile(r"Referenced column \"(?P<name>[^\"]*)\" not found.*?(?:Candidate bindings: (?P<near>.*))?$", re.S)
 _KIND = re.compile(r"^[A-Z][A-Za-z ]*Error: ")
 _MISSING = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]+'>\. (?P<place>Line \d+, Col: \d+)")
-_NO_CAST = re.compile(r"Unimplemented type for cast \((?P<kind>.*?) -> (?P<to>[\w ]+)")
 ASK_SPARK = "Spark may: add --engine spark"
 
 
@@ -27,14 +26,13 @@ def refusal(message: str) -> str:
         return f"there is no column {unknown['name']}{f'; did you mean {near[0]}?' if near else ''}"
     if missing := _NO_FUNCTION.search(first):
         return _no_function(missing["name"].removeprefix(PREFIX).lower())
-    if cast := _NO_CAST.search(first):
-        return f"there is no cast of {cast['kind']} to {cast['to']} here (of a time: unix_seconds, unix_micros); {ASK_SPARK}"
     for pattern in _ARGUMENTS:
         if found := pattern.search(first):
             types = re.sub(r"_LITERAL|\"", "", found["types"]).removeprefix("()")
             given = f" ({types})" if types else ""
             name = found["name"].removeprefix(PREFIX)
-            return f"{name if name in ANSWERED else 'a function'} does not take these arguments{given} here; {ASK_SPARK}"
+            who = name if name in ANSWERED or not name.isidentifier() else "a function"
+            return f"{who} does not take these arguments{given} here; {ASK_SPARK}"
     return f"{_KIND.sub('', first)}; Spark answers with --engine spark"
 
 

@@ -1,5 +1,6 @@
 """The reading room: tables and views of a warehouse on the local file system, answered by DuckDB. No Spark, no lock, no writes."""
 
+import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -52,6 +53,9 @@ _SPARK_TYPES = {
     "HUGEINT": "decimal(38,0)",
     "BLOB": "binary",
 }
+
+#: Before a macro's name.
+_OURS = re.compile(rf"\b{PREFIX}(?=\w+\()")
 
 
 class ReadingRoom:
@@ -133,7 +137,7 @@ class ReadingRoom:
                     return Answer(["plan"], [(line,) for plan in plans for line in plan.splitlines()], is_plan=True)
                 answer = self._fetched(text, most)
                 # A column without a name of its own is called as Spark's function, not as ours that stands for it.
-                return answer._replace(columns=[column.replace(PREFIX, "") for column in answer.columns])
+                return answer._replace(columns=[_OURS.sub("", column) for column in answer.columns])
         except duckdb.Error as refused:
             raise BadConfig(f"SQL: {refusal(str(refused))}") from refused
 

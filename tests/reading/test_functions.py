@@ -76,7 +76,7 @@ def test_what_only_spark_has_is_named(room: ReadingRoom, function: str) -> None:
         ),
         ("SELECT nvl2(1)", "an argument is missing: Line 1, Col: 14"),
         ("SELECT topik FROM (SELECT 1 AS topic)", "there is no column topik; did you mean topic?"),
-        ("SELECT CAST('x' AS INT)", "Could not convert string 'x' to INT32; Spark answers with --engine spark"),
+        ("SELECT '1' + 1", "+ does not take these arguments (STRING, INTEGER) here; Spark may: add --engine spark"),
         ("SELECT date_format(now(), 'yyyy-Q')", "date_format: the pattern yyyy-Q has Q, which only Spark knows: --engine spark"),
         ("SELECT date_trunc('fortnight', now())", "date_trunc: there is no unit fortnight; those are day, dd, hour"),
         ("SELECT split('a1b', '[0-9]', 2)", "split with a pattern and a limit is answered by Spark only: add --engine spark"),
