@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from jobs.instants import time_of
-from jobs.reader import look_at
+from jobs.reader import look_at_causes
 from jobs.shown import print_document
 from pipeline.faults import BadConfig
 
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
     at = None if args.at is None else time_of("--at", args.at)
     window = span_of("--window", args.window)
-    found = answer(look_at(args.warehouse, ("subscription_causes",)), args.topic, args.subscription, args.broker, at, window)
+    found = answer(look_at_causes(args.warehouse), args.topic, args.subscription, args.broker, at, window)
     print_document(found, args.format, _lines)
     return BEHIND if found["behind"] else WELL
 

@@ -20,6 +20,7 @@ from pipeline.visible import visible
 
 if TYPE_CHECKING:
     from pipeline.load.load import Loaded
+    from pipeline.warehouse.look import Queries
 
 EXAMPLES = """examples:
   ./spark-submit.sh load --events /var/log/pulsar-events --warehouse ./warehouse/incident
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Load; 0 when the warehouse is there, 1 if a process was killed or the disk refused.
+    """Load; 0 when the warehouse is there, 1 if no line is an event, if a process was killed, or if the disk refused.
 
     Raises BadConfig for arguments that cannot work, BadWarehouse for files that cannot be read.
     """
@@ -51,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
     from jobs.advice import disk_advice, one_line_cause
     from jobs.books import growth_words, lines_of
+    from jobs.reader import open_room
     from pipeline.settings import load_settings
 
     settings = load_settings(args.settings, args.overrides, os.environ)
@@ -70,7 +72,17 @@ def run(args: argparse.Namespace) -> int:
         return 1
     for line in (*lines_of(loaded.books), *([growth_words(loaded.grown_files)] if loaded.grown_files else [])):
         _say(line)
-    return 0
+    return said_of_no_event(open_room(f"file:{place}"))
+
+
+def said_of_no_event(look: "Queries") -> int:
+    """1 if lines were read and none of them is an event, which a line on stderr says, with the likely mistake; else 0."""
+    from pipeline.verdict.no_event import no_event_words
+
+    words = no_event_words(look)
+    if words is not None:
+        print(f"error: {visible(words)}", file=sys.stderr)
+    return 0 if words is None else 1
 
 
 def load_log(events: str, place: Path, settings: Any, processes: int, report: Callable[[str], None]) -> "Loaded":
@@ -85,6 +97,7 @@ def load_log(events: str, place: Path, settings: Any, processes: int, report: Ca
     from pipeline.sinks.append import append_rows
     from pipeline.sources.detect import open_local_files
     from pipeline.sources.listed_files import files_here
+    from pipeline.sources.nothing import nothing_words
     from pipeline.warehouse.layout import Warehouse
     from pipeline.warehouse.without_spark import NO_SPARK
     from schemas.tables.watch import RUN_LEDGER
@@ -93,7 +106,7 @@ def load_log(events: str, place: Path, settings: Any, processes: int, report: Ca
     source = open_local_files(events, settings)
     files = list(files_here(source.place))
     if not files:
-        raise BadConfig(f"--events {events}: there is no file to load")
+        raise BadConfig(f"--events {events}: {nothing_words(source.place)}")
     tidy_compiled_rules(utc_now().timestamp(), report)
     run = RunContext(str(uuid.uuid4()), VERSION, utc_now, _nobody_else_writes, time.sleep)
     begun = {**begun_row("load", "drain", events, run, settings, NO_VERSION), "lost": None}

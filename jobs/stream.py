@@ -63,7 +63,10 @@ def add_settings_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the job; exit code 0 when it came to its end or was stopped on request (1 if --once was stopped before its end)."""
+    """Run the job; exit code 0 when it came to its end or was stopped on request.
+
+    1 if --once was stopped before its end, or if no line that the warehouse was made of is an event.
+    """
     if args.drain and not args.once:
         raise BadConfig("--drain closes what is open at the end of a finite log: it needs --once")
     # Here, since arguments are checked before pydantic is installed.
@@ -139,11 +142,13 @@ def run_stream(spark: Any, events: str, warehouse_uri: str, settings: "Settings"
 def _once(opened: Any, recorder: Any, events: str, settings: "Settings", drain: bool) -> int:
     """Ingest to its end, then lanes, then (with `drain`) one control row per lane and lanes again."""
     from jobs.driver import say
+    from jobs.load import said_of_no_event
     from jobs.watch import run_to_end
     from pipeline.ingest.files import report_grown_files
     from pipeline.ingest.query import start_ingest
     from pipeline.lanes.control import issue_drain
     from pipeline.lanes.query import start_lanes
+    from pipeline.reading.beside_spark import look_beside
 
     to_end: dict[str, Any] = {"availableNow": True}
     context = (opened.spark, opened.warehouse)
@@ -166,7 +171,7 @@ def _once(opened: Any, recorder: Any, events: str, settings: "Settings", drain: 
             return 1
     _report_grown(recorder, report_grown_files(*context, events, settings, opened.run))
     _show_books(opened)
-    return 0
+    return said_of_no_event(look_beside(*context))
 
 
 def _live(opened: Any, recorder: Any, events: str, settings: "Settings") -> int:

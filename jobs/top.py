@@ -8,7 +8,7 @@ import sys
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from jobs.reader import look_at
+from jobs.reader import look_at_causes
 from jobs.shown import aligned
 from pipeline.faults import BadConfig
 from pipeline.visible import visible
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     """Show them until somebody quits, or print them once. BadWarehouse where no warehouse is."""
     if not 0.1 <= args.every <= 3600:
         raise BadConfig(f"--every {args.every:g}: must be 0.1 to 3600 seconds")
-    look = look_at(args.warehouse, ("subscription_causes",))
+    look = look_at_causes(args.warehouse)
     if not (sys.stdout.isatty() and sys.stdin.isatty()):
         print(text(look, args.order))
         return 0
@@ -47,11 +47,12 @@ def run(args: argparse.Namespace) -> int:
 
 def text(look: "Look", order: str) -> str:
     """All rows as a table."""
+    from pipeline.verdict.no_event import nothing_words
     from pipeline.verdict.worst import COLUMNS, cells, ordered, worst
 
     rows = ordered(worst(look), order)
     if not rows:
-        return "no subscription is in the log yet"
+        return visible(nothing_words(look))
     return aligned(COLUMNS, [cells(row) for row in rows], "`why --all --format json` has all of it")
 
 

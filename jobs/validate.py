@@ -1,7 +1,8 @@
 """Check log files against the contract (docs/event-log.md), of whichever version, and show what is wrong, where. Needs no Spark.
 
 Duplicates, unknown types and unknown fields are allowed by the contract: they are reported and do not change the exit status.
-Exit 0: clean; 1: lines were rejected or seq numbers are missing; 2: bad arguments.
+A duplicate is the same event once more. Another event with a seq that is taken is a fault: two logs claim one broker and epoch.
+Exit 0: clean; 1: lines were rejected, seq numbers are missing, or a seq is taken by another event; 2: bad arguments.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.seq_contents import SeqContents
 from jobs.seq_ranges import SeqRanges
 from pipeline.faults import BadConfig
 from pipeline.parse.file import ParsedBlock, ParseLimits, parse_stream
@@ -60,6 +62,7 @@ class Report:
     starts: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
     unknown_types: Counter[str] = field(default_factory=Counter)
     unknown_fields: Counter[str] = field(default_factory=Counter)
+    contents: SeqContents = field(default_factory=lambda: SeqContents({}))
 
     def add(self, name: str, block: ParsedBlock) -> None:
         """Counts a block of the file `name`."""
@@ -98,23 +101,33 @@ class Report:
     def status(self) -> int:
         """Exit status of the command."""
         missing = any(ranges.missing() for ranges in self.orders.values())
-        return FAULTS if self.faults or missing else CLEAN
+        return FAULTS if self.faults or missing or self.contents.taken else CLEAN
 
 
 def run(args: argparse.Namespace) -> int:
     """Validates `args.files` and prints the report to stdout (`args.json`: as JSON); returns the exit status."""
     report = Report()
     try:
-        for path in _found(args.files):
+        paths = _found(args.files)
+        for path in paths:
             report.lines.setdefault(path, 0)
             for block in _blocks(path):
                 report.add(path, block)
+        _compare_repeats(report, paths)
     except BadConfig as problem:
         print(f"validate: {visible(str(problem))}", file=sys.stderr)
         return BAD_ARGUMENTS
     facts = as_json(report)
     print(visible_json(facts, indent=2) if args.json else "\n".join(map(visible, as_text(facts))))
     return report.status
+
+
+def _compare_repeats(report: Report, paths: list[str]) -> None:
+    """Read the files once more if a seq came twice: memory grows with what is repeated, not with the log."""
+    report.contents = SeqContents({key: ranges.repeated for key, ranges in report.orders.items()})
+    for path in paths if report.contents else ():
+        for block in _blocks(path):
+            report.contents.add(path, block.events)
 
 
 def _found(patterns: list[str]) -> list[str]:
@@ -162,7 +175,13 @@ def as_json(report: Report) -> dict[str, Any]:
         "files": files,
         "totals": {"lines": lines, "events": lines - totals.total(), "rejected": totals.total(), "by_reason": dict(sorted(totals.items()))},
         "epochs": [
-            {"broker": broker, "epoch": epoch, **_version(report.starts.get((broker, epoch))), **ranges.facts()}
+            {
+                "broker": broker,
+                "epoch": epoch,
+                **_version(report.starts.get((broker, epoch))),
+                **ranges.facts(),
+                "seq_taken": report.contents.facts((broker, epoch)),
+            }
             for (broker, epoch), ranges in sorted(report.orders.items(), key=lambda o: o[0])
         ],
         "unknown_types": dict(report.unknown_types.most_common()),
@@ -176,6 +195,15 @@ def _version(start: dict[str, Any] | None) -> dict[str, Any]:
         return {"log_version": None, "missing_points": [], "not_in_version": []}
     version = start["log_version"] or LOG_VERSIONS[0]
     return {"log_version": version, "missing_points": start["missing_points"] or [], "not_in_version": added_since(version)}
+
+
+def _taken_words(taken: dict[str, Any]) -> str:
+    """Two logs claim one broker and epoch, or a line was changed: which files, and where it begins."""
+    line, by_line = (f" line {number}" if number else "" for number in (taken["line"], taken["taken_by_line"]))
+    return (
+        f"  seq_taken: {taken['events']} events of {taken['file']} have a seq that another event of {taken['taken_by']} has taken, "
+        f"first seq {taken['seq']} ({taken['file']}{line}, {taken['taken_by']}{by_line}): do two brokers have one name?"
+    )
 
 
 def as_text(facts: dict[str, Any]) -> Iterator[str]:
@@ -194,6 +222,7 @@ def as_text(facts: dict[str, Any]) -> Iterator[str]:
                 yield f"  {words}: {', '.join(names)}"
         for start, end in epoch["gaps"]:
             yield f"  missing seq {start}" + (f" … {end}" if end > start else "")
+        yield from map(_taken_words, epoch["seq_taken"])
     for kind in ("unknown_types", "unknown_fields"):
         if facts[kind]:
             yield f"{kind.replace('_', ' ')}: " + ", ".join(f"{name} ({count})" for name, count in facts[kind].items())

@@ -64,7 +64,9 @@ class LaneSettings(_Section):
     )
     window_ms: int = Field(ge=1000, description="length of the windows of all tables; a whole number of them makes a day")
     clock_step_ms: int = Field(
-        ge=1, le=365 * DAY_MS, description="a jump of the broker's wall clock against its monotonic clock beyond this is a step"
+        ge=1,
+        le=365 * DAY_MS,
+        description="a jump of the broker's wall clock against its monotonic clock beyond this is a step; without ns: a fall of ts",
     )
     hold_ms: int = Field(
         ge=1000, le=DAY_MS, description="how long, in a broker's own time, lanes hold its events while a backfill that reached now computes"

@@ -10,6 +10,7 @@ from sim.files import LineFiles
 from sim.limiters import Limiter
 from sim.log import HOST_NS, EventLog, WallClock
 from sim.scenario import Restart, Scenario
+from sim.states import EVERY_NS, write_states
 from sim.storage import StoredTopic
 from sim.topic import LiveTopic
 
@@ -59,6 +60,7 @@ class Process:
         self.log = EventLog(self.name, self.epoch_ms, self.agenda, self.clock, carrier)
         self.truth = truth
         self.tells_causes = self.scenario.log_version != "1.0"
+        self.tells_states = self.scenario.log_version not in ("1.0", "1.1")
         self.limiter = Limiter(self.brokers.limiter)
         self.topics: dict[str, LiveTopic] = {}
         self.normal_read_ns = round(self.brokers.read_ms * NS_PER_MS)
@@ -143,6 +145,8 @@ class Process:
                     agenda.at(ns(unload_s), self._unload, stored)
         agenda.at(agenda.now_ns + NS_PER_S, self._heartbeat)
         agenda.at(agenda.now_ns + FLUSH_NS, self._flush)
+        if self.tells_states:
+            agenda.at(agenda.now_ns + EVERY_NS, self._write_states)
         agenda.at(agenda.now_ns + brokers.quota_check_s * NS_PER_S, self._check_quotas)
 
     def _settings(self) -> dict[str, str]:
@@ -179,6 +183,10 @@ class Process:
     def _heartbeat(self) -> None:
         self.log.add(f'"heartbeat","dropped":{self.log.lost()},"pending_bytes":{len(self._unwritable) * UNWRITABLE_BYTES}')
         self.agenda.at(self.agenda.now_ns + NS_PER_S, self._heartbeat)
+
+    def _write_states(self) -> None:
+        write_states(self)
+        self.agenda.at(self.agenda.now_ns + EVERY_NS, self._write_states)
 
     def _flush(self) -> None:
         for topic in self.topics.values():

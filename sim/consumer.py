@@ -48,6 +48,7 @@ class Consumer:
         self._free_ns = 0
         self._awake = False
         self._consumed_msgs = 0
+        self.name = f"{subscription.declared.name}-{number}"
         self.json = f'{subscription.json},"consumer":{number},"conn":{self.connection}'
 
     # ---- what the broker does with it ----------------------------------------------------------------------------------------------
@@ -55,7 +56,8 @@ class Consumer:
         """Connect, subscribe, and ask for as many messages as the queue holds."""
         log = self.process.log
         log.add(f'"conn_open","conn":{self.connection}')
-        log.add(f'"consumer_open",{self.json}')
+        named = f',"consumer_name":"{self.name}","priority_level":0' if self.process.tells_states else ""
+        log.add(f'"consumer_open",{self.json}{named}')
         self.subscription.consumers.append(self)
         now_ns = self.process.agenda.now_ns
         for from_ns, to_ns in Spans(self.declared.unwritable).spans:

@@ -7,6 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from sim.agenda import NS_PER_MS
+from sim.delivery import Delivery
 from sim.truth import CATCHING_UP, CHANNEL, NO_PERMITS, READING, STUCK, THROTTLED, UNACKED_LIMIT, Cause
 
 if TYPE_CHECKING:
@@ -257,27 +258,25 @@ class Dispatcher:
         """Hand entries to consumers in turn, write `dispatch`, charge the limiters. Entries that nobody may take wait to be read again."""
         subscription = self.subscription
         stored = subscription.topic.stored
-        entries = total_msgs = total_bytes = 0
+        delivery = Delivery(subscription.json)
         taker: Consumer | None = None
         in_a_row = 0
-        touched: set[int] = set()
         for place, index in enumerate(indexes):
             if taker is None or in_a_row >= ROUND_ROBIN_ENTRIES or not self._takes(taker):
                 taker, in_a_row = self._next_taker(), 0
                 if taker is None:
                     self.replay.extendleft(reversed(indexes[place:]))
                     break
-                touched.add(taker.number)
             ledger = stored.ledger_of(index)
             msgs = ledger.msgs[index - ledger.first]
             taker.receive(index, msgs)
             subscription.in_flight += 1
-            entries, total_msgs, total_bytes = entries + 1, total_msgs + msgs, total_bytes + ledger.entry_bytes[index - ledger.first]
+            delivery.add(taker.number, taker.connection, (ledger.id, index - ledger.first), msgs, ledger.entry_bytes[index - ledger.first])
             in_a_row += 1
-        if entries:
-            self._charge(entries, total_msgs, total_bytes)
+        if delivery.shares:
+            self._charge(delivery)
             for one in subscription.consumers:
-                if one.number in touched:
+                if one.number in delivery.shares:
                     one.wake()
 
     def _takes(self, one: "Consumer") -> bool:
@@ -292,13 +291,15 @@ class Dispatcher:
                 return one
         return None
 
-    def _charge(self, entries: int, msgs: int, size_bytes: int) -> None:
+    def _charge(self, delivery: Delivery) -> None:
         subscription = self.subscription
-        subscription.delivered_entries += entries
-        now_ns = self.process.log.add(f'"dispatch",{subscription.json},"entries":{entries},"msgs":{msgs},"bytes":{size_bytes}')
+        whole = delivery.whole()
+        subscription.delivered_entries += whole.entries
+        for event in delivery.events(tells_shares=self.process.tells_states):
+            now_ns = self.process.log.add(event)
         for limiter in (self.process.limiter, subscription.topic.limiter, self.limiter):
             if limiter is not None:
-                limiter.consume(msgs, size_bytes, now_ns)
+                limiter.consume(whole.msgs, whole.bytes, now_ns)
         if self.shared:
-            self.unacked_msgs += msgs
+            self.unacked_msgs += whole.msgs
             subscription.check_unacked()

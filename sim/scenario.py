@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-LOG_VERSIONS = ("1.0", "1.1")
+LOG_VERSIONS = ("1.0", "1.1", "1.2")
 SHIPPED = Path(__file__).with_name("scenarios")
 
 
@@ -174,7 +174,7 @@ class Scenario:
     title: str
     duration_s: float
     start: datetime = datetime(2026, 11, 21, tzinfo=UTC)
-    log_version: str = "1.1"
+    log_version: str = "1.2"
     brokers: Brokers = Brokers()
     topics: tuple[Topic, ...] = field(default=())
     faults: Faults = Faults()

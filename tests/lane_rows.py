@@ -27,6 +27,7 @@ def lane_rows(events: list[dict[str, Any]], ingest_batch: int = 0) -> Array:
             row[COLUMN[name]] = event[name]
         row[COLUMN["ns"]] = event["ns"] if event.get("ns") is not None else event["ts"] * 1000
         row[COLUMN["ingest_batch"]] = event.get("ingest_batch", ingest_batch)
+        row[COLUMN["arrival"]] = event.get("arrival", 0)
         if event.get("tombstone"):
             row[COLUMN["type_code"]] = TOMBSTONE_CODE
             continue
@@ -74,8 +75,11 @@ def _slot_value(event: dict[str, Any], field: str) -> int | None:
     if field == "missing_events":
         points = event.get("missing_points")
         return None if points is None else sum({1 << CODES[name] for point in points for name in POINTS.get(point, ())})
-    if field == "cursor_owner":
-        return 1 if event["sub"].startswith("pulsar.dedup") else 2 if event["sub"].startswith("pulsar.repl") else 0
+    if field == "cursor_kind_number":
+        by_name = {"pulsar.dedup": 3, "__compaction": 4}.get(event["sub"], 2 if event["sub"].startswith("pulsar.repl") else None)
+        by_life = 0 if event["durable"] else 1
+        kinds = ("subscription", "reader", "replicator", "deduplication", "compaction")
+        return kinds.index(event["cursor_kind"]) if "cursor_kind" in event else by_life if by_name is None else by_name
     if field == "outside_of_round":
         return int(event.get("cause") is not None)
     if field in ("tells_deliveries", "failed"):

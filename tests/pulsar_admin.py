@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.verdict.advice import advice
+from pipeline.verdict.by_cause import BY_CAUSE
+from schemas.events import CURSOR_KINDS, UNACKED_CAPS
 from schemas.packages.cause.causes import ACCOUNTS
 
 KNOWN = Path(__file__).parent / "fixtures" / "pulsar_admin_4_0_8.json"
@@ -34,20 +36,29 @@ def of_help(text: str) -> dict[str, Any]:
 
 
 def printed(topic: str, subscription: str) -> list[str]:
-    """Every command that `explain` prints about a subscription: for each cause, with limits of both dimensions, and a relative one."""
+    """Every command that `explain` prints about a subscription: for each cause, kind of cursor and cap, with limits of both dimensions, and
+    a relative one.
+    """
     limits = [
         {"level": level, "dimension": dimension, "rate": rate, "period_s": 1.0, "per_second": rate, "relative": level == "topic"}
         for level in ("broker", "topic", "subscription")
         for dimension, rate in (("msg", 50), ("bytes", 4_000_000_000))
     ]
-    found: list[str] = []
-    for cause, level, dimension, reason in ACCOUNTS:
-        document = {
-            "behind": True, "topic": topic, "subscription": subscription, "cause": cause, "level": level, "dimension": dimension,
-            "unknown_reason": reason, "limits": limits, "shared_with": [], "more_consumers": None, "sub_type": "Shared",
-        }  # fmt: skip
-        found += [step.command for step in advice(document) if step.command is not None]
-    return list(dict.fromkeys(found))
+    common: dict[str, Any] = {
+        "behind": True, "status": "behind",
+        "topic": topic, "subscription": subscription, "level": None, "dimension": None, "unknown_reason": None,
+        "limits": limits, "shared_with": [], "uncovers": [], "needed": None, "sub_type": "Shared", "cursor_kind": "subscription",
+        "share": 1.0, "backlog": 5, "catch_up": None, "log_version": None, "lost_entries": 0,
+    }  # fmt: skip
+    found: list[dict[str, Any]] = [{**common, "cause": cause} for cause in BY_CAUSE if cause not in ("throttled", "unknown")]
+    found += [{**common, "cause": "unacked_limit", "cap": cap} for cap in UNACKED_CAPS]
+    found += [{**common, "cause": "no_consumer", "cursor_kind": kind} for kind in CURSOR_KINDS]
+    found += [
+        {**common, "cause": cause, "level": level, "dimension": dimension, "unknown_reason": reason}
+        for cause, level, dimension, reason, *_ in ACCOUNTS
+        if cause in ("throttled", "unknown")
+    ]
+    return list(dict.fromkeys(step.command for document in found for step in advice(document) if step.command is not None))
 
 
 def refusal(command: str) -> str | None:

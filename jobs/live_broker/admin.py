@@ -58,6 +58,19 @@ class Admin:
             self.ask("PUT", f"admin/v2/tenants/{tenant}", {"adminRoles": [], "allowedClusters": clusters})
         self.ask("PUT", f"admin/v2/namespaces/{namespace}", {})
 
+    def make_cluster(self, name: str, web: str, service: str) -> None:
+        """Declare another cluster, whether or not it is there."""
+        self.ask("PUT", f"admin/v2/clusters/{name}", {"serviceUrl": web, "brokerServiceUrl": service})
+
+    def replicate(self, namespace: str, cluster: str) -> None:
+        """Replicate a namespace to a cluster, beside the clusters that it has."""
+        tenant = namespace.partition("/")[0]
+        path = f"admin/v2/tenants/{tenant}"
+        known = self.ask_json(path)
+        self.ask("POST", path, {**known, "allowedClusters": sorted({*known["allowedClusters"], cluster})})
+        path = f"admin/v2/namespaces/{namespace}/replication"
+        self.ask("POST", path, sorted({*self.ask_json(path), cluster}))
+
     def make_topic(self, topic: str) -> None:
         """Make a topic without partitions."""
         self.ask("PUT", _path(topic))

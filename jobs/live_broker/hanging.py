@@ -1,6 +1,6 @@
 """A client process that can hang: consumers, and a small producer, on one connection.
 
-`python -m jobs.live_broker.hanging URL LOG PRODUCES TOPIC SUB…`
+`python -m jobs.live_broker.hanging URL LOG PRODUCES KIND TOPIC SUB…`
 """
 
 import os
@@ -21,10 +21,20 @@ READY = "ready"
 class Hanging:
     """The process. While it hangs it reads nothing: the broker's channel to it fills."""
 
-    def __init__(self, clients: Clients, subscriptions: Sequence[tuple[str, str]], *, produces: str = "") -> None:
-        """Consume `subscriptions` (topic, subscription); publish small messages to the topic `produces`, if any."""
+    def __init__(self, clients: Clients, subscriptions: Sequence[tuple[str, str]], *, produces: str = "", kind: str = "Exclusive") -> None:
+        """Consume `subscriptions` (topic, subscription) of the type `kind`; publish small messages to the topic `produces`, if any."""
         words = [word for subscription in subscriptions for word in subscription]
-        command = [sys.executable, "-P", "-m", "jobs.live_broker.hanging", clients.service_url, f"{clients.log}.hanging", produces, *words]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "jobs.live_broker.hanging",
+            clients.service_url,
+            f"{clients.log}.hanging",
+            produces,
+            kind,
+            *words,
+        ]
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         if self._process.stdout.readline().strip() != READY:
@@ -50,13 +60,22 @@ class Hanging:
         self._process.wait()
 
 
-def main(service_url: str, log: str, produces: str, *words: str) -> None:
+def main(service_url: str, log: str, produces: str, kind: str, *words: str) -> None:
     """Consume and publish until SIGTERM."""
     over = threading.Event()
     signal.signal(signal.SIGTERM, lambda number, frame: over.set())
+    import pulsar
+
     with Clients(service_url, Path(log)).connected() as client:
         consumers = [
-            client.subscribe(topic, sub, message_listener=lambda consumer, message: consumer.acknowledge(message))
+            client.subscribe(
+                topic,
+                sub,
+                consumer_type=getattr(pulsar.ConsumerType, kind),
+                # Of several Failover consumers of a partition the first by name is active.
+                consumer_name="0-hanging",
+                message_listener=lambda consumer, message: consumer.acknowledge(message),
+            )
             for topic, sub in zip(words[::2], words[1::2], strict=True)
         ]
         producer = client.create_producer(produces, send_timeout_millis=0, block_if_queue_full=True) if produces else None

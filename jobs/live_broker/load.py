@@ -30,13 +30,17 @@ def never(number: int) -> bool:
 
 @dataclass(frozen=True)
 class Publishing:
-    """How messages are published. `batch` > 1: so many in an entry. `delay_ms` > 0: to be delivered so much later."""
+    """How messages are published. `batch` > 1: so many in an entry. `delay_ms` > 0: to be delivered so much later.
+
+    `keys` > 0: that many keys, one after the other.
+    """
 
     count: int
     per_s: float
     size: int = 100
     batch: int = 1
     delay_ms: int = 0
+    keys: int = 0
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,9 @@ class Clients:
             later = {"deliver_after": timedelta(milliseconds=how.delay_ms)} if how.delay_ms else {}
             for number in range(how.count):
                 _sleep_until(begun + number / how.per_s)
-                producer.send_async(number.to_bytes(8, "big").ljust(how.size, b"."), lambda result, _: _note(failed, result), **later)
+                key = {"partition_key": f"key-{number % how.keys}"} if how.keys else {}
+                payload = number.to_bytes(8, "big").ljust(how.size, b".")
+                producer.send_async(payload, lambda result, _: _note(failed, result), **later, **key)
                 if how.batch > 1 and number % how.batch == how.batch - 1:
                     producer.flush()
             producer.flush()
@@ -150,6 +156,26 @@ class Clients:
             consumer.close()
         name = f"{topic}#{sub}"
         self.consumed[name] = self.consumed.get(name, 0) + received
+        return received
+
+    def read(self, topic: str, name: str, *, count: int, for_s: float) -> int:
+        """Read from the beginning with a reader of that name, `count` messages at most; it stays for `for_s`. Returns how many came."""
+        import pulsar
+
+        end = time.monotonic() + for_s
+        received = 0
+        with self.connected() as client:
+            reader = client.create_reader(topic, pulsar.MessageId.earliest, receiver_queue_size=20, subscription_name=name)
+            while time.monotonic() < end:
+                try:
+                    if received < count:
+                        reader.read_next(timeout_millis=_POLL_MS)
+                        received += 1
+                    else:
+                        time.sleep(_POLL_MS / 1000)
+                except pulsar.Timeout:
+                    continue
+            reader.close()
         return received
 
 

@@ -24,6 +24,8 @@ CAUSES = {
     "delayed_delivery": "the producer asked for a later delivery",
     "not_acknowledged": "messages are delivered and not acknowledged",
     "negative_acks": "the consumer gives messages back",
+    "keys_blocked": "the messages that wait belong to keys of consumers that take nothing",
+    "transaction": "a transaction is open, nothing behind its first message is delivered",
     "not_loaded": "the topic is not loaded, or the broker is down",
 }
 

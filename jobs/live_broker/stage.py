@@ -13,6 +13,7 @@ from jobs.live_broker.hanging import Hanging
 from jobs.live_broker.load import Clients, Consuming, Publishing
 from jobs.live_broker.scenario import CAUSES, Cause
 from jobs.live_broker.standalone import Standalone
+from jobs.live_broker.transaction import OpenTransaction
 
 TENANT = "real"
 
@@ -68,9 +69,19 @@ class Stage:
         self._begun.append(result)
         return result
 
-    def hanging(self, *subscriptions: tuple[str, str], produces: str = "") -> Hanging:
+    def read(self, topic: str, name: str, *, count: int, for_s: float) -> int:
+        """See Clients.read."""
+        return self.clients.read(topic, name, count=count, for_s=for_s)
+
+    @contextmanager
+    def open_transaction(self, topic: str, timeout_s: int) -> Iterator[None]:
+        """While this lasts, a transaction of another process has messages in the topic; then its client dies. Aborted after `timeout_s`."""
+        with OpenTransaction(self.broker, topic, timeout_s):
+            yield
+
+    def hanging(self, *subscriptions: tuple[str, str], produces: str = "", kind: str = "Exclusive") -> Hanging:
         """A client process that can hang; see Hanging."""
-        self._processes.append(Hanging(self.clients, subscriptions, produces=produces))
+        self._processes.append(Hanging(self.clients, subscriptions, produces=produces, kind=kind))
         return self._processes[-1]
 
     def close(self) -> None:

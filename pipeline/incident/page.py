@@ -8,14 +8,15 @@ from jinja2 import Environment, StrictUndefined
 
 from pipeline.incident.drawing import HEIGHT, WIDTH, cause_bars, line
 from pipeline.incident.story import MOST_ROWS, Story
-from pipeline.verdict.words import MISSING, catch_up_line, cause_words, consumers_line, limit_line, precedence_lines, quota_line
+from pipeline.verdict.foreseen import pace_line
+from pipeline.verdict.words import MISSING, cause_words, consumers_line, limit_line, precedence_lines, quota_line
 from pipeline.visible import visible
 
 
 def page(told: Story) -> str:
     """HTML. Names are escaped; what would steer a reader's screen is shown as its code."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_visible)
-    environment.filters |= {"time": _time, "cause": cause_words, "limit": limit_line, "quota": quota_line, "pace": catch_up_line}
+    environment.filters |= {"time": _time, "cause": cause_words, "limit": limit_line, "quota": quota_line, "pace": pace_line}
     environment.filters |= {
         "consumers": consumers_line,
         "precedence": precedence_lines,

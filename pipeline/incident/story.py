@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from pipeline.faults import BadConfig
 from pipeline.incident.asked_once import AskedOnce
-from pipeline.verdict.advice import rate_words
 from pipeline.verdict.answer import answer
+from pipeline.verdict.no_event import no_event_words
+from pipeline.verdict.raise_limit import rate_words
 from pipeline.verdict.words import cause_words
 from pipeline.warehouse.literals import instant
 from pipeline.warehouse.look import Look
@@ -63,7 +64,7 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
     """
     newest = look.rows("SELECT max(as_of) AS as_of FROM newest_windows")[0]["as_of"]
     if newest is None:
-        raise BadConfig("no window is finished yet: there is nothing to report")
+        raise BadConfig(no_event_words(look) or "no window is finished yet: there is nothing to report")
     end = min(end, newest) if end is not None else newest
     start = start if start is not None else end - window
     within = f"window_end > {instant(start)} AND window_start < {instant(end)}"

@@ -15,9 +15,9 @@ from pipeline.faults import BadWarehouse, invariant
 from pipeline.machines.array import Array
 
 MAGIC = b"DLAN"
-VERSION = 15
+VERSION = 16
 #: Of a lane on hold: the same, and what waits.
-HOLD_VERSION = 16
+HOLD_VERSION = 17
 _PREFIX = struct.Struct("<4sIQ")  # magic, version, length of the payload before compression
 _HEADER_LENGTH = struct.Struct("<I")
 
@@ -35,14 +35,13 @@ def unpacked(blob: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
     """Header and arrays. Raises BadWarehouse for another format or version."""
     magic, version, length = _PREFIX.unpack_from(blob) if len(blob) >= _PREFIX.size else (b"", 0, 0)
     if magic != MAGIC or version not in (VERSION, HOLD_VERSION):
-        raise BadWarehouse(
-            f"lane state has format {magic!r} version {version}, this is {MAGIC!r} version {VERSION} (on hold {HOLD_VERSION}): "
-            "run ./spark-submit.sh rebuild lanes --warehouse WAREHOUSE"
-        )
+        raise _another(magic, version)
     payload = pa.decompress(blob[_PREFIX.size :], decompressed_size=length, codec="zstd", asbytes=True)
     (header_length,) = _HEADER_LENGTH.unpack_from(payload)
     position = _HEADER_LENGTH.size + header_length
     header = json.loads(payload[_HEADER_LENGTH.size : position])
+    if version == VERSION and "hold" in header:  # 16 was the version of a lane on hold when 15 was that of any other
+        raise _another(magic, version)
     arrays = {}
     for name, dtype, shape in header["arrays"]:
         count = int(np.prod(shape, dtype=np.int64))
@@ -50,3 +49,10 @@ def unpacked(blob: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
         position += count * np.dtype(dtype).itemsize
     invariant(position == len(payload), f"state blob has {len(payload) - position} bytes too many")
     return header, arrays
+
+
+def _another(magic: bytes, version: int) -> BadWarehouse:
+    return BadWarehouse(
+        f"lane state has format {magic!r} version {version}, this is {MAGIC!r} version {VERSION} (on hold {HOLD_VERSION}): "
+        "run ./spark-submit.sh rebuild lanes --warehouse WAREHOUSE"
+    )

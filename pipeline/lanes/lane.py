@@ -62,8 +62,11 @@ class Lane:
         self._outcomes: list[Rows] = []
         self._orders = Orders()
 
-    def offer(self, rows: Array) -> None:
-        """Rows of this lane in any order: int64 [n, LANE_COLUMNS]; control rows among them but tombstones take effect in `finish`."""
+    def offer(self, rows: Array, *, at_once: bool = True) -> None:
+        """Rows of this lane in any order: int64 [n, LANE_COLUMNS]; control rows among them but tombstones take effect in `finish`.
+
+        `at_once`: no other rows of this micro-batch have a place in common with these, so that they need not wait for those.
+        """
         seen = glance(rows)
         if seen.orders:
             is_order = rows[:, TYPE] > TOMBSTONE_CODE
@@ -75,20 +78,20 @@ class Lane:
             self._counts.rows_in += len(rows)
             self._counts.held += len(rows)
         else:
-            self._take(rows, seen)
+            self._take(rows, seen, at_once)
 
-    def _take(self, rows: Array, seen: Glance) -> None:
+    def _take(self, rows: Array, seen: Glance, at_once: bool) -> None:
         # Control rows may run ahead of bronze, so they never make an ingest batch look complete.
         self.newest_batch = max(self.newest_batch, seen.newest_batch_of_bronze)
         if len(rows) == 0:
             return
         epochs = rows[:, EPOCH]
         if seen.is_of_one_epoch:
-            self.epoch(int(epochs[0])).offer(rows, seen)
+            self.epoch(int(epochs[0])).offer(rows, seen, at_once)
             return
         for number in np.unique(epochs).tolist():
             part = rows[epochs == number]
-            self.epoch(number).offer(part, glance(part))
+            self.epoch(number).offer(part, glance(part), at_once)
 
     def finish(self) -> list[Rows]:
         """Settle what came, give up what is lost, end what is over; returns all outcomes and a report of what became of the rows."""
@@ -156,7 +159,7 @@ class Lane:
         rows = self.hold.end()
         self._counts.rows_in -= len(rows)  # they were counted when they came
         self._counts.held -= len(rows)
-        self._take(rows, glance(rows))
+        self._take(rows, glance(rows), at_once=True)
 
     def _plant(self, seed: Seed) -> bool:
         """Let an epoch go on from the state, if it is for where the epoch stands, and of this version."""
@@ -195,7 +198,7 @@ class Lane:
         complete = held[held[:, INGEST_BATCH] < self.newest_batch]
         if len(complete) == 0 or self.newest_batch < int(held[:, INGEST_BATCH].min()) + 2:
             return False
-        return int(complete[:, NS].max()) - int(held[0, NS]) >= self.settings.lateness_ns
+        return gone_ns(int(held[0, NS]), complete[:, NS], self.settings.clock_step_ms * NS_PER_MS) >= self.settings.lateness_ns
 
     def _note_maturity(self, epoch: Epoch) -> None:
         """Remember which ingest batch made the epoch `lateness` old: older epochs are then over."""
@@ -211,3 +214,10 @@ class Lane:
                 epoch.end()
             if epoch.mature_batch >= 0:
                 newer_mature = epoch.mature_batch if newer_mature < 0 else min(newer_mature, epoch.mature_batch)
+
+
+def gone_ns(since_ns: int, later_ns: Array, step_ns: int) -> int:
+    """How far `later_ns`, in order of `seq`, goes beyond `since_ns` at most. Where it falls back by more than `step_ns`, it stands."""
+    steps = np.diff(later_ns, prepend=since_ns)
+    steps[steps < -step_ns] = 0
+    return int(np.cumsum(steps).max())

@@ -2,6 +2,9 @@
 
 Laws. The lane's time is the greatest `ts` of the clock segment; a window closes when it passes. Durations are `ns`. Only events in `seq`
 order come here, so nothing depends on files, commits or micro-batches.
+
+Without `ns` an event comes with `ts` × 1000 in its place (docs/event-log.md). When such a `ts` falls back, the wall clock was set: the
+monotonic clock that is made of it goes on from where it was, and leads `ts` × 1000 by that much from then on.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,7 +16,7 @@ import numpy as np
 from pipeline.lanes.kept import snapshot
 from pipeline.machines.array import Array
 from pipeline.machines.model import BrokerModel
-from pipeline.machines.outcome import Rows, Window
+from pipeline.machines.outcome import Rows, Window, window_columns
 from pipeline.machines.passes import until_clock_step, until_next_window
 from schemas.lane_columns import COLUMN
 from schemas.outcomes import NULL
@@ -37,7 +40,9 @@ NUMBERS = (
     "day",
     "settled_day",
     "chain",
+    "ns_lead",
 )
+NS_PER_US = 1_000
 US_PER_DAY = 86_400_000_000
 #: SNAPSHOT_MARKS: the state at a day's end; all rows of the day are out; the epoch is over; its log is.
 DAY, SETTLED, ENDED, DRAINED = range(4)
@@ -69,6 +74,7 @@ class EpochTime:
     day: int = NULL  # greatest date reached, in days since 1970
     settled_day: int = NULL  # greatest date of which all rows are out
     chain: int = 0  # digest of the latest snapshot; 0 before the first
+    ns_lead: int = 0  # how far a monotonic clock that is made of `ts` is before `ts` × 1000; 0 until `ts` first falls back
 
     def apply(self, rows: Array) -> None:
         """Apply rows (int64 [n, LANE_COLUMNS], contiguous in seq) after those applied before."""
@@ -78,14 +84,36 @@ class EpochTime:
             self.started = 1
             self.first_ns = int(rows[0, NS])
             self.last_ts, self.last_ns = int(rows[0, TS]), self.first_ns
+        rows = self._led(rows, 0, self.ns_lead)
         start = 0
         while start < len(rows):
-            jump_us = int(rows[start, TS]) - self.last_ts - (int(rows[start, NS]) - self.last_ns) // 1000
+            rows = self._never_back(rows, start)
+            jump_us = int(rows[start, TS]) - self.last_ts - (int(rows[start, NS]) - self.last_ns) // NS_PER_US
             if abs(jump_us) > self.clock_step_us:
                 self._step_clock(rows[start], jump_us)
             stop = until_clock_step(rows, start, self.clock_step_us)
             self._apply_segment(rows[start:stop])
             start = stop
+
+    def _never_back(self, rows: Array, start: int) -> Array:
+        """The rows, from `start` on with a lead that lets the monotonic clock stand where a wall clock that makes it was set back."""
+        ts, ns = int(rows[start, TS]), int(rows[start, NS])
+        fallen_ns = self.last_ns - ns
+        is_made = ns == ts * NS_PER_US + self.ns_lead and self.last_ns == self.last_ts * NS_PER_US + self.ns_lead
+        if not is_made or fallen_ns <= self.clock_step_us * NS_PER_US:
+            return rows
+        led = self._led(rows, self.ns_lead, fallen_ns)
+        self.ns_lead += fallen_ns
+        return led
+
+    @staticmethod
+    def _led(rows: Array, lead_ns: int, more_ns: int) -> Array:
+        """The rows; where `ns` is `ts` × 1000 and the lead, it has `more_ns` as well."""
+        if more_ns == 0:
+            return rows
+        led = rows.copy()
+        led[led[:, NS] == led[:, TS] * NS_PER_US + lead_ns, NS] += more_ns
+        return led
 
     def lose(self, first_seq: int, last_seq: int, next_ts: int) -> None:
         """Events [first_seq, last_seq] will not come; the next one applied has `next_ts`."""
@@ -106,7 +134,7 @@ class EpochTime:
         if self.window != NULL:
             self._charge_until(self.last_ts, self.last_ns, self.last_seq)
             self._emit_all(self.model.end_log(self.epoch, self.last_ts, self.last_ns))
-            self._close_window(self.last_ns, self.last_seq)
+            self._close_window(self.last_ns, self.last_seq, self.time_us)
 
     def end(self) -> None:
         """The process is over: everything alive ends at its last event."""
@@ -140,11 +168,11 @@ class EpochTime:
         next_seq, next_ns = int(event[SEQ]), int(event[NS])
         if self.window != NULL:
             between = self.window + self.window_us
-            self._close_window(next_ns, next_seq)
+            self._close_window(next_ns, next_seq, between)
             while between < window and self.model.has_running_time(next_ns):
                 self.window, self.window_segment, self.missing = between, self.clock_segment, self.carry
-                self._close_window(next_ns, next_seq)
                 between += self.window_us
+                self._close_window(next_ns, next_seq, between)
         self.window, self.window_segment = window, self.clock_segment
         self.missing += self.carry
         self.carry = 0
@@ -186,10 +214,14 @@ class EpochTime:
         }  # fmt: skip
         self.emit(Rows("lane_snapshots", columns, 1, state))
 
-    def _close_window(self, border_ns: int, border_seq: int) -> None:
+    def _close_window(self, border_ns: int, border_seq: int, until_us: int) -> None:
+        """`until_us`: up to when the log has the window."""
         end = self.window + self.window_us
         closing = Window(self.epoch, self.window, end, self.window_segment, border_ns, self.applied, self.missing, border_seq, self.last_ts)
         self._emit_all(self.model.close_window(closing))
+        last_us = self.time_us if self.window <= self.time_us < end else NULL
+        reached: dict[str, Array | int] = {**window_columns(closing), "log_until": until_us, "last_event_at": last_us}
+        self.emit(Rows("broker_windows", {**reached, "events": self.applied, "lost_events": self.missing}, 1))
         self.window, self.applied, self.missing = NULL, 0, 0
 
     def _step_clock(self, event: Array, jump_us: int) -> None:
@@ -199,7 +231,7 @@ class EpochTime:
         self.clock_segment += 1
         if jump_us < 0:
             if self.window != NULL:
-                self._close_window(ns, seq)
+                self._close_window(ns, seq, self.time_us)
                 self._charge_until(ts, ns, seq)  # what lasts goes on from the new time, not from the border of a window that was cut short
             self.time_us = NULL
 

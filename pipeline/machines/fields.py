@@ -27,7 +27,7 @@ AVERAGE_MSGS, AVERAGE_BYTES = columns("publish_rate", "avg_msgs_per_s", "avg_byt
 (ENTRY,) = {_FIRST_SLOT + fields.index("entry") for fields in SLOT_FIELDS.values() if "entry" in fields}
 (OPENED_SNAPSHOT,) = columns("ledger_open", "snapshot")
 CLOSED_ENTRIES, CLOSED_BYTES, CLOSE_TS, CLOSED_SNAPSHOT = columns("ledger_close", "entries", "bytes", "close_ts", "snapshot")
-CURSOR_ENTRIES, DURABLE, CURSOR_SNAPSHOT, CURSOR_OWNER = columns("cursor_open", "entries", "durable", "snapshot", "cursor_owner")
+CURSOR_ENTRIES, DURABLE, CURSOR_SNAPSHOT, CURSOR_KIND = columns("cursor_open", "entries", "durable", "snapshot", "cursor_kind_number")
 (SUB_TYPE,) = columns("dispatcher_open", "sub_type")
 PUBLISHED_MSGS, PUBLISHED_BYTES, PUBLISH_TS = columns("publish", "msgs", "bytes", "publish_ts")
 #: `want_msgs` and `left_msgs` in one column: WANT_SHIFT and LEFT_MASK take them apart; left_msgs + LEFT_OFFSET, 0 if absent.

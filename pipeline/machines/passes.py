@@ -65,11 +65,13 @@ def _glance(rows: Array) -> tuple[int, int, int, int, int, int, int, int]:
 def until_clock_step(rows: Array, start: int, clock_step_us: int) -> int:
     """Position of the first row after `start` at which the wall clock was set: it went further than the monotonic one, or less far.
 
-    The number of rows, if there is none. `rows`: int64 [n, LANE_COLUMNS].
+    Also where the monotonic one falls back as far: it is made of the wall clock there (pipeline/lanes/windows.py). The number of rows, if
+    there is none. `rows`: int64 [n, LANE_COLUMNS].
     """
     for k in range(start + 1, rows.shape[0]):
-        jump_us = rows[k, _TS] - rows[k - 1, _TS] - (rows[k, _NS] - rows[k - 1, _NS]) // 1000
-        if abs(jump_us) > clock_step_us:
+        gone_ns = rows[k, _NS] - rows[k - 1, _NS]
+        jump_us = rows[k, _TS] - rows[k - 1, _TS] - gone_ns // 1000
+        if abs(jump_us) > clock_step_us or gone_ns < -1000 * clock_step_us:
             return k
     return rows.shape[0]
 

@@ -77,7 +77,7 @@ def paths_here(place: Place) -> Iterator[str]:
     # Hadoop expands a glob before anything is listed: what it names may be hidden, what lies below may not.
     named = {path for one in _alternatives(place.glob) for path in iglob(f"{escape(begin)}/{one}", include_hidden=True)}
     for path in named if place.glob else {begin}:
-        found = _files_below(path) if os.path.isdir(path) else [path] if not _is_hidden(os.path.basename(path)) else []
+        found = files_below(path) if os.path.isdir(path) else [path] if not _is_hidden(os.path.basename(path)) else []
         yield from (file for file in found if re.match(place.wanted, f"file:{file}"))
 
 
@@ -89,7 +89,7 @@ def _alternatives(glob: str) -> list[str]:
     return [whole for one in braces[1].split(",") for whole in _alternatives(glob[: braces.start()] + one + glob[braces.end() :])]
 
 
-def _files_below(folder: str) -> Iterator[str]:
+def files_below(folder: str) -> Iterator[str]:
     """Paths of the files in a local folder and below that Spark would list: no part of them is hidden. Links are followed."""
     for parent, folders, names in os.walk(folder, followlinks=True):
         folders[:] = [name for name in folders if not _is_hidden(name)]

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from pipeline.verdict.advice import advice
+from pipeline.verdict.around import around
 from pipeline.verdict.evidence import Named, evidence
 from pipeline.verdict.verdict import Document, verdict
 from pipeline.verdict.words import sentence
@@ -21,4 +22,5 @@ def answer(
 ) -> Document:
     """The document of docs/why.md, as of the last `window` before `at`. `together` is as of `evidence`. Raises NoAnswer."""
     document = verdict(evidence(look, topic, subscription, broker, at, window, together))
+    document |= around(look, document)
     return {"verdict": sentence(document), **document, "advice": [step._asdict() for step in advice(document)]}

@@ -8,7 +8,7 @@ from typing import Any
 Row = dict[str, Any]
 _PAIR = ("level", "dimension", "next_level", "next_dimension")
 _SUMS = ("reads", "wanted_entries", "granted_entries")
-_UNITS = {"msg": "messages", "bytes": "bytes"}
+UNITS = {"msg": "messages", "bytes": "bytes"}
 
 
 def margins_query(where: str) -> str:
@@ -29,12 +29,13 @@ def uncovered(rows: Sequence[Row]) -> list[Row]:
 def margin_line(one: Row) -> str:
     """`without the topic's limiter of messages: 30 blocked reads would have got 90 of 3,000 entries; the broker's limiter of … is next`."""
     reads = f"{one['reads']:,} blocked read{'' if one['reads'] == 1 else 's'}"
-    head = f"without {_limiter(one['level'], one['dimension'])}: {reads} would have got"
+    head = f"without {limiter_words(one['level'], one['dimension'])}: {reads} would have got"
     granted = f"{head} {one['granted_entries']:,} of the {one['wanted_entries']:,} entries that were asked for"
     if one["next_level"] is None:
         return f"{granted}; no other limiter is next"
-    return f"{granted}; {_limiter(one['next_level'], one['next_dimension'])} is next"
+    return f"{granted}; {limiter_words(one['next_level'], one['next_dimension'])} is next"
 
 
-def _limiter(level: str, dimension: str) -> str:
-    return f"the {level}'s limiter of {_UNITS[dimension]}"
+def limiter_words(level: str, dimension: str) -> str:
+    """`the topic's limiter of messages`."""
+    return f"the {level}'s limiter of {UNITS[dimension]}"

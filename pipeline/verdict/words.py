@@ -3,39 +3,70 @@
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Any
+from math import ceil
 
-from pipeline.verdict.advice import rate_words
+from pipeline.verdict.by_cause import ONE_ACTIVE, cap_words, takes_nothing
+from pipeline.verdict.commands import LOSES_DATA
 from pipeline.verdict.duration import duration
+from pipeline.verdict.foreseen import current_line, lost_before_line, pace_line
+from pipeline.verdict.instants import as_of_line, time_words
 from pipeline.verdict.margins import margin_line
+from pipeline.verdict.own_cursors import OWN, READER, kind_words
+from pipeline.verdict.raise_limit import rate_words
 from pipeline.verdict.verdict import Document
+from pipeline.verdict.who import evicted_lines, producer_lines, who_lines
 
 _REASONS = {
     "events_lost": "events of the log were lost",
     "beginning_not_seen": "the log begins after the subscription",
     "not_in_this_log": "this log lacks such events",
+    "not_there": "neither a window nor a quota check has it then: its topic was unloaded, or it was deleted",
 }
+
+
+def _full(one: Document) -> str:
+    """Who has no permits left."""
+    if one.get("cursor_kind") == READER:
+        return "a reader that is too slow"
+    if one.get("sub_type") in ONE_ACTIVE:
+        return "its one active consumer, which hangs" if takes_nothing(one) else "its one active consumer, which is too slow"
+    return "consumers that are too slow or too few"
+
+
+def _stands_still(one: Document) -> str:
+    if one.get("cap") is None:
+        return "a dispatcher that stands still without a reason: a fault of the broker"
+    return f"{cap_words(one['cap'])}, which is on though nothing is unacknowledged: a fault of the broker"
+
+
 #: Words for a cause, after "is charged to".
 CAUSES: dict[str, Callable[[Document], str]] = {
-    "no_consumer": lambda _: "no consumer being connected",
+    "no_consumer": lambda one: f"no {'reader' if one.get('cursor_kind') == READER else 'consumer'} being connected",
     "throttled": lambda one: f"the {one['level']}'s limiter of {'messages' if one['dimension'] == 'msg' else 'bytes'}",
     "channel": lambda _: "connections of its consumers that take nothing",
-    "unacked_limit": lambda _: "the cap of unacknowledged messages",
-    "no_permits": lambda _: "consumers that are too slow or too few",
+    "unacked_limit": lambda one: cap_words(one.get("cap")),
+    "no_permits": _full,
+    "no_flow": lambda _: "consumers that hold nothing and ask for nothing",
+    "keys_blocked": lambda _: "keys of a consumer that is full",
+    "transaction": lambda _: "an open transaction: nothing behind it is delivered",
+    "redelivery": lambda _: "messages that are delivered again and again",
     "in_flight": lambda _: "messages that are delivered and not acknowledged",
     "delayed": lambda _: "messages that are to be delivered later",
     "reading": lambda _: "slow storage",
     "catching_up": lambda _: "nothing: reads and deliveries follow each other",
-    "stuck": lambda _: "a dispatcher that stands still without a reason: a fault of the broker",
+    "stuck": _stands_still,
     "unknown": lambda one: f"a cause that is not known ({_REASONS[one['unknown_reason']]})",
 }
 MISSING = {
     "events_lost": "events of this broker were lost or rejected",
     "beginning_not_seen": "the beginning of the topic or subscription is not in the log",
-    "event_kinds": "kinds of events that this log does not have (contract 1.1 has them)",
+    "event_kinds": "events that would show the cause: this log has none of them",
     "who_set_limits": "who set the limits",
     "quota_checks": "quota checks of this topic: no quota and no rate can be shown",
+    "points_missing": "points of the collector that this version of Pulsar does not have",
+    "not_there": "rows of it at this instant: its topic was unloaded, or it was deleted",
 }
+_WARNING = "This command loses data:"
 _BARS = " ▁▂▃▄▅▆▇█"
 #: So many columns has the chart at most.
 CHART_COLUMNS = 60
@@ -43,17 +74,40 @@ CHART_COLUMNS = 60
 
 def sentence(document: Document) -> str:
     """The verdict: behind or not, by how much, what holds it, since when."""
+    if document["cursor_kind"] in OWN and document["holders_as_of"] is not None and document["status"] != "unknown":
+        return _own_sentence(document)
     name = f"{document['subscription']} of {document['topic']}"
     stretch = duration((document["to"] - document["from"]).total_seconds())
+    at = time_words(document["to"])
+    if document["status"] == "unknown" and document["cause"] != "unknown":
+        last = f"; the last window has {document['backlog']:,}" if document["backlog"] else ""
+        return f"Whether {name} is behind at {at} is not known: {_REASONS[document['unknown_reason']]}{last}."
+    if document["cause"] is None and document["behind"]:
+        check = f", as its last quota check at {time_words(document['checked_at'])} counted" if document["checked_at"] else ""
+        return f"{name} is behind by {document['backlog']:,} entries at {at}{check}: {document['status']}."
     if document["cause"] is None:
-        return f"{name} is {document['status']}: it had no backlog in the {stretch} before {_time(document['to'])}."
+        return f"{name} is {document['status']} at {at}: it had no backlog in the {stretch} before."
     what = cause_words(document)
     charged = f"{document['share']:.0%} of its backlog of the last {stretch} {'is' if document['behind'] else 'was'} charged to {what}"
     if not document["behind"]:
-        return f"{name} is {document['status']} at {_time(document['to'])}: {document['backlog']:,} entries. {charged}."
+        return f"{name} is {document['status']} at {time_words(document['to'])}: {document['backlog']:,} entries. {charged}."
     limit = _limit_words(document)
-    since = f"since {_time(document['since'])} ({duration((document['to'] - document['since']).total_seconds())})"
-    return f"{name} is behind by {document['backlog']:,} entries at {_time(document['to'])}. {charged}{limit}, {since}."
+    since = f"since {time_words(document['since'])} ({duration((document['to'] - document['since']).total_seconds())})"
+    return f"{name} is behind by {document['backlog']:,} entries at {time_words(document['to'])}. {charged}{limit}, {since}."
+
+
+def _own_sentence(document: Document) -> str:
+    """One of Pulsar's own cursors has no consumer, so its backlog has no cause that a client could mend."""
+    name = kind_words(document["cursor_kind"], document["subscription"])
+    name = name[0].upper() + name[1:]
+    held = next((one for one in document["holders"] if one["subscription"] == document["subscription"]), None)
+    at = time_words(document["holders_as_of"])
+    if held is None:
+        return f"{name} of {document['topic']} is current at {at}: no entry is behind it."
+    oldest = "" if held["oldest_age_ms"] is None else f"; the oldest message is {duration(held['oldest_age_ms'] / 1e3)} old"
+    size = f"{held['msg_backlog']:,} entries, {held['backlog_size']:,} bytes"
+    status = "behind" if document["behind"] else document["status"]
+    return f"{name} of {document['topic']} is {status} at {at}: {size} are behind it{oldest}. No application reads it."
 
 
 def cause_words(account: Document) -> str:
@@ -73,8 +127,10 @@ def chart(windows: Sequence[Document], start: datetime, end: datetime) -> list[s
     """A row per cause, a column per stretch of time: how much of it the cause has. Blank: nothing of it."""
     if not windows:
         return []
-    columns = min(CHART_COLUMNS, max(1, round((end - start) / (windows[0]["window_end"] - windows[0]["window_start"]))))
-    step = (end - start) / columns
+    length = windows[0]["window_end"] - windows[0]["window_start"]
+    whole = max(1, ceil((end - start) / length))
+    columns = min(CHART_COLUMNS, whole)
+    step = length * whole / columns
     seconds: dict[str, list[float]] = {}
     for window in windows:
         place = min(columns - 1, max(0, int((window["window_start"] - start) / step)))
@@ -83,7 +139,7 @@ def chart(windows: Sequence[Document], start: datetime, end: datetime) -> list[s
     rows = sorted(seconds.items(), key=lambda item: (-sum(item[1]), item[0]))
     width = max(len(name) for name, _ in rows)
     bars = [f"{name.ljust(width)}  {''.join(_bar(value / step.total_seconds()) for value in values)}" for name, values in rows]
-    return [*bars, f"{' ' * width}  {_time(start)} to {_time(end)}, a column is {duration(step.total_seconds())}"]
+    return [*bars, f"{' ' * width}  {time_words(start)} to {time_words(end)}, a column is {duration(step.total_seconds())}"]
 
 
 def _bar(share: float) -> str:
@@ -94,7 +150,7 @@ def _bar(share: float) -> str:
 
 def label(account: Document) -> str:
     """`throttled topic msg`."""
-    return " ".join(str(account[name]) for name in ("cause", "level", "dimension", "unknown_reason") if account[name] is not None)
+    return " ".join(str(account[name]) for name in ("cause", "level", "dimension", "cap", "unknown_reason") if account[name] is not None)
 
 
 def limit_line(limit: Document) -> str:
@@ -107,7 +163,7 @@ def limit_line(limit: Document) -> str:
 
 def _setter_words(one: Document) -> str:
     """`set by: topic since …`; a place that is not known, or none, has no time."""
-    since = "" if one["set_since"] is None else f" since {_time(one['set_since'])}"
+    since = "" if one["set_since"] is None else f" since {time_words(one['set_since'])}"
     return f"set by: {one['set_by']}{since}"
 
 
@@ -141,38 +197,14 @@ def quota_line(quota: Document) -> str:
     elif quota["breach_at"] is None:
         when = "no breach in sight"
     else:
-        earliest = f" (not before {_time(quota['breach_from'])})" if quota["breach_from"] is not None else ""
-        when = f"breach at {_time(quota['breach_at'])}{earliest}"
+        earliest = f" (not before {time_words(quota['breach_from'])})" if quota["breach_from"] is not None else ""
+        when = f"breach at {time_words(quota['breach_at'])}{earliest}"
     losers = [name for name in (quota["loses_first"], *(quota["others_losing"] or ())) if name is not None]
     is_near = quota["exceeded"] or quota["breach_at"] is not None
     loses = f"; then {', '.join(losers)} {'loses' if len(losers) == 1 else 'lose'} messages" if is_near and losers else ""
     is_cut = is_near and quota["producers"] and quota["on_breach"] == "disconnect_producers"
     cut = f"; then {quota['producers']:,} producers are cut off" if is_cut else ""
     return f"{head}, {_setter_words(quota)}: {when}{loses}{cut}"
-
-
-def catch_up_line(rates: Document) -> str:
-    """Whether it gets there, and when."""
-    removed = f", {rates['removed_rate']:,.1f}/s expire or are evicted" if rates["removed_rate"] else ""
-    pace = f"{rates['publish_rate'] or 0:,.1f} entries/s come, {rates['ack_rate'] or 0:,.1f}/s are acknowledged{removed}"
-    if rates["caught_up_in_s"] is None:
-        return f"{pace}: it does not catch up at this rate"
-    return f"{pace}: caught up in {duration(rates['caught_up_in_s'])}"
-
-
-def current_line(rates: Document) -> str:
-    """When it is current at the pace of the last minutes, and how soon the limits in force allow that."""
-    if rates["current_at"] is None:
-        when = "not at the pace of the last minutes"
-    else:
-        latest = "never" if rates["current_to"] is None else _time(rates["current_to"])
-        when = f"at {_time(rates['current_at'])} (from {_time(rates['current_from'])} to {latest})"
-    if rates["allowed"] is None:
-        return f"{when}; no limit is in the way"
-    most = f"limits allow {rates['most_entries_per_s']:,.1f} entries/s at most"
-    if rates["allowed"] == "no":
-        return f"{when}; {most}: less than comes"
-    return f"{when}; {most}" + ("" if rates["soonest_at"] is None else f": not before {_time(rates['soonest_at'])}")
 
 
 def consumers_line(more: Document) -> str:
@@ -189,29 +221,37 @@ def text_lines(document: Document) -> Iterable[str]:
     if document["windows"]:
         yield from chart(document["windows"], document["from"], document["to"])
         yield ""
+    yield from _section("as of", [as_of_line(document)])
     yield from _section("limits", [limit_line(one) for one in document["limits"]] or ["none"])
     yield from _section("precedence", precedence_lines(document["policies"]))
     yield from _section("next limit", [margin_line(one) for one in document["uncovers"]])
     yield from _section("quotas", [quota_line(one) for one in document["quotas"]] or ["none that is known"])
+    if document["quotas"]:
+        yield from _section("fills it", who_lines(document))
+        yield from _section("producers", producer_lines(document))
+    yield from _section("lost", evicted_lines(document))
     if document["catch_up"] is not None:
-        yield from _section("pace", [catch_up_line(document["catch_up"])])
-        yield from _section("current", [current_line(document["catch_up"])])
+        yield from _section("pace", [pace_line(document["catch_up"])])
+        lost = lost_before_line(document)
+        yield from _section("current", [current_line(document), *([] if lost is None else [lost])])
     if document["more_consumers"] is not None:
         yield from _section("more consumers", [consumers_line(document["more_consumers"])])
     if document["shared_with"]:
         shares = (f"{one['share'] or 0:.0%} {one['subscription']} of {one['topic']}" for one in document["shared_with"][:3])
         yield from _section("shared with", list(shares))
     for step in document["advice"]:
-        yield from _section("do", [step["do"], *([f"  {step['command']}"] if step["command"] else [])])
+        yield from step_lines(step)
     yield from _section("how sure", [document["confidence"]])
     if document["missing"]:
         yield from _section("missing", [MISSING[code] for code in document["missing"]])
 
 
+def step_lines(step: Document) -> Iterable[str]:
+    """What to do, its command, and a warning where that loses data."""
+    warning = [_WARNING] if step["effect"] == LOSES_DATA else []
+    yield from _section("do", [step["do"], *warning, *([f"  {step['command']}"] if step["command"] else [])])
+
+
 def _section(name: str, lines: Sequence[str]) -> Iterable[str]:
     for number, line in enumerate(lines):
         yield f"{'' if number else name:<15} {line}"
-
-
-def _time(at: Any) -> str:
-    return str(at.isoformat(timespec="seconds").replace("+00:00", "Z"))

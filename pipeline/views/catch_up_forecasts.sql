@@ -1,7 +1,7 @@
 -- When will each subscription that is behind be current, at the pace of the last minutes, and how soon do its limits allow that?
 -- One row per subscription and check. Only what was known at the check is used.
---   waiting          entries that are not delivered; is_current: no more of them than one second of publishing brings. Then current_* are
---                    the check itself
+--   waiting          entries that are not delivered; is_current: none waits, or no more of them than one second of publishing brings and
+--                    than were delivered since the check before. Then current_* are the check itself
 --   rate_mean        entries per second by which the waiting ones became fewer over the steps between checks of the last 5 minutes
 --                    (negative: more); rate_least, rate_most: the band that has the rate until it is current in eight cases of ten
 --                    (docs/causes.md), the same as rate_mean until there are two steps. A step in which an eviction, an expiry or a
@@ -10,14 +10,17 @@
 --   current_at       first check at which it is current at the mean rate; current_from, current_to: at rate_most and rate_least;
 --                    null: never at that rate, or not within 30 days. Rounded up to checks by the broker's interval
 --   current_in_s     from the check to current_at
---   most_msgs_per_s, most_bytes_per_s   the least of the limits in force at the check (its own, the topic's, the broker's, which others may
---                    share); null: no limit. most_entries_per_s: both, by the messages and bytes of its entries
+--   most_msgs_per_s, most_bytes_per_s   the least that the limits in force at the check leave it (its own, the topic's, the broker's);
+--                    null: no limit. Of the topic's, which its other subscriptions draw on, what they left in the last five minutes, and
+--                    at least its own share of what all got; the broker's is not divided. most_entries_per_s: both, by what its entries
+--                    are charged (limiter_units)
 --   soonest_at       when it is current if it gets all that these limits allow, and as much is published as in the last minutes;
 --                    null: no limit, or more is published than the limits allow (allowed: no), or not within 30 days
 --   allowed          whether the limits allow that it is ever current: yes, no; null: no limit
 WITH stepped AS (
   SELECT b.broker, b.epoch, b.topic, b.subscription, b.opened_at, b.check_time, b.check_number, b.msg_backlog, b.backlog_size,
     b.dispatched_entries, b.dispatched_msgs, b.complete,
+    b.dispatched_entries - lag(b.dispatched_entries) OVER chain AS delivered,
     unix_micros(b.check_time) AS check_us,
     b.msg_backlog - b.unacked_entries AS waiting,
     unix_micros(b.check_time) - lag(unix_micros(b.check_time)) OVER chain AS step_us,
@@ -35,36 +38,54 @@ rates AS (
     sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent / 1e6 AS stepped_s,
     sum(CAST(CASE WHEN step_rate IS NOT NULL THEN fewer END AS DOUBLE)) OVER recent * 1e6
       / sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent AS rate_mean,
-    sum(CAST(published AS DOUBLE)) OVER recent * 1e6 / nullif(sum(step_us) OVER recent, 0) AS publish_rate
+    sum(CAST(published AS DOUBLE)) OVER recent * 1e6 / nullif(sum(step_us) OVER recent, 0) AS publish_rate,
+    sum(CAST(delivered AS DOUBLE)) OVER recent * 1e6 / nullif(sum(step_us) OVER recent, 0) AS delivery_rate
   FROM (SELECT *, CASE WHEN step_us > 0 AND is_pace THEN fewer * 1e6 / step_us END AS step_rate FROM stepped)
   WINDOW recent AS (
     PARTITION BY broker, epoch, topic, subscription, opened_at ORDER BY check_us RANGE BETWEEN 300000000 PRECEDING AND CURRENT ROW
   )
 ),
-limits AS (
-  SELECT r.broker, r.epoch, r.topic, r.subscription, r.opened_at, r.check_number,
-    min(CASE WHEN l.msg_rate > 0 THEN (CAST(l.msg_rate AS DOUBLE) + coalesce(l.publish_msgs, 0)) / l.period_s END) AS most_msgs_per_s,
-    min(CASE WHEN l.byte_rate > 0 THEN (CAST(l.byte_rate AS DOUBLE) + coalesce(l.publish_bytes, 0)) / l.period_s END) AS most_bytes_per_s
+drawing AS (
+  SELECT r.*,
+    CASE WHEN u.counts_entries THEN 1 ELSE coalesce(try_divide(r.dispatched_msgs, r.dispatched_entries), 1) END AS msgs_per_entry,
+    try_divide(r.backlog_size, r.msg_backlog) AS bytes_per_entry,
+    -- What the other subscriptions of the topic get, and its own share of what all of them get.
+    sum(r.delivery_rate) OVER checked - r.delivery_rate AS others_rate,
+    try_divide(r.delivery_rate, sum(r.delivery_rate) OVER checked) AS own_share
   FROM rates r
-  JOIN (
-    SELECT broker, epoch, topic, subscription, since, until, publish_msgs_per_s AS publish_msgs, publish_bytes_per_s AS publish_bytes,
+  LEFT JOIN limiter_units u ON u.broker = r.broker AND u.epoch = r.epoch
+  WINDOW checked AS (PARTITION BY r.broker, r.epoch, r.topic, r.check_number)
+),
+set_limits AS (
+  SELECT broker, epoch, topic, subscription, since, until, limit_kind = 'topic_dispatch_rate' AS is_shared,
+    CASE WHEN msg_rate > 0 THEN (CAST(msg_rate AS DOUBLE) + coalesce(publish_msgs, 0)) / period_s END AS msgs_per_s,
+    CASE WHEN byte_rate > 0 THEN (CAST(byte_rate AS DOUBLE) + coalesce(publish_bytes, 0)) / period_s END AS bytes_per_s
+  FROM (
+    SELECT broker, epoch, topic, subscription, since, until, limit_kind,
+      publish_msgs_per_s AS publish_msgs, publish_bytes_per_s AS publish_bytes,
       coalesce(applied_msg_rate, msg_rate) AS msg_rate, coalesce(applied_byte_rate, byte_rate) AS byte_rate,
       greatest(1, coalesce(applied_period_s, period_s, 1)) AS period_s
     FROM policy_spans
     WHERE in_force AND limit_kind IN ('broker_dispatch_rate', 'topic_dispatch_rate', 'subscription_dispatch_rate')
-  ) l ON l.broker = r.broker AND l.epoch = r.epoch AND (l.topic IS NULL OR l.topic = r.topic)
+  )
+),
+limits AS (
+  SELECT r.broker, r.epoch, r.topic, r.subscription, r.opened_at, r.check_number,
+    min(CASE WHEN l.is_shared THEN coalesce(greatest(l.msgs_per_s - r.others_rate * r.msgs_per_entry, l.msgs_per_s * r.own_share),
+      l.msgs_per_s) ELSE l.msgs_per_s END) AS most_msgs_per_s,
+    min(CASE WHEN l.is_shared THEN coalesce(greatest(l.bytes_per_s - r.others_rate * r.bytes_per_entry, l.bytes_per_s * r.own_share),
+      l.bytes_per_s) ELSE l.bytes_per_s END) AS most_bytes_per_s
+  FROM drawing r
+  JOIN set_limits l ON l.broker = r.broker AND l.epoch = r.epoch AND (l.topic IS NULL OR l.topic = r.topic)
     AND (l.subscription IS NULL OR l.subscription = r.subscription)
     AND l.since <= r.check_time AND (l.until IS NULL OR l.until > r.check_time)
   GROUP BY r.broker, r.epoch, r.topic, r.subscription, r.opened_at, r.check_number
 ),
 allowed AS (
   SELECT r.*, i.interval_s, l.most_msgs_per_s, l.most_bytes_per_s,
-    r.waiting <= coalesce(r.publish_rate, 0) AS is_current,
-    least(
-      l.most_msgs_per_s * coalesce(try_divide(r.dispatched_entries, r.dispatched_msgs), 1),
-      l.most_bytes_per_s * try_divide(r.msg_backlog, r.backlog_size)
-    ) AS most_entries_per_s
-  FROM rates r
+    r.waiting = 0 OR r.waiting <= coalesce(r.publish_rate, 0) AND r.waiting <= coalesce(r.delivered, 0) AS is_current,
+    least(l.most_msgs_per_s / r.msgs_per_entry, try_divide(l.most_bytes_per_s, r.bytes_per_entry)) AS most_entries_per_s
+  FROM drawing r
   LEFT JOIN limits l ON l.broker = r.broker AND l.epoch = r.epoch AND l.topic = r.topic AND l.subscription = r.subscription
     AND l.opened_at = r.opened_at AND l.check_number = r.check_number
   LEFT JOIN check_intervals i ON i.broker = r.broker AND i.epoch = r.epoch

@@ -1,8 +1,8 @@
 -- Would more consumers help, and how fast could the subscription go then?
--- One row per subscription with a backlog in the last ten minutes before its broker's newest window ended.
+-- One row per subscription with a backlog in the last ten minutes before its broker's newest window ended; none for Pulsar's own cursors.
 --   answer        yes: at least four fifths of its entries × time lacked consumers or their permits. no: at most a fifth. partly: between
 --   why           no: what more consumers do not change, the largest cause. one_active_consumer: only one consumer of such a subscription is
---                 served at a time (Exclusive, Failover). yes and partly: no_consumer or no_permits, whichever has more
+--                 served at a time (Exclusive, Failover). reader: another reader would read everything by itself. yes and partly: no_consumer or no_permits, whichever has more
 --   consumers_share, limits_share   of entries × time: for want of consumers or permits; held back by a limiter
 --   dispatched_per_s   messages per second that it got in the newest window
 --   most_msgs_per_s, most_bytes_per_s   the least of the limits in force in the newest window (its own, the topic's, the broker's, which
@@ -25,12 +25,25 @@ shares AS (
   GROUP BY broker, epoch, topic, subscription
 ),
 served AS (
-  SELECT t.broker, t.epoch, t.topic, t.subscription, max(t.sub_type) AS sub_type,
+  SELECT t.broker, t.epoch, t.topic, t.subscription,
     sum(t.dispatched_msgs) * 1e6 / max(unix_micros(t.window_end) - unix_micros(t.window_start)) AS dispatched_per_s
   FROM subscription_throttle t
   JOIN newest_windows n
     ON n.broker = t.broker AND n.epoch = t.epoch AND n.clock_segment = t.clock_segment AND n.window_start = t.window_start
   GROUP BY t.broker, t.epoch, t.topic, t.subscription
+),
+types AS (
+  -- As the newest dispatcher has it, also where nothing was read since long.
+  SELECT broker, epoch, topic, subscription, max_by(sub_type, struct(clock_segment, window_start)) AS sub_type
+  FROM subscription_throttle
+  WHERE sub_type IS NOT NULL
+  GROUP BY broker, epoch, topic, subscription
+),
+kinds AS (
+  SELECT broker, epoch, topic, subscription, max_by(cursor_kind, check_number) AS cursor_kind
+  FROM subscription_backlog
+  WHERE cursor_kind <> 'subscription'
+  GROUP BY broker, epoch, topic, subscription
 ),
 limits AS (
   SELECT l.broker, l.epoch, l.level, l.topic, l.subscription, l.dimension,
@@ -52,17 +65,21 @@ bounded AS (
 )
 SELECT s.broker, s.epoch, s.topic, s.subscription,
   CASE
-    WHEN s.consumers_share <= 0.2 OR d.sub_type IN ('Exclusive', 'Failover') AND s.for_want_of <> 'no_consumer' THEN 'no'
+    WHEN s.consumers_share <= 0.2 OR t.sub_type IN ('Exclusive', 'Failover') AND s.for_want_of <> 'no_consumer' THEN 'no'
+    WHEN k.cursor_kind = 'reader' THEN 'no'
     WHEN s.consumers_share >= 0.8 THEN 'yes'
     ELSE 'partly'
   END AS answer,
   CASE
     WHEN s.consumers_share <= 0.2 THEN s.held_by
-    WHEN d.sub_type IN ('Exclusive', 'Failover') AND s.for_want_of <> 'no_consumer' THEN 'one_active_consumer'
+    WHEN k.cursor_kind = 'reader' THEN 'reader'
+    WHEN t.sub_type IN ('Exclusive', 'Failover') AND s.for_want_of <> 'no_consumer' THEN 'one_active_consumer'
     ELSE s.for_want_of
   END AS why,
-  s.consumers_share, s.limits_share, d.sub_type, d.dispatched_per_s, b.most_msgs_per_s, b.most_bytes_per_s
+  s.consumers_share, s.limits_share, t.sub_type, d.dispatched_per_s, b.most_msgs_per_s, b.most_bytes_per_s
 FROM shares s
 LEFT JOIN served d ON d.broker = s.broker AND d.epoch = s.epoch AND d.topic = s.topic AND d.subscription = s.subscription
+LEFT JOIN types t ON t.broker = s.broker AND t.epoch = s.epoch AND t.topic = s.topic AND t.subscription = s.subscription
+LEFT JOIN kinds k ON k.broker = s.broker AND k.epoch = s.epoch AND k.topic = s.topic AND k.subscription = s.subscription
 LEFT JOIN bounded b ON b.broker = s.broker AND b.epoch = s.epoch AND b.topic = s.topic AND b.subscription = s.subscription
-WHERE s.entry_us > 0
+WHERE s.entry_us > 0 AND coalesce(k.cursor_kind, 'subscription') IN ('subscription', 'reader')

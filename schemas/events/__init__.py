@@ -17,12 +17,14 @@ from schemas.events.declared import (
 )
 from schemas.events.fields import (
     ACK_TYPES,
+    BLOCKED_REASONS,
     CURSOR_KINDS,
     ENVELOPE,
     ENVELOPE_REQUIRED,
     FIELDS,
     LIMITER_KINDS,
     LIMITER_LEVELS,
+    MOVERS,
     NEVER_EMPTY,
     PAYLOAD,
     POLICY_KINDS,
@@ -32,6 +34,7 @@ from schemas.events.fields import (
     SOURCES,
     SUB_TYPES,
     THROTTLE_TYPES,
+    TRANSACTION_ACTIONS,
     UNACKED_CAPS,
 )
 from schemas.events.types import (
@@ -51,6 +54,7 @@ from schemas.events.types import (
 
 __all__ = [
     "ACK_TYPES",
+    "BLOCKED_REASONS",
     "CODES",
     "CONTRACT_VERSION",
     "CURSOR_KINDS",
@@ -67,6 +71,7 @@ __all__ = [
     "LOG_VERSIONS",
     "LONG_MAX",
     "LONG_MIN",
+    "MOVERS",
     "NEVER_EMPTY",
     "NS_MAX",
     "PAYLOAD",
@@ -80,6 +85,7 @@ __all__ = [
     "SUB_TYPES",
     "THROTTLE_TYPES",
     "TOMBSTONE_CODE",
+    "TRANSACTION_ACTIONS",
     "TYPES_BY_NAME",
     "UNACKED_CAPS",
     "UNKNOWN_TYPE_CODE",

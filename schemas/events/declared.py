@@ -9,7 +9,7 @@ INT_MAX = 2**31 - 1
 #: `v` of every event: readers refuse another one. Additions do not change it.
 CONTRACT_VERSION = 1
 #: Versions of the log, oldest first. A broker_start without `log_version` is of the oldest.
-LOG_VERSIONS = ("1.0", "1.1")
+LOG_VERSIONS = ("1.0", "1.1", "1.2")
 #: Wall-clock times outside [2000-01-01, 2100-01-01) are a broken clock or a wrong unit, never a broker's event.
 YEAR_2000_MS = 946_684_800_000
 YEAR_2100_MS = 4_102_444_800_000
@@ -46,7 +46,8 @@ class Needs:
 class EventType:
     """One event type: its number in the lanes (never reused), and which payload fields it must and may carry.
 
-    `since`: the version of the log that brought it. A field of a later version is in `optional`: old logs lack it.
+    `since`: the version of the log that brought it. A field of a later version is in `optional`: old logs lack it. `later`: fields that
+    the type has since a later version although other types had them before.
     """
 
     name: str
@@ -56,6 +57,7 @@ class EventType:
     optional: tuple[str, ...] = ()
     needs: Needs | None = None
     since: str = LOG_VERSIONS[0]
+    later: Mapping[str, str] = field(default_factory=dict)
     fields: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:

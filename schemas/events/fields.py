@@ -48,7 +48,12 @@ POLICY_KINDS = (
 CURSOR_KINDS = ("subscription", "reader", "replicator", "deduplication", "compaction")
 UNACKED_CAPS = ("consumer", "subscription", "broker")
 TRANSACTION_ACTIONS = ("publish", "ack", "commit", "abort")
+#: Why a Key_Shared dispatcher puts entries aside, or reads none: PersistentStickyKeyDispatcherMultipleConsumers.
+BLOCKED_REASONS = ("no_permits", "unacked_limit", "key_in_replay", "draining", "no_consumer", "look_ahead_limit")
+#: What moved a mark-delete position when no consumer's acknowledgement did.
+MOVERS = ("expired", "evicted", "skipped", "cleared", "broker")
 _SECOND = LOG_VERSIONS[1]
+_THIRD = LOG_VERSIONS[2]
 
 
 def _count(name: str, meaning: str, unit: str = "", since: str = LOG_VERSIONS[0]) -> EventField:
@@ -78,7 +83,7 @@ ENVELOPE = (
     EventField("epoch", "long", "start of this broker process", "ms since 1970", YEAR_2000_MS, YEAR_2100_MS - 1),
     EventField("seq", "long", "1, 2, 3 … without gaps in one (broker, epoch)", minimum=1, maximum=LONG_MAX - 1),
     EventField("ts", "long", "broker wall clock", "µs since 1970, UTC", YEAR_2000_MS * 1000, YEAR_2100_MS * 1000 - 1),
-    EventField("ns", "long", "broker monotonic clock; absent: ts × 1000", "ns", 0, NS_MAX),
+    EventField("ns", "long", "broker monotonic clock; absent: ts × 1000, and a clock that stands where ts falls back", "ns", 0, NS_MAX),
     _text("type", "event type; an unknown one is kept"),
 )
 #: `ns` alone may be absent.
@@ -116,7 +121,7 @@ PAYLOAD = (
     _count("producer", "producer id"),
     _count("msgs", "messages (batch size)", "messages"),
     EventField("publish_ts", "long", "producer clock", "ms since 1970"),
-    EventField("permits", "long", "consumer permits: in read those that were there, in flow those that were granted", "messages"),
+    EventField("permits", "long", "consumer permits: in flow those that were granted, else those that were there", "messages"),
     EventField("want_msgs", "long", "entries asked for before any limiter", "messages", 0, INT_MAX),
     _count("want_bytes", "bytes asked for before any limiter", "bytes"),
     _answer("broker_msgs", "broker limiter's answer, −1 = unlimited", "messages"),
@@ -162,6 +167,44 @@ PAYLOAD = (
     _count("avg_msgs_per_s", "average publish rate that a relative rate follows", "messages/s", since=_SECOND),
     _count("avg_bytes_per_s", "average publish rate that a relative rate follows", "bytes/s", since=_SECOND),
     _text("transaction_action", "what was done in a transaction", TRANSACTION_ACTIONS, since=_SECOND),
+    _count("first_ledger", "ledger of the lowest position", since=_THIRD),
+    _count("first_entry", "entry of the lowest position", since=_THIRD),
+    _count("last_ledger", "ledger of the highest position", since=_THIRD),
+    _count("last_entry", "entry of the highest position", since=_THIRD),
+    _count("redelivered", "entries that were delivered before and given back; absent: the broker does not count them", "entries", _THIRD),
+    _count("consumers", "consumers", since=_THIRD),
+    _count("as_of_seq", "`seq` of the newest event when the broker was asked", since=_THIRD),
+    _count("backlog_entries", "entries that are not acknowledged, as the broker's precise backlog", "entries", _THIRD),
+    _count("deleted_entries", "entries behind the mark-delete position that are individually acknowledged", "entries", _THIRD),
+    _count("read_ledger", "ledger of the read position: the next entry that is read", since=_THIRD),
+    EventField("read_entry", "long", "entry of the read position", minimum=-1, since=_THIRD),
+    _flag("read_out", "a read of the dispatcher has not come back (havePendingRead)", _THIRD),
+    _flag("replay_out", "a read of entries that are delivered again has not come back (havePendingReplayRead)", _THIRD),
+    _flag("read_waits", "the read waits for a new entry, storage is not asked (waitingReadOp)", _THIRD),
+    _flag("blocked", "a cap of unacknowledged messages stops deliveries", _THIRD),
+    _flag("moving", "the numbers changed while they were read: they are not of one instant", _THIRD),
+    _flag("connected", "the replicator has a producer in the other cluster", _THIRD),
+    _count("delayed_entries", "entries held for later delivery", "entries", _THIRD),
+    _count("replay_entries", "entries in the replay queue: given back, or put aside", "entries", _THIRD),
+    _count("ledgers", "ledgers in the list", since=_THIRD),
+    _count("producers", "producers", since=_THIRD),
+    _count("open_transactions", "transactions with messages in the topic that are neither committed nor aborted", since=_THIRD),
+    EventField(
+        "max_read_ledger", "long", "ledger of maxReadPosition, up to which dispatchers may read; −1: up to none", minimum=-1, since=_THIRD
+    ),
+    EventField("max_read_entry", "long", "entry of maxReadPosition", minimum=-1, since=_THIRD),
+    EventField("txn_most_bits", "long", "most significant bits of the transaction's id", since=_THIRD),
+    EventField("txn_least_bits", "long", "least significant bits of the transaction's id", since=_THIRD),
+    _text("consumer_name", "name of the consumer, or what the operator wants to see of it", since=_THIRD),
+    _text("producer_name", "name of the producer, or what the operator wants to see of it", since=_THIRD),
+    EventField("priority_level", "long", "priority level of the consumer, 0 is the highest", since=_THIRD),
+    _count("out_msgs", "messages sent to the consumer since it connected", "messages", _THIRD),
+    _count("redelivered_msgs", "of them, those that were sent before", "messages", _THIRD),
+    _count("acked_msgs", "acknowledgements of the consumer since it connected (messageAckCounter)", "messages", _THIRD),
+    EventField("msgs_tokens", "long", "permits in messages in the limiter's books, negative = debt", "messages", since=_THIRD),
+    EventField("bytes_tokens", "long", "permits in bytes in the limiter's books, negative = debt", "bytes", since=_THIRD),
+    _text("moved_by", "what moved the mark-delete position, where no consumer's acknowledgement did", MOVERS, since=_THIRD),
+    _text("reason", "why entries are put aside, or none is read", BLOCKED_REASONS, since=_THIRD),
 )
 
 FIELDS = {f.name: f for f in (*ENVELOPE, *PAYLOAD)}

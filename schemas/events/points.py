@@ -57,6 +57,16 @@ POINTS: dict[str, tuple[str, ...]] = {
     "writability": ("writability",),
     "throttle": ("throttle",),
     "request": ("request",),
+    "state": ("state", "topic_state", "consumer_state", "limiter_state"),
+    "dispatch_share": ("dispatch_share",),
+    "keys_blocked": ("keys_blocked",),
+    "transaction_open": ("transaction_open",),
+    "transaction_end": ("transaction_end",),
+    "producer_refused": ("producer_refused",),
+    "replicator_connection": ("replicator_connection",),
+    "replicator_read": ("replicator_read",),
+    "broker_ack": ("broker_ack",),
+    "moved_by": (),
     "attach": ("broker_start",),
 }
 

@@ -8,6 +8,8 @@ _LEFT = ("left_msgs", "left_bytes")
 _TOKENS = tuple(f"{answer}_tokens" for answer in _ANSWERS)
 _RATE = ("msg_rate", "byte_rate", "period_s", "relative")
 _SECOND = LOG_VERSIONS[1]
+_THIRD = LOG_VERSIONS[2]
+_SPAN = ("first_ledger", "first_entry", "last_ledger", "last_entry")
 
 _BROKER = (
     EventType("broker_start", 1, "First event of an epoch: all in-memory state of that broker is new",
@@ -38,7 +40,7 @@ _TOPICS = (
     EventType("dispatcher_open", 14, "New dispatcher: its six throttle counters are 0. The `dispatcher_close` before it comes first",
               ("topic", "sub", "sub_type")),
     EventType("dispatcher_close", 15, "The dispatcher ended. It stays when its last consumer leaves", ("topic", "sub")),
-    EventType("consumer_open", 16, "A consumer was added", ("topic", "sub", "consumer", "conn")),
+    EventType("consumer_open", 16, "A consumer was added", ("topic", "sub", "consumer", "conn"), ("consumer_name", "priority_level")),
     EventType("consumer_close", 17, "A consumer was removed", ("topic", "sub", "consumer", "conn")),
     EventType("producer_open", 18, "A producer was added", ("topic", "producer", "conn")),
     EventType("producer_close", 19, "A producer was removed", ("topic", "producer", "conn")),
@@ -49,12 +51,17 @@ _DISPATCH = (
               "not asked; 0: nothing left), what the walk left, and what was in each limiter's books then",
               ("topic", "sub", "sub_type", "want_msgs", "want_bytes"), ("permits", *_ANSWERS, *_LEFT, "asked_ns", *_TOKENS)),
     EventType("dispatch", 22, "One delivery to consumers, written just before it is charged to its limiters: `bytes`, and `msgs`, or "
-              "`entries` instead where `dispatchThrottlingOnBatchMessageEnabled` was true when the dispatcher was opened",
-              ("topic", "sub", "entries", "msgs", "bytes"), ("charged",)),
+              "`entries` instead where `dispatchThrottlingOnBatchMessageEnabled` was true when the dispatcher was opened. Where it "
+              "went to several consumers it has `consumers`, and a `dispatch_share` for each comes just before it",
+              ("topic", "sub", "entries", "msgs", "bytes"), ("charged", "conn", "consumer", "consumers", *_SPAN, "redelivered"),
+              later={"conn": _THIRD, "consumer": _THIRD}),
     EventType("ack", 23, "One acknowledged position. With `batch_index` only a part of a batch: the entry stays",
               ("topic", "sub", "consumer", "ack_type", "ledger", "entry"), ("batch_index", "ack_set")),
     EventType("mark_delete", 24, "The mark-delete position moved, in memory or in the metadata that orders the slowest cursor. A position "
-              "that is persisted again unchanged is not written", ("topic", "sub", "ledger", "entry", "persisted"), ("reset",)),
+              "that is persisted again unchanged is not written. `moved_by`, of moves in memory: expired (TTL, an administrator's "
+              "expiry), evicted (by a quota), skipped, cleared, broker (see `broker_ack`); absent: acknowledged, sought, or not known. "
+              "A move passes entries that were acknowledged before, too",
+              ("topic", "sub", "ledger", "entry", "persisted"), ("reset", "moved_by")),
 )  # fmt: skip
 _QUOTAS = (
     EventType("quota_round", 25, "One round of checks over all loaded topics. An end belongs to the start `duration_us` before it",
@@ -103,6 +110,60 @@ _COUNTED = (
               ("topic", "transaction_action"), ("sub", "commands"), since=_SECOND),
 )  # fmt: skip
 
+_HELD_BACK = (
+    EventType("dispatch_share", 46, "What one of several consumers got of the next `dispatch` of the subscription",
+              ("topic", "sub", "consumer", "conn", "entries", "msgs", "bytes"), (*_SPAN, "redelivered"), since=_THIRD),
+    EventType("keys_blocked", 47, "A Key_Shared dispatcher put entries aside that it had read: into the replay queue. An entry that is "
+              "read again and put aside again counts again. With 0 entries: it did not read at all. `reason`: no_permits (the key's "
+              "consumer has none), unacked_limit (it is at its cap of unacknowledged messages), key_in_replay (an earlier message of the "
+              "key waits in the replay queue), draining (the key's hash has unacknowledged messages at another consumer), no_consumer (no "
+              "consumer has the key), look_ahead_limit (the replay queue is full). `conn` and `consumer`: whose key it is. Thinned",
+              ("topic", "sub", "reason", "entries"), ("conn", "consumer", "replay_entries", "commands"), since=_THIRD),
+    EventType("transaction_open", 48, "The first message of a transaction in the topic is persisted, at that position. From now on "
+              "dispatchers read up to maxReadPosition: the entry before the first message of the lowest open transaction. Written "
+              "under the monitor of the TopicTransactionBuffer, also when a topic that is loaded finds open transactions",
+              ("topic", "txn_most_bits", "txn_least_bits", "ledger", "entry", "max_read_ledger", "max_read_entry", "open_transactions"),
+              since=_THIRD),
+    EventType("transaction_end", 49, "A transaction ended in the topic: its marker is persisted. What is left open, and up to where "
+              "dispatchers read now. Written under the same monitor",
+              ("topic", "txn_most_bits", "txn_least_bits", "max_read_ledger", "max_read_entry", "open_transactions"),
+              ("transaction_action",), since=_THIRD),
+)  # fmt: skip
+_OTHERS = (
+    EventType("producer_refused", 50, "A producer asked to be opened and was refused: with `error`, the class of the failure. With "
+              "`quota_type` because of a backlog quota: the client of `producer_request_hold` waits and asks again. Thinned",
+              ("topic", "error"), ("quota_type", "policy", "producer_name", "conn", "producer", "commands"), since=_THIRD),
+    EventType("replicator_connection", 51, "A replicator got its producer in the other cluster, lost it, or failed to make it: then with "
+              "`error`, at each try", ("topic", "sub", "connected"), ("error",), since=_THIRD),
+    EventType("replicator_read", 52, "A replicator got entries of storage, or failed with `error`. It sends them next. What is replicated "
+              "is in `broker_ack` and `mark_delete`", ("topic", "sub", "entries", "bytes"), ("error",), since=_THIRD),
+    EventType("broker_ack", 53, "The broker acknowledged a position for the subscription, no consumer did: a marker, a message of an "
+              "aborted transaction, one that a filter rejected, or acknowledgements of a transaction that is committed now. "
+              "Acknowledgements of a replicator are not written",
+              ("topic", "sub", "ack_type", "ledger", "entry"), ("batch_index", "ack_set"), since=_THIRD),
+)  # fmt: skip
+_STATE = (
+    EventType("state", 42, "What the broker holds of a subscription, of a cursor of its own, or of a reader. `ledger` and `entry` are the "
+              "mark-delete position in memory. `conn` and `consumer` are the active consumer of Exclusive and Failover. `msg_rate`, "
+              "`byte_rate` and `connected` are those of a replicator",
+              ("topic", "sub", "as_of_seq", "backlog_entries", "ledger", "entry", "read_ledger", "read_entry"),
+              ("deleted_entries", "permits", "unacked_msgs", "consumers", "delayed_entries", "replay_entries", "conn", "consumer",
+               "read_out", "replay_out", "read_waits", "blocked", "sub_type", "durable", "cursor_kind", "connected", "msg_rate",
+               "byte_rate", "moving"), since=_THIRD),
+    EventType("topic_state", 43, "What the broker holds of a topic. `ledger` and `entry` are the last confirmed position, `entries` and "
+              "`bytes` those of all ledgers in the list. With open transactions: `txn_…` is the one with the lowest position",
+              ("topic", "as_of_seq", "ledger", "entry", "entries", "bytes"),
+              ("ledgers", "producers", "open_transactions", "max_read_ledger", "max_read_entry", "txn_most_bits", "txn_least_bits",
+               "moving"), since=_THIRD),
+    EventType("consumer_state", 44, "What the broker holds of a consumer",
+              ("topic", "sub", "conn", "consumer", "as_of_seq", "permits", "unacked_msgs"),
+              ("blocked", "consumer_name", "priority_level", "out_msgs", "redelivered_msgs", "acked_msgs"), since=_THIRD),
+    EventType("limiter_state", 45, "A limiter with a rate, and what is in its books: as of its latest update, without what has come since. "
+              "Nothing of the limiter changes by this",
+              ("level", *_RATE, "limiter", "as_of_seq"), ("topic", "sub", "msgs_tokens", "bytes_tokens"),
+              Needs("level", {"broker": (), "topic": ("topic",), "subscription": ("topic", "sub")}), since=_THIRD),
+)  # fmt: skip
+
 #: Heading of each group → its types, in the order of their numbers.
 GROUPS: dict[str, tuple[EventType, ...]] = {
     "The broker": _BROKER,
@@ -114,6 +175,9 @@ GROUPS: dict[str, tuple[EventType, ...]] = {
     "What holds deliveries back": _DELIVERY,
     "Policies, as they are set": _SET,
     "Counted only": _COUNTED,
+    "What the broker holds": _STATE,
+    "Who gets what, and who gets nothing": _HELD_BACK,
+    "Refusals, replication, the broker's own acknowledgements": _OTHERS,
 }
 EVENT_TYPES: tuple[EventType, ...] = tuple(kind for group in GROUPS.values() for kind in group)
 #: `type_code` of a type that this version does not know. It is kept in bronze and only moves time in its lane.
@@ -130,7 +194,7 @@ CODES = {t.name: t.code for t in EVENT_TYPES}
 
 def since(kind: EventType, name: str) -> str:
     """The version of the log that brought the field `name` to this type."""
-    return max(kind.since, FIELDS[name].since, key=LOG_VERSIONS.index)
+    return max(kind.since, FIELDS[name].since, kind.later.get(name, kind.since), key=LOG_VERSIONS.index)
 
 
 def added_since(version: str) -> list[str]:

@@ -62,8 +62,36 @@ A collector that is attached to a running broker begins a new epoch: `broker_sta
 topic, `topic_load`, the `ledger_*` and `cursor_open` events with `snapshot`, `dispatcher_open`, and the policies. A
 reader that misses the beginning of an epoch computes with `complete` = false until the next `topic_load`.
 
+## What the broker holds
+
+From version {LOG_VERSIONS[2]} on the collector writes what the broker holds, by default every ten seconds and near the start of each
+file: `limiter_state`, and for each topic `state` of its cursors, `consumer_state`, `topic_state`. So a reader that has
+lost events, or comes late, knows again:
+
+* of a topic: its last confirmed position, entries, bytes, producers, open transactions and maxReadPosition
+* of a cursor: backlog, mark-delete position, entries that are acknowledged behind it, read position
+* of a dispatcher: its type, permits, unacknowledged messages, what is out, delayed and in the replay queue, whether a
+  cap stops it, its active consumer
+* of a consumer: name, connection, permits, unacknowledged messages, messages sent, sent again and acknowledged
+* of a limiter: its rate, and what is in its books
+
+**When.** `state` is written for a cursor with a backlog or a connected consumer, and for one that has changed since its
+last `state`. `consumer_state` is written where it has changed. Near the start of a file all of them are written, also
+those of idle cursors. `topic_state` and `limiter_state` come with the `state` of a cursor of the topic.
+
+**As of when.** A thread of its own asks the broker, without the broker's locks, until two answers agree. With `moving`
+they never did, and the numbers are of different instants. The numbers are those of an instant between the event
+`as_of_seq` and the event itself. If the log has no event of the subscription and its topic between the two, they are
+exact there. A cursor that was closed between the two may still get a `state`: ignore one whose `as_of_seq` is before
+the `cursor_close`.
+
+**What is not in it.** Which entries behind the mark-delete position are acknowledged, only how many. Ages of
+messages. Which ledgers a topic has, only how many. Tokens that a limiter gets between its updates. A limiter without
+a rate, and a topic without `state`, have none of it.
+
 ## Thinned events
 
+`keys_blocked` and `producer_refused` are written at once, then at most once a second with what has come since.
 `flow`, `redeliver` and `transaction` may be frequent. A writer may sum several into one event. The numbers of the
 event are then sums, and `commands` is how many it sums. `delayed` reports a level: a writer may leave levels out, but
 never the last one before a second without a change.

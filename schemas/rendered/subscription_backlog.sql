@@ -7,6 +7,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/subscription_backlog` (
   `check_number` BIGINT NOT NULL COMMENT 'as in topic_backlog',
   `opened_at` TIMESTAMP NOT NULL COMMENT 'when this cursor was opened on this load of the topic: counters begin there',
   `durable` BOOLEAN NOT NULL COMMENT 'durable cursor; a reader\'s is not',
+  `cursor_kind` STRING COMMENT 'whose cursor it is: subscription, reader, replicator, deduplication, compaction; null: its opening was not seen',
   `msg_backlog` BIGINT NOT NULL COMMENT 'entries not acknowledged [entries]; Pulsar: msgBacklog',
   `backlog_messages` BIGINT COMMENT 'messages in them; null where an entry of them was not seen published [messages]',
   `backlog_size` BIGINT NOT NULL COMMENT 'the broker\'s estimate from this cursor\'s own mark-delete position [bytes]; Pulsar: subscriptions.backlogSize',

@@ -10,6 +10,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/subscription_causes` (
   `level` STRING COMMENT 'throttled: whose limiter; else null',
   `dimension` STRING COMMENT 'throttled: what ran out; else null',
   `unknown_reason` STRING COMMENT 'unknown: why; else null',
+  `cap` STRING COMMENT 'unacked_limit: which cap is reached; stuck: which cap is on though nothing is unacknowledged; else null',
   `ns` BIGINT NOT NULL COMMENT 'time charged to this cause [ns]',
   `backlog_ns` BIGINT NOT NULL COMMENT 'time in the window in which the subscription had a backlog: the sum of `ns` over its causes [ns]',
   `entry_us` BIGINT NOT NULL COMMENT 'entries in the backlog × time charged to this cause; what is acknowledged between two charges is taken to go in a straight line [entry-µs]',
@@ -25,11 +26,12 @@ USING DELTA
 COMMENT 'One row per subscription, window and cause that held it back: all time in which it had a backlog, charged to exactly one cause.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
-  'delta.dataSkippingStatsColumns' = 'broker,epoch,topic,subscription,window_start,clock_segment,cause,level,dimension,unknown_reason',
-  'delta.constraints.cause' = 'cause IN (\'no_consumer\', \'throttled\', \'channel\', \'unacked_limit\', \'no_permits\', \'in_flight\', \'delayed\', \'reading\', \'catching_up\', \'stuck\', \'unknown\')',
+  'delta.dataSkippingStatsColumns' = 'broker,epoch,topic,subscription,window_start,clock_segment,cause,level,dimension,unknown_reason,cap',
+  'delta.constraints.cause' = 'cause IN (\'no_consumer\', \'throttled\', \'channel\', \'unacked_limit\', \'no_permits\', \'no_flow\', \'keys_blocked\', \'transaction\', \'redelivery\', \'in_flight\', \'delayed\', \'reading\', \'catching_up\', \'stuck\', \'unknown\')',
   'delta.constraints.level' = 'level IS NULL OR (level IN (\'broker\', \'topic\', \'subscription\'))',
   'delta.constraints.dimension' = 'dimension IS NULL OR (dimension IN (\'msg\', \'bytes\'))',
   'delta.constraints.unknown_reason' = 'unknown_reason IS NULL OR (unknown_reason IN (\'events_lost\', \'beginning_not_seen\', \'not_in_this_log\'))',
+  'delta.constraints.cap' = 'cap IS NULL OR (cap IN (\'consumer\', \'subscription\', \'broker\'))',
   'delta.constraints.ns' = 'ns > 0',
   'delta.constraints.backlog_ns' = 'backlog_ns >= 0',
   'delta.constraints.entry_us' = 'entry_us >= 0',

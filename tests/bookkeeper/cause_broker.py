@@ -1,29 +1,37 @@
 """A broker with one topic that writes its log and knows, at every moment, what holds each subscription back (docs/causes.md).
 
-Slow and obvious: between any two events every subscription is asked for its cause, with sets of entries instead of counts. It shares no
-code with the product.
+Slow and obvious: after every event every subscription that it is about is asked what holds it, with sets of entries instead of counts. What
+passes until its next event is divided then, by what is known by then. It shares no code with the product.
 """
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 Event = dict[str, Any]
-Cause = tuple[str, str | None, str | None, str | None]
+#: Cause, level, dimension, reason of unknown, cap.
+Cause = tuple[str, str | None, str | None, str | None, str | None]
 
 START_US = 1_795_260_000_000_000  # the start of a window
 START_NS = 7_000_000_000_000
 WINDOW_US = 60_000_000
 TOPIC = "persistent://t/n/a"
-STALL_NS = 5_000_000_000
+SECOND = 1_000_000_000
+STALL_NS = 5 * SECOND
+MINUTE_NS = 60 * SECOND
+NEVER = 1 << 80
 LEVELS = ("broker", "topic", "sub")
 KEY_SHARED = "Key_Shared"
+
+
+def plain(cause: str, cap: str | None = None) -> Cause:
+    return cause, None, None, None, cap
+
+
 #: No cause: reads and deliveries can follow each other.
-FREE: Cause = ("free", None, None, None)
-
-
-def plain(cause: str) -> Cause:
-    return cause, None, None, None
+FREE = plain("free")
+NOT_IN_THIS_LOG: Cause = ("unknown", None, None, "not_in_this_log", None)
 
 
 @dataclass
@@ -35,16 +43,32 @@ class Subscription:
     mark: int = 0  # entries before it are gone
     acked: set[int] = field(default_factory=set)
     delivered: list[int] = field(default_factory=list)
+    ever: set[int] = field(default_factory=set)  # delivered at least once
+    aside: int = 0  # entries that storage gave and nobody took
     held: int = 0
     conns: list[int] = field(default_factory=list)  # of its consumers
     permits: int = 0  # of the latest read, less what was delivered
     granted: int | None = None
     capped: set[str] = field(default_factory=set)
     blocked: tuple[str, str] | None = None
-    out: bool = False
+    out: str | None = None  # "storage": a read is out; "parked": and nothing waited when it was asked for
+    answered: bool = False  # a read came back, and what it brought is not delivered
+    came: str = "entries"  # what the latest read brought: "entries", "nothing", "replay"
     moved_ns: int = 0
+    progress_ns: int = 0
+    in_vain: int = 0  # reads that came back since
+    asked_again: int = 0
+    repeats: int = 0  # deliveries of entries that had been delivered, less two for each acknowledged entry
+    repeated_ns: int = -1
     again: bool = False  # something was redelivered
     most: str | None = None  # where most of its backlog was when it was weighed: at a read or delivery, or when nothing held it any more
+    account: Cause | None = None  # what held it when it was last asked
+    is_asked: bool = True  # it is to be asked again
+    passed: list[tuple[int, int]] = field(default_factory=list)  # time that is not divided yet, ns
+
+    def progress(self, ns: int) -> None:
+        self.moved_ns = self.progress_ns = ns
+        self.in_vain = 0
 
 
 class CauseBroker:
@@ -54,11 +78,13 @@ class CauseBroker:
         self.tells = version is not None
         self.events: list[Event] = []
         self.charged: dict[tuple[str, int], Counter[Cause]] = {}
-        self.us, self.charged_us = 0, 0
+        self.us = 0
         self.published = 0
+        self.transaction: str | None = None  # "open", "ended"
         self.unwritable: set[int] = set()
         self.turnarounds: list[int] = []
         self.normal_ns, self.next_look = 0, 16
+        self.slow_ns = self.good_ns = -NEVER
         self.subs: list[Subscription] = []
         self.next_conn = 1
         self._emit("broker_start", cluster="c", version="4.0.8", settings={}, **({"log_version": version} if version else {}))
@@ -72,82 +98,157 @@ class CauseBroker:
 
     # ---- time ------------------------------------------------------------------------------------------------------------------
 
+    @property
+    def ns(self) -> int:
+        return self.us * 1000
+
     def wait(self, us: int) -> None:
-        """Time passes, and is charged."""
+        """Time passes. At the end of a window all of it is divided."""
+        self.ask()
         end_us = self.us + us
         while self.us < end_us:
-            cuts = [end_us, self.us - self.us % WINDOW_US + WINDOW_US]
+            border_us = self.us - self.us % WINDOW_US + WINDOW_US
+            until_us = min(end_us, border_us)
             for sub in self.subs:
-                cuts += [max(self.us, -(-deadline // 1000)) for deadline in (sub.moved_ns + STALL_NS, sub.moved_ns + self.normal_ns)]
-            until_us = min(cut for cut in cuts if cut > self.us)
-            for sub in self.subs:
-                self._charge(sub, self.us * 1000, until_us * 1000)
+                if self.backlog(sub):
+                    sub.passed.append((self.ns, until_us * 1000))
             self.us = until_us
+            if self.us == border_us:
+                for sub in self.subs:
+                    self._divide(sub)
+                    if self.backlog(sub) and sub.repeats and self.ns - sub.repeated_ns > 2 * MINUTE_NS:
+                        sub.repeats, sub.is_asked = 0, True
+                self.ask()
 
-    def _charge(self, sub: Subscription, from_ns: int, to_ns: int) -> None:
-        """No deadline but one below 1 µs lies within."""
-        if not self.backlog(sub):
-            return
-        window = self.charged.setdefault((sub.name, START_US + self.us - self.us % WINDOW_US), Counter())
-        between = sub.moved_ns + self.normal_ns
-        for first, last in (
-            ((from_ns, min(to_ns, between)), (max(from_ns, between), to_ns)) if from_ns < between < to_ns else ((from_ns, to_ns),)
-        ):
-            window[self.cause(sub, first)] += last - first
+    def _divide(self, sub: Subscription) -> None:
+        """Charge what has passed, by what is known now."""
+        for from_ns, to_ns in sub.passed:
+            window_us = from_ns // 1000 // WINDOW_US * WINDOW_US
+            window = self.charged.setdefault((sub.name, START_US + window_us), Counter())
+            changes = sorted({from_ns, to_ns, *(ns for ns in self._deadlines(sub) if from_ns < ns < to_ns)})
+            for first, last in pairwise(changes):
+                window[self._cause(sub, first)] += last - first
+        sub.passed = []
 
-    def cause(self, sub: Subscription, ns: int) -> Cause:
-        """What holds the subscription back from `ns` on, or, if nothing does, where most of its backlog is."""
-        self.look()
-        held = self.held_by(sub, ns)
-        return plain(sub.most or "") if held == FREE else held
+    def _divide_if_due(self, sub: Subscription) -> None:
+        if any(ns < self.ns for ns in self._deadlines(sub)):
+            self._divide(sub)
 
-    def look(self) -> None:
-        """After each event: where most of a backlog is that nothing holds. `most` is None where it has to be looked at."""
+    # ---- what holds a subscription ---------------------------------------------------------------------------------------------
+
+    def ask(self) -> None:
+        """Ask every subscription about which something happened what holds it."""
         for sub in self.subs:
-            if not self.is_free(sub):
+            if not sub.is_asked:
+                continue
+            sub.is_asked = False
+            if not self.backlog(sub):
+                sub.repeats, sub.aside = 0, 0
+            sub.aside = min(sub.aside, len(self.waiting(sub)))
+            held = self.held_by(sub) if self.backlog(sub) else None
+            if held == FREE and sub.account == plain("transaction"):
+                sub.progress_ns, sub.in_vain = self.ns, 0
+            if held != FREE:
                 sub.most = None
             elif sub.most is None:
                 parts = {"catching_up": len(self.waiting(sub)) - sub.held, "in_flight": len(sub.delivered), "delayed": sub.held}
                 sub.most = max(parts, key=lambda part: parts[part])  # of equal ones the first
+            account = plain("free " + (sub.most or "")) if held == FREE else held
+            if account != sub.account:
+                self._divide(sub)
+                sub.account = account
 
-    def is_free(self, sub: Subscription) -> bool:
-        """Whether there is a backlog, and reads and deliveries can follow each other, however long that takes."""
-        return bool(self.backlog(sub)) and self.held_by(sub, sub.moved_ns) == FREE
-
-    def held_by(self, sub: Subscription, ns: int) -> Cause:
-        """What holds the subscription back from `ns` on."""
-        waiting = len(self.backlog(sub)) - len(sub.delivered)
+    def held_by(self, sub: Subscription) -> Cause:
+        """What holds the subscription back, however long."""
+        waiting = len(self.waiting(sub))
         if not sub.conns:
             return plain("no_consumer")
         if all(conn in self.unwritable for conn in sub.conns):
             return plain("channel")
+        if sub.repeats > 2 * len([entry for entry in self.backlog(sub) if entry in sub.ever]) > 0:
+            return plain("redelivery")
         if waiting == 0:
             return plain("in_flight")
         if waiting <= sub.held:
             return plain("delayed")
         if sub.capped:
-            return plain("unacked_limit")
-        is_stalled = ns >= sub.moved_ns + STALL_NS
-        stalled = (
-            plain("stuck") if self.tells and not sub.out and sub.sub_type != KEY_SHARED else ("unknown", None, None, "not_in_this_log")
-        )
+            return plain("unacked_limit", "subscription" if "subscription" in sub.capped else "broker")
         if sub.blocked:
             level, dimension = sub.blocked
-            return stalled if is_stalled else ("throttled", {"sub": "subscription"}.get(level, level), dimension, None)
+            return "throttled", {"sub": "subscription"}.get(level, level), dimension, None, None
         if sub.permits <= 0:
-            return stalled if is_stalled and (sub.granted or 0) > 0 else plain("no_permits")
-        if is_stalled and not (sub.out and self.tells and sub.sub_type != KEY_SHARED):
-            return stalled
-        is_slow = sub.out and self.normal_ns and ns >= sub.moved_ns + self.normal_ns
-        return plain("reading") if is_slow else FREE
+            return plain("no_permits" if sub.delivered else "no_flow")
+        if sub.came == "nothing" and self.transaction == "open":
+            return plain("transaction")
+        is_keyed = sub.sub_type == KEY_SHARED and self.tells and sub.aside > sub.held
+        return plain("keys_blocked") if is_keyed and (sub.aside >= waiting or sub.asked_again >= 3) else FREE
+
+    def _is_slow(self, sub: Subscription) -> bool:
+        return self.slow_ns >= sub.moved_ns - MINUTE_NS
+
+    def _is_at_storage(self, sub: Subscription) -> bool:
+        return self.tells and sub.out == "storage" and sub.sub_type != KEY_SHARED
+
+    def _is_free(self, sub: Subscription) -> bool:
+        return sub.account is not None and sub.account[0].startswith("free")
+
+    def _deadlines(self, sub: Subscription) -> tuple[int, ...]:
+        """Moments at which the cause may change by time alone: a read is late; reads are in vain; nothing moves; a read is lost."""
+        if sub.account is None:
+            return ()
+        if self._is_free(sub):
+            is_slow = self._is_slow(sub)
+            late_ns = sub.moved_ns + self.normal_ns if sub.out and self.normal_ns and is_slow else NEVER
+            vain_ns = sub.progress_ns + STALL_NS if sub.in_vain >= 2 and sub.account == plain("free catching_up") else NEVER
+            quiet_ns = NEVER if self._is_at_storage(sub) and is_slow else sub.moved_ns + STALL_NS
+            lost_ns = max(quiet_ns, sub.moved_ns + MINUTE_NS) if self._is_at_storage(sub) else NEVER
+            return late_ns, min(vain_ns, quiet_ns), quiet_ns, lost_ns
+        name = sub.account[0]
+        is_due = (
+            name in ("throttled", "keys_blocked")
+            or (name == "unacked_limit" and not sub.delivered)
+            or (name in ("no_permits", "no_flow") and (sub.granted or 0) > 0)
+        )
+        return (NEVER, NEVER, sub.moved_ns + STALL_NS if is_due else NEVER, NEVER)
+
+    def _cause(self, sub: Subscription, ns: int) -> Cause:
+        """What holds the subscription from `ns` on."""
+        assert sub.account is not None
+        late_ns, vain_ns, quiet_ns, lost_ns = self._deadlines(sub)
+        if ns >= lost_ns:
+            return plain("stuck") if self.good_ns > sub.moved_ns and self.transaction != "open" else NOT_IN_THIS_LOG
+        if ns >= quiet_ns:
+            if sub.account[0] == "unacked_limit":
+                return plain("stuck", sub.account[4])
+            can_tell = self.tells and sub.out != "storage" and sub.sub_type != KEY_SHARED and self.transaction != "open"
+            return plain("stuck") if can_tell else NOT_IN_THIS_LOG
+        if ns >= vain_ns:
+            if sub.came == "nothing" and self.transaction:
+                return plain("transaction")
+            if sub.repeated_ns > sub.progress_ns:
+                return plain("redelivery")
+            return plain("keys_blocked") if sub.sub_type == KEY_SHARED and sub.aside > sub.held else NOT_IN_THIS_LOG
+        if ns >= late_ns:
+            return plain("reading")
+        return plain(sub.account[0].removeprefix("free ")) if self._is_free(sub) else sub.account
+
+    def _comes_back(self, sub: Subscription) -> None:
+        """A read comes back, before its event is written."""
+        took_ns = self.ns - sub.moved_ns
+        if sub.out and self._is_free(sub) and self.normal_ns and not sub.asked_again and took_ns > self.normal_ns:
+            self.slow_ns = self.ns
 
     def _measure(self, sub: Subscription) -> None:
-        if sub.out and self.us * 1000 > sub.moved_ns and self.is_free(sub):
-            self.turnarounds.append(self.us * 1000 - sub.moved_ns)
-            if len(self.turnarounds) >= self.next_look:
-                median = sorted(self.turnarounds)[(len(self.turnarounds) + 1) // 2 - 1]
-                self.normal_ns = 8 * 2 ** median.bit_length()
-                self.next_look = len(self.turnarounds) + len(self.turnarounds) // 8
+        took_ns = self.ns - sub.moved_ns
+        if not (sub.out and took_ns > 0 and self._is_free(sub)):
+            return
+        if self.normal_ns and took_ns <= self.normal_ns:
+            self.good_ns = self.ns
+        self.turnarounds.append(took_ns)
+        if len(self.turnarounds) >= self.next_look:
+            median = sorted(self.turnarounds)[(len(self.turnarounds) + 1) // 2 - 1]
+            self.normal_ns = 8 * 2 ** median.bit_length()
+            self.next_look = len(self.turnarounds) + len(self.turnarounds) // 8
 
     # ---- what happens ----------------------------------------------------------------------------------------------------------
 
@@ -160,12 +261,21 @@ class CauseBroker:
 
     def publish(self, entries: int) -> None:
         for _ in range(entries):
+            self.ask()
             idle = [sub for sub in self.subs if len(self.waiting(sub)) <= sub.held]
-            idle = [sub for sub in idle if not self.backlog(sub) or self.held_by(sub, self.us * 1000)[0] in ("in_flight", "delayed")]
             self._emit("publish", topic=TOPIC, ledger=5, entry=self.published, msgs=1, bytes=10, publish_ts=1)
-            self.published += 1
             for sub in idle:
-                sub.moved_ns = self.us * 1000
+                self._divide_if_due(sub)
+                if sub.account is None or sub.account[0] in ("in_flight", "delayed", "redelivery"):
+                    sub.progress(self.ns)
+                sub.is_asked = True
+            self.published += 1
+
+    def transact(self, action: str) -> None:
+        """Something is done in a transaction of the topic."""
+        if self.tells:
+            self._emit("transaction", topic=TOPIC, transaction_action=action)
+            self.transaction = {"publish": "open", "ack": self.transaction}.get(action, "ended")
 
     def come(self, number: int) -> None:
         """A consumer on a connection of its own."""
@@ -174,8 +284,9 @@ class CauseBroker:
         sub.conns.append(self.next_conn)
         self.next_conn += 1
         if len(sub.conns) == 1:
-            sub.permits, sub.out, sub.blocked, sub.capped, sub.granted = 0, False, None, set(), 0
-        sub.moved_ns = self.us * 1000
+            self._forget_dispatcher(sub)
+            sub.granted = 0
+        sub.progress(self.ns)
 
     def leave(self, number: int) -> None:
         """The first consumer leaves. With the last one all that was delivered goes back."""
@@ -184,9 +295,15 @@ class CauseBroker:
             return
         conn = sub.conns.pop(0)
         self._of(sub, "consumer_close", consumer=0, conn=conn)
-        sub.moved_ns, sub.granted = self.us * 1000, None
+        sub.progress(self.ns)
+        sub.granted = None
         if not sub.conns:
-            sub.delivered, sub.permits, sub.out, sub.blocked, sub.capped, sub.again = [], 0, False, None, set(), False
+            self._forget_dispatcher(sub)
+            sub.delivered, sub.again, sub.aside = [], False, 0
+
+    def _forget_dispatcher(self, sub: Subscription) -> None:
+        sub.permits, sub.out, sub.answered, sub.came, sub.asked_again = 0, None, False, "entries", 0
+        sub.blocked, sub.capped = None, set()
 
     def grant(self, number: int, permits: int) -> None:
         sub = self.subs[number]
@@ -197,7 +314,7 @@ class CauseBroker:
         if before is not None:
             sub.granted = before + permits
             if before <= 0 < sub.granted and not sub.out and sub.permits <= 0:
-                sub.moved_ns = self.us * 1000
+                sub.progress(self.ns)
 
     def read(self, number: int, permits: int, blocked: tuple[str, str] | None) -> None:
         sub = self.subs[number]
@@ -209,34 +326,67 @@ class CauseBroker:
                 f"{blocked[0]}_{ {'msg': 'msgs'}.get(blocked[1], blocked[1]) }": 0
             }
         self._of(sub, "read", sub_type=sub.sub_type, want_msgs=100, want_bytes=10_000, permits=permits, **answers)
-        if blocked or not sub.out:
-            sub.moved_ns = self.us * 1000
-        sub.blocked, sub.out, sub.permits, sub.most = blocked, not blocked, permits, None
+        was_same, sub.permits, sub.most = permits == sub.permits, permits, None
+        if blocked:
+            sub.out, sub.asked_again, sub.moved_ns, sub.blocked = None, 0, self.ns, blocked
+            return
+        if sub.blocked:
+            sub.progress(self.ns)
+        sub.blocked = None
+        if not sub.out:
+            sub.asked_again, sub.moved_ns = 0, self.ns
+        elif was_same:
+            sub.asked_again += 1
+        if sub.asked_again >= 3 and sub.sub_type == KEY_SHARED:
+            sub.moved_ns = self.ns
+        sub.out = "storage"
+        self.ask()
+        is_idle = not self.backlog(sub) or self.held_by(sub)[0] in ("in_flight", "delayed")
+        is_idle = is_idle or (self.held_by(sub)[0] == "redelivery" and len(self.waiting(sub)) <= sub.held)
+        sub.out = "parked" if is_idle else "storage"
 
     def deliver(self, number: int, entries: int) -> None:
         sub = self.subs[number]
         given = self.waiting(sub)[:entries]
-        if not (sub.conns and sub.out and given):
+        if not (sub.conns and (sub.out or sub.answered) and given):
             return
-        self._measure(sub)
+        self.ask()
+        self._comes_back(sub)
         self._of(sub, "dispatch", entries=len(given), msgs=len(given), bytes=10 * len(given))
+        self._measure(sub)
+        repeated = len(sub.ever & set(given))
         sub.delivered += given
-        sub.held = min(sub.held, 10**9)
-        sub.out, sub.moved_ns, sub.most = False, self.us * 1000, None
+        sub.ever |= set(given)
+        sub.aside = max(0, sub.aside - len(given) + (repeated if sub.came != "entries" else 0))
+        sub.came = "entries" if sub.came == "nothing" else sub.came
+        sub.out, sub.answered, sub.asked_again, sub.moved_ns, sub.most = None, False, 0, self.ns, None
+        if repeated:
+            sub.repeats, sub.repeated_ns = sub.repeats + repeated, self.ns
+        if repeated < len(given):
+            sub.progress(self.ns)
         sub.permits -= len(given)
         if sub.granted is not None:
             sub.granted -= len(given)
 
-    def answer(self, number: int, fails: bool) -> None:
-        """Storage has answered."""
+    def answer(self, number: int, brings: str) -> None:
+        """Storage has answered: with entries, with nothing, with entries that were read before, or it has failed."""
         sub = self.subs[number]
         if not (self.tells and sub.out):
             return
-        if not fails:
-            self._measure(sub)
-        self._of(sub, "read_done", entries=1, bytes=1, **({"error": "E"} if fails else {}))
-        if not fails:
-            sub.out, sub.moved_ns = False, self.us * 1000
+        self.ask()
+        if brings == "failure":
+            self._emit("read_done", topic=TOPIC, sub=sub.name, entries=0, bytes=0, error="E")
+            self.slow_ns = self.ns
+            return
+        self._comes_back(sub)
+        entries = 0 if brings == "nothing" else 1
+        self._of(sub, "read_done", entries=entries, bytes=1, **({"replay": True} if brings == "replay" else {}))
+        self._measure(sub)
+        sub.out, sub.asked_again, sub.moved_ns, sub.came = None, 0, self.ns, brings
+        sub.answered = entries > 0
+        sub.in_vain += 1
+        if brings == "entries":
+            sub.aside += 1
 
     def acknowledge(self, number: int, entries: int, first: int) -> None:
         """Delivered entries, from the `first`-th on; then the mark-delete position moves over all that is whole."""
@@ -245,6 +395,7 @@ class CauseBroker:
             self._of(sub, "ack", consumer=0, ack_type="individual", ledger=5, entry=entry)
             sub.acked.add(entry)
             sub.delivered.remove(entry)
+            self._acknowledged(sub, 1)
         self._move(sub)
 
     def acknowledge_all_to(self, number: int, back: int) -> None:
@@ -254,11 +405,21 @@ class CauseBroker:
         if not upto or set(range(sub.mark, upto[-1] + 1)) - sub.acked - set(sub.delivered):
             return
         self._of(sub, "ack", consumer=0, ack_type="cumulative", ledger=5, entry=upto[-1])
-        self._of(sub, "mark_delete", ledger=5, entry=upto[-1], persisted=False)
+        newly = len(set(upto) - sub.acked)
         sub.acked |= set(upto)
         sub.delivered = [entry for entry in sub.delivered if entry not in sub.acked]
+        self._acknowledged(sub, newly)
+        self._of(sub, "mark_delete", ledger=5, entry=upto[-1], persisted=False)
         sub.mark = upto[-1] + 1
         self._move(sub)
+
+    def _acknowledged(self, sub: Subscription, entries: int) -> None:
+        """So many delivered entries were acknowledged."""
+        sub.repeats = max(0, sub.repeats - 2 * entries)
+        if sub.in_vain >= 2 and sub.account is not None:
+            sub.progress_ns, sub.in_vain = self.ns, 0
+        if not sub.delivered and sub.account is not None and sub.account[0] == "unacked_limit":
+            sub.moved_ns = self.ns
 
     def _move(self, sub: Subscription) -> None:
         mark = sub.mark
@@ -276,14 +437,18 @@ class CauseBroker:
             return
         self._of(sub, "mark_delete", ledger=5, entry=gone[-1], persisted=False)
         sub.mark = gone[-1] + 1
+        had = len(sub.delivered)
         sub.delivered = [entry for entry in sub.delivered if entry >= sub.mark]
+        if had and not sub.delivered and sub.account is not None and sub.account[0] == "unacked_limit":
+            sub.moved_ns = self.ns
 
     def seek(self, number: int, entry: int) -> None:
         sub = self.subs[number]
         place = min(entry, self.published)
         self._of(sub, "mark_delete", ledger=5, entry=place - 1, persisted=False, reset=True)
         sub.mark, sub.acked, sub.delivered, sub.again = place, set(range(place)), [], False
-        sub.moved_ns = self.us * 1000
+        sub.ever, sub.aside, sub.repeats = set(), 0, 0
+        sub.progress(self.ns)
 
     def give_back(self, number: int, entries: int) -> None:
         """Delivered entries are asked for again."""
@@ -292,15 +457,23 @@ class CauseBroker:
             return
         again = sub.delivered[:entries]
         self._of(sub, "redeliver", cause="requested", entries=len(again))
+        self._lives(sub)
         sub.delivered = sub.delivered[len(again) :]
-        sub.again, sub.moved_ns = True, self.us * 1000
+        sub.again = True
 
     def hold(self, number: int, entries: int) -> None:
         """So many of the entries that wait are held for later."""
         sub = self.subs[number]
         if self.tells:
             self._of(sub, "delayed", entries=entries)
-            sub.held, sub.moved_ns = entries, self.us * 1000
+            self._lives(sub)
+            sub.held = entries
+
+    def _lives(self, sub: Subscription) -> None:
+        """A sign of life, and no progress, but where nothing waited."""
+        if len(self.waiting(sub)) <= sub.held:
+            sub.progress(self.ns)
+        sub.moved_ns = self.ns
 
     def cap(self, number: int, which: str, on: bool) -> None:
         sub = self.subs[number]
@@ -308,7 +481,7 @@ class CauseBroker:
             return
         self._of(sub, "consumer_blocked", cap=which, on=on)
         sub.capped ^= {which}
-        sub.moved_ns = self.us * 1000
+        sub.progress(self.ns)
 
     def fill(self, number: int, position: int, writable: bool) -> None:
         """A connection of a consumer crosses a water mark."""
@@ -317,18 +490,37 @@ class CauseBroker:
             return
         conn = sub.conns[position]
         self._emit("writability", conn=conn, writable=writable, pending_bytes=10)
+        self._divide(sub)
         (self.unwritable.discard if writable else self.unwritable.add)(conn)
         if self.backlog(sub):
-            sub.moved_ns = self.us * 1000
+            sub.progress(self.ns)
             self._weigh_if_elsewhere(sub)
+            sub.is_asked = True
 
     def beat(self) -> None:
         self._emit("heartbeat", dropped=0)
+        for sub in self.subs:
+            self._divide(sub)
 
     def _of(self, sub: Subscription, kind: str, **payload: Any) -> None:
+        """Write an event of the subscription. What has passed is divided, or what is overdue of it."""
         self._emit(kind, topic=TOPIC, sub=sub.name, **payload)
+        if kind in ("read", "dispatch"):
+            self._divide_if_due(sub)
+        elif kind != "ack":
+            self._divide(sub)
+        elif self._is_looked_at(sub):
+            self._divide_if_due(sub)
         if kind not in ("flow", "read_done"):
             self._weigh_if_elsewhere(sub)
+            sub.is_asked = True
+
+    def _is_looked_at(self, sub: Subscription) -> bool:
+        """Whether this acknowledgement may change what holds the subscription: others are not looked at."""
+        is_elsewhere = self._is_free(sub) and sub.most != "catching_up"
+        return (
+            is_elsewhere or sub.account == plain("redelivery") or sub.in_vain >= 2 or len(self.backlog(sub)) == 1 or len(sub.delivered) == 1
+        )
 
     def _weigh_if_elsewhere(self, sub: Subscription) -> None:
         """Most of its backlog is not what waits: whatever happens to it may change that."""
@@ -336,6 +528,6 @@ class CauseBroker:
             sub.most = None
 
     def _emit(self, kind: str, **payload: Any) -> None:
-        self.look()
+        self.ask()
         head = {"v": 1, "broker": "b:1", "epoch": 1, "seq": len(self.events) + 1, "ts": START_US + self.us, "ns": START_NS + self.us * 1000}
         self.events.append({**head, "type": kind, **payload})

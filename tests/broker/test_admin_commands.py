@@ -40,8 +40,9 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("topic", [TOPIC, f"{PARTITIONED}-partition-0"])
 def test_the_broker_does_what_every_printed_command_asks(broker: Standalone, topic: str) -> None:
-    # What deletes the subscription comes last.
-    for command in sorted(printed(topic, SUBSCRIPTION), key=lambda one: "unsubscribe" in one):
+    # What deletes the subscription comes last. This broker has no transaction coordinator: of those commands only the help is compared.
+    commands = [one for one in printed(topic, SUBSCRIPTION) if not one.startswith("pulsar-admin transactions ")]
+    for command in sorted(commands, key=lambda one: "unsubscribe" in one):
         done = run("--admin-url", broker.admin.web, *shlex.split(command)[1:])
         assert done.returncode == 0, f"{command}\n{done.stderr}"
     rate = broker.admin.ask_json(f"admin/v2/{topic.removesuffix('-partition-0').replace('://', '/')}/dispatchRate")

@@ -1,6 +1,7 @@
 """A lane gives the same tables however its log was cut, shuffled, repeated or restarted; and nothing vanishes."""
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from lane_rows import lane_rows
 from lane_tables import SETTINGS, as_tables, drain_row, run_lane, tables_of
 from log_builder import EPOCH, START_TS_US, Log
 
-from pipeline.lanes.lane import LaneSettings
+from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.machines.outcome import Rows
+from schemas.outcomes import LANE_REPORT, LANE_REPORT_REPEATS
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -93,6 +96,39 @@ def test_a_tombstone_keeps_its_place_and_makes_its_window_incomplete() -> None:
     assert {(len(events) - 1) / len(events)} == {row["completeness"] for row in tables["subscription_throttle"]}
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_of_two_logs_of_one_epoch_the_one_that_arrived_first_counts_as_a_whole(seed: int) -> None:
+    """Also in one ingest batch, however the rows of both come: none of the tables mixes them."""
+    rng = random.Random(seed)
+    first, second = busy_log(seconds=20), busy_log(seconds=20)
+    for event in second:
+        event["ts"] += 7
+        event["arrival"] = 1 << 40
+    rows = [lane_rows([event]) for event in [*first, *second]]
+    rng.shuffle(rows)
+    outcomes, counts = run_lane([[np.concatenate(rows)], [drain_row()]])
+    assert as_tables(outcomes, first) == tables_of(first), f"repeat: pytest {__file__} -k 'two_logs and {seed}'"
+    assert (counts["applied"], counts["duplicates"]) == (len(first), len(second))
+    assert balance(counts) == 0
+
+
+def test_a_lane_reports_the_bounds_of_what_it_left_out() -> None:
+    events, epoch = busy_log(seconds=20), busy_log(EPOCH + 60_000, 20)
+    lane = Lane(SETTINGS)
+    lane.offer(lane_rows([*events, *epoch]))
+    assert bounds(lane.finish()) == (0, 0, 0, 0)
+    lane.offer(lane_rows([*events[30:40], epoch[9], *events[20:22]], 1))
+    assert bounds(lane.finish()) == (EPOCH, EPOCH + 60_000, 10, 40)
+    lane.offer(lane_rows(events[5:6], 2))
+    assert bounds(lane.finish()) == (EPOCH, EPOCH, 6, 6)
+
+
+def bounds(outcomes: list[Rows]) -> tuple[Any, ...]:
+    """Epochs and seq of repeats, as the lane's report has them."""
+    (report,) = (rows for rows in outcomes if rows.table == LANE_REPORT)
+    return tuple(report.columns[name] for name in LANE_REPORT_REPEATS)
+
+
 def test_of_a_damaged_and_a_sound_copy_the_sound_one_counts() -> None:
     events = busy_log(seconds=5)
     both = [*events, {**events[20], "tombstone": True}]
@@ -112,6 +148,50 @@ def test_a_clock_set_back_closes_the_window_and_loses_nothing() -> None:
     assert reads == sum(1 for event in events if event["type"] == "read")
     segments = {(row["window_start"], row["clock_segment"]) for row in tables["subscription_throttle"]}
     assert len({start for start, _ in segments}) < len(segments)
+
+
+def set_back_without_ns(hour_us: int = 3_600_000_000, at: int = 300) -> list[dict[str, Any]]:
+    """A log without `ns` whose wall clock is set back by an hour."""
+    events = [{name: value for name, value in event.items() if name != "ns"} for event in busy_log(seconds=100)]
+    for event in events[at:]:
+        event["ts"] -= hour_us
+    return events
+
+
+def test_without_ns_a_clock_set_back_is_a_step_and_the_monotonic_clock_goes_on() -> None:
+    """The event at the step comes no time after the one before it: of the time between two events nothing is known without `ns`."""
+    events = set_back_without_ns()
+    before, after = events[299]["ts"], events[300]["ts"]
+    with_ns = [{**event, "ns": (event["ts"] + (before - after if event["seq"] > 300 else 0)) * 1000} for event in events]
+    tables = tables_of(events)
+    assert [(gap["kind"], gap["step_us"], gap["from_seq"]) for gap in tables["log_gaps"]] == [("clock_step", after - before, 301)]
+    assert {row["clock_segment"] for row in tables["subscription_throttle"]} == {0, 1}
+    assert tables == tables_of(with_ns)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_without_ns_tables_do_not_depend_on_how_the_log_was_cut(seed: int) -> None:
+    rng = random.Random(seed)
+    events = set_back_without_ns()
+    for event in events[500:]:
+        event["ts"] -= 5_000_000  # set back once more
+    outcomes, _ = run_lane([*cut(events, rng, rng.randint(2, 12)), [drain_row()]], restart=bool(seed % 2))
+    tables = tables_of(events)
+    assert [gap["kind"] for gap in tables["log_gaps"]] == ["clock_step"] * 2
+    assert tables == as_tables(outcomes, events), f"repeat: pytest {__file__} -k 'without_ns and {seed}'"
+
+
+def test_without_ns_a_ts_a_little_behind_is_no_step() -> None:
+    events = set_back_without_ns(hour_us=0)
+    events[300]["ts"] = events[299]["ts"] - SETTINGS.clock_step_ms * 1000
+    assert tables_of(events)["log_gaps"] == []
+
+
+def test_without_ns_a_hole_is_given_up_as_soon_after_a_clock_set_back() -> None:
+    events = set_back_without_ns(at=60)
+    early, late = without(events[:100], 50), events[100:]
+    _, counts = run_lane([[lane_rows(early, 0)], [lane_rows(late[:-1], 1)], [lane_rows(late[-1:], 2)]])
+    assert (counts["held"], counts["lost"], counts["applied"]) == (0, 1, len(events) - 1)
 
 
 def test_an_epoch_met_in_mid_life_counts_its_beginning_as_lost() -> None:

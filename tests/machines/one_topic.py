@@ -46,7 +46,7 @@ class Cursor:
     deleted_unknown: int = 0
     persisted: Position | None = None
     durable: bool = True
-    owner: int = 0  # CURSOR_OWNERS
+    kind: int = 0  # CURSOR_KINDS
 
     @property
     def heap_key(self) -> Position:
@@ -138,7 +138,7 @@ def _cursors(cursors: Sequence[Cursor], durable: list[int]) -> tuple[Array, Arra
         following = c + 1 if c + 1 < len(cursors) else NONE
         subscriptions["next_of_topic"][c] = rows["next_of_topic"][c] = following
         rows["previous_of_topic"][c] = c - 1
-        rows["open"][c], rows["durable"][c], rows["cursor_owner"][c] = 1, cursor.durable, cursor.owner
+        rows["open"][c], rows["durable"][c], rows["cursor_kind"][c] = 1, cursor.durable, cursor.kind
         rows["ledger"][c], rows["entry"][c] = cursor.at
         rows["persisted_ledger"][c], rows["persisted_entry"][c] = cursor.heap_key
         rows["heap_position"][c] = durable.index(c) if c in durable else NONE

@@ -46,7 +46,7 @@ def test_a_consumer_that_comes_has_no_permits_until_the_first_read() -> None:
     story.at(4).of_sub("consumer_open", consumer=0, conn=1)
     story.at(5).reads()
     story.at(5.5).gives(3)
-    assert charged(story.beats(7)) == {("no_consumer",): 4, ("no_permits",): 1, ("catching_up",): 0.5, ("in_flight",): 1.5}
+    assert charged(story.beats(7)) == {("no_consumer",): 4, ("no_flow",): 1, ("catching_up",): 0.5, ("in_flight",): 1.5}
 
 
 def test_the_last_consumer_that_leaves_gives_all_back() -> None:
@@ -90,9 +90,21 @@ def test_a_shrunk_read_goes_out() -> None:
 
 
 def test_no_permits_when_those_of_the_latest_read_are_used_up() -> None:
-    story = Story().puts(5).reads(permits=3).gives(3).acks(0, 1, 2)
+    story = Story().puts(5).reads(permits=3).gives(3).acks(0, 1)
     story.at(7).of_sub("flow", consumer=0, conn=1, permits=2).reads(permits=2)
     assert charged(story.at(7.5).gives(2).beats(8)) == {("no_permits",): 7, ("catching_up",): 0.5, ("in_flight",): 0.5}
+
+
+def test_no_flow_where_consumers_hold_nothing_and_grant_nothing() -> None:
+    """They acknowledge the last one at second 4."""
+    story = Story().puts(5).reads(permits=3).gives(3).at(2).acks(0, 1).at(4).acks(2)
+    story.at(9).of_sub("flow", consumer=0, conn=1, permits=2).reads(permits=2)
+    assert charged(story.at(9.5).gives(2)) == {("no_permits",): 4, ("no_flow",): 5, ("catching_up",): 0.5}
+
+
+def test_what_consumers_hold_is_not_certain_after_a_loss() -> None:
+    story = Story().puts(5).reads(permits=1).gives(1).beats(2).at(3).acks(0).reads(permits=0).beats(6)
+    assert charged(story.loses(2)) == {("unknown", "events_lost"): 3, ("no_permits",): 3}
 
 
 def test_permits_count_messages() -> None:
@@ -236,9 +248,44 @@ def test_stuck_where_a_read_that_waited_for_entries_does_not_come_back_with_them
     assert charged(story.at(10).puts(9).beats(30)) == {("catching_up",): 5, ("stuck",): 15}
 
 
-def test_a_read_of_storage_is_out_as_long_as_it_takes() -> None:
-    assert charged(measured(Story()).at(10).puts(9).reads().beats(30)).keys() >= {("reading",)}
-    assert ("stuck",) not in charged(measured(Story()).at(10).puts(9).reads().beats(30))
+def slow_read(story: Story, second: float) -> Story:
+    """A read takes 2 s, and comes back: storage is slow."""
+    story.at(second).puts(1).reads()
+    return story.at(second + 2).gives(1).acks(story.published - 1)
+
+
+def test_where_storage_is_slow_a_read_is_out_as_long_as_it_takes() -> None:
+    found = charged(slow_read(measured(Story()), 5).at(10).puts(9).reads().beats(30))
+    assert found[("reading",)] == pytest.approx(22, abs=0.1)
+    assert ("stuck",) not in found
+
+
+def test_where_no_read_of_the_broker_was_slow_one_that_is_out_is_not_known_to_be_storage() -> None:
+    found = charged(measured(Story()).at(10).puts(9).reads().beats(30))
+    assert found == pytest.approx({("catching_up",): 5.016, ("unknown", "not_in_this_log"): 15})
+
+
+def test_a_slow_read_is_evidence_for_a_minute() -> None:
+    found = charged(slow_read(measured(Story()), 5).at(68).puts(9).reads().beats(80))
+    normal_s = 8 * 2**20 / SECOND
+    expected = {("catching_up",): 5.016 + normal_s, ("reading",): 2 - normal_s, ("unknown", "not_in_this_log"): 7}
+    assert found == pytest.approx(expected)
+
+
+def test_a_read_that_is_out_for_a_minute_while_others_come_back_is_lost() -> None:
+    """Another subscription of the topic reads the same entries in a millisecond, once a second."""
+    story = measured(Story()).at(10).puts(9).reads()
+    other = {"topic": TOPIC, "sub": "other"}
+    story.add("cursor_open", **other, durable=True, ledger=5, entry=24).add("dispatcher_open", **other, sub_type="Shared")
+    story.add("consumer_open", **other, consumer=0, conn=2)
+    for second in range(11, 130):
+        story.at(second).puts(1).add("read", **other, sub_type="Shared", want_msgs=100, want_bytes=1000, permits=100)
+        story.at(second, 1_000_000).add("dispatch", **other, entries=1, msgs=1, bytes=100)
+    rows = tables_of(story.beats(130).events)["subscription_causes"]
+    found = Counter[str]()
+    for row in rows:
+        found[row["cause"]] += row["ns"] if row["subscription"] == SUB else 0
+    assert found == Counter(catching_up=5_016_000_000, unknown=55 * SECOND, stuck=60 * SECOND)
 
 
 @pytest.mark.parametrize(("version", "sub_type"), [(None, "Shared"), ("1.1", "Key_Shared")])

@@ -156,7 +156,7 @@ def test_b15_a_precise_eviction_drops_what_is_strictly_older_than_nine_tenths() 
 
 
 def test_every_subscription_is_moved_by_age_but_those_of_pulsar() -> None:
-    cursors = (Cursor((1, -1)), Cursor((1, 1)), Cursor((0, -1), durable=False), Cursor((1, -1), owner=1), Cursor((1, 0)))
+    cursors = (Cursor((1, -1)), Cursor((1, 1)), Cursor((0, -1), durable=False), Cursor((1, -1), kind=3), Cursor((1, 0)))
     assert planned(with_times(10, 0, *cursors), TIME, 110_001) == [((1, 1), 2), None, ((1, 1), 2), None, ((1, 1), 1)]
 
 

@@ -100,7 +100,7 @@ def test_an_empty_ledger_is_skipped_unless_it_is_the_last() -> None:
 
 def test_without_a_backlog_of_a_subscription_there_is_no_oldest() -> None:
     """B20, B24: Pulsar's own cursors have none that counts; one that stands still is asked for again after it was null."""
-    state = with_one_topic(LEDGERS, [Cursor((3, 3)), Cursor((1, -1), owner=1)], MARKS, PRECISE)
+    state = with_one_topic(LEDGERS, [Cursor((3, 3)), Cursor((1, -1), kind=3)], MARKS, PRECISE)
     state.group("backlog").topic_checks[0].oldest = KNOWN
     assert checked(state)[:2] == (True, NOTHING)
     assert checked(with_one_topic(LEDGERS, [Cursor((1, -1), durable=False)], MARKS, PRECISE))[:2] == (True, NOTHING)

@@ -73,6 +73,34 @@ def test_missing_seq_are_faults_and_duplicates_are_not(
     }
 
 
+def test_two_logs_of_one_broker_and_epoch_are_a_fault_that_names_both(
+    tmp_path: Path, capture_lines: list[bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same event once more is a duplicate; another event with its seq is not."""
+    lines = capture_lines[:10]
+    other = [json.dumps({**json.loads(line), "broker": json.loads(lines[0])["broker"], "ts": json.loads(line)["ts"] + 1}) for line in lines]
+    one, two = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    one.write_bytes(b"\n".join(lines))
+    two.write_bytes(b"\n".join([lines[0], *(text.encode() for text in other[1:4]), lines[4], *lines[8:]]))
+    assert validate(str(tmp_path)) == 1
+    assert f"seq_taken: 3 events of {two} have a seq that another event of {one} has taken, first seq 2 ({two} line 2, {one} line 2)" in (
+        capsys.readouterr().out
+    )
+    (epoch,) = facts(capsys, str(tmp_path))["epochs"]
+    assert epoch["duplicates"] == 7
+    assert epoch["seq_taken"] == [
+        {"file": str(two), "taken_by": str(one), "events": 3, "seq": 2, "line": 2, "taken_by_line": 2},
+    ]
+
+
+def test_within_one_file_a_seq_with_two_contents_is_a_fault(tmp_path: Path, capture_lines: list[bytes]) -> None:
+    changed = json.dumps({**json.loads(capture_lines[1]), "colour": "red"}).encode()
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join([*capture_lines[:3], capture_lines[1]]))
+    assert validate(str(tmp_path)) == 0
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join([*capture_lines[:3], changed]))
+    assert validate(str(tmp_path)) == 1
+
+
 def test_a_rejected_line_with_an_envelope_is_not_missing(
     tmp_path: Path, capture_lines: list[bytes], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -120,6 +148,10 @@ def test_ranges_know_what_a_set_knows(batches: list[list[int]]) -> None:
             repeats += seq in seen
             seen.add(seq)
     assert ranges.duplicates == repeats
+    every = [seq for batch in batches for seq in batch]
+    repeated = sorted({seq for seq in seen if every.count(seq) > 1})
+    assert [seq for seq in range(61) if ranges.repeated.have(np.array([seq]))[0]] == repeated
+    assert ranges.repeated.number(np.array(repeated, dtype=np.int64)).tolist() == list(range(len(ranges.repeated)))
     assert ranges.missing() == (max(seen) - min(seen) + 1 - len(seen) if seen else 0)
     assert [seq for start, end in ranges.gaps() for seq in range(start, end + 1)] == [
         s for s in range(min(seen, default=0), max(seen, default=0)) if s not in seen
@@ -130,7 +162,7 @@ def test_each_epoch_shows_its_version_and_what_cannot_be_in_it(
     tmp_path: Path, capture_lines: list[bytes], capsys: pytest.CaptureFixture[str]
 ) -> None:
     start = json.loads(capture_lines[0])
-    newer = {**start, "epoch": start["epoch"] + 1, "log_version": "1.1", "missing_points": ["throttle", "request"]}
+    newer = {**start, "epoch": start["epoch"] + 1, "log_version": "1.2", "missing_points": ["throttle", "request"]}
     no_start = {**json.loads(capture_lines[1]), "epoch": start["epoch"] + 2}
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, (start, newer, no_start))))
     assert validate(str(tmp_path)) == 0
@@ -138,10 +170,10 @@ def test_each_epoch_shows_its_version_and_what_cannot_be_in_it(
     assert "version 1.0, seq 1" in old
     assert "  not in this version: flow, consumer_blocked, " in old
     assert ", read.broker_msgs_tokens, " in old
-    assert "version 1.1, seq 1" in new
+    assert "version 1.2, seq 1" in new
     assert "not in this version" not in new
     assert new.endswith("  the broker lacks points: throttle, request")
     assert "version unknown" in unknown
     first, second, third = facts(capsys, str(tmp_path))["epochs"]
-    assert (first["log_version"], second["log_version"], third["log_version"]) == ("1.0", "1.1", None)
+    assert (first["log_version"], second["log_version"], third["log_version"]) == ("1.0", "1.2", None)
     assert (second["not_in_version"], second["missing_points"]) == ([], ["throttle", "request"])

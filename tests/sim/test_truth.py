@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import pairwise
 from pathlib import Path
 
@@ -128,6 +128,36 @@ def test_a_log_of_version_1_0_has_nothing_of_1_1(tmp_path: Path) -> None:
         assert word not in text
     newer = run_into(dataclasses.replace(scenario, log_version="1.1"), tmp_path / "new")
     assert '"flow"' in "\n".join(newer.lines)
+
+
+def test_a_log_of_version_1_1_has_nothing_of_1_2(tmp_path: Path) -> None:
+    scenario = dataclasses.replace(shipped("mixed"), duration_s=60.0, log_version="1.1")
+    run = run_into(scenario, tmp_path / "old")
+    newer = run_into(dataclasses.replace(scenario, log_version="1.2"), tmp_path / "new")
+    for word in ('_state"', '"state"', '"dispatch_share"', '"first_ledger"', '"consumer_name"'):
+        assert word not in "\n".join(run.lines)
+        assert word in "\n".join(newer.lines)
+
+
+@pytest.mark.parametrize("name", ["delayed", "unacked_limit"])
+def test_the_state_of_a_subscription_is_what_its_events_add_up_to(tmp_path: Path, name: str) -> None:
+    run = run_into(dataclasses.replace(shipped(name), duration_s=60.0), tmp_path / "run")
+    (life,) = run.facts["lives"]
+    published: Counter[str] = Counter()
+    acknowledged: defaultdict[tuple[str, str], set[tuple[int, int]]] = defaultdict(set)
+    states = 0
+    for event in run.events(life):
+        of = event.get("topic"), event.get("sub")
+        if event["type"] == "publish":
+            published[event["topic"]] += 1
+        elif event["type"] == "ack":
+            assert event["ack_type"] == "individual"
+            acknowledged[of].add((event["ledger"], event["entry"]))
+        elif event["type"] == "state":
+            states += 1
+            assert event["as_of_seq"] == event["seq"] - 1
+            assert event["backlog_entries"] == published[event["topic"]] - len(acknowledged[of])
+    assert states >= 5
 
 
 def test_every_fact_is_json_of_plain_values() -> None:

@@ -5,25 +5,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from charges import NOON, SUBSCRIPTION, TOPIC, charge, evidence, limit, minute, policy
+from charges import NOON, SUBSCRIPTION, TOPIC, charge, evidence, judged, limit, minute, policy, standing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.verdict.advice import advice
-from pipeline.verdict.evidence import Evidence
 from pipeline.verdict.policies import NOT_IN_THIS_LOG
-from pipeline.verdict.verdict import verdict
-from pipeline.verdict.words import CAUSES, chart, limit_line, precedence_lines, quota_line, sentence, text_lines
+from pipeline.verdict.words import CAUSES, chart, limit_line, precedence_lines, quota_line, text_lines
 from schemas.packages.cause.causes import ACCOUNTS
 from schemas.packages.cause.causes import CAUSES as DECLARED
 
 TOPIC_LIMIT: dict[str, Any] = {"level": "topic", "dimension": "msg"}
-
-
-def judged(found: Evidence) -> dict[str, Any]:
-    """The document with its sentence and advice, as `explain` makes it."""
-    document = verdict(found)
-    return {"verdict": sentence(document), **document, "advice": [step._asdict() for step in advice(document)]}
 
 
 def test_the_main_cause_has_most_entries_times_time_and_its_run_has_a_begin() -> None:
@@ -49,7 +40,7 @@ def test_the_main_cause_has_most_entries_times_time_and_its_run_has_a_begin() ->
     )
 
 
-@pytest.mark.parametrize(("cause", "level", "dimension", "reason"), ACCOUNTS)
+@pytest.mark.parametrize(("cause", "level", "dimension", "reason"), [account[:4] for account in ACCOUNTS])
 def test_every_account_has_words_and_advice(cause: str, level: str | None, dimension: str | None, reason: str | None) -> None:
     account = {"level": level, "dimension": dimension, "unknown_reason": reason}
     found = judged(evidence([charge(m, cause, **account) for m in range(3)], limits=[limit(level, dimension or "")] if level else []))
@@ -62,7 +53,7 @@ def test_every_account_has_words_and_advice(cause: str, level: str | None, dimen
 
 
 def test_every_declared_cause_has_words() -> None:
-    assert set(CAUSES) == set(DECLARED)
+    assert set(DECLARED) <= set(CAUSES)
 
 
 @pytest.mark.parametrize(
@@ -70,18 +61,66 @@ def test_every_declared_cause_has_words() -> None:
     [
         ([], "current", False),
         ([charge(0, "no_permits")], "current", False),
-        ([charge(2, "no_permits", backlog_end=0)], "current", False),
-        ([charge(2, "catching_up", 30, backlog_ns=30 * 10**9)], "keeping up", False),
+        ([charge(2, "catching_up", 30)], "keeping up", False),
+        ([charge(2, "delayed")], "delayed", False),
         ([charge(2, "catching_up")], "catching up", True),
-        ([charge(2, "no_permits", 30, backlog_ns=30 * 10**9)], "slow consumers", True),
+        ([charge(2, "no_permits", 30)], "slow consumers", True),
     ],
 )
-def test_whether_it_is_behind_is_judged_at_the_end(rows: list[Any], status: str, behind: bool) -> None:
-    found = judged(evidence(rows))
-    assert (found["status"], found["behind"]) == (status, behind)
+def test_it_is_behind_unless_the_view_says_that_it_is_well(rows: list[Any], status: str, behind: bool) -> None:
+    found = judged(evidence(rows, standing=[standing(status, backlog=7)]))
+    assert (found["status"], found["behind"], found["backlog"]) == (status, behind, 7)
     assert bool(found["advice"]) == behind
     assert found["cause"] == (rows[0]["cause"] if rows else None)
     assert found["verdict"].startswith(f"{SUBSCRIPTION} of {TOPIC} is {'behind by' if behind else status}")
+
+
+def test_a_cursor_that_only_checks_know_is_behind_as_its_last_check_counted() -> None:
+    found = judged(evidence([], standing=[standing("replicator behind", backlog=474, checked_at=minute(2.5))]))
+    assert (found["behind"], found["cause"], found["backlog"], found["confidence"]) == (True, None, 474, "high")
+    assert found["verdict"] == (
+        f"{SUBSCRIPTION} of {TOPIC} is behind by 474 entries at 2026-01-05T12:03:00Z,"
+        " as its last quota check at 2026-01-05T12:02:30Z counted: replicator behind."
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("events_lost", "events of the log were lost"),
+        ("beginning_not_seen", "the log begins after the subscription"),
+        ("not_there", "neither"),
+    ],
+)
+def test_without_proof_it_is_unknown_and_not_well(reason: str, words: str) -> None:
+    rows = [] if reason == "not_there" else [standing("unknown", unknown_reason=reason, complete=False)]
+    found = judged(evidence([], standing=rows))
+    assert (found["status"], found["behind"], found["confidence"], found["unknown_reason"]) == ("unknown", True, "low", reason)
+    assert reason in found["missing"]
+    assert found["verdict"].startswith(f"Whether {SUBSCRIPTION} of {TOPIC} is behind at 2026-01-05T12:03:00Z is not known: {words}")
+    assert found["advice"], "what would decide it"
+
+
+def test_events_lost_in_the_stretch_make_an_all_clear_less_sure() -> None:
+    lost = [{"completeness": 0.99}]
+    found = judged(evidence([], broker_windows=lost))
+    assert (found["status"], found["confidence"]) == ("current", "medium")
+    assert "events_lost" in found["missing"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "to", "now", "words"),
+    [
+        (None, minute(3), True, "2026-01-05T12:03:00Z, b1:8080"),
+        (minute(3), minute(3), True, "2026-01-05T12:03:00Z, b1:8080"),
+        (minute(4), minute(3), True, "2026-01-05T12:03:00Z, b1:8080: asked about 2026-01-05T12:04:00Z, which its log has not reached"),
+        (minute(4), minute(3), False, "2026-01-05T12:03:00Z, b1:8080: asked about 2026-01-05T12:04:00Z, after which its log was silent"),
+        (minute(2.5), minute(3), True, "2026-01-05T12:03:00Z, b1:8080: the end of the window that has 2026-01-05T12:02:30Z"),
+    ],
+)
+def test_it_says_which_instant_it_is_about(asked: Any, to: Any, now: bool, words: str) -> None:
+    lines = list(text_lines(judged(evidence([], end=to, asked_at=asked, is_now=now))))
+    assert next(line for line in lines if line.startswith("as of")).removeprefix("as of").strip().startswith(words)
 
 
 @pytest.mark.parametrize(
@@ -119,10 +158,13 @@ def test_limits_come_least_first_and_say_who_set_them_or_that_the_log_does_not()
 def test_a_limit_is_raised_with_both_of_its_dimensions_and_the_next_one_is_named() -> None:
     """A policy is one object (§1.5): a command that named messages alone would lift the limit of bytes."""
     limits = [limit("broker", rate=500), limit("topic", rate=10), limit("topic", "bytes", rate=4096)]
-    found = judged(evidence([charge(2, "throttled", **TOPIC_LIMIT)], limits=limits))
+    margin = {**TOPIC_LIMIT, "next_level": "broker", "next_dimension": "msg", "reads": 30, "wanted_entries": 3_000, "granted_entries": 90}
+    found = judged(evidence([charge(2, "throttled", **TOPIC_LIMIT)], limits=limits, margins=[margin]))
     raise_it, then = found["advice"]
     assert raise_it["command"] == f"pulsar-admin topicPolicies set-dispatch-rate -md 20 -bd 4096 -dt 1 {TOPIC}"
-    assert then == {"do": "Beyond 500 messages per 1 s the broker's limit is next, which others share.", "command": None}
+    words = "Then the broker's limiter of messages (500 messages per 1 s) is next, which others share."
+    assert then == {"do": words, "command": None, "effect": None}
+    assert any("the broker's limiter of messages is next" in line for line in text_lines(found)), "as `next limit` has it"
 
 
 @pytest.mark.parametrize(
@@ -170,7 +212,11 @@ def test_the_chart_has_a_row_per_cause_and_a_column_per_window() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 4), st.sampled_from(ACCOUNTS), st.integers(1, 60), st.integers(0, 10**6)), min_size=1, max_size=20)
+    st.lists(
+        st.tuples(st.integers(0, 4), st.sampled_from([one[:4] for one in ACCOUNTS]), st.integers(1, 60), st.integers(0, 10**6)),
+        min_size=1,
+        max_size=20,
+    )
 )
 def test_shares_add_up_to_one(charges: list[tuple[int, tuple[str, str | None, str | None, str | None], int, int]]) -> None:
     rows = [
@@ -232,7 +278,7 @@ def test_a_quota_has_the_place_that_sets_it() -> None:
     assert quota_line(found) == "time quota, 120% used, producer_exception, set by: topic since 2026-01-05T12:00:00Z: exceeded now"
 
 
-AT_MOST = "limits allow 40.0 entries/s at most"
+AT_MOST = "limits allow it 40.0 entries/s at most"
 RATES: dict[str, Any] = {
     "publish_rate": 5.0, "dispatch_rate": 9.0, "ack_rate": 9.0, "removed_rate": 0.0, "growth_rate": -4.0, "caught_up_in_s": 25.0,
     "to_time": minute(3), "current_at": minute(5), "current_from": minute(4), "current_to": None, "most_entries_per_s": 40.0,

@@ -113,6 +113,7 @@ def _report_cursor(broker: Any, row: Record, t: int, s: int, now_us: int, check_
     row.topic_id, row.sub_id = topic.id, broker.subscriptions[s].id
     row.check_time, row.check_number = now_us, check_number
     row.opened_at, row.durable = cursor.opened_at, cursor.durable
+    row.cursor_kind = cursor.cursor_kind if cursor.cursor_kind != NONE else NULL
     row.msg_backlog = entries
     row.backlog_messages = backlog_messages(broker, topic, cursor, entries)
     row.backlog_size = subscription_size(topic, broker.ledgers, cursor, entries, settings.version)

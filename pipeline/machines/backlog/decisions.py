@@ -27,14 +27,13 @@ from pipeline.machines.backlog.sizes import backlog_size
 from pipeline.machines.broker.completeness import DELETIONS_UNKNOWN, incomplete_reason, needed_by
 from pipeline.machines.broker.cursors import has_unknown_deletions, is_behind
 from pipeline.machines.broker.heap import slowest
-from pipeline.machines.broker.layout import NONE
+from pipeline.machines.broker.layout import DEDUPLICATION, NONE
 from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.records import Record
 from schemas.outcomes import NULL
 from schemas.packages.backlog.quotas import QUOTA_EVICTIONS
 
 OF_DECISIONS = needed_by(QUOTA_EVICTIONS.name)
-DEDUPLICATION = 1  # CURSOR_OWNERS
 # DISAGREEMENTS
 AGREE, DID_NOT_ACT, ACTED_ALONE, OTHER_TYPE, OTHER_POLICY, OTHER_LIMIT, OTHER_TARGET = range(7)
 
@@ -117,7 +116,7 @@ def _start_decision(broker: Any, backlog: Any, counts: Record, t: int, decision:
         plan_eviction(broker, backlog, t, decision, now_us // US_PER_MS)
         return
     root = slowest(topic, broker.heap)
-    is_deduplication = root != NONE and broker.cursors[root].cursor_owner == DEDUPLICATION
+    is_deduplication = root != NONE and broker.cursors[root].cursor_kind == DEDUPLICATION
     pending.decided_action = SNAPSHOT if is_deduplication else DISCONNECT
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from pipeline.machines.array import Array
 from pipeline.machines.backlog.layout import NO_MOVE, SIZE, TIME
 from pipeline.machines.blocks import Blocks
-from pipeline.machines.broker.cursors import backlog_entries, is_behind
+from pipeline.machines.broker.cursors import backlog_entries, is_behind, is_of_subscription
 from pipeline.machines.broker.deleted import count_deleted, deleted_run, is_deleted
 from pipeline.machines.broker.heap import moved, slowest
 from pipeline.machines.broker.layout import NONE
@@ -238,7 +238,7 @@ def _plan_precise(broker: Any, backlog: Any, t: int, now_ms: int) -> None:
         ledger = -1
     c = topic.first_cursor
     while c != NONE:
-        if ledger >= 0 and cursors[c].cursor_owner == 0 and is_behind(cursors[c], ledger, entry):
+        if ledger >= 0 and is_of_subscription(cursors[c]) and is_behind(cursors[c], ledger, entry):
             _plan_move(broker, backlog, t, c, ledger, entry)
         c = cursors[c].next_of_topic
     root = slowest(topic, broker.heap)

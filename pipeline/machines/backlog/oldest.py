@@ -4,7 +4,7 @@ from typing import Any
 
 from pipeline.machines.backlog.layout import KNOWN, NOTHING, UNKNOWN_TIME
 from pipeline.machines.blocks import Blocks
-from pipeline.machines.broker.cursors import backlog_entries
+from pipeline.machines.broker.cursors import backlog_entries, is_of_subscription
 from pipeline.machines.broker.deleted import deleted_run
 from pipeline.machines.broker.heap import slowest
 from pipeline.machines.broker.layout import NONE
@@ -45,7 +45,7 @@ def has_any_backlog(topic: Record, ledgers: Records, cursors: Records) -> bool:
     """Whether a subscription (readers too, Pulsar's own cursors not) has unacknowledged entries."""
     c = topic.first_cursor
     while c != NONE:
-        if cursors[c].cursor_owner == 0 and backlog_entries(topic, ledgers, cursors[c]) > 0:
+        if is_of_subscription(cursors[c]) and backlog_entries(topic, ledgers, cursors[c]) > 0:
             return True
         c = cursors[c].next_of_topic
     return False

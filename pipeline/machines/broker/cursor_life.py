@@ -47,7 +47,7 @@ def open_cursor(broker: Any, t: int, s: int, event: Array) -> None:
     _begin_cursor(broker, t, s, event[fields.TS])
     _keep_deleted(cursor, broker.words, event)
     cursor.began_complete, cursor.losses_at_open = 1, broker.settings[0].losses
-    cursor.durable, cursor.cursor_owner = event[fields.DURABLE], event[fields.CURSOR_OWNER]
+    cursor.durable, cursor.cursor_kind = event[fields.DURABLE], event[fields.CURSOR_KIND]
     cursor.ledger, cursor.entry = event[fields.LEDGER], event[fields.ENTRY]
     cursor.persisted_ledger, cursor.persisted_entry = event[fields.LEDGER], event[fields.ENTRY]
     cursor.opened_end = topic.end_entries

@@ -6,7 +6,7 @@ missing from that, and a test holds it at 0.
 
 from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.deleted import count_deleted, delete_entry, forget_deleted, pass_deleted
-from pipeline.machines.broker.layout import NONE
+from pipeline.machines.broker.layout import DEDUPLICATION, NONE, REPLICATOR
 from pipeline.machines.broker.ledgers import first_entries_before, place_of
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.integers import add
@@ -17,6 +17,12 @@ from pipeline.machines.records import Record, Records
 def is_behind(cursor: Record, ledger: int, entry: int) -> bool:
     """Whether the entry lies behind the mark-delete position."""
     return ledger > cursor.ledger or (ledger == cursor.ledger and entry > cursor.entry)
+
+
+@compiled_part
+def is_of_subscription(cursor: Record) -> bool:
+    """Whether the broker has a subscription for the cursor: readers and compaction have one, deduplication and replicators not (§2.4)."""
+    return cursor.cursor_kind not in (REPLICATOR, DEDUPLICATION)
 
 
 @compiled_part

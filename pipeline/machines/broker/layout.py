@@ -2,6 +2,7 @@
 
 from pipeline.machines.records import blank, record
 from pipeline.machines.segments import SEGMENT
+from schemas.events import CURSOR_KINDS
 
 NONE = -1
 #: In place of the losses before something began: something was lost since.
@@ -87,7 +88,7 @@ CURSOR_ROW = record(
     "next_of_topic",  # among the topic's open cursors
     "previous_of_topic",
     "durable",
-    "cursor_owner",  # CURSOR_OWNERS
+    "cursor_kind",  # CURSOR_KINDS, NONE: its opening was not seen
     "opened_at",
     "closed_at",  # when its topic was unloaded; 0 if nothing is left to be forgotten
     "began_complete",
@@ -114,7 +115,8 @@ CURSOR_ROW = record(
     "dispatched_msgs",
     words=SEGMENT,
 )
-NO_CURSOR = blank(CURSOR_ROW, heap_position=NONE)
+NO_CURSOR = blank(CURSOR_ROW, heap_position=NONE, cursor_kind=NONE)
+REPLICATOR, DEDUPLICATION = (CURSOR_KINDS.index(kind) for kind in ("replicator", "deduplication"))
 #: Words of a cursor's set of individually deleted entries, ascending: a list in blocks. Each is BITS entries from `entry` on.
 WORD_ROW = record("ledger", "entry", "bits")
 BITS = 62

@@ -3,10 +3,12 @@
 from typing import Any
 
 from pipeline.machines.broker.layout import CONSUMING, NONE
-from pipeline.machines.cause.charging import end_backlog, is_whole, settle
-from pipeline.machines.cause.layout import APART, NO_CHAIN
+from pipeline.machines.cause.charging import backlog_of, end_backlog, is_whole, settle
+from pipeline.machines.cause.layout import APART, FRESH, NO_CHAIN
+from pipeline.machines.cause.repeats import forget_given_back
+from pipeline.machines.cause.stalls import note_progress
 from pipeline.machines.cause.verdict import judge, look_at_channels
-from pipeline.machines.cause.waiting import forget_delivered
+from pipeline.machines.cause.waiting import ask_again, forget_delivered, waiting_entries
 from pipeline.machines.cause.waking import Around, wake
 from pipeline.machines.cause.watching import is_elsewhere
 from pipeline.machines.compiled import compiled_part
@@ -34,6 +36,7 @@ def judge_row(broker: Any, cause: Any, t: int, s: int, ts_us: int, ns: int) -> N
         broker.subscriptions[s],
         broker.cursors[s],
         broker.readings[s],
+        broker.dispatchers[s],
         broker.settings[0],
         cause.pace[0],
         broker.connectivity[0],
@@ -70,9 +73,30 @@ def topic_of(broker: Any, s: int) -> int:
 @compiled_part
 def forget_dispatcher(charge: Record, ns: int) -> None:
     """Nothing is known of a dispatcher; a new one asks for nothing until a consumer grants permits."""
-    charge.is_out, charge.moved_ns, charge.blocked = 0, ns, NONE
+    note_progress(charge, ns)
+    charge.is_out, charge.asked_again, charge.done, charge.blocked = 0, 0, FRESH, NONE
     charge.permits_known, charge.permits = 1, 0
     charge.consumers_capped, charge.is_capped = 0, 0
+
+
+@compiled_part
+def note_moved(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
+    """A sign of life that is no progress, but where nothing waited: what waits from now on has waited for no time."""
+    charge, topic, cursor = cause.charges[s], broker.topics[t], broker.cursors[s]
+    waiting = waiting_entries(charge, topic, cursor, broker.readings[s], backlog_of(topic, cursor, charge))
+    if waiting <= charge.delayed:
+        note_progress(charge, ns)
+    charge.moved_ns = ns
+
+
+@compiled_part
+def take_all_back(broker: Any, cause: Any, t: int, s: int) -> None:
+    """The last consumer has left: what it had is delivered again, to the next one."""
+    charge, topic, cursor = cause.charges[s], broker.topics[t], broker.cursors[s]
+    backlog = backlog_of(topic, cursor, charge)
+    waiting_entries(charge, topic, cursor, broker.readings[s], backlog)
+    ask_again(charge, charge.delivered)
+    forget_delivered(charge, cursor)
 
 
 @compiled_part
@@ -86,6 +110,7 @@ def end_cursor(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
         charge.incomplete = 1
     forget_dispatcher(charge, ns)
     forget_delivered(charge, broker.cursors[s])
+    forget_given_back(charge)
     charge.placed, charge.offset, charge.delayed = 0, 0, 0
     charge.had_consumer, charge.is_attached, charge.granted_known, charge.granted = 0, 0, 0, 0
 
@@ -110,6 +135,6 @@ def judge_consumers_of(broker: Any, cause: Any, c: int, ts_us: int, ns: int) -> 
         t = topic_of(broker, s)
         settle_row(broker, cause, t, s, ns)
         if cause.charges[s].running == 1:
-            cause.charges[s].moved_ns = max(cause.charges[s].moved_ns, ns)
+            note_progress(cause.charges[s], max(cause.charges[s].moved_ns, ns))
             judge_row(broker, cause, t, s, ts_us, ns)
         a = broker.attachments[a].next_of_connection

@@ -4,26 +4,11 @@ Law: what is charged to all accounts is the time in which there is a backlog, ho
 restarts cut it.
 """
 
-from pipeline.machines.broker.layout import NONE
-from pipeline.machines.cause.layout import (
-    APART,
-    AREA,
-    CATCHING_UP,
-    CHANNEL,
-    EVENTS_LOST,
-    KEY_SHARED,
-    NO_PERMITS,
-    NOT_IN_THIS_LOG,
-    OUT,
-    READING,
-    STALL_NS,
-    STUCK,
-    THROTTLED,
-    TIME,
-)
+from pipeline.machines.cause.layout import APART, AREA, EVENTS_LOST, READING, TIME
+from pipeline.machines.cause.stalls import in_vain, in_vain_ns, is_fruitless, lost, lost_ns, silent, silent_ns, slow_ns
 from pipeline.machines.cause.watching import watch
 from pipeline.machines.compiled import compiled_part
-from pipeline.machines.integers import INT64_MAX, add, multiply_divide
+from pipeline.machines.integers import add, multiply_divide
 from pipeline.machines.records import Record
 
 
@@ -89,7 +74,7 @@ def settle(
     """Charge the time since the stretch began; a new one begins at `ns`. Nothing else changes."""
     if charge.running == 1 and ns > charge.since_ns:
         backlog = backlog_of(topic, cursor, charge)
-        _charge_up_to(charge, cursor, dispatcher, settings, pace, _area_until(charge, chain, topic, backlog, ns), ns)
+        _charge_up_to(charge, chain, cursor, dispatcher, settings, pace, _area_until(charge, chain, topic, backlog, ns), ns)
         begin_stretch(charge, chain, topic, cursor, backlog)
 
 
@@ -98,9 +83,9 @@ def settle_if_due(
     charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, ns: int
 ) -> None:
     """Charge what may not all go to the account of the stretch; else the stretch goes on until the account changes."""
-    if charge.running == 0 or (charge.losses == settings.losses and ns <= charge.moved_ns + pace.due_ns):
+    if charge.running == 0 or (charge.losses == settings.losses and ns <= charge.moved_ns + pace.due_ns and not is_fruitless(charge)):
         return  # nothing is due before that, whatever the account
-    if charge.losses != settings.losses or ns > min(_slow_ns(charge, pace), _stalled_ns(charge, dispatcher, pace)):
+    if charge.losses != settings.losses or ns > min(slow_ns(charge, pace), in_vain_ns(charge), silent_ns(charge, dispatcher, pace)):
         settle(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
 
 
@@ -112,40 +97,27 @@ def settle_plainly(charge: Record, chain: Record, topic: Record, backlog: int, n
 
 
 @compiled_part
-def _slow_ns(charge: Record, pace: Record) -> int:
-    """From when on a read that is out is slow."""
-    is_due = charge.account == CATCHING_UP and charge.is_out != 0 and pace.normal_ns > 0
-    return charge.moved_ns + pace.normal_ns if is_due else INT64_MAX
-
-
-@compiled_part
-def _stalled_ns(charge: Record, dispatcher: Record, pace: Record) -> int:
-    """From when on nothing moves though it should."""
-    account = charge.account
-    if account == CATCHING_UP:
-        if charge.permits_known == 0:
-            return charge.moved_ns + pace.normal_ns
-        is_due = charge.is_out != OUT or pace.tells_deliveries == 0 or dispatcher.sub_type == KEY_SHARED
-        return charge.moved_ns + STALL_NS if is_due else INT64_MAX
-    is_due = THROTTLED <= account < CHANNEL or (account == NO_PERMITS and charge.granted_known == 1 and charge.granted > 0)
-    return charge.moved_ns + STALL_NS if is_due else INT64_MAX
-
-
-@compiled_part
-def _charge_up_to(charge: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, area: int, ns: int) -> None:
+def _charge_up_to(
+    charge: Record, chain: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, area: int, ns: int
+) -> None:
     """`area`: entries in the backlog × time of the whole stretch, in entry-µs."""
     if charge.losses != settings.losses:
         _add(charge, EVENTS_LOST, area, ns)
         return
-    stalled_ns = _stalled_ns(charge, dispatcher, pace)
-    slow_ns = min(_slow_ns(charge, pace), stalled_ns)
-    if ns <= slow_ns:
+    quiet_ns = silent_ns(charge, dispatcher, pace)
+    vain_ns = min(in_vain_ns(charge), quiet_ns)
+    late_ns = min(slow_ns(charge, pace), vain_ns)
+    if ns <= late_ns:
         _add(charge, charge.charged_to, area, ns)
         return
-    is_known = is_whole(cursor, settings) == 1
-    area = _add_part(charge, charge.charged_to, area, min(slow_ns, ns), ns)
-    area = _add_part(charge, READING if is_known else EVENTS_LOST, area, min(stalled_ns, ns), ns)
-    _add_part(charge, _stalled(charge, dispatcher, pace, is_known), area, ns, ns)
+    area = _add_part(charge, charge.charged_to, area, min(late_ns, ns), ns)
+    if is_whole(cursor, settings) == 0:
+        _add_part(charge, EVENTS_LOST, area, ns, ns)
+        return
+    area = _add_part(charge, READING, area, min(vain_ns, ns), ns)
+    area = _add_part(charge, in_vain(charge, chain, dispatcher), area, min(quiet_ns, ns), ns)
+    area = _add_part(charge, silent(charge, chain, dispatcher, pace), area, min(lost_ns(charge, dispatcher, pace), ns), ns)
+    _add_part(charge, lost(charge, chain, pace), area, ns, ns)
 
 
 @compiled_part
@@ -156,17 +128,6 @@ def _add_part(charge: Record, account: int, area: int, until_ns: int, end_ns: in
     share = multiply_divide(area, until_ns - charge.since_ns, end_ns - charge.since_ns)[0]
     _add(charge, account, share, until_ns)
     return area - share
-
-
-@compiled_part
-def _stalled(charge: Record, dispatcher: Record, pace: Record, whole_log: bool) -> int:
-    """Everything is there, and nothing moves: a bug of the broker, if the log has all that could explain it."""
-    if not whole_log:
-        return EVENTS_LOST
-    can_tell = (
-        pace.tells_deliveries == 1 and charge.permits_known == 1 and dispatcher.sub_type != KEY_SHARED and dispatcher.sub_type != NONE
-    )
-    return STUCK if can_tell and charge.is_out != OUT else NOT_IN_THIS_LOG
 
 
 @compiled_part

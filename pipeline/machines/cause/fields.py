@@ -8,4 +8,5 @@ from pipeline.machines.fields import columns
 CAP, CAP_ON = columns("consumer_blocked", "cap", "on")
 (DELAYED_ENTRIES,) = columns("delayed", "entries")
 (REDELIVERED_ENTRIES,) = columns("redeliver", "entries")
-(FAILED,) = columns("read_done", "failed")
+FAILED, DONE_ENTRIES, DONE_REPLAY = columns("read_done", "failed", "entries", "replay")
+(TRANSACTION_ACTION,) = columns("transaction", "transaction_action")

@@ -9,6 +9,7 @@ ACCOUNT_COUNT = len(ACCOUNTS)
 
 
 def _account(cause: str, reason: str | None = None) -> int:
+    """The first account of a cause."""
     return next(k for k, account in enumerate(ACCOUNTS) if account[0] == cause and account[3] == reason)
 
 
@@ -16,27 +17,50 @@ def _account(cause: str, reason: str | None = None) -> int:
     NO_CONSUMER,
     THROTTLED,  # the first of six: level · 2 + dimension
     CHANNEL,
-    UNACKED_LIMIT,
+    UNACKED_LIMIT,  # the first of three, by the cap: UNACKED_CAPS
     NO_PERMITS,
+    NO_FLOW,
+    KEYS_BLOCKED,
+    TRANSACTION,
+    REDELIVERY,
     IN_FLIGHT,
     DELAYED,
     READING,
     CATCHING_UP,
-    STUCK,
+    STUCK,  # the first of four: no cap is on, or one of UNACKED_CAPS is left on
 ) = (_account(cause) for cause in CAUSES if cause != "unknown")
 EVENTS_LOST, BEGINNING_NOT_SEEN, NOT_IN_THIS_LOG = (_account("unknown", reason) for reason in UNKNOWN_REASONS)
 CONSUMER_CAP, SUBSCRIPTION_CAP, BROKER_CAP = range(3)  # UNACKED_CAPS
 KEY_SHARED = 3  # SUB_TYPES
 OUT, PARKED = 1, 2
+#: Of a topic: no transaction was seen; some were, and no one is known to be open; one is open.
+NO_TRANSACTION, ENDED, OPEN = range(3)
+#: The latest read that came back: with new entries, with none, or with entries that had been read before.
+FRESH, EMPTY_READ, REPLAYED = range(3)
 #: In place of the next row of a chain: the row is not in the chain.
 APART = -2
 
 #: A dispatcher that a limiter blocked asks again after 1,000 ms (`MESSAGE_RATE_BACKOFF_MS`, §1.2 step 4). After this many of them without
 #: any sign of life it does not ask any more.
 STALL_NS = 5 * 1_000_000_000
+#: BookKeeper's client gives a read up after 30 s (`bookkeeperClientTimeoutInSeconds`), and asks another bookie. A read that neither came
+#: back nor failed in twice that time is no read of storage any more.
+LOST_READ_NS = 60 * 1_000_000_000
+#: For so long a read of this broker that was slow, or failed, is evidence that storage is slow.
+SLOW_EVIDENCE_NS = 60 * 1_000_000_000
+#: A Key_Shared dispatcher asks again after 10 ms at most while keys are blocked (`dispatcherRetryBackoffMaxTimeInMs`), with the permits
+#: that it had. Asking so often without a read shows that it does not read.
+ASKED_IN_VAIN = 3
+#: So many reads that come back without anything to deliver are no accident: a read that gets nothing once is usual with transactions.
+FRUITLESS = 2
+#: Redeliveries weigh down on a subscription for so long after the latest. Clients wait for a minute before they give back
+#: (`negativeAckRedeliveryDelay`).
+REPEATS_LAST_NS = 120 * 1_000_000_000
+#: Each entry that is with consumers, or was given back, was delivered again this often on average.
+REPEATS_OF_ENTRY = 2
 
 #: What is known of a subscription, and the accounts of its open window. Eight numbers are a line of the processor's cache. What is looked
-#: at together lies together: each of the first four groups below is such a line.
+#: at together lies together: each of the first five groups below is such a line.
 CHARGE_ROW = record(
     # 1. The stretch of time that is not charged yet, and the dispatcher: is anything due?
     "running",  # there is a backlog
@@ -74,7 +98,17 @@ CHARGE_ROW = record(
     "granted_known",
     "had_consumer",  # since its cursor was opened
     "backlog_since_ns",  # of the time in which there is a backlog, whatever the cause
-    # 5. The open window.
+    # 5. What was tried since something was delivered or acknowledged, and what was delivered before.
+    "progress_ns",  # the latest delivery, acknowledgement, or other end of a wait
+    "fruitless",  # reads that came back since, with nothing to deliver
+    "asked_again",  # reads asked for since the one that is out, with the same permits
+    "aside",  # entries that storage gave and nobody took
+    "done",  # the latest read that came back: FRESH, EMPTY_READ, REPLAYED
+    "again",  # entries that were given back and not delivered again
+    "repeats",  # entries delivered again, less two for each that was acknowledged
+    "repeats_seen",  # acknowledged entries, then
+    # 6. The open window.
+    "repeated_ns",  # the latest delivery of entries that had been delivered
     "backlog_ns",
     "backlog_end",  # entries, filled in when the window ends
     "waiting_end",
@@ -89,6 +123,8 @@ CHARGE_ROW = record(
     # What was charged in the open window, [account, TIME or AREA]: ns, and entries in the backlog × time in entry-µs.
     charged=(ACCOUNT_COUNT, 2),
     first_at=(ACCOUNT_COUNT,),
+    # The next row begins at a line, too.
+    padding=(4,),
 )
 TIME, AREA = range(2)
 NO_CHARGE = blank(CHARGE_ROW, account=NONE, charged_to=NONE, blocked=NONE, next_in_chain=APART, next_in_window=APART, main=NONE)
@@ -100,6 +136,7 @@ CHAIN_ROW = record(
     "area_us",  # up to when, on the monotonic clock
     "base_entries",  # at the border
     "has_grown",  # its scale may have changed since the border
+    "transaction",  # NO_TRANSACTION, ENDED, OPEN
 )
 NO_CHAIN = blank(CHAIN_ROW, first_in_chain=NONE)
 
@@ -115,6 +152,8 @@ PACE_ROW = record(
     "normal_ns",  # 0: not known yet
     "due_ns",  # this, or STALL_NS: sooner after the latest sign of life nothing is due
     "first_in_window",  # of the chain of subscriptions with a backlog in the open window, or a main cause
+    "slow_ns",  # when a read last came back late, or failed; NONE: never
+    "good_ns",  # when one last came back in time; NONE: never
     turnarounds=(BUCKET_COUNT,),
 )
 
@@ -136,6 +175,6 @@ LIMITER_COUNT = LEVEL_COUNT * DIMENSION_COUNT
 STORES: tuple[Store, ...] = (
     Beside("charges", "charge", CHARGE_ROW, of="subscriptions"),
     Beside("chains", "chain", CHAIN_ROW, of="topics"),
-    Single("pace", PACE_ROW, first=(("first_in_window", NONE),)),
+    Single("pace", PACE_ROW, first=(("first_in_window", NONE), ("slow_ns", NONE), ("good_ns", NONE))),
     Family("margins", "margin", MARGIN_ROW),
 )

@@ -5,9 +5,26 @@ from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.charging import is_whole
-from pipeline.machines.cause.layout import DELAYED, IN_FLIGHT, OUT, PARKED, THROTTLED
+from pipeline.machines.cause.layout import (
+    ASKED_IN_VAIN,
+    CATCHING_UP,
+    DELAYED,
+    EMPTY_READ,
+    FRESH,
+    IN_FLIGHT,
+    KEY_SHARED,
+    OUT,
+    PARKED,
+    REDELIVERY,
+    REPLAYED,
+    THROTTLED,
+)
 from pipeline.machines.cause.margins import answers_that_count, blocking_limiter
+from pipeline.machines.cause.pace import measure
+from pipeline.machines.cause.repeats import note_delivered
+from pipeline.machines.cause.stalls import note_if_late, note_progress
 from pipeline.machines.compiled import compiled_part
+from pipeline.machines.integers import add
 from pipeline.machines.records import Record
 
 
@@ -25,20 +42,78 @@ def note_alive(charge: Record, cursor: Record, reading: Record, settings: Record
 def note_read(charge: Record, throttling: Record, working: Record, event: Array) -> None:
     """A limiter blocked the read, or it is out. One that is out already goes on."""
     ns = event[fields.NS]
+    is_same = charge.permits_known == 1 and charge.permits == event[own.READ_PERMITS]
     charge.permits_known = 1 if fields.has(event, own.READ_PERMITS) else 0
     charge.permits = event[own.READ_PERMITS]
     if throttling.blocked_level != NONE:
         answers = working.answers[answers_that_count(working)]
         charge.blocked = THROTTLED + blocking_limiter(answers, throttling.blocked_level)
-        charge.is_out, charge.moved_ns = 0, ns
+        charge.is_out, charge.asked_again, charge.moved_ns = 0, 0, ns
         return
-    charge.blocked = NONE
+    if charge.blocked != NONE:
+        charge.blocked = NONE
+        note_progress(charge, ns)
     if charge.is_out == 0:
-        charge.is_out, charge.moved_ns = OUT, ns
+        charge.is_out, charge.asked_again, charge.moved_ns = OUT, 0, ns
+    elif is_same:
+        charge.asked_again += 1
+
+
+@compiled_part
+def note_asked_in_vain(charge: Record, dispatcher: Record, ns: int) -> None:
+    """A Key_Shared dispatcher asks again and again, though no consumer granted more: it is alive, and it does not read."""
+    if charge.asked_again >= ASKED_IN_VAIN and dispatcher.sub_type == KEY_SHARED:
+        charge.moved_ns = ns
 
 
 @compiled_part
 def note_whether_parked(charge: Record) -> None:
     """Where nothing waits the cursor keeps the read until entries come (`asyncReadEntriesOrWait` of ManagedCursorImpl)."""
     if charge.is_out != 0:
-        charge.is_out = PARKED if charge.running == 0 or charge.account in (IN_FLIGHT, DELAYED) else OUT
+        nothing_waits = charge.account in (IN_FLIGHT, DELAYED) or (
+            charge.account == REDELIVERY and charge.backlog_seen - charge.delivered <= charge.delayed
+        )
+        charge.is_out = PARKED if charge.running == 0 or nothing_waits else OUT
+
+
+@compiled_part
+def note_came_back(charge: Record, pace: Record, ns: int) -> None:
+    """The read that is out is about to come back. To be called before what lasted until now is charged."""
+    if charge.is_out != 0 and charge.running == 1 and charge.account == CATCHING_UP:
+        note_if_late(charge, pace, ns)
+
+
+@compiled_part
+def measure_turnaround(charge: Record, pace: Record, ns: int) -> None:
+    """The read that was out has come back, and what lasted until now is charged."""
+    if charge.is_out != 0 and charge.running == 1 and charge.account == CATCHING_UP and ns > charge.moved_ns:
+        if pace.normal_ns > 0 and ns - charge.moved_ns <= pace.normal_ns:
+            pace.good_ns = max(pace.good_ns, ns)
+        measure(pace, ns - charge.moved_ns)
+
+
+@compiled_part
+def note_done(charge: Record, entries: int, is_replay: int, ns: int) -> None:
+    """A read came back: until something of it is delivered it lies aside, and is no progress."""
+    charge.is_out, charge.asked_again, charge.moved_ns = 0, 0, ns
+    charge.fruitless += 1
+    if entries == 0:
+        charge.done = EMPTY_READ
+    elif is_replay == 1:
+        charge.done = REPLAYED
+    else:
+        charge.done = FRESH
+        charge.aside = add(charge.aside, entries)
+
+
+@compiled_part
+def note_taken(charge: Record, cursor: Record, entries: int, ns: int) -> None:
+    """Consumers took entries. Where all of them had been delivered before this is no progress."""
+    repeated = note_delivered(charge, cursor, entries, ns)
+    of_aside = entries if charge.done == FRESH else entries - repeated
+    charge.is_out, charge.asked_again, charge.moved_ns = 0, 0, ns
+    charge.aside = max(0, charge.aside - of_aside)
+    if charge.done == EMPTY_READ:
+        charge.done = FRESH
+    if repeated < entries:
+        note_progress(charge, ns)

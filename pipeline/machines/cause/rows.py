@@ -7,12 +7,12 @@ from pipeline.machines.broker.layout import DIMENSION_COUNT
 from pipeline.machines.cause.layout import AREA, LIMITER_COUNT, TIME
 from pipeline.machines.outcome import Rows, Window, window_columns
 from pipeline.machines.records import Records
-from schemas.events import LIMITER_LEVELS
+from schemas.events import LIMITER_LEVELS, UNACKED_CAPS
 from schemas.outcomes import NULL
 from schemas.packages.cause.causes import ACCOUNTS, CAUSES, DIMENSIONS, UNKNOWN_REASONS
 
-_TEXTS = (CAUSES, LIMITER_LEVELS, DIMENSIONS, UNKNOWN_REASONS)
-#: Per account: positions of cause, level, dimension and reason in their vocabularies, [account, 4].
+_TEXTS = (CAUSES, LIMITER_LEVELS, DIMENSIONS, UNKNOWN_REASONS, UNACKED_CAPS)
+#: Per account: positions of cause, level, dimension, reason and cap in their vocabularies, [account, 5].
 _POSITIONS = np.array(
     [[NULL if text is None else texts.index(text) for text, texts in zip(account, _TEXTS, strict=True)] for account in ACCOUNTS],
     dtype=np.int64,
@@ -24,7 +24,7 @@ MARGIN_SUMS = ("wanted_entries", "wanted_bytes", "granted_entries", "granted_byt
 
 
 def _cause_columns(accounts: Array) -> dict[str, Array | int]:
-    return {name: _POSITIONS[accounts, k] for k, name in enumerate(("cause", "level", "dimension", "unknown_reason"))}
+    return {name: _POSITIONS[accounts, k] for k, name in enumerate(("cause", "level", "dimension", "unknown_reason", "cap"))}
 
 
 def cause_rows(subscriptions: Records, charges: Records, rows: Array, window: Window) -> Rows:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.machines import fields
 from pipeline.machines.array import Array
-from pipeline.machines.broker.cursors import backlog_entries
+from pipeline.machines.broker.cursors import backlog_entries, is_of_subscription
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.around import (
@@ -16,22 +16,38 @@ from pipeline.machines.cause.around import (
     forget_dispatcher,
     judge_consumers_of,
     judge_row,
+    note_moved,
     settle_row,
+    take_all_back,
     wake_row,
 )
 from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall, is_whole, settle, settle_if_due
-from pipeline.machines.cause.layout import CATCHING_UP, CONSUMER_CAP, NO_CHAIN, NO_CHARGE
+from pipeline.machines.cause.layout import CONSUMER_CAP, ENDED, NO_CHAIN, NO_CHARGE, OPEN
 from pipeline.machines.cause.margins import note_margin
-from pipeline.machines.cause.pace import measure
-from pipeline.machines.cause.reads import note_alive, note_read, note_whether_parked
+from pipeline.machines.cause.reads import (
+    measure_turnaround,
+    note_alive,
+    note_asked_in_vain,
+    note_came_back,
+    note_done,
+    note_read,
+    note_taken,
+    note_whether_parked,
+)
+from pipeline.machines.cause.repeats import forget_given_back
+from pipeline.machines.cause.stalls import is_fruitless, note_progress
 from pipeline.machines.cause.verdict import judge, look_at_channels, may_be_unwritable
 from pipeline.machines.cause.waiting import ask_again, forget_delivered, forget_removed, waiting_entries
 from pipeline.machines.cause.waking import Around, wake
-from pipeline.machines.cause.watching import is_elsewhere, may_be_over
+from pipeline.machines.cause.watching import is_elsewhere, may_be_over, watch
 from pipeline.machines.compiled import compiled_part, inlined_part
 from pipeline.machines.integers import add
 from pipeline.machines.records import Record, Records
 from pipeline.machines.throttle.reads import Three, Waiting
+from schemas.events import TRANSACTION_ACTIONS
+
+PUBLISHED_IN_TRANSACTION = TRANSACTION_ACTIONS.index("publish")
+ENDS_OF_TRANSACTIONS = (TRANSACTION_ACTIONS.index("commit"), TRANSACTION_ACTIONS.index("abort"))
 
 
 @compiled_part
@@ -75,7 +91,7 @@ def before_cursor_open(broker: Any, cause: Any, t: int, s: int, event: Array) ->
 def on_cursor_open(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     """A cursor of a subscription; Pulsar's own have no consumers that could be late."""
     charge, cursor = cause.charges[s], broker.cursors[s]
-    charge.placed = 1 if cursor.cursor_owner == 0 else 0
+    charge.placed = 1 if is_of_subscription(cursor) else 0
     charge.losses, charge.certain_lost = broker.settings[0].losses, broker.settings[0].events_lost
     forget_delivered(charge, cursor)
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
@@ -111,7 +127,8 @@ def on_consumer_open(broker: Any, cause: Any, t: int, s: int, event: Array) -> N
     elif broker.readings[s].consumers == 1:
         forget_dispatcher(charge, event[fields.NS])
         charge.granted_known, charge.granted = 1, 0
-    charge.had_consumer, charge.is_attached, charge.moved_ns = 1, 0, event[fields.NS]
+    charge.had_consumer, charge.is_attached = 1, 0
+    note_progress(charge, event[fields.NS])
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
 
 
@@ -120,10 +137,11 @@ def on_consumer_close(broker: Any, cause: Any, t: int, s: int, event: Array) -> 
     """A consumer is gone; with the last one what was in flight goes back. Which permits the others have is known at the next read."""
     settle_row(broker, cause, t, s, event[fields.NS])
     charge = cause.charges[s]
-    charge.granted_known, charge.is_attached, charge.moved_ns = 0, 0, event[fields.NS]
+    charge.granted_known, charge.is_attached = 0, 0
+    note_progress(charge, event[fields.NS])
     if broker.readings[s].consumers == 0:
         forget_dispatcher(charge, event[fields.NS])
-        forget_delivered(charge, broker.cursors[s])
+        take_all_back(broker, cause, t, s)
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
 
 
@@ -221,8 +239,9 @@ def on_read(
     settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     note_alive(charge, cursor, reading, settings)
     note_read(charge, throttling, working, event)
+    note_asked_in_vain(charge, dispatcher, ns)
     if charge.running == 1:
-        judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, True, event[fields.TS], ns)
+        judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, pace, connectivity, True, event[fields.TS], ns)
     if charge.running == 1 and charge.blocked != NONE and charge.account == charge.blocked:
         waiting = Waiting(topic.end_entries - reading.entries, topic.end_bytes - reading.bytes)
         limiters, whole = Three(broker_limiter, topic_limiter, subscription_limiter), is_whole(cursor, settings)
@@ -251,18 +270,18 @@ def on_dispatch(
 ) -> None:
     """Entries went to consumers: the read that was out came back, permits are used up."""
     ns = event[fields.NS]
+    note_came_back(charge, pace, ns)
     settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     if charge.losses != settings.losses:
         charge.permits_known = 0
     note_alive(charge, cursor, reading, settings)
-    if charge.is_out != 0 and charge.running == 1 and charge.account == CATCHING_UP and ns > charge.moved_ns:
-        measure(pace, ns - charge.moved_ns)
-    charge.is_out, charge.moved_ns = 0, ns
+    measure_turnaround(charge, pace, ns)
+    note_taken(charge, cursor, event[fields.ENTRIES], ns)
     charge.permits -= event[fields.MSGS]
     charge.granted -= event[fields.MSGS]
     charge.delivered = add(charge.delivered, event[fields.ENTRIES])
     if charge.running == 1:
-        judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, True, event[fields.TS], ns)
+        judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, pace, connectivity, True, event[fields.TS], ns)
 
 
 @compiled_part
@@ -288,11 +307,14 @@ def on_ack(
     connections: Records,
     event: Array,
 ) -> None:
-    """The backlog may be over."""
+    """The backlog may be over, or its time may go elsewhere."""
     ts, ns = event[fields.TS], event[fields.NS]
     settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+    if is_fruitless(charge):
+        charge.progress_ns, charge.fruitless = ns, 0
     look_at_channels(subscription, connectivity, attachments, connections)
-    judge(charge, chain, s, topic, subscription, cursor, reading, settings, pace, connectivity, is_elsewhere(charge), ts, ns)
+    weighs = is_elsewhere(charge)
+    judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, pace, connectivity, weighs, ts, ns)
 
 
 @compiled_part
@@ -323,7 +345,7 @@ def needs_on_mark_delete(charge: Record, cursor: Record, settings: Record, event
 def on_mark_delete(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     """The cursor was moved: by a seek, an eviction, TTL, or acknowledgements of all that it had."""
     charge, topic, cursor, reading = cause.charges[s], broker.topics[t], broker.cursors[s], broker.readings[s]
-    if charge.placed == 0 and cursor.cursor_owner != 0:
+    if charge.placed == 0 and not is_of_subscription(cursor):
         return
     charge.placed = 1
     if is_whole(cursor, broker.settings[0]) == 0:
@@ -332,7 +354,8 @@ def on_mark_delete(broker: Any, cause: Any, t: int, s: int, event: Array) -> Non
         charge.certain_lost = broker.settings[0].events_lost
     if event[fields.MARK_RESET] == 1:
         forget_delivered(charge, cursor)
-        charge.moved_ns = max(charge.moved_ns, event[fields.NS])
+        forget_given_back(charge)
+        note_progress(charge, max(charge.moved_ns, event[fields.NS]))
     elif cursor.evicted + cursor.expired != charge.removed_seen:
         forget_removed(charge, topic, cursor, reading, backlog_of(topic, cursor, charge))
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
@@ -346,7 +369,7 @@ def on_flow(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     before = charge.granted
     charge.granted = add(charge.granted, event[own.GRANTED_PERMITS])
     if before <= 0 < charge.granted and charge.is_out == 0 and charge.permits <= 0:
-        charge.moved_ns = event[fields.NS]
+        note_progress(charge, event[fields.NS])
 
 
 @compiled_part
@@ -358,7 +381,7 @@ def on_consumer_blocked(broker: Any, cause: Any, t: int, s: int, event: Array) -
         charge.consumers_capped = max(0, charge.consumers_capped + (1 if is_on == 1 else -1))
     else:
         charge.is_capped = charge.is_capped | (1 << cap) if is_on == 1 else charge.is_capped & ~(1 << cap)
-    charge.moved_ns = event[fields.NS]
+    note_progress(charge, event[fields.NS])
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
 
 
@@ -367,7 +390,8 @@ def on_delayed(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     """So many entries are held for later delivery."""
     charge = cause.charges[s]
     settle_row(broker, cause, t, s, event[fields.NS])
-    charge.delayed, charge.moved_ns = event[own.DELAYED_ENTRIES], event[fields.NS]
+    note_moved(broker, cause, t, s, event[fields.NS])
+    charge.delayed = event[own.DELAYED_ENTRIES]
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
 
 
@@ -376,22 +400,34 @@ def on_redeliver(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     """Entries that were delivered wait again: so many, or all of them."""
     charge, topic, cursor = cause.charges[s], broker.topics[t], broker.cursors[s]
     settle_row(broker, cause, t, s, event[fields.NS])
+    note_moved(broker, cause, t, s, event[fields.NS])
     waiting_entries(charge, topic, cursor, broker.readings[s], backlog_of(topic, cursor, charge))
     ask_again(charge, event[own.REDELIVERED_ENTRIES] if fields.has(event, own.REDELIVERED_ENTRIES) else charge.delivered)
-    charge.moved_ns = event[fields.NS]
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
 
 
 @compiled_part
 def on_read_done(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     """Storage gave what was asked for. A read that failed is tried again: it stays out."""
-    charge, ns = cause.charges[s], event[fields.NS]
+    charge, pace, ns = cause.charges[s], cause.pace[0], event[fields.NS]
     if event[own.FAILED] == 1:
+        pace.slow_ns = max(pace.slow_ns, ns)
         return
+    note_came_back(charge, pace, ns)
     settle_row(broker, cause, t, s, ns)
-    if charge.is_out != 0 and charge.running == 1 and charge.account == CATCHING_UP and ns > charge.moved_ns:
-        measure(cause.pace[0], ns - charge.moved_ns)
-    charge.is_out, charge.moved_ns = 0, ns
+    measure_turnaround(charge, pace, ns)
+    note_done(charge, event[own.DONE_ENTRIES], event[own.DONE_REPLAY], ns)
+    watch(charge, broker.cursors[s])
+
+
+@compiled_part
+def on_transaction(chain: Record, event: Array) -> None:
+    """Something was published in a transaction: nothing behind it may be read until it ends. Which one ends no log of 1.1 has."""
+    action = event[own.TRANSACTION_ACTION]
+    if action == PUBLISHED_IN_TRANSACTION:
+        chain.transaction = OPEN
+    elif action in ENDS_OF_TRANSACTIONS:
+        chain.transaction = ENDED
 
 
 @compiled_part

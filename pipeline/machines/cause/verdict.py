@@ -2,18 +2,31 @@
 
 from pipeline.machines.broker.attachments import is_unwritable
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.cause.charging import backlog_of, begin_at, begin_backlog, begin_stretch, end_backlog, settle_plainly
+from pipeline.machines.cause.charging import backlog_of, begin_at, begin_backlog, begin_stretch, end_backlog, is_whole, settle_plainly
 from pipeline.machines.cause.layout import (
+    ASKED_IN_VAIN,
     BEGINNING_NOT_SEEN,
+    BROKER_CAP,
     CATCHING_UP,
     CHANNEL,
+    CONSUMER_CAP,
     DELAYED,
+    EMPTY_READ,
     EVENTS_LOST,
     IN_FLIGHT,
+    KEY_SHARED,
+    KEYS_BLOCKED,
     NO_CONSUMER,
+    NO_FLOW,
     NO_PERMITS,
+    OPEN,
+    REDELIVERY,
+    SUBSCRIPTION_CAP,
+    TRANSACTION,
     UNACKED_LIMIT,
 )
+from pipeline.machines.cause.repeats import forget_given_back, is_redelivering, limit_to
+from pipeline.machines.cause.stalls import is_capped
 from pipeline.machines.cause.waiting import chain, surely_waits, waiting_entries
 from pipeline.machines.cause.watching import watch
 from pipeline.machines.compiled import compiled_part
@@ -42,6 +55,7 @@ def judge(
     subscription: Record,
     cursor: Record,
     reading: Record,
+    dispatcher: Record,
     settings: Record,
     pace: Record,
     connectivity: Record,
@@ -54,15 +68,24 @@ def judge(
     `weighs`: also at where most of the backlog is, while reads and deliveries follow each other.
     """
     backlog = backlog_of(topic, cursor, charge)
+    had_delivered = charge.delivered
     waiting = waiting_entries(charge, topic, cursor, reading, backlog)
+    limit_to(charge, waiting)
     if cursor.open == 1 and waiting <= charge.delayed:
         chain(charge, chain_of_topic, s)
     if backlog == 0:
         settle_plainly(charge, chain_of_topic, topic, backlog, ns)
         end_backlog(charge, ns)
+        forget_given_back(charge)
         watch(charge, cursor)
         return
     account = _account(charge, waiting, cursor, reading, settings, pace, subscription, connectivity)
+    if account == CATCHING_UP:
+        account = _why_fruitless(charge, chain_of_topic, waiting, cursor, dispatcher, settings, pace)
+    if account == CATCHING_UP and charge.account == TRANSACTION:
+        charge.progress_ns, charge.fruitless = ns, 0  # it has ended
+    if had_delivered > 0 and charge.delivered == 0 and is_capped(charge.account):
+        charge.moved_ns = max(charge.moved_ns, ns)  # the cap has nothing to be about any more
     charged_to = _largest_part(charge, backlog) if account == CATCHING_UP else account
     if charge.running == 1 and account == charge.account and (charged_to == charge.charged_to or not weighs):
         charge.backlog_seen = backlog
@@ -103,14 +126,40 @@ def _account(
         return NO_CONSUMER if cursor.began_complete == 1 else BEGINNING_NOT_SEEN
     if may_be_unwritable(subscription, connectivity) and subscription.unwritable_at == connectivity.changes:
         return CHANNEL
+    if is_redelivering(charge, cursor):
+        return REDELIVERY
     if waiting == 0:
         return IN_FLIGHT
     if waiting <= charge.delayed:
         return DELAYED
-    if charge.is_capped != 0 or (charge.consumers_capped > 0 and charge.consumers_capped >= reading.consumers):
-        return UNACKED_LIMIT
+    cap = _cap_that_is_on(charge, reading)
+    if cap != NONE:
+        return UNACKED_LIMIT + cap
     if charge.blocked != NONE:
         return charge.blocked
     if charge.permits_known == 1 and charge.permits <= 0:
-        return NO_PERMITS
+        return NO_FLOW if charge.delivered == 0 and charge.certain_lost == settings.events_lost else NO_PERMITS
     return CATCHING_UP if surely_waits(charge, settings, pace, waiting) else EVENTS_LOST
+
+
+@compiled_part
+def _cap_that_is_on(charge: Record, reading: Record) -> int:
+    """The cap of unacknowledged messages that stops deliveries, or NONE: the nearest to the consumers, if there are several."""
+    if charge.consumers_capped > 0 and charge.consumers_capped >= reading.consumers:
+        return CONSUMER_CAP
+    if charge.is_capped & (1 << SUBSCRIPTION_CAP):
+        return SUBSCRIPTION_CAP
+    return BROKER_CAP if charge.is_capped != 0 else NONE
+
+
+@compiled_part
+def _why_fruitless(
+    charge: Record, chain_of_topic: Record, waiting: int, cursor: Record, dispatcher: Record, settings: Record, pace: Record
+) -> int:
+    """Permits, tokens and waiting entries are there: what keeps them from being delivered all the same, or CATCHING_UP."""
+    if charge.done == EMPTY_READ and chain_of_topic.transaction == OPEN and is_whole(cursor, settings) == 1:
+        return TRANSACTION
+    if dispatcher.sub_type != KEY_SHARED or pace.tells_deliveries == 0 or charge.aside <= charge.delayed:
+        return CATCHING_UP
+    has_no_more = charge.aside >= waiting or charge.asked_again >= ASKED_IN_VAIN
+    return KEYS_BLOCKED if has_no_more and is_whole(cursor, settings) == 1 else CATCHING_UP

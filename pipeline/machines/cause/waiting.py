@@ -5,6 +5,7 @@ Law: a publish looks only at subscriptions of its topic for which nothing waited
 
 from pipeline.machines.cause.layout import APART
 from pipeline.machines.compiled import compiled_part
+from pipeline.machines.integers import add
 from pipeline.machines.records import Record
 
 
@@ -37,8 +38,8 @@ def _forget_acknowledged(charge: Record, cursor: Record) -> None:
 
 @compiled_part
 def forget_delivered(charge: Record, cursor: Record) -> None:
-    """Nothing is with a consumer any more."""
-    charge.delivered, charge.is_redelivered = 0, 0
+    """Nothing is with a consumer any more, nor lies aside: the next read begins behind what is acknowledged."""
+    charge.delivered, charge.is_redelivered, charge.aside = 0, 0, 0
     charge.acknowledged_seen, charge.removed_seen = cursor.acknowledged, cursor.evicted + cursor.expired
 
 
@@ -56,6 +57,7 @@ def forget_removed(charge: Record, topic: Record, cursor: Record, reading: Recor
 @compiled_part
 def ask_again(charge: Record, entries: int) -> None:
     """So many delivered entries wait again."""
+    charge.again = add(charge.again, min(entries, charge.delivered))
     charge.delivered, charge.is_redelivered = max(0, charge.delivered - entries), 1
 
 

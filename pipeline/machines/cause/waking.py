@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.charging import settle_if_due
-from pipeline.machines.cause.layout import APART, DELAYED, IN_FLIGHT
+from pipeline.machines.cause.layout import APART, DELAYED, IN_FLIGHT, REDELIVERY
+from pipeline.machines.cause.stalls import note_progress
 from pipeline.machines.cause.verdict import judge, look_at_channels, may_be_unwritable
 from pipeline.machines.compiled import inlined_part
 from pipeline.machines.records import Record, Records
@@ -42,10 +43,11 @@ def wake(charges: Records, chain: Record, around: Around, ts_us: int, ns: int) -
             settle_if_due(charge, chain, topic, cursor, around.dispatchers[s], settings, around.pace, ns)
             if charge.running == 0 and ns > charge.moved_ns + LATE_NS:
                 charge.delivered = 0
-            if charge.running == 0 or charge.account in (IN_FLIGHT, DELAYED):
-                charge.moved_ns = max(charge.moved_ns, ns)
+            if charge.running == 0 or charge.account in (IN_FLIGHT, DELAYED, REDELIVERY):
+                note_progress(charge, max(charge.moved_ns, ns))
             subscription, reading = around.subscriptions[s], around.readings[s]
             if may_be_unwritable(subscription, connectivity):
                 look_at_channels(subscription, connectivity, around.attachments, around.connections)
-            judge(charge, chain, s, topic, subscription, cursor, reading, settings, around.pace, connectivity, False, ts_us, ns)
+            dispatcher = around.dispatchers[s]
+            judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, around.pace, connectivity, False, ts_us, ns)
         s = following

@@ -4,6 +4,8 @@ Law: a cursor's `look_at` is never more than it has acknowledged while its backl
 begins, and whenever a subscription was judged.
 """
 
+from pipeline.machines.cause.layout import NO_PERMITS, REDELIVERY
+from pipeline.machines.cause.stalls import is_capped, is_fruitless
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.integers import INT64_MAX, add
 from pipeline.machines.records import Record
@@ -16,9 +18,23 @@ def is_elsewhere(charge: Record) -> bool:
 
 
 @compiled_part
+def _is_about_each(charge: Record) -> bool:
+    """Whether each acknowledgement may change where time goes."""
+    return is_elsewhere(charge) or charge.account == REDELIVERY or is_fruitless(charge)
+
+
+@compiled_part
+def _entries_to_go(charge: Record) -> int:
+    """After so many acknowledgements the backlog may be over; or consumers hold nothing, where that is what counts."""
+    if is_capped(charge.account) or charge.account == NO_PERMITS:
+        return int(min(charge.backlog_seen, max(charge.delivered, 1)))
+    return int(charge.backlog_seen)
+
+
+@compiled_part
 def may_be_over(charge: Record, cursor: Record) -> bool:
-    """Whether the backlog may be over: as many entries were acknowledged as it had; or most of it may be elsewhere now."""
-    return charge.running == 1 and (is_elsewhere(charge) or cursor.acknowledged - charge.acknowledged_seen >= charge.backlog_seen)
+    """Whether the backlog may be over: as many entries were acknowledged as it had; or time may go elsewhere now."""
+    return charge.running == 1 and (_is_about_each(charge) or cursor.acknowledged - charge.acknowledged_seen >= _entries_to_go(charge))
 
 
 @compiled_part
@@ -27,4 +43,4 @@ def watch(charge: Record, cursor: Record) -> None:
     if charge.running == 0:
         cursor.look_at = INT64_MAX
     else:
-        cursor.look_at = 0 if is_elsewhere(charge) else add(charge.acknowledged_seen, charge.backlog_seen)
+        cursor.look_at = 0 if _is_about_each(charge) else add(charge.acknowledged_seen, _entries_to_go(charge))

@@ -4,9 +4,9 @@ from typing import Any
 
 from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.cause.around import settle_row, topic_of
+from pipeline.machines.cause.around import judge_row, settle_row, topic_of
 from pipeline.machines.cause.charging import backlog_of, begin_stretch, border_of, is_whole
-from pipeline.machines.cause.layout import APART
+from pipeline.machines.cause.layout import APART, REPEATS_LAST_NS
 from pipeline.machines.cause.waiting import waiting_entries
 from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.records import Record, Records
@@ -56,6 +56,9 @@ def _split(broker: Any, cause: Any, s: int, is_calm: bool, border_us: int, borde
     """A backlog lasts beyond the border: what it was until there belongs to the window."""
     charge, cursor, settings, t = cause.charges[s], broker.cursors[s], broker.settings[0], topic_of(broker, s)
     settle_row(broker, cause, t, s, border_of(charge, border_us, border_ns))
+    if charge.repeats > 0 and charge.since_ns - charge.repeated_ns > REPEATS_LAST_NS:
+        charge.repeats = 0
+        judge_row(broker, cause, t, s, charge.since_ts, charge.since_ns)
     charge.since_ts = max(border_us, charge.since_ts)
     charge.backlog_ns += charge.since_ns - charge.backlog_since_ns
     charge.backlog_since_ns = charge.since_ns

@@ -1,6 +1,6 @@
 """Backlog and its quotas (PIP-323): how far behind everything is, what checks decide, whom evictions hit."""
 
-from schemas.events import QUOTA_POLICIES
+from schemas.events import CURSOR_KINDS, QUOTA_POLICIES
 from schemas.packages.backlog.at_checks import CHECK_SOURCES, DECISIONS, SUBSCRIPTION_BACKLOG, TOPIC_BACKLOG
 from schemas.packages.backlog.quotas import ACTIONS, DISAGREEMENTS, QUOTA_CHECKS, QUOTA_EVICTION_MOVES, QUOTA_EVICTIONS, QUOTA_TYPE_LABELS
 from schemas.packages.declaration import Declaration
@@ -22,6 +22,7 @@ PACKAGE = Declaration(
     enumerations={
         "check_source": CHECK_SOURCES,
         "decision": DECISIONS,
+        "cursor_kind": CURSOR_KINDS,
         "quota_type": QUOTA_TYPE_LABELS,
         "broker_quota_type": QUOTA_TYPE_LABELS,
         "action": ACTIONS,

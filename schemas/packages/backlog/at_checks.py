@@ -1,7 +1,7 @@
 """How far behind every topic and subscription was, at every quota check."""
 
 from schemas.completeness import completeness_of_life
-from schemas.events import QUOTA_POLICIES
+from schemas.events import CURSOR_KINDS, QUOTA_POLICIES
 from schemas.field import Field, Table
 
 #: What a check decided: which quota is exceeded, size before time. `unknown`: the log lacks what the rule needs.
@@ -80,6 +80,8 @@ SUBSCRIPTION_BACKLOG = Table(
         counted("check_number", "as in topic_backlog", ""),
         Field("opened_at", "timestamp", "when this cursor was opened on this load of the topic: counters begin there"),
         Field("durable", "boolean", "durable cursor; a reader's is not"),
+        Field("cursor_kind", "string", f"whose cursor it is: {', '.join(CURSOR_KINDS)}; null: its opening was not seen", nullable=True,
+              added=True),
         Field("msg_backlog", "long", "entries not acknowledged", "entries", check="msg_backlog >= 0", pulsar="msgBacklog"),
         counted("backlog_messages", "messages in them; null where an entry of them was not seen published", "messages", nullable=True),
         Field("backlog_size", "long", "the broker's estimate from this cursor's own mark-delete position", "bytes", check="backlog_size >= 0",

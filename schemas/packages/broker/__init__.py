@@ -1,13 +1,14 @@
 """What a broker is made of: it has no tables of its own, all packages read its state."""
 
+from schemas.events import CURSOR_KINDS
 from schemas.events.points import BITS_OF_POINTS
 from schemas.packages.declaration import Declaration
 
 #: `version_number` of Pulsar a.b.c is a · 10^6 + b · 10^3 + c.
 VERSION_BASE = 1000
-#: Whose cursor it is: a subscription's, or one of Pulsar's own by the beginning of its name.
-CURSOR_OWNERS = ("subscription", "deduplication", "replicator")
-SYSTEM_CURSORS = {"pulsar.dedup": 1, "pulsar.repl": 2}
+#: Whose cursor it is where the log does not say so (version 1.0): one of Pulsar's own by its name, or by the beginning of its name.
+KINDS_BY_NAME = {"pulsar.dedup": "deduplication", "__compaction": "compaction"}
+KINDS_BY_PREFIX = {"pulsar.repl": "replicator"}
 _SETTINGS = {
     "dispatchThrottlingOnBatchMessageEnabled": "flag",
     "preciseTimeBasedBacklogQuotaCheck": "flag",
@@ -21,6 +22,15 @@ def _version_number() -> str:
         f"cast(try_cast(try_element_at(split(regexp_extract(version, '^[0-9.]+', 0), '[.]'), {k}) AS int) AS bigint)" for k in (1, 2, 3)
     )
     return " + ".join(f"coalesce({part}, 0L) * {VERSION_BASE ** (2 - k)}L" for k, part in enumerate(parts))
+
+
+def _cursor_kind() -> str:
+    """SQL: the position in CURSOR_KINDS of the event's kind; else by the cursor's name; else a cursor that is not durable is a reader's."""
+    told = " ".join(f"WHEN '{kind}' THEN {n}L" for n, kind in enumerate(CURSOR_KINDS))
+    named = [(f"sub = '{name}'", kind) for name, kind in KINDS_BY_NAME.items()]
+    named += [(f"startswith(sub, '{prefix}')", kind) for prefix, kind in KINDS_BY_PREFIX.items()]
+    by_name = " ".join(f"WHEN {condition} THEN {CURSOR_KINDS.index(kind)}L" for condition, kind in (*named, ("NOT durable", "reader")))
+    return f"CASE cursor_kind {told} ELSE CASE {by_name} ELSE {CURSOR_KINDS.index('subscription')}L END END"
 
 
 def _missing_events() -> str:
@@ -39,7 +49,7 @@ PACKAGE = Declaration(
         "ledger_open": ("ledger", "snapshot"),
         "ledger_close": ("ledger", "entries", "bytes", "close_ts", "snapshot"),
         "ledger_trim": ("ledger",),
-        "cursor_open": ("ledger", "entry", "entries", "durable", "snapshot", "cursor_owner"),
+        "cursor_open": ("ledger", "entry", "entries", "durable", "snapshot", "cursor_kind_number"),
         "dispatcher_open": ("sub_type",),
         "publish": ("ledger", "entry", "msgs", "bytes", "publish_ts"),
         "dispatch": ("entries", "msgs", "bytes"),
@@ -58,9 +68,7 @@ PACKAGE = Declaration(
     computed={
         "version_number": _version_number(),
         "missing_events": _missing_events(),  # bits of the event types that lack something (schemas/events/points.py)
-        "cursor_owner": "CASE "
-        + " ".join(f"WHEN startswith(sub, '{name}') THEN {n}L" for name, n in SYSTEM_CURSORS.items())
-        + " ELSE 0L END",
+        "cursor_kind_number": _cursor_kind(),
     },
     settings=_SETTINGS,
     views=("topics", "brokers"),

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemas.events import CURSOR_KINDS
 from schemas.events.points import BITS_OF_POINTS
-from schemas.packages.broker import SYSTEM_CURSORS, VERSION_BASE
+from schemas.packages.broker import KINDS_BY_NAME, KINDS_BY_PREFIX, VERSION_BASE
 from schemas.packages.computed import ByColumns
 from schemas.spark_numbers import integer
 
@@ -24,11 +25,15 @@ def _versions_of(versions: pa.Array) -> pa.Array:
     return pa.array(numbers, pa.int64())
 
 
-def _owners_of(subscriptions: pa.Array) -> pa.Array:
-    owners = np.zeros(len(subscriptions), dtype=np.int64)
-    for name, owner in SYSTEM_CURSORS.items():
-        owners[pc.fill_null(pc.starts_with(subscriptions, name), False).to_numpy(zero_copy_only=False)] = owner
-    return pa.array(owners)
+def _cursor_kinds_of(told: pa.Array, subscriptions: pa.Array, durable: pa.Array) -> pa.Array:
+    named = [(pc.equal(subscriptions, name), kind) for name, kind in KINDS_BY_NAME.items()]
+    named += [(pc.starts_with(subscriptions, prefix), kind) for prefix, kind in KINDS_BY_PREFIX.items()]
+    kinds = np.full(len(subscriptions), CURSOR_KINDS.index("subscription"), dtype=np.int64)
+    # What is put later counts: the event's own kind before the name, the name before the cursor's durability.
+    ascending = [(pc.invert(durable), "reader"), *reversed(named), *((pc.equal(told, kind), kind) for kind in CURSOR_KINDS)]
+    for is_so, kind in ascending:
+        kinds[pc.fill_null(is_so, False).to_numpy(zero_copy_only=False)] = CURSOR_KINDS.index(kind)
+    return pa.array(kinds)
 
 
 def _missing_events(points_of_events: pa.Array) -> pa.Array:
@@ -41,7 +46,7 @@ def _bits(points: list[str | None]) -> int:
 
 VALUES = {
     "version_number": ByColumns(("version",), _versions_of),
-    "cursor_owner": ByColumns(("sub",), _owners_of),
+    "cursor_kind_number": ByColumns(("cursor_kind", "sub", "durable"), _cursor_kinds_of),
     "missing_events": ByColumns(("missing_points",), _missing_events),
 }
 ANSWERS: dict[str, ByColumns] = {}

@@ -1,6 +1,6 @@
 """Why every subscription is behind: each nanosecond in which it has a backlog, charged to exactly one cause."""
 
-from schemas.events import LIMITER_LEVELS
+from schemas.events import LIMITER_LEVELS, UNACKED_CAPS
 from schemas.packages.cause.causes import CAUSES, DIMENSIONS, UNKNOWN_REASONS
 from schemas.packages.cause.tables import LIMITER_MARGINS, SUBSCRIPTION_CAUSES, SUBSCRIPTION_STATUS
 from schemas.packages.declaration import Declaration
@@ -15,18 +15,21 @@ PACKAGE = Declaration(
         "consumer_blocked": ("cap", "on"),
         "delayed": ("entries",),
         "redeliver": ("entries",),
-        "read_done": ("failed",),
+        "read_done": ("failed", "entries", "replay"),
+        "transaction": ("transaction_action",),
     },
     # Logs from version 1.1 on have what happens to deliveries.
     computed={"tells_deliveries": "if(log_version IS NULL, 0L, 1L)", "failed": "if(error IS NULL, 0L, 1L)"},
     enumerations={
         **dict.fromkeys(("subscription_causes.cause", "subscription_status.cause"), CAUSES),
         "unknown_reason": UNKNOWN_REASONS,
+        "cap": UNACKED_CAPS,
         "next_level": LIMITER_LEVELS,
         "next_dimension": DIMENSIONS,
     },
     laws=("backlog_time_has_its_causes", "margins_are_of_blocked_reads"),
     views=(
+        "limiter_units",
         "catch_up_forecasts",
         "catch_up_scores",
         "why",

@@ -1,6 +1,6 @@
 """What every subscription's backlog is charged to, and the changes of its main cause."""
 
-from schemas.events import LIMITER_LEVELS
+from schemas.events import LIMITER_LEVELS, UNACKED_CAPS
 from schemas.field import Field, Table
 from schemas.packages.cause.causes import CAUSES, DIMENSIONS, UNKNOWN_REASONS
 from schemas.window_columns import COMPLETENESS, WINDOW
@@ -22,6 +22,7 @@ _CAUSE = (
     _one_of("level", LIMITER_LEVELS, "throttled: whose limiter; else null"),
     _one_of("dimension", DIMENSIONS, "throttled: what ran out; else null"),
     _one_of("unknown_reason", UNKNOWN_REASONS, "unknown: why; else null"),
+    _one_of("cap", UNACKED_CAPS, "unacked_limit: which cap is reached; stuck: which cap is on though nothing is unacknowledged; else null"),
 )
 
 
@@ -32,7 +33,7 @@ def _count(name: str, meaning: str, unit: str) -> Field:
 SUBSCRIPTION_CAUSES = Table(
     "subscription_causes",
     "One row per subscription, window and cause that held it back: all time in which it had a backlog, charged to exactly one cause.",
-    grain=("broker", "epoch", "topic", "subscription", "window_start", "clock_segment", "cause", "level", "dimension", "unknown_reason"),
+    grain=("broker", "epoch", "topic", "subscription", "window_start", "clock_segment", "cause", "level", "dimension", "unknown_reason", "cap"),
     age_by="window_start",
     fields=(
         *_SUBSCRIPTION,

@@ -59,15 +59,16 @@ public final class CollectorAgent {
             // First: making the recorder loads classes of the broker, which must be woven. No hook runs before main.
             weaver.install(instrumentation);
         }
-        Recorder recorder = new Recorder(queue, names, () -> missing, options.flowNs());
+        Recorder recorder = new Recorder(queue, names, () -> missing, options.flowNs(), options.stateNs());
         Collector.install(recorder);
         if (attached) {
             // Last: hooks run at once.
             weaver.install(instrumentation);
         }
-        LogWriter writer = new LogWriter(queue, options, recorder.brokerLife::brokerId, epoch);
+        LogWriter writer = new LogWriter(queue, options, recorder.brokerLife::brokerId, epoch, recorder.states::fileStarts);
         Thread writing = daemon("dispatch-collector-writer", writer);
         daemon("dispatch-collector-clock", new Clock(recorder));
+        daemon("dispatch-collector-state", recorder.states);
         Runtime.getRuntime().addShutdownHook(new Thread(new Ending(queue, recorder.brokerLife::isEnding, writer, writing), "dispatch-collector-ending"));
         Notices.print("collects with " + options + (missing.isEmpty() ? "" : "; this broker lacks the points " + missing));
     }

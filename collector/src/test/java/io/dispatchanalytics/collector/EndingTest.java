@@ -28,7 +28,7 @@ class EndingTest {
     void theProcessWaitsForTheBrokersLastEventAndItIsWritten() throws Exception {
         EventQueue queue = new EventQueue(10_000);
         queue.begin(Event.of(Event.type("broker_start")));
-        LogWriter writer = new LogWriter(queue, Options.parse("dir=" + folder), () -> "b:1", 1_795_261_607_050L);
+        LogWriter writer = new LogWriter(queue, Options.parse("dir=" + folder), () -> "b:1", 1_795_261_607_050L, () -> { });
         Thread writing = new Thread(writer);
         writing.start();
         Thread ending = new Thread(new Ending(queue, () -> true, writer, writing));
@@ -45,7 +45,7 @@ class EndingTest {
     @Test
     void aBrokerThatWasNeverMadeIsNotWaitedFor() throws Exception {
         EventQueue queue = new EventQueue(10_000);
-        LogWriter writer = new LogWriter(queue, Options.parse("dir=" + folder), () -> null, 1_795_261_607_050L);
+        LogWriter writer = new LogWriter(queue, Options.parse("dir=" + folder), () -> null, 1_795_261_607_050L, () -> { });
         Thread writing = new Thread(writer);
         writing.start();
         Thread ending = new Thread(new Ending(queue, () -> false, writer, writing));

@@ -16,26 +16,26 @@ import org.apache.pulsar.broker.service.persistent.PersistentTopic;
 /** Start and end of the epoch, and what is written once a second. */
 public final class BrokerLife {
     /** Of the log's contract (docs/event-log.md). */
-    private static final String LOG_VERSION = "1.1";
+    private static final String LOG_VERSION = "1.2";
 
     private final EventQueue queue;
     private final TopicLife topicLife;
     private final Policies policies;
     private final Connections connections;
-    private final Deliveries deliveries;
+    private final List<Runnable> everySecond;
     private final Supplier<List<String>> missingPoints;
     private volatile PulsarService pulsar;
     private volatile boolean ending;
     private volatile BrokerSettings settings;
     private Map<String, String> written;
 
-    BrokerLife(EventQueue queue, TopicLife topicLife, Policies policies, Connections connections, Deliveries deliveries,
+    BrokerLife(EventQueue queue, TopicLife topicLife, Policies policies, Connections connections, List<Runnable> everySecond,
             Supplier<List<String>> missingPoints) {
         this.queue = queue;
         this.topicLife = topicLife;
         this.policies = policies;
         this.connections = connections;
-        this.deliveries = deliveries;
+        this.everySecond = everySecond;
         this.missingPoints = missingPoints;
     }
 
@@ -48,6 +48,11 @@ public final class BrokerLife {
             // So the broker answers until then.
             return null;
         }
+    }
+
+    /** The broker, or null before it is made. */
+    PulsarService service() {
+        return pulsar;
     }
 
     /** The broker is being made: the epoch begins. */
@@ -131,7 +136,7 @@ public final class BrokerLife {
             }
         });
         written = now;
-        deliveries.heartbeat();
+        everySecond.forEach(Runnable::run);
         long pendingBytes = connections.pendingBytes();
         queue.put(Event.of(Fields.HEARTBEAT).number(Fields.DROPPED, queue.dropped()).number(Fields.PENDING_BYTES, pendingBytes));
     }

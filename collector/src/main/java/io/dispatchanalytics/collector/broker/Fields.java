@@ -46,6 +46,18 @@ public final class Fields {
     public static final byte[] PUBLISH_RATE = Event.type("publish_rate");
     public static final byte[] COMPACTION = Event.type("compaction");
     public static final byte[] TRANSACTION = Event.type("transaction");
+    public static final byte[] STATE = Event.type("state");
+    public static final byte[] TOPIC_STATE = Event.type("topic_state");
+    public static final byte[] CONSUMER_STATE = Event.type("consumer_state");
+    public static final byte[] LIMITER_STATE = Event.type("limiter_state");
+    public static final byte[] DISPATCH_SHARE = Event.type("dispatch_share");
+    public static final byte[] KEYS_BLOCKED = Event.type("keys_blocked");
+    public static final byte[] TRANSACTION_OPEN = Event.type("transaction_open");
+    public static final byte[] TRANSACTION_END = Event.type("transaction_end");
+    public static final byte[] PRODUCER_REFUSED = Event.type("producer_refused");
+    public static final byte[] REPLICATOR_CONNECTION = Event.type("replicator_connection");
+    public static final byte[] REPLICATOR_READ = Event.type("replicator_read");
+    public static final byte[] BROKER_ACK = Event.type("broker_ack");
 
     public static final byte[] DROPPED = Json.key("dropped");
     public static final byte[] PENDING_BYTES = Json.key("pending_bytes");
@@ -80,6 +92,38 @@ public final class Fields {
     public static final byte[] AVG_BYTES = Json.key("avg_bytes_per_s");
     public static final byte[] COMMANDS = Json.key("commands");
     public static final byte[] UNACKED_MSGS = Json.key("unacked_msgs");
+    public static final byte[] FIRST_LEDGER = Json.key("first_ledger");
+    public static final byte[] FIRST_ENTRY = Json.key("first_entry");
+    public static final byte[] LAST_LEDGER = Json.key("last_ledger");
+    public static final byte[] LAST_ENTRY = Json.key("last_entry");
+    public static final byte[] REDELIVERED = Json.key("redelivered");
+    public static final byte[] CONSUMERS = Json.key("consumers");
+    public static final byte[] AS_OF_SEQ = Json.key("as_of_seq");
+    public static final byte[] BACKLOG_ENTRIES = Json.key("backlog_entries");
+    public static final byte[] DELETED_ENTRIES = Json.key("deleted_entries");
+    public static final byte[] READ_LEDGER = Json.key("read_ledger");
+    public static final byte[] READ_ENTRY = Json.key("read_entry");
+    public static final byte[] READ_OUT = Json.key("read_out");
+    public static final byte[] REPLAY_OUT = Json.key("replay_out");
+    public static final byte[] READ_WAITS = Json.key("read_waits");
+    public static final byte[] BLOCKED = Json.key("blocked");
+    public static final byte[] MOVING = Json.key("moving");
+    public static final byte[] CONNECTED = Json.key("connected");
+    public static final byte[] DELAYED_ENTRIES = Json.key("delayed_entries");
+    public static final byte[] REPLAY_ENTRIES = Json.key("replay_entries");
+    public static final byte[] LEDGERS = Json.key("ledgers");
+    public static final byte[] PRODUCERS = Json.key("producers");
+    public static final byte[] OPEN_TRANSACTIONS = Json.key("open_transactions");
+    public static final byte[] MAX_READ_LEDGER = Json.key("max_read_ledger");
+    public static final byte[] MAX_READ_ENTRY = Json.key("max_read_entry");
+    public static final byte[] PRIORITY_LEVEL = Json.key("priority_level");
+    public static final byte[] OUT_MSGS = Json.key("out_msgs");
+    public static final byte[] REDELIVERED_MSGS = Json.key("redelivered_msgs");
+    public static final byte[] ACKED_MSGS = Json.key("acked_msgs");
+    public static final byte[] MSGS_TOKENS = Json.key("msgs_tokens");
+    public static final byte[] BYTES_TOKENS = Json.key("bytes_tokens");
+    public static final byte[] TXN_MOST = Json.key("txn_most_bits");
+    public static final byte[] TXN_LEAST = Json.key("txn_least_bits");
 
     private Fields() { }
 }

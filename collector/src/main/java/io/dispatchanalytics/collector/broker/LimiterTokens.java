@@ -13,9 +13,14 @@ final class LimiterTokens {
     /** Right after the limiter answered: what it answered, or below zero its debt. */
     static long after(long answer, Object limiter) {
         // An answer above zero is the balance itself: read later, it might be another thread's.
-        return answer > 0 || limiter == null ? answer : Math.min(0, limiter instanceof AsyncTokenBucket bucket
+        return answer > 0 || limiter == null ? answer : Math.min(0, inBooks(limiter));
+    }
+
+    /** As of the latest update, which this is none of: asking the limiter itself would be one. */
+    static long inBooks(Object limiter) {
+        return limiter instanceof AsyncTokenBucket bucket
                 ? (long) Bucket.TOKENS.getVolatile(bucket) - ((LongAdder) Bucket.PENDING.get(bucket)).sum()
-                : (long) Window.PERMITS.getVolatile((RateLimiter) limiter) - (long) Window.ACQUIRED.getVolatile((RateLimiter) limiter));
+                : (long) Window.PERMITS.getVolatile((RateLimiter) limiter) - (long) Window.ACQUIRED.getVolatile((RateLimiter) limiter);
     }
 
     private static VarHandle field(Class<?> of, String name, Class<?> type) {

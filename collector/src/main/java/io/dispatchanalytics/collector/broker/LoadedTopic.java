@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.pulsar.broker.service.persistent.PersistentTopic;
 
 /** What the collector knows of one loaded topic. It holds none of the broker's objects back from the garbage collector. */
 public final class LoadedTopic {
@@ -18,6 +19,7 @@ public final class LoadedTopic {
     final Map<String, byte[]> policies = new ConcurrentHashMap<>();
     volatile Set<String> overridden = Set.of();
     volatile long compactionBeganNs;
+    private final WeakReference<PersistentTopic> topic;
     private final WeakReference<Object> ledger;
     private final Names names;
     private final Map<String, Sub> subs = new ConcurrentHashMap<>();
@@ -25,12 +27,18 @@ public final class LoadedTopic {
     private long averageBytes = -1;
     private final byte[][] quotas = new byte[2][];
 
-    LoadedTopic(String name, String ledgerName, Object ledger, Names names) {
+    LoadedTopic(String name, String ledgerName, PersistentTopic topic, Object ledger, Names names) {
         this.name = name;
         this.ledgerName = ledgerName;
+        this.topic = new WeakReference<>(topic);
         this.ledger = new WeakReference<>(ledger);
         this.names = names;
         this.fragment = Json.field("topic", names.topic(name));
+    }
+
+    /** The broker's own, or null: it is gone. */
+    PersistentTopic topic() {
+        return topic.get();
     }
 
     /** Whether this is the managed ledger of this load: an older one of the name may still report. */

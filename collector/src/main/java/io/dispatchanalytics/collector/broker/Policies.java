@@ -53,14 +53,20 @@ public final class Policies {
         } else if (topic != null) {
             event.with(topics.fragment(topic));
         }
-        event.number(Fields.MSG_RATE, rate.getDispatchThrottlingRateInMsg()).number(Fields.BYTE_RATE, rate.getDispatchThrottlingRateInByte())
-                .number(Fields.PERIOD_S, rate.getRatePeriodInSecond()).flag(Fields.RELATIVE, rate.isRelativeToPublishRate());
-        event.with(limiter.getClass().getSimpleName().contains("Classic") ? CLASSIC : TOKEN_BUCKET);
+        withRate(event, limiter, rate);
         String source = source(of, sub, rate);
         queue.put(source == null ? event : event.with(PolicySources.FIELD.of(source)));
         if (of == null) {
             asSet.ofBroker(rate);
         }
+    }
+
+    /** Appends what a limiter is like. */
+    static Event withRate(Event event, DispatchRateLimiter limiter, DispatchRate rate) {
+        return event.number(Fields.MSG_RATE, rate.getDispatchThrottlingRateInMsg())
+                .number(Fields.BYTE_RATE, rate.getDispatchThrottlingRateInByte())
+                .number(Fields.PERIOD_S, rate.getRatePeriodInSecond()).flag(Fields.RELATIVE, rate.isRelativeToPublishRate())
+                .with(limiter.getClass().getSimpleName().contains("Classic") ? CLASSIC : TOKEN_BUCKET);
     }
 
     private String source(PersistentTopic topic, String sub, DispatchRate rate) {

@@ -18,6 +18,8 @@ public final class Sub {
     private long persistedLedger;
     private long persistedEntry;
     private volatile long readBeganNs;
+    /** What was written of it last as its state; only the thread of states sees it. */
+    long[] state;
 
     Sub(byte[] fragment) {
         this.fragment = fragment;

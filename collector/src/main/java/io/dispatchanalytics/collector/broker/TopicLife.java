@@ -85,7 +85,7 @@ public final class TopicLife {
         ManagedLedger ledger = topic.getManagedLedger();
         // Ledgers change under this monitor: a change is before the snapshot and in it, or after it.
         synchronized (ledger) {
-            LoadedTopic loaded = topics.add(topic.getName(), ledger);
+            LoadedTopic loaded = topics.add(topic);
             queue.put(Event.of(Fields.TOPIC_LOAD).with(loaded.fragment));
             ledgers(ledger, loaded);
             if (ledger.getCursors() instanceof ManagedCursorContainer container) {
@@ -177,7 +177,7 @@ public final class TopicLife {
                 queue.put(event);
             }
             if (!marked.equals(position)) {
-                CursorMoves.write(queue, sub, marked, false, false);
+                CursorMoves.write(queue, sub, marked, false, false, null);
             }
         }
     }
@@ -196,7 +196,7 @@ public final class TopicLife {
     }
 
     /** Whose cursor it is, by the names that the broker gives to its own. */
-    private static String kindOf(ManagedCursor cursor) {
+    static String kindOf(ManagedCursor cursor) {
         String name = cursor.getName();
         if (name.equals(PersistentTopic.DEDUPLICATION_CURSOR_NAME)) {
             return "deduplication";
@@ -243,22 +243,32 @@ public final class TopicLife {
 
     /** A consumer was added. */
     public void consumerOpened(String topicName, String subName, Consumer consumer) {
-        consumer(Fields.CONSUMER_OPEN, topicName, subName, consumer);
+        consumer(Fields.CONSUMER_OPEN, topicName, subName, consumer, true);
     }
 
     /** A consumer was removed. */
     public void consumerClosed(String topicName, String subName, Consumer consumer) {
-        consumer(Fields.CONSUMER_CLOSE, topicName, subName, consumer);
+        consumer(Fields.CONSUMER_CLOSE, topicName, subName, consumer, false);
     }
 
-    private void consumer(byte[] type, String topicName, String subName, Consumer consumer) {
+    private void consumer(byte[] type, String topicName, String subName, Consumer consumer, boolean named) {
         LoadedTopic topic = topics.of(topicName);
         // A consumer without a connection is the broker's own.
         if (topic != null && consumer.cnx() != null) {
             long connection = connections.of(consumer.cnx());
-            queue.put(Event.of(type).with(topic.sub(subName).fragment).number(Fields.CONSUMER, consumer.consumerId())
-                    .number(Fields.CONN, connection));
+            Event event = Event.of(type).with(topic.sub(subName).fragment).number(Fields.CONSUMER, consumer.consumerId())
+                    .number(Fields.CONN, connection);
+            queue.put(named ? who(event, consumer, topics.names()) : event);
         }
+    }
+
+    /** How an operator knows a consumer. */
+    static Event who(Event event, Consumer consumer, Names names) {
+        String name = names.client(consumer.consumerName());
+        if (name != null) {
+            event.with(Json.field("consumer_name", name));
+        }
+        return event.number(Fields.PRIORITY_LEVEL, consumer.getPriorityLevel());
     }
 
     /** A producer was added. */

@@ -2,9 +2,13 @@ package io.dispatchanalytics.collector.broker;
 
 import io.dispatchanalytics.collector.log.Json;
 import io.dispatchanalytics.collector.names.Names;
+import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.bookkeeper.mledger.ManagedCursor;
 import org.apache.bookkeeper.mledger.ManagedLedger;
+import org.apache.pulsar.broker.service.Subscription;
+import org.apache.pulsar.broker.service.persistent.PersistentTopic;
 
 /** The loaded topics whose life is in the log. Topics of the system are not among them. */
 public final class Topics {
@@ -28,10 +32,27 @@ public final class Topics {
         return topic != null && topic.isOf(ledger) ? topic : null;
     }
 
+    /** A subscription of a loaded topic, or null. */
+    Sub sub(Subscription of) {
+        LoadedTopic topic = of(of.getTopicName());
+        return topic == null ? null : topic.sub(of.getName());
+    }
+
+    /** A cursor of a loaded topic, or null. */
+    Sub sub(ManagedCursor cursor) {
+        LoadedTopic topic = of(cursor.getManagedLedger());
+        return topic == null ? null : topic.sub(TopicLife.subOf(cursor));
+    }
+
+    /** All that are loaded now. */
+    Collection<LoadedTopic> all() {
+        return byName.values();
+    }
+
     /** From now on events of this topic are written. */
-    LoadedTopic add(String topic, ManagedLedger ledger) {
-        LoadedTopic loaded = new LoadedTopic(topic, ledger.getName(), ledger, names);
-        byName.put(topic, loaded);
+    LoadedTopic add(PersistentTopic topic) {
+        LoadedTopic loaded = new LoadedTopic(topic.getName(), topic.getManagedLedger().getName(), topic, topic.getManagedLedger(), names);
+        byName.put(topic.getName(), loaded);
         byLedger.put(loaded.ledgerName, loaded);
         return loaded;
     }

@@ -10,6 +10,7 @@ import java.util.List;
 import org.apache.bookkeeper.mledger.ManagedLedger;
 import org.apache.bookkeeper.mledger.Position;
 import org.apache.bookkeeper.mledger.impl.AckSetStateUtil;
+import org.apache.pulsar.broker.service.Consumer;
 import org.apache.pulsar.broker.service.Topic;
 import org.apache.pulsar.broker.service.persistent.DispatchRateLimiter;
 import org.apache.pulsar.common.api.proto.MessageMetadata;
@@ -25,12 +26,16 @@ public final class Traffic {
 
     private final EventQueue queue;
     private final Topics topics;
+    private final Connections connections;
+    private final Shares shares;
     /** The consumer whose acknowledgement this thread handles; what the broker acknowledges itself has none. */
     private final ThreadLocal<long[]> acking = ThreadLocal.withInitial(() -> new long[] {-1});
 
-    Traffic(EventQueue queue, Topics topics) {
+    Traffic(EventQueue queue, Topics topics, Connections connections, Shares shares) {
         this.queue = queue;
         this.topics = topics;
+        this.connections = connections;
+        this.shares = shares;
     }
 
     /** An entry is persisted. */
@@ -54,9 +59,35 @@ public final class Traffic {
         if (fragment == null || entries == 0 && msgs == 0 && bytes == 0) {
             return;
         }
-        Event event = Event.of(Fields.DISPATCH).with(fragment).number(Fields.ENTRIES, entries).number(Fields.MSGS, msgs)
-                .number(Fields.BYTES, bytes);
+        List<Share> parts = shares.of(msgs, bytes);
+        if (parts.size() > 1) {
+            for (Share part : parts) {
+                queue.put(part.span(to(part.consumer, sized(Fields.DISPATCH_SHARE, fragment, part.entries(), part.msgs, part.bytes))));
+            }
+        }
+        Event event = sized(Fields.DISPATCH, fragment, entries, msgs, bytes);
+        whole(event, parts);
         queue.put(charged ? event : event.with(NOT_CHARGED));
+    }
+
+    private static Event sized(byte[] type, byte[] fragment, long entries, long msgs, long bytes) {
+        return Event.of(type).with(fragment).number(Fields.ENTRIES, entries).number(Fields.MSGS, msgs).number(Fields.BYTES, bytes);
+    }
+
+    private Event to(Consumer consumer, Event event) {
+        return consumer.cnx() == null ? event
+                : event.number(Fields.CONN, connections.of(consumer.cnx())).number(Fields.CONSUMER, consumer.consumerId());
+    }
+
+    private void whole(Event event, List<Share> parts) {
+        if (parts.isEmpty()) {
+            return;
+        }
+        Share all = parts.get(0);
+        for (int at = 1; at < parts.size(); at++) {
+            all.unite(parts.get(at));
+        }
+        all.span(parts.size() == 1 ? to(all.consumer, event) : event.number(Fields.CONSUMERS, parts.size()));
     }
 
     private byte[] ofSystem(Topic topic, String sub, DispatchRateLimiter ofSub) {
@@ -83,18 +114,24 @@ public final class Traffic {
     public void acked(String topicName, String sub, List<Position> positions, boolean cumulative) {
         LoadedTopic topic = topics.of(topicName);
         long consumer = acking.get()[0];
-        // Without a consumer the broker acknowledges: markers, filtered entries. Their effect is in `mark_delete`.
-        if (topic == null || consumer < 0) {
+        if (topic == null) {
             return;
         }
         byte[] fragment = topic.sub(sub).fragment;
         for (int at = 0; at < positions.size(); at++) {
             Position position = positions.get(at);
-            Event event = Event.of(Fields.ACK).with(fragment).number(Fields.CONSUMER, consumer).with(cumulative ? CUMULATIVE : INDIVIDUAL)
-                    .number(Fields.LEDGER, position.getLedgerId()).number(Fields.ENTRY, position.getEntryId());
+            // Without a consumer the broker acknowledges: markers, filtered entries, a transaction that is committed.
+            Event event = consumer < 0 ? Event.of(Fields.BROKER_ACK).with(fragment)
+                    : Event.of(Fields.ACK).with(fragment).number(Fields.CONSUMER, consumer);
+            event.with(cumulative ? CUMULATIVE : INDIVIDUAL).number(Fields.LEDGER, position.getLedgerId()).number(Fields.ENTRY, position.getEntryId());
             long[] left = AckSetStateUtil.getAckSetArrayOrNull(position);
             queue.put(isPart(left) ? event.with(PART_OF_A_BATCH).numbers(Fields.ACK_SET, left) : event);
         }
+    }
+
+    /** Whether what this thread acknowledges is the broker's own doing. */
+    public boolean isBrokersOwn() {
+        return acking.get()[0] < 0;
     }
 
     /** Bits that are set are messages that stay. */

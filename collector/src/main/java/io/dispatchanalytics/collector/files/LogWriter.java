@@ -17,6 +17,7 @@ public final class LogWriter implements Runnable {
     private final Options options;
     private final Supplier<String> brokerId;
     private final long epoch;
+    private final Runnable fileStarts;
     private volatile boolean stopping;
 
     private LogFolder folder;
@@ -26,12 +27,13 @@ public final class LogWriter implements Runnable {
     private long retryAtNs;
     private boolean failed;
 
-    /** `brokerId` gives null until the broker knows its own address; no file is opened before. */
-    public LogWriter(EventQueue queue, Options options, Supplier<String> brokerId, long epoch) {
+    /** `brokerId` gives null until the broker knows its own address; no file is opened before. `fileStarts` is told of each. */
+    public LogWriter(EventQueue queue, Options options, Supplier<String> brokerId, long epoch, Runnable fileStarts) {
         this.queue = queue;
         this.options = options;
         this.brokerId = brokerId;
         this.epoch = epoch;
+        this.fileStarts = fileStarts;
     }
 
     /** Write what is there, then end. */
@@ -75,7 +77,7 @@ public final class LogWriter implements Runnable {
             return false;
         }
         folder = new LogFolder(options.folder(), broker, epoch, options.keepBytes());
-        files = new RollingFiles(folder, options.rollNs(), options.rollBytes());
+        files = new RollingFiles(folder, options.rollNs(), options.rollBytes(), fileStarts);
         batch = new LineBatch(broker, epoch);
         try {
             folder.salvage();

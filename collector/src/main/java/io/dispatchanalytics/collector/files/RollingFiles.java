@@ -12,6 +12,7 @@ final class RollingFiles {
     private final LogFolder folder;
     private final long rollNs;
     private final long rollBytes;
+    private final Runnable starts;
     private final GzipMember member = new GzipMember();
     private final Deque<Closed> toRename = new ArrayDeque<>();
     private LogFile open;
@@ -21,10 +22,11 @@ final class RollingFiles {
     /** Closed and whole; it has its first name until a rename succeeds. */
     private record Closed(Path path, long events) { }
 
-    RollingFiles(LogFolder folder, long rollNs, long rollBytes) {
+    RollingFiles(LogFolder folder, long rollNs, long rollBytes, Runnable starts) {
         this.folder = folder;
         this.rollNs = rollNs;
         this.rollBytes = rollBytes;
+        this.starts = starts;
     }
 
     /** The batch is in a file when this returns. When it throws, it is not, and may be tried again. */
@@ -34,6 +36,7 @@ final class RollingFiles {
         if (open == null) {
             open = folder.open(batch.firstSeq());
             openedNs = nowNs;
+            starts.run();
         }
         try {
             open.append(member.array(), member.length());

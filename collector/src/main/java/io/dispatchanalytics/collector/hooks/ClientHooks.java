@@ -8,6 +8,8 @@ import org.apache.pulsar.broker.service.Consumer;
 import org.apache.pulsar.broker.service.Dispatcher;
 import org.apache.pulsar.broker.service.Producer;
 import org.apache.pulsar.broker.service.Subscription;
+import org.apache.pulsar.broker.service.persistent.PersistentTopic;
+import org.apache.pulsar.common.policies.data.BacklogQuota.BacklogQuotaType;
 
 /** Dispatchers, consumers and producers that come and go. */
 public final class ClientHooks {
@@ -69,6 +71,18 @@ public final class ClientHooks {
         }
     }
 
+    /** A producer asks to be opened, and a backlog quota may refuse it. */
+    public static final class QuotaOfProducer {
+        private QuotaOfProducer() { }
+
+        /** Woven. */
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        public static void exit(@Advice.This Object topic, @Advice.Argument(0) String producer, @Advice.Argument(1) Object type,
+                @Advice.Return Object checked) {
+            quotaChecked(topic, producer, type, checked);
+        }
+    }
+
     /** A producer was removed. */
     public static final class ProducerClose {
         private ProducerClose() { }
@@ -120,6 +134,15 @@ public final class ClientHooks {
         TestFaults.at("producer_open");
         Producer opened = (Producer) producer;
         afterSuccess(added, "producer_open", () -> Collector.recorder().topicLife.producerOpened(opened.getTopic().getName(), opened));
+        afterFailure(added, fault -> Collector.recorder().refusals.byTopic(opened, fault));
+    }
+
+    /** Called by what is woven. */
+    public static void quotaChecked(Object topic, String producer, Object type, Object checked) {
+        TestFaults.at("producer_refused");
+        BacklogQuotaType quotaType = (BacklogQuotaType) type;
+        afterFailure(checked, fault -> Collector.recorder().refusals.byQuota(((PersistentTopic) topic).getName(), producer, quotaType.name(),
+                ((PersistentTopic) topic).getBacklogQuota(quotaType), fault));
     }
 
     /** Called by what is woven. */
@@ -133,6 +156,14 @@ public final class ClientHooks {
         ((CompletableFuture<?>) future).whenComplete((result, fault) -> {
             if (fault == null) {
                 Collector.guarded(point, report);
+            }
+        });
+    }
+
+    private static void afterFailure(Object future, java.util.function.Consumer<Throwable> report) {
+        ((CompletableFuture<?>) future).whenComplete((result, fault) -> {
+            if (fault != null) {
+                Collector.guarded("producer_refused", () -> report.accept(fault));
             }
         });
     }

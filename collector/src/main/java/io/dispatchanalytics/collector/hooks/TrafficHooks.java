@@ -2,6 +2,7 @@ package io.dispatchanalytics.collector.hooks;
 
 import io.dispatchanalytics.collector.Collector;
 import io.dispatchanalytics.collector.TestFaults;
+import io.dispatchanalytics.collector.broker.Traffic;
 import io.netty.buffer.ByteBuf;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -17,6 +18,9 @@ import org.apache.pulsar.common.api.proto.CommandAck.AckType;
 
 /** Entries persisted and acknowledged. */
 public final class TrafficHooks {
+    /** In place of what moved cursors before, where a consumer does: nothing is to be given back. */
+    private static final String NOTHING = "";
+
     private TrafficHooks() { }
 
     /** An entry is persisted. */
@@ -55,9 +59,15 @@ public final class TrafficHooks {
 
         /** Woven. */
         @Advice.OnMethodEnter(suppress = Throwable.class)
-        public static void enter(@Advice.FieldValue("topicName") String topic, @Advice.FieldValue("subName") String sub,
+        public static String enter(@Advice.FieldValue("topicName") String topic, @Advice.FieldValue("subName") String sub,
                 @Advice.Argument(0) Object positions, @Advice.Argument(1) Object type) {
-            acked(topic, sub, positions, type);
+            return acked(topic, sub, positions, type);
+        }
+
+        /** Woven. */
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        public static void exit(@Advice.Enter String before) {
+            MoverHooks.ends(before);
         }
     }
 
@@ -83,9 +93,11 @@ public final class TrafficHooks {
 
     /** Called by what is woven. */
     @SuppressWarnings("unchecked")
-    public static void acked(String topic, String sub, Object positions, Object type) {
+    public static String acked(String topic, String sub, Object positions, Object type) {
         TestFaults.at("ack");
-        Collector.recorder().traffic.acked(topic, sub, (List<Position>) positions, type == AckType.Cumulative);
+        Traffic traffic = Collector.recorder().traffic;
+        traffic.acked(topic, sub, (List<Position>) positions, type == AckType.Cumulative);
+        return traffic.isBrokersOwn() ? MoverHooks.begins("broker") : NOTHING;
     }
 
     /** The entries of a managed ledger that wait to be persisted: a field that only its own package sees. */

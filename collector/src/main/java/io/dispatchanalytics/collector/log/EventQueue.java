@@ -105,6 +105,13 @@ public final class EventQueue {
         }
     }
 
+    /** Number of the newest event, also of one that was lost. */
+    public long seq() {
+        synchronized (lock) {
+            return seq;
+        }
+    }
+
     /** Whether the last event was put. */
     public boolean isClosed() {
         synchronized (lock) {

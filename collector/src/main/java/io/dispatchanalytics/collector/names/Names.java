@@ -90,6 +90,11 @@ public final class Names {
         return sub.startsWith(SYSTEM_PREFIX) || sub.startsWith(SYSTEM_CURSOR_PREFIX) ? sub : subs.of(sub);
     }
 
+    /** The name of a client's consumer or producer as the log shows it; null: it has none, or it is left out. */
+    public String client(String name) {
+        return name == null || remotes.isOmitted() ? null : remotes.of(name);
+    }
+
     /** A client's address as the log shows it; null: it is left out. */
     public String remote(String remote) {
         return remotes.isOmitted() ? null : remotes.of(remote);

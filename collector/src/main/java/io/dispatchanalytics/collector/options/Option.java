@@ -13,13 +13,16 @@ public enum Option {
     FLUSH_MS("flush_ms", Kind.COUNT, "1000", "Events reach the file after this time at most, in ms. A crash loses no more than this"),
     QUEUE_MB("queue_mb", Kind.COUNT, "32", "Memory for events that wait for the disk, in MiB. Events beyond are lost and counted"),
     FLOW_MS("flow_ms", Kind.COUNT, "100", "Permits that a consumer grants within this time become one event `flow` with their sum, in ms"),
+    STATE_S("state_s", Kind.COUNT_OR_OFF, "10",
+            "What the broker holds is written this often, in seconds, and at the start of a file. `0`: never"),
     TOPICS("topics", Kind.NAMES, "plain", "Topic names: `plain`, `hash`, or `omit` (a number instead)"),
     SUBS("subs", Kind.NAMES, "plain", "Subscription names: `plain`, `hash`, or `omit` (a number instead)"),
-    REMOTES("remotes", Kind.NAMES, "plain", "Client addresses: `plain`, `hash`, or `omit` (the field is left out)"),
+    REMOTES("remotes", Kind.NAMES, "plain",
+            "Client addresses, names of consumers and producers: `plain`, `hash`, or `omit` (the field is left out)"),
     HASH_KEY_FILE("hash_key_file", Kind.TEXT, "", "File with the secret key of hashes. Without a file the key is random and new at each start");
 
     /** What a value must look like. */
-    public enum Kind { TEXT, COUNT, NAMES }
+    public enum Kind { TEXT, COUNT, COUNT_OR_OFF, NAMES }
 
     /** As it is written in the option string. */
     public final String key;

@@ -57,12 +57,14 @@ public final class Options {
         boolean good = switch (option.kind) {
             case TEXT -> !value.isBlank();
             case COUNT -> value.matches("[1-9][0-9]{0,6}") && Long.parseLong(value) <= MOST;
+            case COUNT_OR_OFF -> value.equals("0") || value.matches("[1-9][0-9]{0,6}") && Long.parseLong(value) <= MOST;
             case NAMES -> value.matches("plain|hash|omit");
         };
         if (!good) {
             String expected = switch (option.kind) {
                 case TEXT -> "a path";
                 case COUNT -> "a whole number from 1 to " + MOST;
+                case COUNT_OR_OFF -> "a whole number from 0 to " + MOST;
                 case NAMES -> "plain, hash or omit";
             };
             throw new BadOption(option.key + "=" + value + ": expected " + expected);
@@ -105,6 +107,11 @@ public final class Options {
     /** Permits granted within this time become one event. */
     public long flowNs() {
         return count(Option.FLOW_MS) * 1_000_000L;
+    }
+
+    /** What the broker holds is written this often; 0: never. */
+    public long stateNs() {
+        return count(Option.STATE_S) * 1_000_000_000L;
     }
 
     /** Memory of the queue. */

@@ -11,17 +11,23 @@ import static net.bytebuddy.matcher.ElementMatchers.not;
 import static net.bytebuddy.matcher.ElementMatchers.takesArgument;
 import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
 
+import io.dispatchanalytics.collector.broker.DispatcherFigures;
 import io.dispatchanalytics.collector.hooks.BrokerHooks;
 import io.dispatchanalytics.collector.hooks.ChannelHooks;
 import io.dispatchanalytics.collector.hooks.ClientHooks;
 import io.dispatchanalytics.collector.hooks.CountedHooks;
 import io.dispatchanalytics.collector.hooks.CursorHooks;
 import io.dispatchanalytics.collector.hooks.DeliveryHooks;
+import io.dispatchanalytics.collector.hooks.KeyHooks;
 import io.dispatchanalytics.collector.hooks.LedgerHooks;
+import io.dispatchanalytics.collector.hooks.MoverHooks;
 import io.dispatchanalytics.collector.hooks.QuotaHooks;
 import io.dispatchanalytics.collector.hooks.ReadHooks;
+import io.dispatchanalytics.collector.hooks.ReplicatorHooks;
+import io.dispatchanalytics.collector.hooks.ShareHooks;
 import io.dispatchanalytics.collector.hooks.StorageHooks;
 import io.dispatchanalytics.collector.hooks.TopicHooks;
+import io.dispatchanalytics.collector.hooks.TransactionHooks;
 import io.dispatchanalytics.collector.hooks.TrafficHooks;
 import io.dispatchanalytics.collector.points.Point.Target;
 import java.util.List;
@@ -35,6 +41,9 @@ public final class Points {
     private static final String MLEDGER = "org.apache.bookkeeper.mledger.impl.";
     private static final String MANY = PERSISTENT + "PersistentDispatcherMultipleConsumers";
     private static final String MANY_CLASSIC = MANY + "Classic";
+    private static final String KEYS = PERSISTENT + "PersistentStickyKeyDispatcherMultipleConsumers";
+    private static final String TRANSACTIONS = "org.apache.pulsar.broker.transaction.buffer.impl.TopicTransactionBuffer";
+    private static final String REPLICATOR = PERSISTENT + "PersistentReplicator";
     private static final String ONE = SERVICE + "AbstractDispatcherSingleActiveConsumer";
     private static final String ONE_PERSISTENT = PERSISTENT + "PersistentDispatcherSingleActiveConsumer";
     private static final String CONSUMER = SERVICE + "Consumer";
@@ -160,7 +169,39 @@ public final class Points {
                     at(TRACKER, method("doMarkThrottled", 1), ChannelHooks.ThrottleOn.class),
                     at(TRACKER, method("doUnmarkThrottled", 1), ChannelHooks.ThrottleOff.class)),
             point("request", List.of("request"),
-                    at(CONNECTION, method("checkPauseReceivingRequestsAfterResumeRateLimit", 1), ChannelHooks.Request.class)));
+                    at(CONNECTION, method("checkPauseReceivingRequestsAfterResumeRateLimit", 1), ChannelHooks.Request.class)),
+            // No hooks: fields that states read.
+            point("state", List.of("state", "topic_state", "consumer_state", "limiter_state"),
+                    field(MANY, DispatcherFigures.PERMITS), field(ONE_PERSISTENT, DispatcherFigures.READ_OUT)),
+            point("dispatch_share", List.of("dispatch_share"),
+                    at(CONSUMER, method("sendMessages", 9), ShareHooks.Send.class),
+                    at(ONE_PERSISTENT, nameStartsWith("lambda$dispatchEntriesToConsumer$").and(takesArguments(3)), ShareHooks.Arrived.class)),
+            point("keys_blocked", List.of("keys_blocked"),
+                    at(KEYS, method("filterAndGroupEntriesForDispatching", 3), KeyHooks.Sort.class),
+                    at(KEYS, method("canDispatchEntry", 4), KeyHooks.MayGo.class),
+                    at(KEYS, method("handleNormalReadNotAllowed", 0), KeyHooks.ReadsNothing.class),
+                    at(MANY, method("addMessageToReplay", 3), KeyHooks.PutAside.class)),
+            point("transaction_open", List.of("transaction_open"), at(TRANSACTIONS, method("handleTransactionMessage", 2), TransactionHooks.Message.class)),
+            point("transaction_end", List.of("transaction_end"),
+                    at(TRANSACTIONS, method("removeTxnAndUpdateMaxReadPosition", 1), TransactionHooks.End.class)),
+            point("producer_refused", List.of("producer_refused"),
+                    at(PERSISTENT + "PersistentTopic", method("checkBacklogQuotaExceeded", 2), ClientHooks.QuotaOfProducer.class),
+                    at(TOPIC, method("addProducer", 2), null)),
+            point("replicator_connection", List.of("replicator_connection"),
+                    at(REPLICATOR, method("setProducerAndTriggerReadEntries", 1), ReplicatorHooks.Connect.class),
+                    at(REPLICATOR, method("disableReplicatorRead", 0), ReplicatorHooks.Disconnect.class),
+                    at(SERVICE + "AbstractReplicator", nameStartsWith("lambda$startProducer$").and(takesArguments(1))
+                            .and(takesArgument(0, Throwable.class)), ReplicatorHooks.CannotConnect.class)),
+            point("replicator_read", List.of("replicator_read"),
+                    at(REPLICATOR, method("readEntriesComplete", 2), ReplicatorHooks.Gave.class),
+                    at(REPLICATOR, method("readEntriesFailed", 2), ReplicatorHooks.Failed.class)),
+            point("broker_ack", List.of("broker_ack"), at(PERSISTENT + "PersistentSubscription", method("acknowledgeMessage", 3), null)),
+            // `moved_by` is more than old logs have: rows that need `mark_delete` are whole without it.
+            point("moved_by", List.of(),
+                    at(PERSISTENT + "PersistentMessageExpiryMonitor", method("findEntryComplete", 2), MoverHooks.Expire.class),
+                    at(SERVICE + "BacklogQuotaManager", method("handleExceededBacklogQuota", 3), MoverHooks.Evict.class),
+                    at(MLEDGER + "ManagedCursorImpl", method("asyncSkipEntries", 4), MoverHooks.Skip.class),
+                    at(MLEDGER + "ManagedCursorImpl", method("asyncClearBacklog", 2), MoverHooks.Clear.class)));
 
     /** Only for a collector that is attached to a running broker: how it finds that broker. */
     private static final Point RUNNING = point("attach", List.of("broker_start"),
@@ -193,6 +234,10 @@ public final class Points {
 
     private static Target optional(String className, ElementMatcher<? super MethodDescription> method, Class<?> advice) {
         return new Target(className, any(), method, advice, true);
+    }
+
+    private static Target field(String className, String name) {
+        return new Target(className, declaresField(named(name)), any(), null, false);
     }
 
     /** Brokers have one class of limiters, or an abstract one and two of it. */

@@ -56,7 +56,7 @@ class PoliciesAsSetTest {
     }
 
     private LoadedTopic loaded(String topic) {
-        return new LoadedTopic(topic, topic, new Object(), names);
+        return new LoadedTopic(topic, topic, null, new Object(), names);
     }
 
     @Test

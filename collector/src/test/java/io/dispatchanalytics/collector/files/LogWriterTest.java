@@ -54,7 +54,7 @@ class LogWriterTest {
     }
 
     private void start(String options, long epoch) throws BadOption {
-        writer = new LogWriter(queue, Options.parse("dir=" + folder + ",flush_ms=1" + options), () -> "host:8080", epoch);
+        writer = new LogWriter(queue, Options.parse("dir=" + folder + ",flush_ms=1" + options), () -> "host:8080", epoch, () -> { });
         thread = new Thread(writer);
         thread.start();
     }

@@ -1,0 +1,59 @@
+"""What an answer about a subscription needs besides its own rows: whose cursor it is, its topic's quotas and cursors, the rate it needs."""
+
+from pipeline.verdict.evidence import Row
+from pipeline.verdict.foreseen import foreseen
+from pipeline.verdict.own_cursors import CURRENT, KEEPING_UP, OWN, kind_of, standing
+from pipeline.verdict.rates import needed
+from pipeline.verdict.topic_rows import topic_rows
+from pipeline.verdict.verdict import Document
+from pipeline.verdict.who import who
+from pipeline.warehouse.literals import instant
+from pipeline.warehouse.look import Queries
+from schemas.render.ddl import quoted
+
+
+def around(look: Queries, document: Document) -> Document:
+    """More keys of the document, as of its end. For one of Pulsar's own cursors `status`, `behind` and `backlog`, too: no cause is charged
+    to what has no consumers by nature.
+    """
+    rows = topic_rows(look, document["broker"], document["epoch"], document["topic"], document["to"])
+    cursor = next((row for row in rows.cursors if row["subscription"] == document["subscription"]), None)
+    kind = kind_of(document["subscription"], cursor)
+    found: Document = {
+        "cursor_kind": kind,
+        "sub_type": document["sub_type"] or _type_of_dispatcher(look, document),
+        "log_version": rows.log_version,
+        "lost_entries": None if cursor is None else cursor["evicted_entries"] + cursor["expired_entries"],
+        "needed": needed(look, document, counts_entries(look, document)),
+        **who(rows),
+    }
+    if kind in OWN:
+        found |= _own(document, found, cursor)
+    return {**found, "catch_up": foreseen({**document, **found})}
+
+
+def counts_entries(look: Queries, document: Document) -> bool:
+    """Whether limiters of the broker count a batch as one."""
+    where = f"broker = {quoted(document['broker'])} AND epoch = {document['epoch']}"
+    rows = look.rows(f"SELECT counts_entries FROM limiter_units WHERE {where}")
+    return bool(rows and rows[0]["counts_entries"])
+
+
+def _type_of_dispatcher(look: Queries, document: Document) -> str | None:
+    """As its newest dispatcher has it that was opened before the end, whether that did anything in the stretch or not."""
+    where = " AND ".join(f"{name} = {quoted(document[name])}" for name in ("broker", "topic", "subscription"))
+    rows = look.rows(
+        f"SELECT sub_type FROM subscription_throttle WHERE {where} AND epoch = {document['epoch']} AND sub_type IS NOT NULL"
+        f" AND window_start < {instant(document['to'])} ORDER BY clock_segment DESC, window_start DESC LIMIT 1"
+    )
+    return rows[0]["sub_type"] if rows else None
+
+
+def _own(document: Document, found: Document, cursor: Row | None) -> Document:
+    """Where one of Pulsar's own cursors stands, at its newest check; nothing where there is none."""
+    if cursor is None:
+        return {}
+    holders, exceeded = found["holders"], any(quota["exceeded"] for quota in document["quotas"])
+    fills = exceeded and bool(holders) and holders[0]["subscription"] == document["subscription"]
+    status = standing(found["cursor_kind"], cursor, document["catch_up"], fills, found["compactions"])
+    return {"status": status, "behind": status not in (CURRENT, KEEPING_UP), "backlog": cursor["msg_backlog"]}

@@ -1,0 +1,106 @@
+"""Cursors that are no subscription of an application: Pulsar's own (compaction, deduplication, replication), and readers. Pure.
+
+Nobody starts their consumers, and nobody deletes them: a broker moves Pulsar's own by itself, and with `__compaction` goes the compacted
+data (CompactorSubscription, PersistentReplicator, MessageDeduplication; §2.3). A reader's cursor is gone with its reader.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from itertools import takewhile
+from typing import Any
+
+from pipeline.verdict.commands import Step, namespace_of, stats, step, told
+from schemas.packages.broker import KINDS_BY_NAME, KINDS_BY_PREFIX
+
+Row = Mapping[str, Any]
+Document = dict[str, Any]
+SUBSCRIPTION, READER, REPLICATOR, DEDUPLICATION, COMPACTION = "subscription", "reader", "replicator", "deduplication", "compaction"
+#: Moved by the broker itself.
+OWN = (REPLICATOR, DEDUPLICATION, COMPACTION)
+BEHIND, KEEPING_UP, CURRENT = "behind", "keeping up", "current"
+
+
+def kind_of(subscription: str, cursor: Row | None) -> str:
+    """Whose cursor it is: as the newest check of it has it, else by its name alone, as the log's reader does it (docs/backlog.md)."""
+    if cursor is not None and cursor.get("cursor_kind") is not None:
+        return str(cursor["cursor_kind"])
+    by_prefix = (kind for prefix, kind in KINDS_BY_PREFIX.items() if subscription.startswith(prefix))
+    durable = cursor is None or cursor["durable"]
+    return KINDS_BY_NAME.get(subscription) or next(by_prefix, SUBSCRIPTION if durable else READER)
+
+
+def cluster_of(subscription: str) -> str:
+    """The cluster to which a replicator's cursor replicates: `east` of `pulsar.repl.east`."""
+    return next(
+        (subscription.removeprefix(prefix).lstrip(".") for prefix in KINDS_BY_PREFIX if subscription.startswith(prefix)), subscription
+    )
+
+
+def kind_words(kind: str, subscription: str) -> str:
+    """`the replicator to cluster east (pulsar.repl.east)`; the name alone of a subscription."""
+    words = {
+        READER: f"the reader {subscription}",
+        REPLICATOR: f"the replicator to cluster {cluster_of(subscription)} ({subscription})",
+        DEDUPLICATION: f"the cursor of message deduplication ({subscription})",
+        COMPACTION: f"the cursor of compaction ({subscription})",
+    }
+    return words.get(kind, subscription)
+
+
+def standing(kind: str, cursor: Row, rates: Document | None, fills_quota: bool, compactions: Sequence[Row]) -> str:
+    """Whether one of Pulsar's own cursors does its work, at its newest check.
+
+    A replicator has to follow what is published. Compaction and deduplication move in steps, so entries behind them are normal: they are
+    behind where they fill a quota that is exceeded, or where the last compaction failed.
+    """
+    if cursor["msg_backlog"] == 0:
+        return CURRENT
+    if kind == REPLICATOR:
+        follows = rates is not None and rates["ack_rate"] > 0 and rates["ack_rate"] >= (rates["publish_rate"] or 0)
+        return KEEPING_UP if follows else BEHIND
+    failed = bool(compactions) and compactions[-1]["error"] is not None
+    return BEHIND if fills_quota or failed else KEEPING_UP
+
+
+def own_advice(document: Document) -> list[Step]:
+    """What to do about one of Pulsar's own cursors that is behind."""
+    return {REPLICATOR: _replicator, DEDUPLICATION: _deduplication, COMPACTION: _compaction}[document["cursor_kind"]](document)
+
+
+def _replicator(document: Document) -> list[Step]:
+    topic, cluster = document["topic"], cluster_of(document["subscription"])
+    return [
+        stats(f"The broker replicates to cluster {cluster}; `replication` in this shows whether it is connected, and since when:", topic),
+        step(
+            f"If it is not connected, ask whether brokers of {cluster} can be reached. These are the clusters of the namespace:",
+            "namespaces",
+            "get-clusters",
+            namespace_of(topic),
+        ),
+    ]
+
+
+def _deduplication(document: Document) -> list[Step]:
+    words = "The broker moves this cursor itself, by a snapshot (brokerDeduplicationEntriesInterval). This shows where it stands:"
+    return [step(words, "topics", "stats-internal", document["topic"])]
+
+
+def _compaction(document: Document) -> list[Step]:
+    topic = document["topic"]
+    return [
+        step("This shows whether the last compaction failed, and why:", "topics", "compaction-status", topic),
+        told("Mend that reason first: the broker's log has it. Keep this cursor: the compacted data would go with it."),
+        step("Then compact again: a compaction that succeeds moves the cursor, and its storage is free:", "topics", "compact", topic),
+    ]
+
+
+def compaction_words(compactions: Sequence[Row], shown: Callable[[datetime], str]) -> str:
+    """How the compactions of the log ended: `the last 3 compactions failed, the newest at … (TimeoutException)`. In order of time."""
+    if not compactions:
+        return "the log has no compaction that ended"
+    last = compactions[-1]
+    if last["error"] is None:
+        return f"the last compaction succeeded at {shown(last['at'])}"
+    failed = sum(1 for _ in takewhile(lambda one: one["error"] is not None, reversed(compactions)))
+    head = "the last compaction failed" if failed == 1 else f"the last {failed:,} compactions failed, the newest"
+    return f"{head} at {shown(last['at'])} ({last['error']})"

@@ -1,0 +1,135 @@
+"""Which rate a limiter needs: computed from what comes, sizes, and who shares it. Pure but for the question.
+
+A limiter is charged what goes out: bytes, and messages, or entries in place of messages where `dispatchThrottlingOnBatchMessageEnabled`
+is true (§1.2). Each subscription of a topic gets all that is published there. So a limiter keeps up if it gives, for each subscription
+that it holds, what comes to it; and for each other one that draws on it, what that draws now.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from pipeline.warehouse.literals import instant
+from pipeline.warehouse.look import Queries
+from schemas.render.ddl import quoted
+
+Row = Mapping[str, Any]
+Document = dict[str, Any]
+#: Rates are those of so long before the end; a cursor with one check in it: since it was opened.
+RECENT = timedelta(minutes=5)
+#: How soon the rate that is advised makes it current.
+CURRENT_IN_S = 600
+CHARGES_ENTRIES = "dispatchThrottlingOnBatchMessageEnabled"
+
+
+def draws_query(broker: str, epoch: int, topic: str | None, end: datetime) -> str:
+    """Per subscription of the topic, or of the whole broker: what came and went in the last minutes, and what still waits."""
+    where = f"broker = {quoted(broker)} AND epoch = {epoch}" + ("" if topic is None else f" AND topic = {quoted(topic)}")
+    first = {name: f"min_by({name}, check_number) AS first_{name}" for name in ("check_time", "published_entries", "dispatched_entries")}
+    last = ("check_time", "published_entries", "dispatched_entries", "dispatched_msgs", "msg_backlog", "unacked_entries", "backlog_size",
+            "backlog_messages")  # fmt: skip
+    return (
+        f"SELECT topic, subscription, opened_at, {', '.join(first.values())},"
+        f" {', '.join(f'max_by({name}, check_number) AS {name}' for name in last)} FROM subscription_backlog"
+        f" WHERE {where} AND check_time > {instant(end - RECENT)} AND check_time <= {instant(end)} GROUP BY topic, subscription, opened_at"
+    )
+
+
+def served_query(broker: str, epoch: int, topic: str | None, start: datetime, end: datetime) -> str:
+    """Per subscription: what it got in the stretch, and whether each level's limiter blocked it."""
+    where = f"broker = {quoted(broker)} AND epoch = {epoch}" + ("" if topic is None else f" AND topic = {quoted(topic)}")
+    sums = ("dispatched_entries", "dispatched_msgs", "dispatched_bytes", "uncharged_msgs", "blocked_ns_by_broker_limit",
+            "blocked_ns_by_topic_limit", "blocked_ns_by_subscription_limit")  # fmt: skip
+    return (
+        f"SELECT topic, subscription, {', '.join(f'sum({name}) AS {name}' for name in sums)} FROM subscription_throttle"
+        f" WHERE {where} AND window_end > {instant(start)} AND window_start < {instant(end)} GROUP BY topic, subscription"
+    )
+
+
+def needed(look: Queries, document: Document, counts_entries: bool) -> Document | None:
+    """Key `needed` of the document: what the limiter that holds it has to give. Null where no limiter holds it, or no check tells what
+    comes.
+    """
+    if document["cause"] != "throttled":
+        return None
+    level, dimension = document["level"], document["dimension"]
+    of_topic = None if level == "broker" else document["topic"]
+    asked = (document["broker"], document["epoch"], of_topic)
+    served = {(row["topic"], row["subscription"]): row for row in look.rows(served_query(*asked, document["from"], document["to"]))}
+    newest: dict[tuple[str, str], Row] = {}
+    for row in look.rows(draws_query(*asked, document["to"])):
+        key = (row["topic"], row["subscription"])
+        if key not in newest or row["opened_at"] > newest[key]["opened_at"]:
+            newest[key] = row
+    own = (document["topic"], document["subscription"])
+    if own not in newest:
+        return None
+    wanted = [own] if level == "subscription" else [key for key in newest if key == own or key in served]
+    draws = [_draw(newest[key], served.get(key), level, dimension, counts_entries, key == own) for key in wanted]
+    if any(draw is None for draw in draws):
+        return None
+    by_entries = dimension == "msg" and counts_entries
+    return {**computed([draw for draw in draws if draw is not None], level, dimension), "counts_entries": by_entries}
+
+
+def computed(draws: Sequence[Document], level: str, dimension: str) -> Document:
+    """The sums over all that draw on the limiter. `keeps_up_per_s`: it catches up above this. `current_per_s`: it is current in ten minutes
+    at this.
+    """
+    own = next(draw for draw in draws if draw["this"])
+    keeps_up = sum(draw["keeps_up_per_s"] for draw in draws)
+    current = keeps_up + sum(draw["waiting"] * draw["permits_per_entry"] / CURRENT_IN_S for draw in draws if draw["held"])
+    return {
+        "level": level,
+        "dimension": dimension,
+        "publish_entries_per_s": own["publish_entries_per_s"],
+        "permits_per_entry": own["permits_per_entry"],
+        "waiting": own["waiting"],
+        "keeps_up_per_s": keeps_up,
+        "current_per_s": current,
+        "held": sum(1 for draw in draws if draw["held"]),
+        "others_per_s": sum(draw["keeps_up_per_s"] for draw in draws if not draw["held"]),
+    }
+
+
+def _draw(row: Row, served: Row | None, level: str, dimension: str, counts_entries: bool, this: bool) -> Document | None:
+    """What one subscription needs of the limiter. Null for the one that was asked about where no time passed or no size is known."""
+    since = row["first_check_time"] if row["first_check_time"] < row["check_time"] else row["opened_at"]
+    over_s = (row["check_time"] - since).total_seconds()
+    per_entry = _permits_per_entry(row, served, dimension, counts_entries)
+    if over_s <= 0 or per_entry is None:
+        return None if this else {**_NOTHING, "this": False}
+    from_opening = row["first_check_time"] == row["check_time"]
+    came = row["published_entries"] - (0 if from_opening else row["first_published_entries"])
+    went = row["dispatched_entries"] - (0 if from_opening else row["first_dispatched_entries"])
+    held = this or (served is not None and served[f"blocked_ns_by_{level}_limit"] > 0)
+    per_s = (came if held else went) / over_s
+    return {
+        "this": this,
+        "held": held,
+        "publish_entries_per_s": came / over_s,
+        "permits_per_entry": per_entry,
+        "waiting": max(0, row["msg_backlog"] - row["unacked_entries"]),
+        "keeps_up_per_s": per_s * per_entry,
+    }
+
+
+_NOTHING: Document = {"held": False, "publish_entries_per_s": 0.0, "permits_per_entry": 0.0, "waiting": 0, "keeps_up_per_s": 0.0}
+
+
+def _permits_per_entry(row: Row, served: Row | None, dimension: str, counts_entries: bool) -> float | None:
+    """Of what waits, else of what was delivered; null where neither is known."""
+    if dimension == "msg" and counts_entries:
+        return 1.0
+    waits = (row["backlog_messages"] if dimension == "msg" else row["backlog_size"], row["msg_backlog"])
+    if waits[0] is not None and waits[1] > 0:
+        return float(waits[0] / waits[1])
+    if served is not None and served["dispatched_entries"] > 0:
+        return float(served["dispatched_msgs" if dimension == "msg" else "dispatched_bytes"] / served["dispatched_entries"])
+    return None
+
+
+def whole_rate(per_s: float, period_s: float) -> int:
+    """Permits per period, rounded up: a little more than it needs, never less."""
+    return max(1, math.ceil(per_s * period_s))

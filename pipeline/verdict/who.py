@@ -1,0 +1,133 @@
+"""Who fills the quotas of a topic, and since when its producers are shut out. Pure: rows in, parts of a document and lines out."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pipeline.verdict.duration import duration
+from pipeline.verdict.own_cursors import compaction_words, kind_of, kind_words
+from pipeline.verdict.topic_rows import TopicRows
+
+Row = Mapping[str, Any]
+Document = dict[str, Any]
+_OF_CURSOR = ("msg_backlog", "backlog_size", "oldest_age_ms")
+#: So many cursors are named in text; the document has all.
+SHOWN = 3
+
+
+def who(rows: TopicRows) -> Document:
+    """Keys `holders_as_of`, `holders`, `age`, `producers_shut_out`, `evicted`, `compactions` of the document."""
+    return {
+        "holders_as_of": None if rows.check is None else rows.check["check_time"],
+        "holders_before_eviction": rows.check is not None and any(row["check_number"] == rows.check["check_number"] for row in rows.moves),
+        "holders": _holders(rows.cursors),
+        "age": _age(rows.check, rows.cursors),
+        "producers_shut_out": _shut_out(rows),
+        "evicted": _evicted(rows.moves),
+        "compactions": [dict(one) for one in rows.compactions],
+    }
+
+
+def _holders(cursors: Sequence[Row]) -> list[Document]:
+    """Durable cursors with a backlog, the slowest first: these the broker looks at (§2.3). A reader's holds nothing."""
+    durable = [row for row in cursors if row["durable"] and row["msg_backlog"] > 0]
+    ordered = sorted(durable, key=lambda row: (row["mark_delete_ledger"], row["mark_delete_entry"], row["subscription"]))
+    return [
+        {"subscription": row["subscription"], "cursor_kind": kind_of(row["subscription"], row), **{name: row[name] for name in _OF_CURSOR}}
+        for row in ordered
+    ]
+
+
+def _age(check: Row | None, cursors: Sequence[Row]) -> Document | None:
+    """The age that the broker shows, and the true one; null where nothing waits, or no check has it."""
+    ages = [row["oldest_age_ms"] for row in cursors if row["msg_backlog"] > 0 and row["oldest_age_ms"] is not None]
+    if check is None or not ages:
+        return None
+    believed = check["oldest_backlog_message_age_seconds"]
+    return {"believed_s": believed, "true_ms": max(ages), "limit_s": check["backlog_quota_limit_time"]}
+
+
+def _shut_out(rows: TopicRows) -> Document | None:
+    """Since when producers are cut off and refused; null where the newest check has not done that."""
+    cut = [row for row in rows.decisions if row["action"] == "disconnect_producers"]
+    if not cut or rows.check is None or cut[-1]["check_number"] != rows.check["check_number"]:
+        return None
+    counts = {row["type"]: row["n"] for row in rows.producer_events}
+    asked, opened = counts.get("quota_check"), counts.get("producer_open", 0)
+    return {
+        "since": cut[0]["decided_at"],
+        "quota_type": cut[-1]["quota_type"],
+        "policy": cut[-1]["policy"],
+        "closed": sum(row["producers_closed"] for row in cut),
+        # The broker looked the age up for each that asked; one that was let in was opened.
+        "refused": None if asked is None else max(0, asked - opened),
+        "connected": rows.check["producers"],
+    }
+
+
+def _evicted(moves: Sequence[Row]) -> list[Document]:
+    """Who lost entries to quotas since the broker started, whoever lost last first."""
+    found: dict[str, Document] = {}
+    for row in moves:
+        if row["entries_evicted"]:
+            before = found.pop(row["subscription"], None)
+            entries = row["entries_evicted"] + (before["entries"] if before else 0)
+            found[row["subscription"]] = {"subscription": row["subscription"], "entries": entries, "last_at": row["decided_at"]}
+    return list(found.values())[::-1]
+
+
+def who_lines(document: Document) -> list[str]:
+    """The slowest cursor with its figures, who is behind it, and the ages."""
+    holders = document["holders"]
+    if not holders:
+        return []
+    slowest, *others = holders
+    name = kind_words(slowest["cursor_kind"], slowest["subscription"])
+    oldest = "" if slowest["oldest_age_ms"] is None else f"; its oldest message is {duration(slowest['oldest_age_ms'] / 1e3)} old"
+    held = f"{slowest['msg_backlog']:,} entries, {slowest['backlog_size']:,} bytes"
+    check = f"{shown(document['holders_as_of'])}{', before it evicted' if document['holders_before_eviction'] else ''}"
+    lines = [f"{name} is the slowest cursor at the check of {check}: {held} are behind it{oldest}"]
+    names = [f"{kind_words(one['cursor_kind'], one['subscription'])} ({one['msg_backlog']:,} entries)" for one in others[:SHOWN]]
+    more = f", and {len(others) - SHOWN:,} more" if len(others) > SHOWN else ""
+    lines.append(f"next are {', '.join(names)}{more}" if names else "no other durable cursor has a backlog")
+    if slowest["cursor_kind"] == "compaction":
+        lines.append(compaction_words(document["compactions"], shown))
+    return [*lines, *_age_lines(document["age"])]
+
+
+def _age_lines(age: Document | None) -> list[str]:
+    """Only where the broker's age is another one than the true one, and a quota looks at it."""
+    if age is None or (age["limit_s"] or 0) <= 0 or age["believed_s"] is None:
+        return []
+    true_s = age["true_ms"] / 1e3
+    if age["believed_s"] == -1:
+        sees = "the broker sees no age yet, for the ledger of that message is still open: it counts from when that ledger is closed"
+    elif true_s - age["believed_s"] >= 2:
+        sees = f"the broker sees {duration(age['believed_s'])}, for it counts from when the ledger of that message was closed"
+    else:
+        return []
+    return [f"the oldest message is {duration(true_s)} old; {sees}. The age quota of {duration(age['limit_s'])} goes by that"]
+
+
+def producer_lines(document: Document) -> list[str]:
+    """Since when producers are shut out, how many; nothing where they are not."""
+    cut = document["producers_shut_out"]
+    if cut is None:
+        return []
+    closed = f"{cut['closed']:,} {'was' if cut['closed'] == 1 else 'were'} closed"
+    refused = "how many were refused since is not in this log" if cut["refused"] is None else f"{cut['refused']:,} were refused since"
+    since = shown(cut["since"])
+    return [f"the {cut['quota_type']} quota ({cut['policy']}) cut producers off at {since}: {closed}, {refused}"]
+
+
+def evicted_lines(document: Document) -> list[str]:
+    """Who lost how many entries to quotas."""
+    return [
+        f"{one['subscription']} lost {one['entries']:,} entries to quotas, the last time at {shown(one['last_at'])}"
+        for one in document["evicted"][:SHOWN]
+    ]
+
+
+def shown(at: datetime) -> str:
+    """A time for people: ISO 8601, in UTC, to the second."""
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")

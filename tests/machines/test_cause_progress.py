@@ -1,0 +1,171 @@
+"""No progress is not progress: reads in vain, blocked keys, open transactions, redeliveries, caps left on (docs/causes.md)."""
+
+import pytest
+from cause_story import Story
+from lane_tables import tables_of
+from log_builder import TOPIC
+from test_causes import charged
+
+
+def done(story: Story, entries: int, **fields: object) -> Story:
+    return story.of_sub("read_done", entries=entries, bytes=100 * entries, **fields)
+
+
+def transaction(story: Story, action: str) -> Story:
+    story.add("transaction", topic=TOPIC, transaction_action=action)
+    return story
+
+
+def asks_in_vain(story: Story, *seconds: int) -> Story:
+    """Once a second a read comes back with nothing, and the next one goes out."""
+    for second in seconds:
+        done(story.at(second), 0).reads()
+    return story
+
+
+def test_nothing_behind_an_open_transaction_is_delivered() -> None:
+    story = transaction(Story().puts(1).reads(), "publish").puts(9)
+    asks_in_vain(story, *range(1, 12))
+    transaction(story.at(11.5), "commit")
+    done(story.at(12), 10).gives(10)
+    assert charged(story.beats(13)) == {("catching_up",): 1, ("transaction",): 11, ("in_flight",): 1}
+
+
+def test_a_transaction_explains_nothing_while_reads_bring_entries() -> None:
+    story = transaction(Story().puts(9).reads(), "publish")
+    for second in range(1, 4):
+        done(story.at(second), 3).gives(3).acks(*range(3 * second - 3, 3 * second)).reads()
+    assert ("transaction",) not in charged(story)
+
+
+def test_one_of_several_transactions_ended_and_reads_still_bring_nothing() -> None:
+    """Which one ended no log of 1.1 has. After five seconds in vain it is one that is open still."""
+    story = transaction(transaction(Story().puts(9).reads(), "publish"), "commit")
+    asks_in_vain(story, *range(1, 12))
+    assert charged(story) == {("catching_up",): 5, ("transaction",): 6}
+
+
+def test_reads_that_bring_nothing_are_no_progress_where_the_log_has_no_reason() -> None:
+    story = asks_in_vain(Story().puts(9).reads(), *range(1, 12))
+    assert charged(story) == {("catching_up",): 5, ("unknown", "not_in_this_log"): 6}
+
+
+def test_an_acknowledgement_is_progress() -> None:
+    story = asks_in_vain(Story().puts(9).reads().gives(2).reads(), 1, 2, 3).acks(0)
+    asks_in_vain(story, *range(4, 12))
+    assert charged(story) == {("catching_up",): 8, ("unknown", "not_in_this_log"): 3}
+
+
+def test_no_dispatcher_is_called_stuck_while_a_transaction_is_open() -> None:
+    story = transaction(Story().puts(9).reads().gives(2), "publish")
+    assert charged(story.beats(20)) == {("catching_up",): 5, ("unknown", "not_in_this_log"): 15}
+
+
+def test_keys_are_blocked_where_all_that_waits_was_read_and_nobody_took_it() -> None:
+    story = Story(sub_type="Key_Shared").reads()
+    for second in range(1, 11):
+        done(story.at(second).puts(1), 1).reads()
+    assert charged(story.beats(14)) == {("keys_blocked",): 13}
+
+
+def test_of_a_key_shared_dispatcher_that_does_not_ask_any_more_nothing_is_known() -> None:
+    story = Story(sub_type="Key_Shared").reads()
+    done(story.at(1).puts(1), 1).reads()
+    assert charged(story.beats(20)) == {("keys_blocked",): 5, ("unknown", "not_in_this_log"): 14}
+
+
+def test_keys_are_blocked_where_the_dispatcher_asks_every_ten_ms_and_does_not_read() -> None:
+    """One entry lies aside, nine were not read. The third time with the same permits shows it; a grant would be a reason to ask."""
+    story = Story(sub_type="Key_Shared").puts(10).reads()
+    done(story, 1).reads()
+    for number in range(1, 1001):
+        story.at(number / 100).reads()
+    assert charged(story) == pytest.approx({("catching_up",): 0.03, ("keys_blocked",): 9.97})
+
+
+def test_asking_with_other_permits_does_not_show_that_keys_are_blocked() -> None:
+    story = Story(sub_type="Key_Shared").puts(10).reads()
+    done(story, 1).reads()
+    for number in range(1, 300):
+        story.at(number / 100).reads(permits=1000 + number)
+    assert charged(story).keys() == {("catching_up",)}
+
+
+def test_a_shared_dispatcher_has_no_keys() -> None:
+    story = Story().puts(10).reads()
+    done(story, 1).reads()
+    for number in range(1, 300):
+        story.at(number / 100).reads()
+    assert ("keys_blocked",) not in charged(story)
+
+
+def storm(story: Story, *seconds: float) -> Story:
+    """All that is with the consumer is given back, and delivered again."""
+    for second in seconds:
+        story.at(second).of_sub("redeliver", cause="requested", entries=9).reads().gives(9)
+    return story
+
+
+def test_redelivery_once_each_entry_was_delivered_again_more_than_twice() -> None:
+    story = storm(Story().puts(9).reads().gives(9), 1, 2, 3, 4)
+    assert charged(story.beats(6)) == {("in_flight",): 3, ("redelivery",): 3}
+
+
+def test_acknowledgements_make_up_for_redeliveries() -> None:
+    """Each consumer acknowledges as many entries as it gives back."""
+    story = Story().puts(90).reads().gives(9)
+    for second in range(1, 9):
+        story.at(second).acks(*range(9 * second - 9, 9 * second)).of_sub("redeliver", cause="requested", entries=9)
+        story.reads().gives(9).gives(9)
+    assert ("redelivery",) not in charged(story)
+
+
+def test_consumers_that_leave_without_an_acknowledgement() -> None:
+    story = Story().puts(9)
+    for second in range(0, 10, 2):
+        story.at(second).reads().gives(9).at(second + 1).of_sub("consumer_close", consumer=0, conn=1)
+        story.of_sub("consumer_open", consumer=0, conn=1)
+    found = charged(story)
+    assert found == {("in_flight",): 3, ("no_flow",): 3, ("redelivery",): 3}
+
+
+def test_redeliveries_are_forgotten_two_minutes_after_the_latest() -> None:
+    story = storm(Story().puts(9).reads().gives(9), 1, 2, 3)
+    assert charged(story.beats(300)) == {("in_flight",): 3 + 120, ("redelivery",): 177}
+
+
+def test_redeliveries_of_some_entries_while_others_wait_are_no_progress() -> None:
+    """Two of a hundred go round and round, once a second: too few times yet to weigh more than the eighty that were delivered once."""
+    story = Story().puts(100).reads().gives(80)
+    done(story.reads(), 0)
+    for second in range(1, 15):
+        story.at(second).of_sub("redeliver", cause="requested", entries=30).reads()
+        done(story, 30, replay=True).gives(30).reads()
+    found = charged(story)
+    assert found.keys() <= {("in_flight",), ("redelivery",)}
+
+
+@pytest.mark.parametrize("cap", ["consumer", "subscription", "broker"])
+def test_a_cap_that_stays_on_while_nothing_is_unacknowledged_is_a_fault_of_the_broker(cap: str) -> None:
+    """After five seconds: a broker that takes the cap away does so at once."""
+    story = Story().puts(9).reads().gives(2).of_sub("consumer_blocked", cap=cap, on=True)
+    story.at(6).acks(0, 1)
+    assert charged(story.beats(20)) == {("unacked_limit",): 11, ("stuck",): 9}
+
+
+def test_tables_tell_which_cap_it_is() -> None:
+    story = Story().puts(9).reads().gives(2).of_sub("consumer_blocked", cap="subscription", on=True)
+    story.at(6).acks(0, 1).beats(20)
+    caps = {row["cause"]: row["cap"] for row in tables_of(story.events)["subscription_causes"]}
+    assert caps == {"unacked_limit": "subscription", "stuck": "subscription"}
+
+
+def test_failing_reads_are_slow_storage() -> None:
+    story = Story().puts(20)
+    for number in range(16):
+        story.at(number / 100).reads().at(number / 100, 1_000_000).gives(1)
+    story.at(1).reads()
+    for second in range(2, 12):
+        story.at(second).of_sub("read_done", entries=0, bytes=0, error="BKReadException")
+    found = charged(story.beats(12))
+    assert found[("reading",)] > 10

@@ -1,0 +1,134 @@
+"""Who fills a quota, since when producers are shut out, and whether Pulsar's own cursors do their work."""
+
+from typing import Any
+
+import pytest
+from charges import TOPIC, minute
+
+from pipeline.verdict.own_cursors import compaction_words, kind_of, standing
+from pipeline.verdict.topic_rows import TopicRows
+from pipeline.verdict.who import evicted_lines, producer_lines, shown, who, who_lines
+
+
+def cursor(name: str, entry: int, backlog: int, kind: str | None = None, **more: Any) -> dict[str, Any]:
+    """A row of subscription_backlog."""
+    return {
+        "subscription": name, "durable": True, "msg_backlog": backlog, "backlog_size": backlog * 20_000, "oldest_age_ms": backlog * 1_000,
+        "mark_delete_ledger": 7, "mark_delete_entry": entry, "cursor_kind": kind, **more,
+    }  # fmt: skip
+
+
+def decision(m: int, closed: int, action: str = "disconnect_producers") -> dict[str, Any]:
+    """A row of quota_evictions at the check of minute m."""
+    return {"action": action, "check_number": m, "decided_at": minute(m), "quota_type": "size", "policy": "producer_request_hold",
+            "producers_closed": closed}  # fmt: skip
+
+
+def topic(*cursors: dict[str, Any], **more: Any) -> TopicRows:
+    """Its check of minute 4."""
+    check = {"check_number": 4, "check_time": minute(4), "oldest_backlog_message_age_seconds": 239, "backlog_quota_limit_time": -1,
+             "producers": 0, "topic": TOPIC}  # fmt: skip
+    none: dict[str, Any] = {"decisions": [], "moves": [], "producer_events": [], "compactions": []}
+    return TopicRows(**{**none, "check": check | more.pop("check", {}), "cursors": list(cursors), "log_version": "1.1", **more})
+
+
+def test_the_slowest_durable_cursor_fills_the_quota_whatever_its_kind() -> None:
+    rows = topic(cursor("cache", 590, 9), cursor("__compaction", -1, 600), cursor("view", -1, 700, durable=False), cursor("idle", 599, 0))
+    found = who(rows)
+    assert [(one["subscription"], one["cursor_kind"]) for one in found["holders"]] == [
+        ("__compaction", "compaction"),
+        ("cache", "subscription"),
+    ]
+    assert who_lines(found) == [
+        "the cursor of compaction (__compaction) is the slowest cursor at the check of 2026-01-05T12:04:00Z: 600 entries,"
+        " 12,000,000 bytes are behind it; its oldest message is 10 min old",
+        "next are cache (9 entries)",
+        "the log has no compaction that ended",
+    ]
+
+
+def test_where_the_check_evicted_the_figures_are_those_before() -> None:
+    move = {"check_number": 4, "decided_at": minute(4), "subscription": "slow", "entries_evicted": 540}
+    earlier = {**move, "check_number": 2, "decided_at": minute(2), "entries_evicted": 10}
+    found = who(topic(cursor("slow", 0, 1_400), moves=[earlier, move]))
+    assert "at the check of 2026-01-05T12:04:00Z, before it evicted: 1,400 entries" in who_lines(found)[0]
+    assert evicted_lines(found) == ["slow lost 550 entries to quotas, the last time at 2026-01-05T12:04:00Z"]
+
+
+@pytest.mark.parametrize(
+    ("events", "refused", "words"),
+    [
+        ([], None, "how many were refused since is not in this log"),
+        ([{"type": "quota_check", "n": 9}, {"type": "producer_open", "n": 2}], 7, "7 were refused since"),
+    ],
+)
+def test_producers_are_shut_out_since_the_first_decision_that_lasts(events: list[dict[str, Any]], refused: int | None, words: str) -> None:
+    rows = topic(cursor("slow", 0, 9), decisions=[decision(1, 2), decision(2, 0), decision(4, 1)], producer_events=events)
+    found = who(rows)
+    assert found["producers_shut_out"] | {"refused": refused, "since": minute(1), "closed": 3} == found["producers_shut_out"]
+    assert producer_lines(found) == [
+        f"the size quota (producer_request_hold) cut producers off at 2026-01-05T12:01:00Z: 3 were closed, {words}"
+    ]
+
+
+def test_producers_that_may_publish_again_are_not_shut_out() -> None:
+    assert who(topic(cursor("slow", 0, 9), decisions=[decision(1, 2), decision(2, 0)]))["producers_shut_out"] is None
+    assert who(topic(cursor("slow", 0, 9), decisions=[decision(4, 0, "evict")]))["producers_shut_out"] is None
+
+
+@pytest.mark.parametrize(
+    ("believed", "words"),
+    [
+        (-1, "10 min old; the broker sees no age yet, for the ledger of that message is still open"),
+        (60, "10 min old; the broker sees 1 min, for it counts from when the ledger of that message was closed"),
+        (600, None),
+    ],
+)
+def test_the_true_age_stands_beside_the_one_that_the_broker_sees(believed: int, words: str | None) -> None:
+    check = {"oldest_backlog_message_age_seconds": believed, "backlog_quota_limit_time": 300}
+    lines = who_lines(who(topic(cursor("slow", 0, 600), check=check)))
+    assert any("quota of 5 min" in line and (words or "") in line for line in lines) == (words is not None)
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "kind"),
+    [
+        ("billing", None, "subscription"),
+        ("pulsar.repl.west", None, "replicator"),
+        ("__compaction", cursor("__compaction", 0, 0), "compaction"),
+        ("tail", cursor("tail", 0, 0, durable=False), "reader"),
+        ("acme.repl.west", cursor("acme.repl.west", 0, 0, "replicator"), "replicator"),
+    ],
+)
+def test_whose_cursor_it_is_the_table_has_else_its_name(name: str, row: dict[str, Any] | None, kind: str) -> None:
+    assert kind_of(name, row) == kind
+
+
+FAILED, SUCCEEDED = ({"at": minute(m), "error": error} for m, error in ((2, "TimeoutException"), (3, None)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "backlog", "rates", "fills", "compactions", "status"),
+    [
+        ("replicator", 0, None, False, [], "current"),
+        ("replicator", 474, None, False, [], "behind"),
+        ("replicator", 474, {"ack_rate": 0.0, "publish_rate": 0.0}, False, [], "behind"),
+        ("replicator", 4, {"ack_rate": 20.0, "publish_rate": 20.0}, False, [], "keeping up"),
+        ("compaction", 600, None, False, [], "keeping up"),
+        ("compaction", 600, None, False, [SUCCEEDED, FAILED], "behind"),
+        ("compaction", 600, None, False, [FAILED, SUCCEEDED], "keeping up"),
+        ("compaction", 600, None, True, [], "behind"),
+        ("deduplication", 900, None, False, [], "keeping up"),
+        ("deduplication", 900, None, True, [], "behind"),
+    ],
+)
+def test_a_cursor_of_pulsar_is_behind_where_it_does_not_do_its_work(
+    kind: str, backlog: int, rates: dict[str, Any] | None, fills: bool, compactions: list[dict[str, Any]], status: str
+) -> None:
+    assert standing(kind, cursor("c", 0, backlog), rates, fills, compactions) == status
+
+
+def test_how_compactions_ended_is_told() -> None:
+    assert compaction_words([SUCCEEDED, FAILED, FAILED], shown).startswith("the last 2 compactions failed, the newest at 2026-01-05T12:02")
+    assert compaction_words([FAILED], shown) == "the last compaction failed at 2026-01-05T12:02:00Z (TimeoutException)"
+    assert compaction_words([FAILED, SUCCEEDED], shown) == "the last compaction succeeded at 2026-01-05T12:03:00Z"
