@@ -16,7 +16,7 @@ COMMANDS = {
     "stream": "read a dispatch-event log into Delta tables, live or once",
     "load": "a finished log into a new warehouse, without Spark, in seconds",
     "why": "why every subscription is behind, a line each",
-    "explain": "why one subscription is behind, what holds it, what comes next, what to do",
+    "explain": "why one subscription is behind, what holds it, what to do; of a topic: who fills its quotas",
     "top": "the worst subscriptions, live",
     "report": "an incident as one HTML file: what happened, why, who lost what",
     "sql": "run SQL over the tables and views of a warehouse",
@@ -54,7 +54,7 @@ Spark's own options may stand anywhere before a lone --:
 Without them conf/spark-defaults.conf holds: local[*], and no web interface (--conf spark.ui.enabled=true for one).
 SPARK_HOME, PYSPARK_PYTHON, JAVA_HOME and PYTHON (which Python makes .venv) are honoured.
 
-exit: 0 done; 1 the job failed; demo, validate or quality found something wrong; explain found a subscription behind;
+exit: 0 done; 1 the job failed; demo, validate or quality found something wrong; explain found a subscription behind or a quota exceeded;
 2 an argument, setting or warehouse that cannot work
 """
 

@@ -1,7 +1,8 @@
 """Why is this subscription behind, what holds it, what happens next, what to do? In words, with figures; it only reads.
 
 The answer is about whole windows: the last --window before --at, or before the end of the broker's newest window.
-exit: 0 it is well; 1 it is behind; 2 there is no answer, and a line on stderr has the reason.
+Without a subscription: who fills the quotas of the topic, and since when producers are shut out, at its last quota check.
+exit: 0 it is well; 1 it is behind, or a quota is exceeded; 2 there is no answer, and a line on stderr has the reason.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from pipeline.faults import BadConfig
 
 EXAMPLES = """examples:
   ./spark-submit.sh explain persistent://shop/eu/orders billing --warehouse ./warehouse/demo
+  ./spark-submit.sh explain persistent://shop/eu/orders --warehouse ./warehouse/demo
   ./spark-submit.sh explain persistent://shop/eu/orders billing --at 2026-11-21T11:47:00Z --window 2m --warehouse ./warehouse/demo
   ./spark-submit.sh explain persistent://shop/eu/orders billing --format json --warehouse /data/dispatch
 """
@@ -27,7 +29,7 @@ _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `explain`."""
     parser.add_argument("topic", metavar="TOPIC", help="full name, as persistent://shop/eu/orders")
-    parser.add_argument("subscription", metavar="SUBSCRIPTION")
+    parser.add_argument("subscription", metavar="SUBSCRIPTION", nargs="?", help="without one: who fills the quotas of the topic")
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
     parser.add_argument("--broker", metavar="NAME", help="of several that had the topic (default: the last one)")
     parser.add_argument("--at", metavar="TIME", help="ISO 8601 with its zone, as 2026-11-21T11:30:05.5Z (default: the newest window)")
@@ -37,11 +39,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the answer. Raises NoAnswer where there is none, BadConfig for a bad time, BadWarehouse where no warehouse is."""
-    from pipeline.verdict.answer import answer
-
     at = None if args.at is None else time_of("--at", args.at)
     window = span_of("--window", args.window)
-    found = answer(look_at_causes(args.warehouse), args.topic, args.subscription, args.broker, at, window)
+    look = look_at_causes(args.warehouse)
+    if args.subscription is None:
+        from pipeline.verdict.topic_answer import text_lines, topic_answer
+
+        found = topic_answer(look, args.topic, args.broker, at)
+        print_document(found, args.format, text_lines)
+        return BEHIND if found["exceeded"] else WELL
+    from pipeline.verdict.answer import answer
+
+    found = answer(look, args.topic, args.subscription, args.broker, at, window)
     print_document(found, args.format, _lines)
     return BEHIND if found["behind"] else WELL
 

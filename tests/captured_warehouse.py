@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from inspect import getsource
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from lane_tables import OUTCOME_TABLES, tables_of
 from lane_views import names_of, spark_rows
 
 from pipeline.sinks.append import append_rows
+from pipeline.verdict import topic_rows
 from pipeline.views.catalog import VIEWS, sql_of
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
@@ -20,8 +22,9 @@ from schemas.tables import TABLES_BY_NAME
 
 #: Of the local file system: no session is asked.
 NO_SPARK: Any = None
-#: Views look at events of a few types alone; the others, most of a log, are left out.
-LOOKED_AT = {type_ for type_ in CODES if any(re.search(f"'{type_}'", sql_of(view)) for view in VIEWS)}
+#: Views, and `explain` of a topic, look at events of a few types alone; the others, most of a log, are left out.
+_QUERIES = [*map(sql_of, VIEWS), getsource(topic_rows)]
+LOOKED_AT = {type_ for type_ in CODES if any(re.search(f"'{type_}'", query) for query in _QUERIES)}
 
 
 def warehouse_of(captures: Iterable[Path], folder: Path) -> Warehouse:

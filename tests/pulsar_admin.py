@@ -12,6 +12,7 @@ from typing import Any
 
 from pipeline.verdict.advice import advice
 from pipeline.verdict.by_cause import BY_CAUSE
+from pipeline.verdict.topic_answer import advice as of_topic
 from schemas.events import CURSOR_KINDS, UNACKED_CAPS
 from schemas.packages.cause.causes import ACCOUNTS
 
@@ -58,7 +59,10 @@ def printed(topic: str, subscription: str) -> list[str]:
         for cause, level, dimension, reason, *_ in ACCOUNTS
         if cause in ("throttled", "unknown")
     ]
-    return list(dict.fromkeys(step.command for document in found for step in advice(document) if step.command is not None))
+    steps = [step for document in found for step in advice(document)]
+    for kind in CURSOR_KINDS:
+        steps += of_topic({"exceeded": True, "topic": topic, "holders": [{"subscription": subscription, "cursor_kind": kind}]})
+    return list(dict.fromkeys(step.command for step in steps if step.command is not None))
 
 
 def refusal(command: str) -> str | None:

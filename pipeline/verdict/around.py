@@ -17,7 +17,7 @@ def around(look: Queries, document: Document) -> Document:
     to what has no consumers by nature.
     """
     rows = topic_rows(look, document["broker"], document["epoch"], document["topic"], document["to"])
-    cursor = next((row for row in rows.cursors if row["subscription"] == document["subscription"]), None)
+    cursor = next((row for row in rows.cursors if row["subscription"] == document["subscription"]), None) or _gone(look, document)
     kind = kind_of(document["subscription"], cursor)
     found: Document = {
         "cursor_kind": kind,
@@ -30,6 +30,16 @@ def around(look: Queries, document: Document) -> Document:
     if kind in OWN:
         found |= _own(document, found, cursor)
     return {**found, "catch_up": foreseen({**document, **found})}
+
+
+def _gone(look: Queries, document: Document) -> Row | None:
+    """A cursor that the topic's last check does not have, as the last check before had it: its reader is gone, or it was deleted."""
+    where = " AND ".join(f"{name} = {quoted(document[name])}" for name in ("broker", "topic", "subscription"))
+    rows = look.rows(
+        f"SELECT * FROM subscription_backlog WHERE {where} AND epoch = {document['epoch']} AND check_time <= {instant(document['to'])}"
+        " ORDER BY check_number DESC LIMIT 1"
+    )
+    return rows[0] if rows else None
 
 
 def counts_entries(look: Queries, document: Document) -> bool:

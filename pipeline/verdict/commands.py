@@ -25,6 +25,7 @@ _EFFECT_OF = {
     # Writes the newest message of each key into another ledger. The topic keeps what it has.
     "topics compact": CAN_BE_UNDONE,
     "topics compaction-status": CHANGES_NOTHING,
+    "topics get-backlog-quotas": CHANGES_NOTHING,
     "topics stats": CHANGES_NOTHING,
     "topics stats-internal": CHANGES_NOTHING,
     "topics unload": CAN_BE_UNDONE,

@@ -32,7 +32,9 @@ def pace_line(rates: Mapping[str, Any]) -> str:
     pace = f"{come:,.1f} entries/s come, {acked:,.1f}/s are acknowledged{gone}"
     if rates["caught_up_in_s"] is None:
         return f"{pace}: it does not catch up at this rate"
-    if not removed or rates["caught_up_in_s"] == 0:
+    if rates["caught_up_in_s"] == 0:
+        return f"{pace}: it has no backlog"
+    if not removed:
         return f"{pace}: caught up in {duration(rates['caught_up_in_s'])}"
     if acked <= come:
         return f"{pace}: it becomes less only because entries expire or are evicted, which its consumers never get"

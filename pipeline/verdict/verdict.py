@@ -26,8 +26,8 @@ class Account(NamedTuple):
     cause: str
     level: str | None
     dimension: str | None
-    cap: str | None
     unknown_reason: str | None
+    cap: str | None
 
 
 def verdict(evidence: Evidence) -> Document:
@@ -58,7 +58,7 @@ def verdict(evidence: Evidence) -> Document:
         "limits": _limits(evidence),
         "policies": places(evidence.policies),
         "shared_with": _neighbours(evidence.neighbours, main, evidence),
-        "quotas": [_quota(row, evidence.policies) for row in sorted(evidence.quotas, key=lambda row: row["quota_type"])],
+        "quotas": [quota_of(row, evidence.policies) for row in sorted(evidence.quotas, key=lambda row: row["quota_type"])],
         "uncovers": uncovered(evidence.margins),
         "catch_up": _catch_up(evidence.rates),
         "more_consumers": _more_consumers(evidence.more_consumers),
@@ -68,7 +68,7 @@ def verdict(evidence: Evidence) -> Document:
 
 
 def _account(row: Row) -> Account:
-    return Account(row["cause"], row["level"], row["dimension"], row["cap"], row["unknown_reason"])
+    return Account(*(row[name] for name in Account._fields))
 
 
 def _shares(causes: Sequence[Row]) -> list[Document]:
@@ -159,7 +159,8 @@ _OF_QUOTA = (
 )  # fmt: skip
 
 
-def _quota(row: Row, policies: Sequence[Row]) -> Document:
+def quota_of(row: Row, policies: Sequence[Row]) -> Document:
+    """A quota of the document: a row of quota_forecasts, and who set it by rows of policy_spans."""
     return {**{name: row[name] for name in _OF_QUOTA}, "as_of": row["check_time"], **setter(policies, QUOTA_KINDS[row["quota_type"]])}
 
 

@@ -13,7 +13,7 @@ from pipeline.verdict.instants import as_of_line, time_words
 from pipeline.verdict.margins import margin_line
 from pipeline.verdict.own_cursors import OWN, READER, kind_words
 from pipeline.verdict.raise_limit import rate_words
-from pipeline.verdict.verdict import Document
+from pipeline.verdict.verdict import Account, Document
 from pipeline.verdict.who import evicted_lines, producer_lines, who_lines
 
 _REASONS = {
@@ -155,7 +155,7 @@ def _bar(share: float) -> str:
 
 def label(account: Document) -> str:
     """`throttled topic msg`."""
-    return " ".join(str(account[name]) for name in ("cause", "level", "dimension", "cap", "unknown_reason") if account[name] is not None)
+    return " ".join(str(account[name]) for name in Account._fields if account[name] is not None)
 
 
 def limit_line(limit: Document) -> str:
@@ -226,37 +226,38 @@ def text_lines(document: Document) -> Iterable[str]:
     if document["windows"]:
         yield from chart(document["windows"], document["from"], document["to"])
         yield ""
-    yield from _section("as of", [as_of_line(document)])
-    yield from _section("limits", [limit_line(one) for one in document["limits"]] or ["none"])
-    yield from _section("precedence", precedence_lines(document["policies"]))
-    yield from _section("next limit", [margin_line(one) for one in document["uncovers"]])
-    yield from _section("quotas", [quota_line(one) for one in document["quotas"]] or ["none that is known"])
+    yield from section("as of", [as_of_line(document)])
+    yield from section("limits", [limit_line(one) for one in document["limits"]] or ["none"])
+    yield from section("precedence", precedence_lines(document["policies"]))
+    yield from section("next limit", [margin_line(one) for one in document["uncovers"]])
+    yield from section("quotas", [quota_line(one) for one in document["quotas"]] or ["none that is known"])
     if document["quotas"]:
-        yield from _section("fills it", who_lines(document))
-        yield from _section("producers", producer_lines(document))
-    yield from _section("lost", evicted_lines(document))
+        yield from section("fills it", who_lines(document))
+        yield from section("producers", producer_lines(document))
+    yield from section("lost", evicted_lines(document))
     if document["catch_up"] is not None:
-        yield from _section("pace", [pace_line(document["catch_up"])])
+        yield from section("pace", [pace_line(document["catch_up"])])
         lost = lost_before_line(document)
-        yield from _section("current", [current_line(document), *([] if lost is None else [lost])])
+        yield from section("current", [current_line(document), *([] if lost is None else [lost])])
     if document["more_consumers"] is not None:
-        yield from _section("more consumers", [consumers_line(document["more_consumers"])])
+        yield from section("more consumers", [consumers_line(document["more_consumers"])])
     if document["shared_with"]:
         shares = (f"{one['share'] or 0:.0%} {one['subscription']} of {one['topic']}" for one in document["shared_with"][:3])
-        yield from _section("shared with", list(shares))
+        yield from section("shared with", list(shares))
     for step in document["advice"]:
         yield from step_lines(step)
-    yield from _section("how sure", [document["confidence"]])
+    yield from section("how sure", [document["confidence"]])
     if document["missing"]:
-        yield from _section("missing", [MISSING[code] for code in document["missing"]])
+        yield from section("missing", [MISSING[code] for code in document["missing"]])
 
 
 def step_lines(step: Document) -> Iterable[str]:
     """What to do, its command, and a warning where that loses data."""
     warning = [_WARNING] if step["effect"] == LOSES_DATA else []
-    yield from _section("do", [step["do"], *warning, *([f"  {step['command']}"] if step["command"] else [])])
+    yield from section("do", [step["do"], *warning, *([f"  {step['command']}"] if step["command"] else [])])
 
 
-def _section(name: str, lines: Sequence[str]) -> Iterable[str]:
+def section(name: str, lines: Sequence[str]) -> Iterable[str]:
+    """Lines under a name, which stands before the first one."""
     for number, line in enumerate(lines):
         yield f"{'' if number else name:<15} {line}"
