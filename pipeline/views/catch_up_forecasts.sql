@@ -50,7 +50,7 @@ drawing AS (
     CASE WHEN u.counts_entries THEN 1 ELSE coalesce(try_divide(r.dispatched_msgs, r.dispatched_entries), 1) END AS msgs_per_entry,
     try_divide(r.backlog_size, r.msg_backlog) AS bytes_per_entry,
     -- What the other subscriptions of the topic get, and its own share of what all of them get.
-    sum(r.delivery_rate) OVER checked - r.delivery_rate AS others_rate,
+    (sum(r.delivery_rate) OVER checked) - r.delivery_rate AS others_rate,
     try_divide(r.delivery_rate, sum(r.delivery_rate) OVER checked) AS own_share
   FROM rates r
   LEFT JOIN limiter_units u ON u.broker = r.broker AND u.epoch = r.epoch

@@ -14,11 +14,13 @@ from deltalake import DeltaTable, Field
 from deltalake.schema import PrimitiveType
 from reading.conftest import NOON, append, event
 
+from jobs.reader import look_at_causes
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.reading.delta_table import OnlySpark
 from pipeline.reading.room import ReadingRoom
 from pipeline.views.catalog import VIEWS, all_names
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.newest_cut import is_half_written, newest_cut
 from schemas.field import Field as Declared
 from schemas.tables import TABLES, TABLES_BY_NAME
 
@@ -285,3 +287,27 @@ def test_duckdb_itself_is_closed(room: ReadingRoom, two_days: Warehouse, act: Ca
     assert two_days
     with pytest.raises(duckdb.Error):
         act(room._duckdb.execute)
+
+
+def test_with_consistent_what_maintain_did_since_is_followed(two_days: Warehouse) -> None:
+    """Its versions have the same rows, and files of the version before are deleted some day, though no micro-batch comes any more."""
+    append(two_days, "log_gaps", [{"kind": "lost", "from_seq": 9}])
+    append(two_days, "log_gaps", [{"kind": "lost", "from_seq": 10}])
+    append(two_days, "batch_manifest", [manifest("ingest", 0, 1), manifest("lanes", 0, 1, log_gaps=2)])
+    delta = delta_of(two_days, "log_gaps")
+    delta.optimize.compact()
+    delta.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+    gaps = "SELECT from_seq FROM log_gaps ORDER BY from_seq"
+    assert ReadingRoom(two_days, consistent=True).rows(gaps) == [{"from_seq": 9}, {"from_seq": 10}]
+    append(two_days, "log_gaps", [{"kind": "lost", "from_seq": 11}])
+    assert ReadingRoom(two_days, consistent=True).rows(gaps) == [{"from_seq": 9}, {"from_seq": 10}], "that micro-batch is not whole"
+
+
+def test_half_of_the_first_micro_batch_is_no_answer(two_days: Warehouse) -> None:
+    whole = newest_cut(ReadingRoom(two_days))
+    assert not is_half_written(ReadingRoom(two_days), whole), "lanes have written nothing"
+    append(two_days, "broker_windows", [{}])
+    with pytest.raises(BadWarehouse, match=r"the first micro-batch of lanes in .* is not whole yet: ask again in a moment"):
+        look_at_causes(two_days.root)
+    append(two_days, "batch_manifest", [manifest("ingest", 0, 1), manifest("lanes", 0, 1, broker_windows=1)])
+    assert look_at_causes(two_days.root).rows("SELECT count(*) AS n FROM broker_windows") == [{"n": 1}]
