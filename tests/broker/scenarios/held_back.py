@@ -82,11 +82,13 @@ def delayed_and_due(stage: Stage) -> None:
 @scenario("Readers: one follows, one stops to read after 50 messages and stays.", timeline=True)
 def readers_behind(stage: Stage) -> None:
     topic = stage.topic("t", "s")
-    stage.meanwhile(stage.publish, topic, 600, 60)
-    stage.meanwhile(stage.consume, topic, "s", count=600)
-    with stage.held_back("slow_consumer", "it reads fifty messages, then none", (topic, "slow")):
-        stage.meanwhile(stage.read, topic, "slow", count=50, for_s=12)
-        stage.read(topic, "fast", count=10_000, for_s=12)
+    stage.meanwhile(stage.publish, topic, 900, 60)
+    stage.meanwhile(stage.consume, topic, "s", count=900)
+    slow = stage.reader(topic, "slow", count=50, for_s=16)
+    stage.reader(topic, "fast", count=10_000, for_s=14)
+    time.sleep(3)
+    with stage.held_back("slow_consumer", "it has read fifty messages, and reads no more", (topic, slow)):
+        time.sleep(8)
     stage.join()
 
 
@@ -97,14 +99,13 @@ def readers_behind(stage: Stage) -> None:
 )
 def open_transaction(stage: Stage) -> None:
     topic = stage.topic("t", "s")
-    stage.meanwhile(stage.consume, topic, "s", for_s=200, idle_s=30)
     stage.publish(topic, 50, 100)
-    with (
-        stage.open_transaction(topic, timeout_s=15),
-        stage.held_back("transaction", "it is neither committed nor aborted", (topic, "s")),
-    ):
-        stage.publish(topic, 200, 40)
-        time.sleep(7)
+    stage.consume(topic, "s", count=50)
+    with stage.open_transaction(topic, timeout_s=15):
+        stage.meanwhile(stage.consume, topic, "s", for_s=60, idle_s=25)
+        with stage.held_back("transaction", "it is neither committed nor aborted", (topic, "s")):
+            stage.publish(topic, 200, 40)
+            time.sleep(4)
     stage.join()
 
 
