@@ -38,14 +38,25 @@ def nack_storm(stage: Stage) -> None:
     stage.consume(topic, "s", idle_s=2)
 
 
-@scenario("Consumers that take 50 messages each and leave without acknowledging; the messages come again and again.", timeline=True)
+@scenario(
+    "Three clients that take 50 messages each time and leave without acknowledging, in turn; the messages come again and again.",
+    timeline=True,
+)
 def leaves_without_acknowledging(stage: Stage) -> None:
     topic = stage.topic("t", "s")
-    stage.meanwhile(stage.publish, topic, 200, 50)
-    with stage.held_back("not_acknowledged", "every consumer leaves with what it has", (topic, "s")):
+    stage.publish(topic, 200, 100)
+
+    def comes_and_goes(first_s: float) -> None:
+        time.sleep(first_s)
         for _ in range(5):
             stage.consume(topic, "s", count=50, for_s=3, queue=50, acknowledges=lambda number: False)
-    stage.join()
+
+    clients = [stage.meanwhile(comes_and_goes, first_s) for first_s in (0, 0.5, 1)]
+    time.sleep(2)
+    with stage.held_back("not_acknowledged", "every client leaves with what it has", (topic, "s")):
+        time.sleep(4)
+    for client in clients:
+        client.result()
     stage.consume(topic, "s", idle_s=2)
 
 
@@ -115,7 +126,7 @@ def replicator_alone(stage: Stage) -> None:
     stage.admin.replicate(stage.namespace, "far")
     topic = stage.topic("t", "s")
     stage.meanwhile(stage.consume, topic, "s", for_s=12)
-    with stage.held_back("no_consumer", "the other cluster does not answer", (topic, "pulsar.repl.far")):
+    with stage.held_back("not_connected", "the other cluster does not answer", (topic, "pulsar.repl.far")):
         stage.publish(topic, 300, 30)
         time.sleep(2)
     stage.join()
