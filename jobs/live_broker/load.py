@@ -158,14 +158,17 @@ class Clients:
         self.consumed[name] = self.consumed.get(name, 0) + received
         return received
 
-    def read(self, topic: str, name: str, *, count: int, for_s: float) -> int:
-        """Read from the beginning with a reader of that name, `count` messages at most; it stays for `for_s`. Returns how many came."""
+    def read(self, topic: str, prefix: str, *, count: int, for_s: float) -> int:
+        """Read from the beginning, `count` messages at most; the reader stays for `for_s`. Returns how many came.
+
+        The name of its subscription begins with `prefix`.
+        """
         import pulsar
 
         end = time.monotonic() + for_s
         received = 0
         with self.connected() as client:
-            reader = client.create_reader(topic, pulsar.MessageId.earliest, receiver_queue_size=20, subscription_name=name)
+            reader = client.create_reader(topic, pulsar.MessageId.earliest, receiver_queue_size=20, subscription_role_prefix=prefix)
             while time.monotonic() < end:
                 try:
                     if received < count:

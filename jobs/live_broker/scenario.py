@@ -26,6 +26,7 @@ CAUSES = {
     "negative_acks": "the consumer gives messages back",
     "keys_blocked": "the messages that wait belong to keys of consumers that take nothing",
     "transaction": "a transaction is open, nothing behind its first message is delivered",
+    "not_connected": "the replicator has no connection to the other cluster",
     "not_loaded": "the topic is not loaded, or the broker is down",
 }
 

@@ -69,9 +69,16 @@ class Stage:
         self._begun.append(result)
         return result
 
-    def read(self, topic: str, name: str, *, count: int, for_s: float) -> int:
-        """See Clients.read."""
-        return self.clients.read(topic, name, count=count, for_s=for_s)
+    def reader(self, topic: str, prefix: str, *, count: int, for_s: float) -> str:
+        """Begin to read, see Clients.read; returns the name of the subscription, once it is there."""
+        self.meanwhile(self.clients.read, topic, prefix, count=count, for_s=for_s)
+        deadline = time.monotonic() + for_s
+        while time.monotonic() < deadline:
+            for sub in self.admin.stats(topic)["subscriptions"]:
+                if sub.startswith(prefix):
+                    return str(sub)
+            time.sleep(0.1)
+        raise TimeoutError(f"no reader {prefix}… on {topic} within {for_s} s")
 
     @contextmanager
     def open_transaction(self, topic: str, timeout_s: int) -> Iterator[None]:

@@ -22,8 +22,13 @@ CHARGES: dict[str, frozenset[Charge]] = {
     "full_channel": frozenset({("channel",)}),
     "unacked_cap": frozenset({("unacked_limit",)}),
     "delayed_delivery": frozenset({("delayed",)}),
-    "not_acknowledged": frozenset({("in_flight",)}),
-    "negative_acks": frozenset({("in_flight",)}),
+    # Those that come again are a redelivery, once most of what is delivered was delivered before.
+    "not_acknowledged": frozenset({("in_flight",), ("redelivery",)}),
+    "negative_acks": frozenset({("in_flight",), ("redelivery",)}),
+    "keys_blocked": frozenset({("keys_blocked",)}),
+    "transaction": frozenset({("transaction",)}),
+    # The ledger has subscriptions only: the cursor of a replicator has no charges.
+    "not_connected": frozenset(),
     # A topic that is not loaded has no backlog that anybody could see.
     "not_loaded": frozenset(),
 }
@@ -46,9 +51,9 @@ class Stretch(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Whether the main charge is one of those of the cause. Nothing that holds back may have no charge at all."""
+        """Whether the main charge is one of those of the cause. Nothing that holds back, and what the ledger lacks, may have none."""
         allowed = CHARGES[self.cause]
-        return self.main in allowed if self.main else self.cause in ("nothing", "not_loaded")
+        return self.main in allowed if self.main else self.cause in ("nothing", "not_connected", "not_loaded")
 
 
 def stretches(causes: Iterable[Row], rows: Iterable[Row], window_us: int) -> list[Stretch]:

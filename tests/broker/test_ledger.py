@@ -42,8 +42,8 @@ def test_other_subscriptions_do_not_count() -> None:
     assert not agrees("no_consumer", row(10, 5, NO_CONSUMER, "other"))
 
 
-def test_without_a_charge_only_nothing_agrees() -> None:
-    assert [cause for cause in CAUSES if agrees(cause)] == ["nothing", "not_loaded"]
+def test_without_a_charge_only_nothing_and_what_the_ledger_lacks_agree() -> None:
+    assert [cause for cause in CAUSES if agrees(cause)] == ["nothing", "not_connected", "not_loaded"]
     assert not agrees("not_loaded", row(10, 5, NO_CONSUMER))
 
 

@@ -38,14 +38,25 @@ def nack_storm(stage: Stage) -> None:
     stage.consume(topic, "s", idle_s=2)
 
 
-@scenario("Consumers that take 50 messages each and leave without acknowledging; the messages come again and again.", timeline=True)
+@scenario(
+    "Three clients that take 50 messages each time and leave without acknowledging, in turn; the messages come again and again.",
+    timeline=True,
+)
 def leaves_without_acknowledging(stage: Stage) -> None:
     topic = stage.topic("t", "s")
-    stage.meanwhile(stage.publish, topic, 200, 50)
-    with stage.held_back("not_acknowledged", "every consumer leaves with what it has", (topic, "s")):
+    stage.publish(topic, 200, 100)
+
+    def comes_and_goes(first_s: float) -> None:
+        time.sleep(first_s)
         for _ in range(5):
             stage.consume(topic, "s", count=50, for_s=3, queue=50, acknowledges=lambda number: False)
-    stage.join()
+
+    clients = [stage.meanwhile(comes_and_goes, first_s) for first_s in (0, 0.5, 1)]
+    time.sleep(2)
+    with stage.held_back("not_acknowledged", "every client leaves with what it has", (topic, "s")):
+        time.sleep(4)
+    for client in clients:
+        client.result()
     stage.consume(topic, "s", idle_s=2)
 
 
@@ -82,11 +93,13 @@ def delayed_and_due(stage: Stage) -> None:
 @scenario("Readers: one follows, one stops to read after 50 messages and stays.", timeline=True)
 def readers_behind(stage: Stage) -> None:
     topic = stage.topic("t", "s")
-    stage.meanwhile(stage.publish, topic, 600, 60)
-    stage.meanwhile(stage.consume, topic, "s", count=600)
-    with stage.held_back("slow_consumer", "it reads fifty messages, then none", (topic, "slow")):
-        stage.meanwhile(stage.read, topic, "slow", count=50, for_s=12)
-        stage.read(topic, "fast", count=10_000, for_s=12)
+    stage.meanwhile(stage.publish, topic, 900, 60)
+    stage.meanwhile(stage.consume, topic, "s", count=900)
+    slow = stage.reader(topic, "slow", count=50, for_s=16)
+    stage.reader(topic, "fast", count=10_000, for_s=14)
+    time.sleep(3)
+    with stage.held_back("slow_consumer", "it has read fifty messages, and reads no more", (topic, slow)):
+        time.sleep(8)
     stage.join()
 
 
@@ -97,14 +110,13 @@ def readers_behind(stage: Stage) -> None:
 )
 def open_transaction(stage: Stage) -> None:
     topic = stage.topic("t", "s")
-    stage.meanwhile(stage.consume, topic, "s", for_s=200, idle_s=30)
     stage.publish(topic, 50, 100)
-    with (
-        stage.open_transaction(topic, timeout_s=15),
-        stage.held_back("transaction", "it is neither committed nor aborted", (topic, "s")),
-    ):
-        stage.publish(topic, 200, 40)
-        time.sleep(7)
+    stage.consume(topic, "s", count=50)
+    with stage.open_transaction(topic, timeout_s=15):
+        stage.meanwhile(stage.consume, topic, "s", for_s=60, idle_s=25)
+        with stage.held_back("transaction", "it is neither committed nor aborted", (topic, "s")):
+            stage.publish(topic, 200, 40)
+            time.sleep(4)
     stage.join()
 
 
@@ -114,7 +126,7 @@ def replicator_alone(stage: Stage) -> None:
     stage.admin.replicate(stage.namespace, "far")
     topic = stage.topic("t", "s")
     stage.meanwhile(stage.consume, topic, "s", for_s=12)
-    with stage.held_back("no_consumer", "the other cluster does not answer", (topic, "pulsar.repl.far")):
+    with stage.held_back("not_connected", "the other cluster does not answer", (topic, "pulsar.repl.far")):
         stage.publish(topic, 300, 30)
         time.sleep(2)
     stage.join()

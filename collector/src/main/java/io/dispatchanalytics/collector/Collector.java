@@ -32,14 +32,29 @@ public final class Collector {
     /** A hook of this point failed. The broker goes on; its event is lost and counted. Called by what is woven, so it never throws. */
     public static void failed(Throwable fault, String point) {
         try {
-            Failure failure = FAILURES.computeIfAbsent(point, each -> new Failure());
-            failure.count.increment();
-            if (failure.cause == null) {
-                failure.cause = fault + at(fault);
-            }
+            count(fault, point);
             recorder.queue.lose();
         } catch (Throwable second) {
             // Out of memory, say. Whoever called the broker's method must not learn of it.
+        }
+    }
+
+    private static void count(Throwable fault, String point) {
+        Failure failure = FAILURES.computeIfAbsent(point, each -> new Failure());
+        failure.count.increment();
+        if (failure.cause == null) {
+            failure.cause = fault + at(fault);
+        }
+    }
+
+    /** Runs what only looks at the broker. If it fails nothing of what happened is lost: the next look comes. */
+    public static void looking(String point, Runnable look) {
+        try {
+            look.run();
+        } catch (Exception fault) {
+            count(fault, point);
+        } catch (LinkageError other) {
+            count(other, point);
         }
     }
 

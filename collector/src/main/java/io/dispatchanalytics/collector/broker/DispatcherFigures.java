@@ -20,14 +20,15 @@ public final class DispatcherFigures {
 
     /** The sum over its consumers, as the dispatcher keeps it; of an active consumer its own. */
     static long permits(Dispatcher dispatcher) {
+        // First: a broker may lack the classes that come last.
+        if (dispatcher instanceof AbstractDispatcherSingleActiveConsumer) {
+            Consumer active = active(dispatcher);
+            return active == null ? Reading.ABSENT : active.getAvailablePermits();
+        }
         if (dispatcher instanceof PersistentDispatcherMultipleConsumers many) {
             return (int) Many.FIELD.getVolatile(many);
         }
-        if (dispatcher instanceof PersistentDispatcherMultipleConsumersClassic many) {
-            return (int) Classic.FIELD.getVolatile(many);
-        }
-        Consumer active = active(dispatcher);
-        return active == null ? Reading.ABSENT : active.getAvailablePermits();
+        return dispatcher instanceof PersistentDispatcherMultipleConsumersClassic many ? (int) Classic.FIELD.getVolatile(many) : Reading.ABSENT;
     }
 
     /** Of Exclusive and Failover; null: there is none. */

@@ -19,7 +19,7 @@ import org.apache.pulsar.broker.service.persistent.PersistentTopic;
 /**
  * What the broker holds, again and again: who misses what came before knows it from here on. On a thread of its own.
  *
- * It holds no lock of the collector while it asks the broker: hooks run under the broker's locks and take those.
+ * A topic that is unloaded meanwhile may fail the look at it. It holds no lock of the collector while it asks the broker: hooks run under the broker's locks and take those.
  */
 public final class States implements Runnable {
     private static final long LOOK_NS = 100_000_000L;
@@ -77,13 +77,13 @@ public final class States implements Runnable {
     private void write(boolean all) {
         PulsarService service = broker.service();
         if (service != null) {
-            Collector.guarded("state", () -> ofBroker(service));
+            Collector.looking("state", () -> ofBroker(service));
         }
         int count = 0;
         for (LoadedTopic loaded : topics.all()) {
             PersistentTopic topic = loaded.topic();
             if (topic != null) {
-                Collector.guarded("state", () -> of(loaded, topic, all));
+                Collector.looking("state", () -> of(loaded, topic, all));
             }
             if (++count % AT_ONCE == 0) {
                 LockSupport.parkNanos(PAUSE_NS);

@@ -18,6 +18,7 @@ class OptionsTest {
         assertEquals(Path.of("/var/log/events"), options.folder());
         assertEquals(30_000_000_000L, options.rollNs());
         assertEquals(64L << 20, options.rollBytes());
+        assertEquals(10_000_000_000L, options.stateNs());
         assertEquals(NameStyle.PLAIN, options.style(Option.TOPICS));
     }
 
@@ -31,6 +32,12 @@ class OptionsTest {
         assertEquals(NameStyle.OMIT, options.style(Option.REMOTES));
     }
 
+    @Test
+    void statesCanBeSwitchedOff() throws BadOption {
+        assertEquals(0, Options.parse("dir=/x,state_s=0").stateNs());
+        assertEquals(3_000_000_000L, Options.parse("dir=/x,state_s=3").stateNs());
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "roll_s=5 | dir is missing",
@@ -39,6 +46,7 @@ class OptionsTest {
         "dir=/x,roll_s=0 | roll_s=0: expected a whole number",
         "dir=/x,roll_s=5s | roll_s=5s: expected a whole number",
         "dir=/x,keep_mb=9999999 | keep_mb=9999999: expected a whole number from 1 to 1000000",
+        "dir=/x,state_s=-1 | state_s=-1: expected a whole number from 0 to 1000000",
         "dir=/x,queue_mb=2000 | queue_mb=2000 is too much",
         "dir=/x,topics=none | topics=none: expected plain, hash or omit",
         "dir= | dir=: expected a path",
