@@ -46,14 +46,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def text(look: "Look", order: str) -> str:
-    """All rows as a table."""
+    """All rows as a table, and the instant that they are of."""
+    from pipeline.verdict.instants import time_words
     from pipeline.verdict.no_event import nothing_words
-    from pipeline.verdict.worst import COLUMNS, cells, ordered, worst
+    from pipeline.verdict.worst import COLUMNS, cells, newest, ordered, worst
 
     rows = ordered(worst(look), order)
     if not rows:
         return visible(nothing_words(look))
-    return aligned(COLUMNS, [cells(row) for row in rows], "`why --all --format json` has all of it")
+    as_of = newest(rows)
+    table = aligned(COLUMNS, [cells(row) for row in rows], "`why --all --format json` has all of it")
+    return table if as_of is None else f"{table}\n\nas of {time_words(as_of)}"
 
 
 def fresh_rows(look: "Look") -> list[dict[str, Any]]:

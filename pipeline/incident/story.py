@@ -18,8 +18,6 @@ Row = dict[str, Any]
 MOST_SUBSCRIPTIONS = 8
 MOST_MOMENTS = 400
 MOST_ROWS = 200
-#: Tables of which a broker that runs has rows in each window.
-_LIVED = ("subscription_causes", "limiter_windows", "subscription_throttle", "channel_memory")
 
 
 class Moment(NamedTuple):
@@ -75,8 +73,7 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
     once, shown = AskedOnce(look), worst[:MOST_SUBSCRIPTIONS]
     named = [(row["topic"], row["subscription"]) for row in shown]
     answers = [answer(once, row["topic"], row["subscription"], row["broker"], end, end - start, named) for row in shown]
-    lived = (f"SELECT window_start, window_end FROM {table} WHERE {within}" for table in _LIVED)
-    seen = look.rows(f"SELECT min(window_start) AS first, max(window_end) AS last FROM ({' UNION ALL '.join(lived)})")[0]
+    seen = look.rows(f"SELECT min(window_start) AS first, max(log_until) AS last FROM broker_windows WHERE {within}")[0]
     if seen["first"] is None:
         raise BadConfig(f"no window lies from {start.isoformat()} to {end.isoformat()}; the newest ends {newest.isoformat()}")
     evictions = look.rows(

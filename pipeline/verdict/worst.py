@@ -67,5 +67,5 @@ def cells(row: Row) -> list[str]:
 
 
 def newest(rows: Sequence[Row]) -> datetime | None:
-    """The end of the newest window."""
+    """The newest instant that any of their brokers' logs has."""
     return max((row["as_of"] for row in rows), default=None)
