@@ -19,8 +19,8 @@ from typing import Any
 
 from jobs.broker_metrics import COUNTERS, SubscriptionName, throttle_counters
 from jobs.shown import aligned
-from jobs.why import WELL
 from pipeline.faults import BadConfig
+from pipeline.views.status_words import WELL
 
 EXAMPLES = """examples:
   ./spark-submit.sh demo

@@ -114,7 +114,7 @@ class Show:
         from pipeline.reading.room import ReadingRoom
         from pipeline.verdict.worst import COLUMNS, cells, newest, ordered, worst
 
-        found = worst(ReadingRoom(self.warehouse))
+        found = worst(ReadingRoom(self.warehouse, consistent=True))
         as_of = newest(found)
         if as_of is None:
             return f"{now()}  in the tables: nothing yet, the first window is still open"

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from jobs.instants import time_of
-from jobs.reader import look_at
+from jobs.reader import look_at_causes
 from jobs.shown import print_document
 from pipeline.faults import BadConfig
 
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the answer. Raises NoAnswer where there is none, BadConfig for a bad time, BadWarehouse where no warehouse is."""
     at = None if args.at is None else time_of("--at", args.at)
     window = span_of("--window", args.window)
-    look = look_at(args.warehouse, ("subscription_causes",))
+    look = look_at_causes(args.warehouse)
     if args.subscription is None:
         from pipeline.verdict.topic_answer import text_lines, topic_answer
 

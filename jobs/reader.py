@@ -55,17 +55,17 @@ def open_room(uri: str, tables: Iterable[str] = (), *, consistent: bool = False)
     return ReadingRoom(warehouse, consistent=consistent)
 
 
-def look_at(uri: str, tables: Iterable[str] = ()) -> "Look":
+def look_at(uri: str, tables: Iterable[str] = (), *, consistent: bool = False) -> "Look":
     """A look at an existing warehouse: by the room where it can, else by Spark, which a line on stderr says.
 
-    Raises BadWarehouse as `open_room` does.
+    `consistent`: all tables as the newest whole micro-batches left them. Raises BadWarehouse as `open_room` does.
     """
     from pipeline.reading.delta_table import OnlySpark
 
     reason = only_hadoop(uri)
     if reason is None:
         try:
-            room = open_room(uri, tables)
+            room = open_room(uri, tables, consistent=consistent)
             room.refuse_what_only_spark_reads()
             return room
         except OnlySpark as fault:
@@ -76,7 +76,20 @@ def look_at(uri: str, tables: Iterable[str] = ()) -> "Look":
 
     say_by_spark(reason)
     spark = build_session("dispatch-analytics look", LITTLE_DATA)
-    return SparkLook(spark, existing_warehouse(spark, uri, tables))
+    return SparkLook(spark, existing_warehouse(spark, uri, tables), consistent=consistent)
+
+
+def look_at_causes(uri: str) -> "Look":
+    """A look for those who answer about subscriptions: all tables at one consistent cut.
+
+    Raises BadWarehouse as `look_at` does, and where the first micro-batch is half written: half of it is no answer.
+    """
+    from pipeline.warehouse.newest_cut import is_half_written
+
+    look = look_at(uri, ("subscription_causes", "broker_windows"), consistent=True)
+    if is_half_written(look, look.cut):  # type: ignore[attr-defined]  # both looks have it
+        raise BadWarehouse(f"the first micro-batch of lanes in {look.warehouse.root} is not whole yet: ask again in a moment")
+    return look
 
 
 def refuse_missing(warehouse: "Warehouse", files: Any, tables: Iterable[str]) -> None:

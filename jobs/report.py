@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jobs.explain import span_of
 from jobs.instants import time_of
-from jobs.reader import look_at
+from jobs.reader import look_at_causes
 from pipeline.faults import BadConfig
 
 EXAMPLES = """examples:
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from pipeline.incident.page import page
     from pipeline.incident.story import story
 
-    text = page(story(look_at(args.warehouse, ("subscription_causes",)), start, end, span_of("--window", args.window)))
+    text = page(story(look_at_causes(args.warehouse), start, end, span_of("--window", args.window)))
     try:
         Path(args.out).write_text(text, encoding="utf-8")
     except OSError as fault:

@@ -36,7 +36,8 @@ def run(args: argparse.Namespace) -> int:
     from pipeline.upkeep.status import status
 
     small = load_settings(None, [], os.environ).maintain.small_file_bytes
-    document = status(look_at(args.warehouse, ("lane_control", "dispatch_events")), utc_now(), socket.gethostname(), is_alive, small)
+    look = look_at(args.warehouse, ("lane_control", "dispatch_events"), consistent=True)
+    document = status(look, utc_now(), socket.gethostname(), is_alive, small)
     print_document(document, args.format, text_lines)
     return 0
 

@@ -8,7 +8,7 @@ import sys
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from jobs.reader import look_at
+from jobs.reader import look_at_causes
 from jobs.shown import aligned
 from pipeline.faults import BadConfig
 from pipeline.visible import visible
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     """Show them until somebody quits, or print them once. BadWarehouse where no warehouse is."""
     if not 0.1 <= args.every <= 3600:
         raise BadConfig(f"--every {args.every:g}: must be 0.1 to 3600 seconds")
-    look = look_at(args.warehouse, ("subscription_causes",))
+    look = look_at_causes(args.warehouse)
     if not (sys.stdout.isatty() and sys.stdin.isatty()):
         print(text(look, args.order))
         return 0

@@ -1,14 +1,22 @@
 """Why is every subscription behind: a line each, the largest backlog × time first. It only reads; `explain` has more about one."""
 
 import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from jobs.reader import look_at
+from jobs.instants import time_of
+from jobs.reader import look_at_causes
 from jobs.sql import write_rows
+from pipeline.views.status_words import WELL
 from pipeline.visible import visible
+
+if TYPE_CHECKING:
+    from pipeline.warehouse.look import Look
 
 EXAMPLES = """examples:
   ./spark-submit.sh why --warehouse ./warehouse/demo
   ./spark-submit.sh why --all --format json --warehouse /data/dispatch
+  ./spark-submit.sh why --at 2026-11-21T11:47:00Z --warehouse ./warehouse/demo
 """
 #: What people see; csv and json have all columns of the view.
 SHOWN = (
@@ -25,28 +33,54 @@ SHOWN = (
     "next_cause",
     "next_share",
 )
-#: Statuses of those that are well.
-WELL = ("current", "keeping up")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `why`."""
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
-    parser.add_argument("--all", action="store_true", help="also those that are well (default: those that are behind)")
+    parser.add_argument("--all", action="store_true", help="also those that are well (default: those that are behind, or not known)")
+    parser.add_argument("--at", metavar="TIME", help="ISO 8601 with its zone, as 2026-11-21T11:30:05.5Z (default: the newest window)")
     parser.add_argument("--format", choices=("table", "csv", "json"), default="table", help="json: one object per line (default: table)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the view `why`; 0 whatever it says. BadWarehouse where no warehouse is."""
-    from pipeline.verdict.no_event import nothing_words
-
-    look = look_at(args.warehouse, ("subscription_causes",))
-    rows = look.rows("SELECT * FROM why")
-    behind = [row for row in rows if args.all or row["status"] not in WELL]
-    if args.format == "table" and not behind:
-        print(f"none of {len(rows):,} subscriptions is behind" if rows else visible(nothing_words(look)))
+    """Print the view `why`; 0 whatever it says. BadConfig for a bad time, BadWarehouse where no warehouse is."""
+    look = look_at_causes(args.warehouse)
+    rows = look.rows(_query(args.at))
+    chosen = [row for row in rows if args.all or row["status"] not in WELL]
+    if args.format == "table" and not chosen:
+        print(f"none of {len(rows):,} subscriptions is behind {_as_of(rows)}" if rows else visible(_nothing(look, args.at)))
         return 0
     several = len({row["broker"] for row in rows}) > 1
-    columns = [*(("broker",) if several else ()), *SHOWN] if args.format == "table" else list(rows[0] if rows else ())
-    write_rows(columns, [[row[name] for name in columns] for row in behind], args.format)
+    reasons = ("unknown_reason",) if any(row["unknown_reason"] for row in chosen) else ()
+    shown = (*(("broker", "as_of") if several else ()), *SHOWN[:3], *reasons, *SHOWN[3:])
+    if args.format == "table":
+        print(f"{_as_of(rows)}\n")
+    columns = shown if args.format == "table" else list(rows[0] if rows else ())
+    write_rows(columns, [[row[name] for name in columns] for row in chosen], args.format)
     return 0
+
+
+def _query(at: str | None) -> str:
+    if at is None:
+        return "SELECT * FROM why"
+    from pipeline.views.why_at import why_at
+    from pipeline.warehouse.literals import instant
+
+    return why_at("true", instant(time_of("--at", at)))
+
+
+def _as_of(rows: Sequence[dict[str, Any]]) -> str:
+    """The instant of the answers: of several brokers the first and the last one."""
+    from pipeline.verdict.instants import time_words
+
+    instants = sorted({time_words(row["as_of"]) for row in rows})
+    return f"as of {' to '.join(dict.fromkeys((instants[0], instants[-1])))}"
+
+
+def _nothing(look: "Look", at: str | None) -> str:
+    from pipeline.verdict.no_event import no_event_words, nothing_words
+
+    if at is None:
+        return nothing_words(look)
+    return no_event_words(look) or f"no window of the log begins before {at}, or nobody is in it"

@@ -15,6 +15,7 @@ class Field:
 
     `check` is a SQL expression over the row that becomes a CHECK constraint of the Delta table.
     `pulsar` is the name under which Pulsar's metrics or admin stats show the same value, if they do.
+    `checks_before`: the checks of earlier versions of this project, which allowed less; the job's start replaces them.
     `added`: tables of an earlier version of this project lack the column; the job's start adds it, and rows of before have null in it.
     """
 
@@ -26,6 +27,7 @@ class Field:
     check: str = ""
     pulsar: str = ""
     added: bool = False
+    checks_before: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.type not in TYPES:

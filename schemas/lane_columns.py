@@ -37,7 +37,20 @@ LANE_KEY = "lane"
 #: Columns in which events travel beside it: many events as a packet, or one as its LANE_COLUMNS.
 PACKET, ROW = "packet", "row"
 #: Columns of a lane row, in order.
-LANE_COLUMNS = ("epoch", "seq", "ts", "ns", "type_code", "ingest_batch", "topic_id", "sub_id", "mask", *(f"s{k}" for k in range(SLOTS)))
+#: `arrival` orders events of one ingest batch (schemas/arrival.py).
+LANE_COLUMNS = (
+    "epoch",
+    "seq",
+    "ts",
+    "ns",
+    "type_code",
+    "ingest_batch",
+    "arrival",
+    "topic_id",
+    "sub_id",
+    "mask",
+    *(f"s{k}" for k in range(SLOTS)),
+)
 #: Position of each column in an array of lane rows.
 COLUMN = {name: position for position, name in enumerate(LANE_COLUMNS)}
 
@@ -97,7 +110,7 @@ ENUM_SLOTS = {
 
 
 #: Raised when the bytes of a packet (pipeline/packets/packet.py) change in any other way.
-PACKET_FORMAT = 2
+PACKET_FORMAT = 3
 
 
 def _layout() -> int:

@@ -49,6 +49,8 @@ LANE_REPORT = "lane_report"
 LANE_REPORT_COLUMNS = ("rows_in", "quarantined", "applied", "duplicates", "late", "held", "lost", "state_bytes")
 #: The one that is no sum: greatest `ts` (µs) among the rows that came, 0 without any.
 LANE_REPORT_NEWEST = "newest_ts"
+#: Bounds of the events that were left out because their places were taken, 0 without any: which events to compare with those.
+LANE_REPORT_REPEATS = ("repeats_first_epoch", "repeats_last_epoch", "repeats_first_seq", "repeats_last_seq")
 
 
 def _columns(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -64,7 +66,7 @@ def _columns(names: tuple[str, ...]) -> tuple[str, ...]:
 #: Columns of each kind of outcome row.
 OUTCOME_COLUMNS: dict[str, tuple[str, ...]] = {
     **{table.name: _columns(table.names) for table in LANE_TABLES},
-    LANE_REPORT: ("topic_id", "sub_id", *LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST),
+    LANE_REPORT: ("topic_id", "sub_id", *LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST, *LANE_REPORT_REPEATS),
 }
 #: Number by which a row names its table, on its way within one micro-batch.
 KINDS = {name: number for number, name in enumerate(OUTCOME_COLUMNS)}

@@ -27,6 +27,7 @@ def lane_rows(events: list[dict[str, Any]], ingest_batch: int = 0) -> Array:
             row[COLUMN[name]] = event[name]
         row[COLUMN["ns"]] = event["ns"] if event.get("ns") is not None else event["ts"] * 1000
         row[COLUMN["ingest_batch"]] = event.get("ingest_batch", ingest_batch)
+        row[COLUMN["arrival"]] = event.get("arrival", 0)
         if event.get("tombstone"):
             row[COLUMN["type_code"]] = TOMBSTONE_CODE
             continue

@@ -19,6 +19,7 @@ from pipeline.load.lanes import begin_lanes, packets_in, write_outcomes
 from pipeline.load.processes import Processes
 from pipeline.run_context import RunContext
 from pipeline.settings import load_settings
+from pipeline.sources.detect import parse_limits
 from pipeline.warehouse.guard import loaded_id
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_log import local_folder, opened
@@ -37,7 +38,7 @@ def lanes(source: Path, target: Path) -> None:
         folded = begin_lanes(processes, packets_in(opened(bronze).file_uris()), {}, lane_settings(settings))
         create_missing_tables(NO_SPARK, warehouse)
         outcomes = list(chain.from_iterable(lane.result() for lane in folded))
-    write_outcomes(warehouse, outcomes, run, loaded_id("lanes", run.run_id))
+    write_outcomes(warehouse, outcomes, run, loaded_id("lanes", run.run_id), parse_limits(settings.ingest))
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from pipeline.machines.passes import Glance, glance
 from schemas.events import TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 
-SEQ, TS, NS, TYPE, INGEST_BATCH = (COLUMN[c] for c in ("seq", "ts", "ns", "type_code", "ingest_batch"))
+SEQ, TS, NS, TYPE, INGEST_BATCH, ARRIVAL = (COLUMN[c] for c in ("seq", "ts", "ns", "type_code", "ingest_batch", "arrival"))
 OPEN, ENDED, DRAINED = range(3)
 #: Waiting rows are gathered and applied in slices of this many, so that a large backlog is never copied whole.
 SLICE_ROWS = 16_384
@@ -34,6 +34,21 @@ class Counts:
     held: int = 0
     lost: int = 0
     newest_ts: int = 0
+    repeats_first_epoch: int = 0
+    repeats_last_epoch: int = 0
+    repeats_first_seq: int = 0
+    repeats_last_seq: int = 0
+
+    def repeat(self, epoch: int, seqs: Array) -> None:
+        """Events with these `seq` were left out: their places were taken. `repeats_…` are the bounds of all of them; 0 without any."""
+        if not len(seqs):
+            return
+        self.duplicates += len(seqs)
+        first, last = int(seqs.min()), int(seqs.max())
+        if not self.repeats_last_seq:
+            self.repeats_first_epoch, self.repeats_first_seq = epoch, first
+        self.repeats_first_epoch, self.repeats_last_epoch = min(self.repeats_first_epoch, epoch), max(self.repeats_last_epoch, epoch)
+        self.repeats_first_seq, self.repeats_last_seq = min(self.repeats_first_seq, first), max(self.repeats_last_seq, last)
 
 
 @dataclass
@@ -53,12 +68,13 @@ class Epoch:
     held: Array = field(default_factory=lambda: np.empty((0, len(LANE_COLUMNS)), dtype=np.int64))
     _waiting: list[Array] = field(default_factory=list)
 
-    def offer(self, rows: Array, seen: Glance) -> None:
-        """Take rows of this epoch (`seen` of them), in any order: contiguous ones are applied now, others wait for `settle`."""
+    def offer(self, rows: Array, seen: Glance, at_once: bool = True) -> None:
+        """Take rows of this epoch (`seen` of them), in any order: contiguous ones are applied `at_once`, others wait for `settle`."""
         self.counts.rows_in += len(rows)
         self.counts.newest_ts = max(self.counts.newest_ts, seen.newest_ts)
         self.last_batch = max(self.last_batch, seen.newest_batch)
-        if self.phase == OPEN and seen.is_contiguous and rows[0, SEQ] == self.next_seq and not self._waiting and not len(self.held):
+        is_next = self.phase == OPEN and seen.is_contiguous and rows[0, SEQ] == self.next_seq
+        if is_next and at_once and not self._waiting and not len(self.held):
             self._apply(rows, seen)
         else:
             self._waiting.append(rows)
@@ -71,7 +87,7 @@ class Epoch:
         parts = [self.held, *self._waiting]
         self._waiting, self.held = [], self.held[:0]
         order, repeats = _order_by_seq(parts)
-        self.counts.duplicates += repeats
+        self.counts.repeat(self.epoch, repeats)
         done = 0
         while done < len(order) and len(self.held) == 0:
             self.held = _gathered(parts, order[done : done + SLICE_ROWS])
@@ -163,10 +179,11 @@ class Epoch:
 
     def _report_past(self, rows: Array) -> None:
         """Rows whose place is behind us: the first for a given-up place is late, all others are repeats."""
+        repeats = []
         for row in rows:
             reason = None if row[TYPE] == TOMBSTONE_CODE else self.given_up.take(int(row[SEQ]))
             if reason is None:
-                self.counts.duplicates += 1
+                repeats.append(int(row[SEQ]))
                 continue
             self.counts.late += 1
             columns: dict[str, Array | int] = {
@@ -174,23 +191,25 @@ class Epoch:
                 "type_code": int(row[TYPE]), "reason": reason, "ingest_batch": int(row[INGEST_BATCH]),
             }  # fmt: skip
             self.emit(Rows("late_events", columns, 1))
+        self.counts.repeat(self.epoch, np.array(repeats, dtype=np.int64))
 
 
-def _order_by_seq(parts: list[Array]) -> tuple[Array, int]:
-    """Positions (over all parts, one after the other) of the rows to take, by seq, and how many repeats are left out.
+def _order_by_seq(parts: list[Array]) -> tuple[Array, Array]:
+    """Positions (over all parts, one after the other) of the rows to take, by seq, and the seq of the repeats that are left out.
 
-    Of repeats the real event is taken before a tombstone, the earlier ingest batch before the later.
+    Of repeats the real event is taken before a tombstone, the earlier ingest batch before the later, the earlier arrival before the later.
     """
     seq = np.concatenate([part[:, SEQ] for part in parts])
     order = np.argsort(seq)
     seq.sort()  # in place: a lane may have millions of rows
     if not bool(np.any(seq[1:] == seq[:-1])):
-        return order, 0
+        return order, seq[:0]
     is_tombstone = np.concatenate([part[:, TYPE] == TOMBSTONE_CODE for part in parts])
     batch = np.concatenate([part[:, INGEST_BATCH] for part in parts])
-    order = order[np.lexsort((batch[order], is_tombstone[order], seq))]
+    arrival = np.concatenate([part[:, ARRIVAL] for part in parts])
+    order = order[np.lexsort((arrival[order], batch[order], is_tombstone[order], seq))]
     is_first = np.concatenate(([True], seq[1:] != seq[:-1]))
-    return order[is_first], int(len(order) - np.count_nonzero(is_first))
+    return order[is_first], seq[~is_first]
 
 
 def _gathered(parts: list[Array], positions: Array) -> Array:

@@ -62,8 +62,11 @@ class Lane:
         self._outcomes: list[Rows] = []
         self._orders = Orders()
 
-    def offer(self, rows: Array) -> None:
-        """Rows of this lane in any order: int64 [n, LANE_COLUMNS]; control rows among them but tombstones take effect in `finish`."""
+    def offer(self, rows: Array, *, at_once: bool = True) -> None:
+        """Rows of this lane in any order: int64 [n, LANE_COLUMNS]; control rows among them but tombstones take effect in `finish`.
+
+        `at_once`: no other rows of this micro-batch have a place in common with these, so that they need not wait for those.
+        """
         seen = glance(rows)
         if seen.orders:
             is_order = rows[:, TYPE] > TOMBSTONE_CODE
@@ -75,20 +78,20 @@ class Lane:
             self._counts.rows_in += len(rows)
             self._counts.held += len(rows)
         else:
-            self._take(rows, seen)
+            self._take(rows, seen, at_once)
 
-    def _take(self, rows: Array, seen: Glance) -> None:
+    def _take(self, rows: Array, seen: Glance, at_once: bool) -> None:
         # Control rows may run ahead of bronze, so they never make an ingest batch look complete.
         self.newest_batch = max(self.newest_batch, seen.newest_batch_of_bronze)
         if len(rows) == 0:
             return
         epochs = rows[:, EPOCH]
         if seen.is_of_one_epoch:
-            self.epoch(int(epochs[0])).offer(rows, seen)
+            self.epoch(int(epochs[0])).offer(rows, seen, at_once)
             return
         for number in np.unique(epochs).tolist():
             part = rows[epochs == number]
-            self.epoch(number).offer(part, glance(part))
+            self.epoch(number).offer(part, glance(part), at_once)
 
     def finish(self) -> list[Rows]:
         """Settle what came, give up what is lost, end what is over; returns all outcomes and a report of what became of the rows."""
@@ -156,7 +159,7 @@ class Lane:
         rows = self.hold.end()
         self._counts.rows_in -= len(rows)  # they were counted when they came
         self._counts.held -= len(rows)
-        self._take(rows, glance(rows))
+        self._take(rows, glance(rows), at_once=True)
 
     def _plant(self, seed: Seed) -> bool:
         """Let an epoch go on from the state, if it is for where the epoch stands, and of this version."""

@@ -17,7 +17,7 @@ from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.outcome_frames import PACKET_COLUMNS, packet_frame
 from pipeline.lanes.outcome_packets import WIDE_COLUMNS
 from pipeline.machines.array import Array
-from pipeline.packets.packet import first_of, unpacked_rows
+from pipeline.packets.packet import packets_in_order
 from schemas.lane_columns import COLUMN, LANE_COLUMNS, LANE_KEY, PACKET, ROW
 from schemas.outcomes import PAYLOAD
 
@@ -44,16 +44,19 @@ def rows_of(chunk: pd.DataFrame) -> Array:
     return rows
 
 
-def _rows_in_order(chunks: Iterable[pd.DataFrame]) -> Iterator[Array]:
-    """Rows as they came, then packets by their first rows: what is offered in order is applied at once, and never kept unpacked."""
+def _rows_in_order(chunks: Iterable[pd.DataFrame]) -> Iterator[tuple[Array, bool]]:
+    """Rows as they came, then packets by their places: what is offered in order is applied at once, and never kept unpacked.
+
+    With each whether it may be applied at once: not where packets have a place in common. Of rows nobody knows it before they are all
+    there, and they are too many to wait for that.
+    """
     packets: list[bytes] = []
     for chunk in chunks:
         rows = [row for row in chunk[ROW] if len(row)]
         if rows:
-            yield np.stack(rows)
+            yield np.stack(rows), True
         packets += (packet for packet in chunk[PACKET] if packet)
-    for packet in sorted(packets, key=first_of):
-        yield unpacked_rows(packet)
+    yield from packets_in_order(packets)
 
 
 def runs_of(chunks: Iterable[pd.DataFrame]) -> Iterator[tuple[int, Array]]:
@@ -71,8 +74,8 @@ def lane_operator(settings: LaneSettings) -> Callable[[tuple[Any, ...], Iterator
 
     def operate(key: tuple[Any, ...], chunks: Iterator[pd.DataFrame], state: Any) -> Iterator[pd.DataFrame]:
         lane = decode(bytes(state.get[0]), settings) if state.exists else Lane(settings)
-        for rows in _rows_in_order(chunks):
-            lane.offer(rows)
+        for rows, alone in _rows_in_order(chunks):
+            lane.offer(rows, at_once=alone)
         outcomes = lane.finish()
         blob = encode(lane)
         state.update((blob,))  # before the first yield: a generator may never be resumed

@@ -7,6 +7,7 @@ quarantine. A backfill reads stretches of bronze this way.
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from schemas.arrival import ARRIVAL_SQL
 from schemas.events import CODES, DRAIN_CODE, HOLD_CODE, RELEASE_CODE, SEED_CODE, TOMBSTONE_CODE
 from schemas.lane_columns import (
     COMPUTED_FIELDS,
@@ -137,7 +138,11 @@ def bronze_lane_rows(bronze: DataFrame) -> DataFrame:
 
 def _bronze_columns() -> list[Column]:
     """LANE_COLUMNS of a row of `dispatch_events`."""
-    computed = {"ns": F.expr("coalesce(ns, ts * 1000L)").alias("ns"), "type_code": F.col("type_code").cast("bigint").alias("type_code")}
+    computed = {
+        "ns": F.expr("coalesce(ns, ts * 1000L)").alias("ns"),
+        "type_code": F.col("type_code").cast("bigint").alias("type_code"),
+        "arrival": F.expr(ARRIVAL_SQL).alias("arrival"),
+    }
     computed |= {"mask": _mask(), **{f"s{position}": _slot(position) for position in range(SLOTS)}}
     return [computed.get(name, F.col(name)) for name in LANE_COLUMNS]
 
@@ -160,7 +165,7 @@ def replayed_rows(bronze: DataFrame, control: DataFrame, wanted: DataFrame) -> D
     """
     rows = bronze_lane_rows(bronze).unionByName(control_lane_rows(control.where("kind = 'tombstone'")))
     stretches = rows.join(F.broadcast(wanted), [LANE_KEY, "epoch"]).where("seq BETWEEN first_seq AND last_seq")
-    # as in a lane: an event before a tombstone, the earlier ingest batch before the later
-    first = (F.col("type_code") == TOMBSTONE_CODE, "ingest_batch")
+    # as in a lane: an event before a tombstone, the earlier ingest batch before the later, the earlier arrival before the later
+    first = (F.col("type_code") == TOMBSTONE_CODE, "ingest_batch", "arrival")
     whole = stretches.drop("first_seq", "last_seq").repartition(LANE_KEY, "epoch")
     return whole.sortWithinPartitions(LANE_KEY, "epoch", "seq", *first)

@@ -19,6 +19,7 @@ from pipeline.lanes.operator import OUTPUT_TYPE, PACKETS_TYPE, STATE_TYPE, lane_
 from pipeline.lanes.outcome_packets import opened_outcomes, wide_rows
 from pipeline.lanes.project import bronze_lane_rows, control_lane_rows, handed, packets, packets_hold_every_event, packets_or_rows
 from pipeline.lanes.unread import PackedFiles, unread_packed
+from pipeline.parse.line import ParseLimits
 from pipeline.run_context import RunContext
 from pipeline.session_settings import setting
 from pipeline.settings import Settings
@@ -26,6 +27,8 @@ from pipeline.sinks.append import app_id_of, append, append_rows
 from pipeline.sinks.few_outcomes import FEW_BYTES, FEW_ROWS, FewOutcomes, ids_in
 from pipeline.sinks.manifest import write_manifest
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
+from pipeline.sinks.seq_taken import Repeats, quarantine_taken, repeats_of
+from pipeline.sources.detect import parse_limits
 from pipeline.warehouse.checkpoint import read_checkpoint, write_checkpoints_quickly
 from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
@@ -36,6 +39,7 @@ from schemas.lane_columns import LANE_KEY
 from schemas.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST
 from schemas.tables import TABLES_BY_NAME
 from schemas.tables.bookkeeping import NAMES
+from schemas.tables.bronze import QUARANTINE
 
 _LOG = logging.getLogger(__name__)
 
@@ -115,13 +119,17 @@ def start_lanes(spark: SparkSession, warehouse: Warehouse, settings: Settings, r
             .writeStream.queryName(QUERY)
             .outputMode("update")
             .option("checkpointLocation", warehouse.checkpoint(QUERY))
-            .foreachBatch(_writer(warehouse, run, packed, LogCleanup(warehouse, settings.stream.keep_versions)))
+            .foreachBatch(
+                _writer(warehouse, run, parse_limits(settings.ingest), packed, LogCleanup(warehouse, settings.stream.keep_versions))
+            )
             .trigger(**trigger)
             .start()
         )
 
 
-def _writer(warehouse: Warehouse, run: RunContext, packed: PackedFiles | None, logs: LogCleanup) -> Callable[[DataFrame, int], None]:
+def _writer(
+    warehouse: Warehouse, run: RunContext, limits: ParseLimits, packed: PackedFiles | None, logs: LogCleanup
+) -> Callable[[DataFrame, int], None]:
     def write(batch: DataFrame, batch_id: int) -> None:
         run.before_micro_batch()
         if packed is not None:
@@ -130,10 +138,13 @@ def _writer(warehouse: Warehouse, run: RunContext, packed: PackedFiles | None, l
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId") or ""
         batch.persist(StorageLevel.MEMORY_AND_DISK)
         try:
-            report, newest_ts, sizes, in_hand = _count(batch)
+            report, newest_ts, repeats, sizes, in_hand = _count(batch)
             few, many = shared_out(sizes)
             _write_few(spark, _packets_of(batch, few, sizes, in_hand), few, warehouse, run, query_id, batch_id)
             _write_many(spark, _of_tables(batch, many), many, sizes, warehouse, run, query_id, batch_id)
+            if repeats:
+                taken = (app_id_of(query_id, QUARANTINE.name), batch_id)
+                quarantine_taken(spark, warehouse, repeats, run.now(), limits, taken)
             logs.after(write_manifest(spark, warehouse, run, QUERY, query_id, batch_id, report))
             run.after_micro_batch(QUERY, batch_id, {**report, LANE_REPORT_NEWEST: newest_ts})
         finally:
@@ -159,20 +170,22 @@ class Size:
 Packets = Mapping[str, list[bytes]]
 
 
-def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[str, Size], Packets]:
+def _count(batch: DataFrame) -> tuple[dict[str, int], int, list[Repeats], dict[str, Size], Packets]:
     """One full action over the persisted batch: every lane runs and commits its state here, once.
 
-    Returns the summed report, the greatest `ts` that was read (µs; 0: none), how much each table gets, and the packets that come with
-    the counts.
+    Returns the summed report, the greatest `ts` that was read (µs; 0: none), the bounds of repeats, how much each table gets, and the
+    packets that come with the counts.
     """
     at_once = F.when(F.col("with_counts") == 1, F.col("outcome")).alias("outcome")
     packets = batch.select("kind", "rows", "payload_bytes", at_once).toArrow().to_pylist()
     reports = [packet["outcome"] for packet in packets if packet["kind"] == KINDS[LANE_REPORT]]
     report, newest_ts = dict.fromkeys(LANE_REPORT_COLUMNS, 0), 0
+    repeats: list[Repeats] = []
     if reports:
         lanes = opened_outcomes(LANE_REPORT, reports)
         report = {name: pc.sum(lanes[name]).as_py() for name in LANE_REPORT_COLUMNS}
         newest_ts = pc.max(lanes[LANE_REPORT_NEWEST]).as_py()
+        repeats = repeats_of(lanes)
     sizes: dict[str, Size] = {}
     in_hand: dict[str, list[bytes]] = {}
     for packet in packets:
@@ -181,7 +194,7 @@ def _count(batch: DataFrame) -> tuple[dict[str, int], int, dict[str, Size], Pack
             sizes[name] = sizes.get(name, Size(0, 0, 0)).and_packet(packet["rows"], packet["payload_bytes"])
             if packet["outcome"] is not None:
                 in_hand.setdefault(name, []).append(packet["outcome"])
-    return report, newest_ts, sizes, in_hand
+    return report, newest_ts, repeats, sizes, in_hand
 
 
 def _packets_of(batch: DataFrame, tables: Sequence[Table], sizes: Mapping[str, Size], in_hand: Packets) -> Packets:

@@ -7,7 +7,7 @@ import numpy as np
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.outcome_packets import OutcomePacket, outcome_packets
 from pipeline.machines.array import Array
-from pipeline.packets.packet import first_of, unpacked_rows
+from pipeline.packets.packet import packets_in_order
 from schemas.events import DRAIN_CODE, TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 
@@ -20,8 +20,8 @@ def drained_lane(
 ) -> list[OutcomePacket]:
     """Outcomes of a whole log, and the lane's report: packets of events in any order, places of rejected lines, then the drain."""
     lane = Lane(settings)
-    for packet in sorted(packets, key=first_of):
-        lane.offer(unpacked_rows(packet))
+    for rows, alone in packets_in_order(packets):
+        lane.offer(rows, at_once=alone)
     lane.offer(_control_rows(tombstones, ingest_batch))
     return outcome_packets(broker_id, lane.finish())
 

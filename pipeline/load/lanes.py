@@ -13,10 +13,12 @@ from pipeline.lanes.outcome_packets import OutcomePacket, opened_outcomes
 from pipeline.load.broker_lane import Tombstone, drained_lane
 from pipeline.load.ingest import BATCH
 from pipeline.load.processes import Processes
+from pipeline.parse.line import ParseLimits
 from pipeline.run_context import RunContext
 from pipeline.sinks.append import app_id_of, append_rows
 from pipeline.sinks.few_outcomes import FewOutcomes
 from pipeline.sinks.manifest import append_manifest
+from pipeline.sinks.seq_taken import quarantine_taken, repeats_of
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_log import local_folder, newest_local_version
 from pipeline.warehouse.local_tables import arrow_rows
@@ -25,7 +27,7 @@ from pipeline.warehouse.without_spark import NO_SPARK
 from schemas.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS
 from schemas.tables import TABLES_BY_NAME
 from schemas.tables.bookkeeping import NAMES
-from schemas.tables.bronze import LANE_PACKET
+from schemas.tables.bronze import LANE_PACKET, QUARANTINE
 
 QUERY = "lanes"
 #: Tables that are written at the same time.
@@ -55,8 +57,10 @@ def begin_lanes(
     ]
 
 
-def write_outcomes(warehouse: Warehouse, packets: Sequence[OutcomePacket], run: RunContext, query_id: str) -> dict[str, int]:
-    """Write the rows of all lanes to their tables; returns the counts of batch_manifest. `names` must be written."""
+def write_outcomes(
+    warehouse: Warehouse, packets: Sequence[OutcomePacket], run: RunContext, query_id: str, limits: ParseLimits
+) -> dict[str, int]:
+    """Write the rows of all lanes to their tables; returns the counts of batch_manifest. `names` and bronze must be written."""
     issue_drain(NO_SPARK, warehouse, run)
     by_table: dict[str, list[bytes]] = {}
     for packet in packets:
@@ -72,7 +76,10 @@ def write_outcomes(warehouse: Warehouse, packets: Sequence[OutcomePacket], run: 
         largest_first = sorted(outcomes, key=lambda name: -outcomes[name].num_rows)
         for written in [threads.submit(append, name) for name in largest_first]:
             written.result()
-    counts = _summed(opened_outcomes(LANE_REPORT, reports)) if reports else dict.fromkeys(LANE_REPORT_COLUMNS, 0)
+    report = opened_outcomes(LANE_REPORT, reports) if reports else None
+    if report is not None:
+        quarantine_taken(NO_SPARK, warehouse, repeats_of(report), run.now(), limits, (app_id_of(query_id, QUARANTINE.name), BATCH))
+    counts = dict.fromkeys(LANE_REPORT_COLUMNS, 0) if report is None else _summed(report)
     append_manifest(NO_SPARK, warehouse, run, QUERY, query_id, BATCH, counts, read_whole_entry(*_versions(warehouse)))
     return counts
 

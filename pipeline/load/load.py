@@ -68,7 +68,7 @@ def load(log: Log, warehouse: Warehouse, settings: Settings, run: RunContext, pr
         outcomes = _results(lanes, lambda done: report(f"computing: {done} of {len(lanes)} brokers"))
     report("writing tables")
     packets_of_all = [packet for lane in outcomes for packet in lane]
-    computed = write_outcomes(warehouse, packets_of_all, run, loaded_id(LANES, run.run_id))
+    computed = write_outcomes(warehouse, packets_of_all, run, loaded_id(LANES, run.run_id), log.source.limits)
     return Loaded({INGEST: read, LANES: computed}, len(grown))
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.machines.array import Array
+from pipeline.parse.arrival import arrivals
 from schemas.events import CODES
 from schemas.lane_columns import (
     COLUMN,
@@ -38,7 +39,9 @@ VALUES: dict[str, ByColumns] = united(module.VALUES for module in _BY_COLUMNS)
 ANSWERS: dict[str, ByColumns] = united(module.ANSWERS for module in _BY_COLUMNS)
 #: Columns of bronze that every event has and that a lane row takes over.
 _TAKEN_OVER = ("epoch", "seq", "ts", "type_code", "ingest_batch", "topic_id", "sub_id")
-_FIRST_SLOT, _MASK, _NS, _TS = COLUMN["s0"], COLUMN["mask"], COLUMN["ns"], COLUMN["ts"]
+_FIRST_SLOT, _MASK, _NS, _TS, _ARRIVAL = (COLUMN[name] for name in ("s0", "mask", "ns", "ts", "arrival"))
+#: What makes `arrival`.
+_SOURCE = ("source_file", "source_line")
 _NS_PER_US = 1000
 _TYPES = {field.name: field.type for field in arrow_schema(DISPATCH_EVENTS.fields)}
 Columns = Mapping[str, pa.Array]
@@ -52,6 +55,7 @@ def lane_columns_of(events: pa.RecordBatch) -> Array:
         bronze.put(name, lane[COLUMN[name]])
     lane[_NS] = lane[_TS] * _NS_PER_US  # of a log without a monotonic clock
     bronze.put("ns", lane[_NS])
+    lane[_ARRIVAL] = arrivals(*(bronze.column(name) for name in _SOURCE))
     for code, places in _places_of_types(lane[COLUMN["type_code"]]):
         if code in _SLOTS_OF_CODE:
             _fill_slots(lane, _SLOTS_OF_CODE[code], bronze, places)
@@ -62,7 +66,7 @@ def columns_read() -> tuple[str, ...]:
     """Columns of bronze that lanes read, each once: the lane's id first."""
     named = [_needed(field) for fields in SLOT_FIELDS.values() for field in fields]
     asked = [ANSWERS[question].columns for questions in QUESTIONS.values() for question in questions]
-    return tuple(dict.fromkeys(("broker_id", *_TAKEN_OVER, "ns", *(name for names in (*named, *asked) for name in names))))
+    return tuple(dict.fromkeys(("broker_id", *_TAKEN_OVER, "ns", *_SOURCE, *(name for names in (*named, *asked) for name in names))))
 
 
 def _needed(field: str) -> tuple[str, ...]:
@@ -111,15 +115,16 @@ class _Bronze:
     def taken(self, names: tuple[str, ...], places: Array) -> Columns:
         """The columns at `places`, as they are."""
         rows = pa.array(places)
-        return {name: self._column(name).take(rows) for name in names}
+        return {name: self.column(name).take(rows) for name in names}
 
     def _numbers_of(self, name: str) -> _Numbers | None:
-        column = self._column(name)
+        column = self.column(name)
         if column.null_count == len(column):
             return None
         return _Numbers.of(pc.index_in(column, pa.array(ENUM_SLOTS[name])) if name in ENUM_SLOTS else column)
 
-    def _column(self, name: str) -> pa.Array:
+    def column(self, name: str) -> pa.Array:
+        """The column as it is; nulls where the events lack it."""
         return self._events.column(name) if name in self._events.schema.names else pa.nulls(self._events.num_rows, _TYPES[name])
 
 

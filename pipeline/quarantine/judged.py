@@ -15,7 +15,7 @@ from pipeline.parse.line import ParseLimits
 from pipeline.quarantine.repaired import RepairedLine
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.spark import struct
-from schemas.tables.bronze import PARSED_FIELDS, QUARANTINE
+from schemas.tables.bronze import PARSED_FIELDS, QUARANTINE, SEQ_TAKEN
 
 #: Which row of quarantine; rows that were rejected twice alike (of tables, which have no line numbers) share it.
 LINE_KEY = ("source_file", "source_line", "raw_sha256")
@@ -42,10 +42,13 @@ def judged_lines(
 ) -> DataFrame:
     """Rows of quarantine that keep `where` (SQL on its columns), with repaired_text, new_reason, new_detail, event and `state`.
 
+    Not those of the reason seq_taken, which are events.
+
     With `repaired` only the lines that it names, with the text that it gives; a line without one is parsed as quarantine has it, if it has
     all of it. Micro-batches of ingest beyond `newest_whole` are not finished. Raises BadConfig for a `where` that is none.
     """
-    lines = spark.read.format("delta").load(warehouse.table(QUARANTINE.name))
+    # What is in dispatch_events as well needs not be put back there.
+    lines = spark.read.format("delta").load(warehouse.table(QUARANTINE.name)).where(F.col("reason") != SEQ_TAKEN)
     if where is not None:
         try:
             lines = lines.where(where)

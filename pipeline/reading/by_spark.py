@@ -13,24 +13,35 @@ from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import newest_version
 from pipeline.warehouse.look import Commit, TableFacts
+from pipeline.warehouse.newest_cut import newest_cut
 from pipeline.warehouse.table_facts import all_table_facts
 
 
 class SparkLook:
-    """`Look` by a session of Spark; its temporary views are nobody else's."""
+    """`Look` by a session of Spark; its temporary views are nobody else's.
 
-    def __init__(self, spark: SparkSession, warehouse: Warehouse) -> None:
+    With `consistent` tables of the job stand at the newest consistent cut of the beginning, and of the last `refresh`; else each at its
+    newest version whenever it is asked for.
+    """
+
+    def __init__(self, spark: SparkSession, warehouse: Warehouse, *, consistent: bool = False) -> None:
         self.warehouse = warehouse
         self.files = WarehouseFiles(spark)
         self._spark = spark.newSession()
+        self.cut = newest_cut(SparkLook(spark, warehouse)) if consistent else None
+
+    def refresh(self) -> None:
+        """Go to the newest cut, where one is wanted."""
+        if self.cut is not None:
+            self.cut = newest_cut(SparkLook(self._spark, self.warehouse))
 
     def version(self, table: str) -> int:
         """Newest version of the table; −1 if there is none."""
         return newest_version(self._spark, self.warehouse.table(table))
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
-        """Rows of a query over tables and views as they are now; times have the zone UTC."""
-        register(self._spark, self.warehouse, statement=sql, lenient=True)
+        """Rows of a query over tables and views; times have the zone UTC."""
+        register(self._spark, self.warehouse, self.cut, sql, lenient=True)
         return [{name: in_utc(value) for name, value in row.asDict().items()} for row in self._spark.sql(sql).collect()]
 
     def facts(self, small_below: int) -> list[TableFacts]:

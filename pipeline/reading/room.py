@@ -70,7 +70,7 @@ class ReadingRoom:
         #: Of names that `_within` gave, whether files are left out.
         self._fewer: dict[str, bool] = {}
         self._consistent = consistent
-        self._cut: Cut | None = None
+        self.cut: Cut | None = None
         self._duckdb = _closed_duckdb([self._folder(table.name) for table in TABLES])
         self._settle()
 
@@ -135,10 +135,10 @@ class ReadingRoom:
 
     def refresh(self) -> list[str]:
         """Go to what is newest now; returns the tables that are opened anew when they are named next."""
-        before = self._cut
+        before = self.cut
         self._settle()
         changed = [name for name, table in self._open.items() if self._version_wanted(name) != (table.version if table else -1)]
-        if before is not None and self._cut != before and "batch_manifest" in self._open:
+        if before is not None and self.cut != before and "batch_manifest" in self._open:
             changed.append("batch_manifest")
         if not changed:
             return changed
@@ -159,12 +159,11 @@ class ReadingRoom:
     def _settle(self) -> None:
         """Find the newest cut, where one is wanted."""
         if self._consistent:
-            self._cut = newest_cut(ReadingRoom(self.warehouse))
+            self.cut = newest_cut(ReadingRoom(self.warehouse))
 
     def _version_wanted(self, table: str) -> int:
-        if self._cut is not None and table in self._cut.versions:
-            return self._cut.versions[table]
-        return self.version(table)
+        newest = self.version(table)
+        return newest if self.cut is None or newest < 0 else self.cut.versions.get(table, newest)
 
     def _prepared(self, statement: exp.Expr, *, lenient: bool) -> str:
         """The statement for DuckDB, which knows by then what it names."""
@@ -220,9 +219,8 @@ class ReadingRoom:
         query = relation(table)
         if table.removed and table.files:
             query = f"{query} WHERE (filename, file_row_number) NOT IN (FROM removed_of_{table.name})"
-        if table.name == "batch_manifest" and self._cut is not None:
-            return f"SELECT * FROM ({query}) WHERE {rows_of_the_cut(self._cut)}"
-        return query
+        belongs = None if self.cut is None else rows_of_the_cut(self.cut, table.name)
+        return query if belongs is None else f"SELECT * FROM ({query}) WHERE {belongs}"
 
     def _fetched(self, sql: str, most: int | None) -> Answer:
         cursor = self._duckdb.execute(sql)

@@ -18,6 +18,7 @@ from pipeline.warehouse.look import Look
 from pipeline.warehouse.writer_mark import foreign
 from schemas.tables import JOB_TABLES
 from schemas.tables.backfills import BACKFILLS
+from schemas.tables.bronze import SEQ_TAKEN
 from schemas.tables.watch import QUERY_PROGRESS, RUN_LEDGER
 
 Document = dict[str, Any]
@@ -104,6 +105,11 @@ def problems(document: Document) -> list[str]:
     found += [_foreign_words(table, list(versions)) for table, versions in groupby(document["foreign_versions"], itemgetter("table"))]
     if not (events["ingest_balanced"] and events["lanes_balanced"]):
         found.append("the books do not balance: see SELECT * FROM log_balance; this is a fault of this program, please report it")
+    if taken := document["quarantine"].get(SEQ_TAKEN):
+        found.append(
+            f"two logs claim one broker and epoch: {taken:,} events have a seq that another event has taken, and count nowhere; "
+            "see quarantine, reason seq_taken, and log_health"
+        )
     if holder["state"] == "gone":
         found.append(f"the driver died (host {holder['host']}, pid {holder['pid']}): start the same `stream` command again")
     if holder["state"] == "unreadable":

@@ -14,8 +14,8 @@ def advice(document: Document) -> list[Step]:
         return []
     if document["cursor_kind"] in OWN:
         return mildest_first(own_advice(document))
-    steps = BY_CAUSE[document["cause"] or "unknown"](document)
-    return mildest_first([*_lost_to_reader(document), *steps])
+    cause = "unknown" if document["status"] == "unknown" else document["cause"] or "unknown"
+    return mildest_first([*_lost_to_reader(document), *BY_CAUSE[cause](document)])
 
 
 def mildest_first(steps: Sequence[Step]) -> list[Step]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from pipeline.faults import BadConfig
 from pipeline.verdict.margins import margins_query
 from pipeline.verdict.no_event import no_event_words
+from pipeline.views.why_at import why_at
 from pipeline.warehouse.literals import instant
 from pipeline.warehouse.look import Queries
 from schemas.render.ddl import quoted
@@ -16,8 +17,6 @@ from schemas.render.ddl import quoted
 Row = dict[str, Any]
 #: A topic, and a subscription of it.
 Named = tuple[str, str]
-#: Tables of which every broker that runs has a row in each window.
-_WITH_WINDOWS = ("subscription_throttle", "limiter_windows", "subscription_causes", "channel_memory")
 _WINDOW = "clock_segment, window_start, window_end"
 _BY_WINDOW = f"ORDER BY {_WINDOW}"
 
@@ -30,8 +29,10 @@ class NoAnswer(BadConfig):
 class Evidence:
     """Rows by the tables and views that they are of; empty where there are none. Times have the zone UTC.
 
-    `start` to `end`: whole windows. `is_now`: no newer window of the broker is there, so that rows of views of now belong to the stretch.
-    `policies`: of policy_spans, what was set and in force at the end.
+    `start` to `end`: whole windows, the last one as far as the log has it: `end` is the instant of the answer. `asked_at`: the instant that
+    was asked about, null: now. `is_now`: no newer window of the broker is there, so that rows of views of now belong to the stretch.
+    `standing`: the row of the view `why` as of `end`; none where the subscription is not there at that instant.
+    `broker_windows`: of the stretch. `policies`: of policy_spans, what was set and in force at the end.
     """
 
     broker: str
@@ -41,6 +42,9 @@ class Evidence:
     start: datetime
     end: datetime
     is_now: bool
+    asked_at: datetime | None
+    standing: list[Row]
+    broker_windows: list[Row]
     causes: list[Row]
     throttle: list[Row]
     limits: list[Row]
@@ -70,14 +74,14 @@ def evidence(
     all_named = sorted({(topic, subscription), *together})
     found, epoch = _life(look, topic, subscription, broker, at, all_named)
     of_epoch = f"broker = {quoted(found)} AND epoch = {epoch}"
-    first, newest, last = _windows(look, of_epoch, at)
-    if last is None or (at is not None and last["window_end"] <= at - window):
-        before = "" if last is None else f"; the last one before ends {_shown(last['window_end'])}"
+    newest, last = _windows(look, of_epoch, at)
+    if last is None or (at is not None and last["log_until"] <= at - window):
+        before = "" if last is None else f"; the last one before ends {_shown(last['log_until'])}"
         when = "" if at is None else f" from {_shown(at - window)} to {_shown(at)}"
         raise NoAnswer(f"{found} has no finished window{when}{before}")
-    end = last["window_end"]
-    start = max((end if at is None else min(at, end)) - window, min(first, last["window_start"]))
-    asked = _Asked(look, of_epoch, topic, subscription, all_named, start, end)
+    end = last["log_until"]
+    start = max((last["window_end"] if at is None else min(at, last["window_end"])) - window, min(last["first"], last["window_start"]))
+    asked = _Asked(look, of_epoch, topic, subscription, all_named, start, last["window_end"])
     is_now = last == newest
     causes = asked.own(
         f"SELECT * FROM subscription_causes WHERE {asked.here} AND {asked.stretch} {_BY_WINDOW}, entry_us DESC, ns DESC, cause"
@@ -90,6 +94,9 @@ def evidence(
         start=min([start, *(row["window_start"] for row in causes)]),
         end=end,
         is_now=is_now,
+        asked_at=at,
+        standing=asked.own(why_at(of_epoch, None if at is None else instant(at))),
+        broker_windows=look.rows(f"SELECT * FROM broker_windows WHERE {of_epoch} AND {asked.stretch} {_BY_WINDOW}"),
         causes=causes,
         throttle=asked.own(f"SELECT * FROM subscription_throttle WHERE {asked.here} AND {asked.stretch} {_BY_WINDOW}"),
         limits=asked.own(_limits(asked)),
@@ -209,16 +216,15 @@ def _rates(asked: _Asked) -> str:
     )
 
 
-def _windows(look: Queries, of_epoch: str, at: datetime | None) -> tuple[datetime, Row | None, Row | None]:
-    """When the epoch's first window begins, its newest window, and the last one that begins before `at`.
+def _windows(look: Queries, of_epoch: str, at: datetime | None) -> tuple[Row | None, Row | None]:
+    """The epoch's newest window, and the last one that begins before `at`; `first` is when its first one begins.
 
     By clock segment first: a clock may have been set back.
     """
-    windows = " UNION ALL ".join(f"SELECT {_WINDOW} FROM {table} WHERE {of_epoch}" for table in _WITH_WINDOWS)
-    query = f"SELECT {_WINDOW} FROM ({windows}) WHERE {{}} ORDER BY clock_segment DESC, window_start DESC LIMIT 1"
-    first = look.rows(f"SELECT min(window_start) AS first FROM ({windows})")[0]["first"]
+    known = f"SELECT {_WINDOW}, log_until, min(window_start) OVER () AS first FROM broker_windows WHERE {of_epoch}"
+    query = f"SELECT * FROM ({known}) WHERE {{}} ORDER BY clock_segment DESC, window_start DESC LIMIT 1"
     newest = next(iter(look.rows(query.format("true"))), None)
-    return first, newest, newest if at is None else next(iter(look.rows(query.format(f"window_start < {instant(at)}"))), None)
+    return newest, newest if at is None else next(iter(look.rows(query.format(f"window_start < {instant(at)}"))), None)
 
 
 def _unknown(look: Queries, topic: str, subscription: str, broker: str | None, at: datetime | None) -> str:

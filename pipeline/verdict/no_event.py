@@ -12,7 +12,7 @@ def no_event_words(look: Queries) -> str | None:
 
     None as well where no line was read.
     """
-    (read,) = look.rows("SELECT coalesce(sum(bronze), 0) AS events FROM batch_manifest WHERE query = 'ingest'")
+    (read,) = look.rows("SELECT bronze AS events FROM log_balance")
     by_reason = look.rows("SELECT reason, count(*) AS lines FROM quarantine GROUP BY reason ORDER BY lines DESC, reason")
     if read["events"] or not by_reason:
         return None

@@ -1,37 +1,23 @@
 """The verdict on a subscription: pure, evidence in, a document out. The document's keys are a promise (docs/why.md)."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from pipeline.verdict.confidence import confidence, missing
 from pipeline.verdict.evidence import Evidence, Row
 from pipeline.verdict.margins import uncovered
-from pipeline.verdict.policies import NOT_IN_THIS_LOG, QUOTA_KINDS, RATE_KINDS, places, setter
+from pipeline.verdict.policies import QUOTA_KINDS, RATE_KINDS, places, setter
+from pipeline.views.status_words import WELL
 
 Document = dict[str, Any]
-#: Status words, as in the view `why`.
-CURRENT, KEEPING_UP = "current", "keeping up"
-STATUS = {
-    "no_consumer": "no consumer",
-    "throttled": "held back",
-    "channel": "channel blocked",
-    "no_permits": "slow consumers",
-    "unacked_limit": "unacked limit",
-    "no_flow": "idle consumers",
-    "keys_blocked": "keys blocked",
-    "transaction": "open transaction",
-    "redelivery": "redelivering",
-    "in_flight": "unacknowledged",
-    "reading": "slow storage",
-    "catching_up": "catching up",
-}
-_MOVING = ("in_flight", "catching_up")
-#: From these shares of entries × time on a verdict is believed.
-HIGH_SHARE, LOW_SHARE = 0.5, 0.34
-FEW_UNKNOWN, MANY_UNKNOWN = 0.01, 0.2
-_US_PER_S = 1e6
 _NS_PER_S = 1e9
+#: Of a subscription that is not there at the instant: nothing proves how it stands.
+GONE: Row = {
+    "status": "unknown", "unknown_reason": "not_there", "backlog": 0, "waiting": 0, "lasts_s": None, "pace_per_s": None, "checked_at": None,
+    "complete": False, "completeness": 1.0,
+}  # fmt: skip
 
 
 class Account(NamedTuple):
@@ -40,16 +26,15 @@ class Account(NamedTuple):
     cause: str
     level: str | None
     dimension: str | None
-    unknown_reason: str | None
     cap: str | None
+    unknown_reason: str | None
 
 
 def verdict(evidence: Evidence) -> Document:
     """What holds the subscription, since when, what comes next. JSON-ready but for times, which have a zone."""
     shares = _shares(evidence.causes)
     main = shares[0] if shares else {}
-    last = [row for row in evidence.causes if row["window_end"] == evidence.end]
-    status = _status(last)
+    standing = evidence.standing[0] if evidence.standing else GONE
     document: Document = {
         "broker": evidence.broker,
         "epoch": evidence.epoch,
@@ -57,13 +42,14 @@ def verdict(evidence: Evidence) -> Document:
         "subscription": evidence.subscription,
         "from": evidence.start,
         "to": evidence.end,
+        "asked_at": evidence.asked_at,
         "now": evidence.is_now,
-        "status": status,
-        "behind": status not in (CURRENT, KEEPING_UP),
+        "status": standing["status"],
+        "behind": standing["status"] not in WELL,
         **{name: main.get(name) for name in (*Account._fields, "share", "time_share")},
+        "unknown_reason": main.get("unknown_reason") or standing["unknown_reason"],
         "since": _since(evidence.causes, main),
-        "backlog": max((row["backlog_end"] for row in last), default=0),
-        "waiting": max((row["waiting_end"] for row in last), default=0),
+        **{name: standing[name] for name in ("backlog", "waiting", "lasts_s", "pace_per_s", "checked_at")},
         "backlog_s": sum(row["ns"] for row in evidence.causes) / _NS_PER_S,
         "causes": shares,
         "windows": _windows(evidence.causes),
@@ -77,12 +63,12 @@ def verdict(evidence: Evidence) -> Document:
         "catch_up": _catch_up(evidence.rates),
         "more_consumers": _more_consumers(evidence.more_consumers),
     }
-    missing = _missing(evidence, document)
-    return {**document, "confidence": _confidence(document, missing), "missing": missing}
+    lacking = missing(evidence, document)
+    return {**document, "confidence": confidence(document, lacking), "missing": lacking}
 
 
 def _account(row: Row) -> Account:
-    return Account(*(row[name] for name in Account._fields))
+    return Account(row["cause"], row["level"], row["dimension"], row["cap"], row["unknown_reason"])
 
 
 def _shares(causes: Sequence[Row]) -> list[Document]:
@@ -99,22 +85,6 @@ def _shares(causes: Sequence[Row]) -> list[Document]:
         {**one._asdict(), "share": weights[one] / all_weight, "time_share": ns[one] / all_ns, "seconds": ns[one] / _NS_PER_S}
         for one in ordered
     ]
-
-
-def _main_of(window: Sequence[Row]) -> Row:
-    """The row of a window that has the most entries × time, as the table marks it."""
-    return next((row for row in window if row["is_main"]), window[0])
-
-
-def _status(last: Sequence[Row]) -> str:
-    """At the end of the last window, by the rule of the view `why`."""
-    if not last or max(row["backlog_end"] for row in last) == 0:
-        return CURRENT
-    main = _main_of(last)
-    whole_ns = (main["window_end"] - main["window_start"]).total_seconds() * _NS_PER_S
-    if main["cause"] in _MOVING and main["backlog_ns"] < whole_ns:
-        return KEEPING_UP
-    return STATUS.get(str(main["cause"]), str(main["cause"]))
 
 
 def _since(causes: Sequence[Row], main: Mapping[str, Any]) -> datetime | None:
@@ -208,32 +178,3 @@ def _catch_up(rates: Sequence[Row]) -> Document | None:
 def _more_consumers(rows: Sequence[Row]) -> Document | None:
     names = ("answer", "why", "consumers_share", "limits_share", "dispatched_per_s", "most_msgs_per_s", "most_bytes_per_s")
     return {name: rows[0][name] for name in names} if rows else None
-
-
-def _unknown_share(document: Document, reason: str | None = None) -> float:
-    charged = (one for one in document["causes"] if one["cause"] == "unknown" and reason in (None, one["unknown_reason"]))
-    return float(sum(one["share"] for one in charged))
-
-
-def _missing(evidence: Evidence, document: Document) -> list[str]:
-    """What the log or the tables lack that this answer would need, as codes; docs/why.md has what each means."""
-    rows: Iterable[Row] = (*evidence.causes, *evidence.throttle)
-    lacking = {
-        "events_lost": _unknown_share(document, "events_lost") > 0 or any(row["completeness"] < 1 for row in rows),
-        "beginning_not_seen": _unknown_share(document, "beginning_not_seen") > 0 or any(not row["complete"] for row in evidence.causes),
-        "event_kinds": _unknown_share(document, "not_in_this_log") > 0,
-        "who_set_limits": any(one["set_by"] == NOT_IN_THIS_LOG for one in document["limits"]),
-        "quota_checks": not evidence.quotas and not evidence.rates,
-    }
-    return [code for code, is_lacking in lacking.items() if is_lacking]
-
-
-def _confidence(document: Document, missing: Sequence[str]) -> str:
-    """high, medium or low: how much of the backlog the main cause has, how much has none that is known, and whether the log was whole."""
-    if not document["causes"]:
-        return "high"
-    unknown = _unknown_share(document)
-    if document["cause"] == "unknown" or document["share"] < LOW_SHARE or unknown > MANY_UNKNOWN:
-        return "low"
-    is_whole = "events_lost" not in missing and "beginning_not_seen" not in missing
-    return "high" if is_whole and document["share"] >= HIGH_SHARE and unknown <= FEW_UNKNOWN else "medium"

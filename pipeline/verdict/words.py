@@ -3,22 +3,24 @@
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Any
+from math import ceil
 
 from pipeline.verdict.by_cause import ONE_ACTIVE, cap_words, takes_nothing
 from pipeline.verdict.commands import LOSES_DATA
 from pipeline.verdict.duration import duration
 from pipeline.verdict.foreseen import current_line, lost_before_line, pace_line
+from pipeline.verdict.instants import as_of_line, time_words
 from pipeline.verdict.margins import margin_line
 from pipeline.verdict.own_cursors import OWN, READER, kind_words
 from pipeline.verdict.raise_limit import rate_words
-from pipeline.verdict.verdict import Account, Document
+from pipeline.verdict.verdict import Document
 from pipeline.verdict.who import evicted_lines, producer_lines, who_lines
 
 _REASONS = {
     "events_lost": "events of the log were lost",
     "beginning_not_seen": "the log begins after the subscription",
     "not_in_this_log": "this log lacks such events",
+    "not_there": "neither a window nor a quota check has it then: its topic was unloaded, or it was deleted",
 }
 
 
@@ -61,6 +63,8 @@ MISSING = {
     "event_kinds": "events that would show the cause: this log has none of them",
     "who_set_limits": "who set the limits",
     "quota_checks": "quota checks of this topic: no quota and no rate can be shown",
+    "points_missing": "points of the collector that this version of Pulsar does not have",
+    "not_there": "rows of it at this instant: its topic was unloaded, or it was deleted",
 }
 _WARNING = "This command loses data:"
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -70,19 +74,26 @@ CHART_COLUMNS = 60
 
 def sentence(document: Document) -> str:
     """The verdict: behind or not, by how much, what holds it, since when."""
-    if document["cursor_kind"] in OWN and document["holders_as_of"] is not None:
+    if document["cursor_kind"] in OWN and document["holders_as_of"] is not None and document["status"] != "unknown":
         return _own_sentence(document)
     name = f"{document['subscription']} of {document['topic']}"
     stretch = duration((document["to"] - document["from"]).total_seconds())
+    at = time_words(document["to"])
+    if document["status"] == "unknown" and document["cause"] != "unknown":
+        last = f"; the last window has {document['backlog']:,}" if document["backlog"] else ""
+        return f"Whether {name} is behind at {at} is not known: {_REASONS[document['unknown_reason']]}{last}."
+    if document["cause"] is None and document["behind"]:
+        check = f", as its last quota check at {time_words(document['checked_at'])} counted" if document["checked_at"] else ""
+        return f"{name} is behind by {document['backlog']:,} entries at {at}{check}: {document['status']}."
     if document["cause"] is None:
-        return f"{name} is {document['status']}: it had no backlog in the {stretch} before {_time(document['to'])}."
+        return f"{name} is {document['status']} at {at}: it had no backlog in the {stretch} before."
     what = cause_words(document)
     charged = f"{document['share']:.0%} of its backlog of the last {stretch} {'is' if document['behind'] else 'was'} charged to {what}"
     if not document["behind"]:
-        return f"{name} is {document['status']} at {_time(document['to'])}: {document['backlog']:,} entries. {charged}."
+        return f"{name} is {document['status']} at {time_words(document['to'])}: {document['backlog']:,} entries. {charged}."
     limit = _limit_words(document)
-    since = f"since {_time(document['since'])} ({duration((document['to'] - document['since']).total_seconds())})"
-    return f"{name} is behind by {document['backlog']:,} entries at {_time(document['to'])}. {charged}{limit}, {since}."
+    since = f"since {time_words(document['since'])} ({duration((document['to'] - document['since']).total_seconds())})"
+    return f"{name} is behind by {document['backlog']:,} entries at {time_words(document['to'])}. {charged}{limit}, {since}."
 
 
 def _own_sentence(document: Document) -> str:
@@ -90,12 +101,13 @@ def _own_sentence(document: Document) -> str:
     name = kind_words(document["cursor_kind"], document["subscription"])
     name = name[0].upper() + name[1:]
     held = next((one for one in document["holders"] if one["subscription"] == document["subscription"]), None)
-    at = _time(document["holders_as_of"])
+    at = time_words(document["holders_as_of"])
     if held is None:
         return f"{name} of {document['topic']} is current at {at}: no entry is behind it."
     oldest = "" if held["oldest_age_ms"] is None else f"; the oldest message is {duration(held['oldest_age_ms'] / 1e3)} old"
     size = f"{held['msg_backlog']:,} entries, {held['backlog_size']:,} bytes"
-    return f"{name} of {document['topic']} is {document['status']} at {at}: {size} are behind it{oldest}. No application reads it."
+    status = "behind" if document["behind"] else document["status"]
+    return f"{name} of {document['topic']} is {status} at {at}: {size} are behind it{oldest}. No application reads it."
 
 
 def cause_words(account: Document) -> str:
@@ -115,8 +127,10 @@ def chart(windows: Sequence[Document], start: datetime, end: datetime) -> list[s
     """A row per cause, a column per stretch of time: how much of it the cause has. Blank: nothing of it."""
     if not windows:
         return []
-    columns = min(CHART_COLUMNS, max(1, round((end - start) / (windows[0]["window_end"] - windows[0]["window_start"]))))
-    step = (end - start) / columns
+    length = windows[0]["window_end"] - windows[0]["window_start"]
+    whole = max(1, ceil((end - start) / length))
+    columns = min(CHART_COLUMNS, whole)
+    step = length * whole / columns
     seconds: dict[str, list[float]] = {}
     for window in windows:
         place = min(columns - 1, max(0, int((window["window_start"] - start) / step)))
@@ -125,7 +139,7 @@ def chart(windows: Sequence[Document], start: datetime, end: datetime) -> list[s
     rows = sorted(seconds.items(), key=lambda item: (-sum(item[1]), item[0]))
     width = max(len(name) for name, _ in rows)
     bars = [f"{name.ljust(width)}  {''.join(_bar(value / step.total_seconds()) for value in values)}" for name, values in rows]
-    return [*bars, f"{' ' * width}  {_time(start)} to {_time(end)}, a column is {duration(step.total_seconds())}"]
+    return [*bars, f"{' ' * width}  {time_words(start)} to {time_words(end)}, a column is {duration(step.total_seconds())}"]
 
 
 def _bar(share: float) -> str:
@@ -136,7 +150,7 @@ def _bar(share: float) -> str:
 
 def label(account: Document) -> str:
     """`throttled topic msg`."""
-    return " ".join(str(account[name]) for name in Account._fields if account[name] is not None)
+    return " ".join(str(account[name]) for name in ("cause", "level", "dimension", "cap", "unknown_reason") if account[name] is not None)
 
 
 def limit_line(limit: Document) -> str:
@@ -149,7 +163,7 @@ def limit_line(limit: Document) -> str:
 
 def _setter_words(one: Document) -> str:
     """`set by: topic since …`; a place that is not known, or none, has no time."""
-    since = "" if one["set_since"] is None else f" since {_time(one['set_since'])}"
+    since = "" if one["set_since"] is None else f" since {time_words(one['set_since'])}"
     return f"set by: {one['set_by']}{since}"
 
 
@@ -183,8 +197,8 @@ def quota_line(quota: Document) -> str:
     elif quota["breach_at"] is None:
         when = "no breach in sight"
     else:
-        earliest = f" (not before {_time(quota['breach_from'])})" if quota["breach_from"] is not None else ""
-        when = f"breach at {_time(quota['breach_at'])}{earliest}"
+        earliest = f" (not before {time_words(quota['breach_from'])})" if quota["breach_from"] is not None else ""
+        when = f"breach at {time_words(quota['breach_at'])}{earliest}"
     losers = [name for name in (quota["loses_first"], *(quota["others_losing"] or ())) if name is not None]
     is_near = quota["exceeded"] or quota["breach_at"] is not None
     loses = f"; then {', '.join(losers)} {'loses' if len(losers) == 1 else 'lose'} messages" if is_near and losers else ""
@@ -207,6 +221,7 @@ def text_lines(document: Document) -> Iterable[str]:
     if document["windows"]:
         yield from chart(document["windows"], document["from"], document["to"])
         yield ""
+    yield from section("as of", [as_of_line(document)])
     yield from section("limits", [limit_line(one) for one in document["limits"]] or ["none"])
     yield from section("precedence", precedence_lines(document["policies"]))
     yield from section("next limit", [margin_line(one) for one in document["uncovers"]])
@@ -241,7 +256,3 @@ def section(name: str, lines: Sequence[str]) -> Iterable[str]:
     """Lines under a name, which stands before the first one."""
     for number, line in enumerate(lines):
         yield f"{'' if number else name:<15} {line}"
-
-
-def _time(at: Any) -> str:
-    return str(at.isoformat(timespec="seconds").replace("+00:00", "Z"))

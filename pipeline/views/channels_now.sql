@@ -31,7 +31,7 @@ ended AS (
   GROUP BY broker, epoch, conn
 ),
 ranked AS (
-  SELECT c.*, n.as_of,
+  SELECT c.*, n.as_of, n.window_end AS newest_end,
     c.clock_segment = n.clock_segment AND c.window_start = n.window_start AS fresh,
     row_number() OVER (PARTITION BY c.broker, c.epoch, c.conn ORDER BY c.clock_segment DESC, c.window_start DESC, c.opened_at DESC) AS age
   FROM channel_backpressure c
@@ -58,7 +58,7 @@ changed AS (
   FROM latest l
   JOIN channel_transitions t
     ON t.broker = l.broker AND t.epoch = l.epoch AND t.conn = l.conn
-    AND t.ts < l.as_of AND coalesce(t.seq >= l.opened_seq, t.ts >= l.opened_at)
+    AND t.ts < l.newest_end AND coalesce(t.seq >= l.opened_seq, t.ts >= l.opened_at)
   GROUP BY l.broker, l.epoch, l.conn, t.throttle_type
 ),
 changes AS (

@@ -1,7 +1,8 @@
 -- Can the figures of a broker be trusted: did its whole log arrive, in order, on a steady clock?
 -- One row per broker and epoch. Reads all of dispatch_events.
---   rows_in = events + duplicates + late + quarantined   what arrived of it, by place (seq) in its log: whole and in time, again, after
---                         its place was given up (until a backfill counts it: then it is an event), or rejected.
+--   rows_in = events + duplicates + late + quarantined + seq_taken   what arrived of it, by place (seq) in its log: whole and in time,
+--                         again, after its place was given up (until a backfill counts it: then it is an event), rejected, or while
+--                         another event had its place: above 0 two logs claim this broker and epoch (rows of quarantine say which)
 --                         A rejected line without a readable broker, epoch, seq and ts is in no epoch.
 --                         A line that was put back from quarantine came twice: rejected, then late
 --   awaited               places before last_seq that neither came nor were given up: while > 0, events behind them are held
@@ -20,7 +21,7 @@ arrivals AS (
   SELECT broker, epoch, seq, ts, 1 AS event, 0 AS rejected, CAST(NULL AS STRING) AS late_reason FROM dispatch_events
   UNION ALL
   SELECT broker, epoch, seq, ts, 0, 1, NULL FROM quarantine
-  WHERE broker IS NOT NULL AND epoch IS NOT NULL AND seq IS NOT NULL AND ts IS NOT NULL
+  WHERE broker IS NOT NULL AND epoch IS NOT NULL AND seq IS NOT NULL AND ts IS NOT NULL AND reason <> 'seq_taken'
   UNION ALL
   SELECT broker, epoch, seq, ts, 0, 1, NULL FROM quarantine_replays WHERE tombstone
   UNION ALL
@@ -49,6 +50,12 @@ logs AS (
   FROM places
   GROUP BY broker, epoch
 ),
+taken AS (
+  SELECT broker, epoch, count(*) AS seq_taken
+  FROM quarantine LEFT JOIN kept USING (broker, epoch)
+  WHERE reason = 'seq_taken' AND seq >= coalesce(first_seq, 1)
+  GROUP BY broker, epoch
+),
 gaps AS (
   SELECT broker, epoch,
     sum(events) AS lost_events,
@@ -74,8 +81,9 @@ SELECT
   l.broker, l.epoch, timestamp_millis(l.epoch) AS epoch_started,
   timestamp_micros(l.first_ts) AS first_ts, timestamp_micros(l.last_ts) AS last_ts, l.last_seq,
   l.rows_in, l.events,
-  l.rows_in - l.events - l.late - l.quarantined AS duplicates,
+  l.rows_in - l.events - l.late - l.quarantined - coalesce(t.seq_taken, 0) AS duplicates,
   l.late, l.quarantined,
+  coalesce(t.seq_taken, 0) AS seq_taken,
   -- Without any event its events were deleted, or none came: nobody knows which.
   CASE WHEN k.first_seq IS NULL THEN 0
     ELSE greatest(0, l.known_to - (k.first_seq - 1) - l.events - l.quarantined - coalesce(g.lost_counted, 0)) END AS awaited,
@@ -90,6 +98,7 @@ SELECT
   b.lanes_behind
 FROM logs l
 LEFT JOIN kept k ON k.broker = l.broker AND k.epoch = l.epoch
+LEFT JOIN taken t ON t.broker = l.broker AND t.epoch = l.epoch
 LEFT JOIN gaps g ON g.broker = l.broker AND g.epoch = l.epoch
 LEFT JOIN windows w ON w.broker = l.broker AND w.epoch = l.epoch
 CROSS JOIN log_balance b

@@ -85,6 +85,5 @@ def _as_of(table: str, cut: Cut | None) -> str:
     """What follows the table's name so that only what belongs to the cut is read."""
     if cut is None:
         return ""
-    if table == "batch_manifest":
-        return f" WHERE {rows_of_the_cut(cut)}"
-    return f" VERSION AS OF {cut.versions[table]}"
+    at, belongs = cut.versions.get(table), rows_of_the_cut(cut, table)
+    return ("" if at is None else f" VERSION AS OF {at}") + ("" if belongs is None else f" WHERE {belongs}")

@@ -1,16 +1,21 @@
 -- Why is each subscription behind, since when, and what comes next? Read this first.
--- One row per subscription, the largest backlog × time first, as of the end of its broker's newest window.
---   status        current: no backlog at the end of the window. keeping up: entries are delivered and acknowledged as they come, and for a
---                 part of the window there was no backlog. Else by the main cause: no consumer, held back (by a limiter), channel blocked,
---                 unacked limit, slow consumers, idle consumers, keys blocked,
---                 open transaction, redelivering, unacknowledged, delayed, slow storage, catching up, stuck, unknown
+-- One row per subscription, the largest backlog × time first, as of the newest instant of its broker that is known (docs/why.md has the rules).
+--   as_of         the instant: the end of the broker's newest window, or the newest event where the log ends within it
+--   status        current: no backlog. keeping up: entries go as they come. delayed: all that is there is held for a later delivery. Else it
+--                 is behind, by the main cause: no consumer, held back (by a limiter), channel blocked, unacked limit, slow consumers,
+--                 idle consumers, keys blocked, open transaction, redelivering, unacknowledged, overdue (for delivery), slow storage,
+--                 catching up, stuck. replicator behind, deduplication behind: cursors of Pulsar's own.
+--                 unknown: the log does not tell, for the first three need proof up to as_of
 --   cause         the main cause (docs/causes.md): most entries × time of the window. level, dimension: of the limiter; null else
---   unknown_reason  of the cause unknown: events_lost, beginning_not_seen, not_in_this_log
+--   unknown_reason  of the status unknown: events_lost, beginning_not_seen, not_in_this_log
 --   share         of the window's entries × time that was charged to it, 0 to 1; time_share: of the time with a backlog
 --   since, since_s  when it became the main one, and how long before as_of
 --   next_cause, next_share   the cause with the second most
---   backlog, waiting   entries at the end of the window; waiting: neither delivered nor held for later delivery
+--   backlog, waiting   entries at as_of; waiting: neither delivered nor held for later delivery. A cursor of Pulsar's own: at checked_at
 --   backlog_s     seconds of the window with a backlog
+--   lasts_s       seconds since there was no backlog, at most; from within the last five minutes on
+--   pace_per_s    entries that went in a second, in the last five minutes; null: not known
+--   checked_at    the last quota check of the topic; null: none until as_of
 WITH charged AS (
   SELECT c.*, n.as_of,
     sum(c.entry_us) OVER (PARTITION BY c.broker, c.epoch, c.topic, c.subscription) AS all_entry_us,
@@ -27,45 +32,163 @@ behind AS (
     ON s.broker = m.broker AND s.epoch = m.epoch AND s.topic = m.topic AND s.subscription = m.subscription AND s.place = 2
   WHERE m.place = 1
 ),
+-- The last five minutes, in whole windows.
+reached AS (
+  SELECT w.broker, w.epoch, min(w.window_start) AS begin_at, max(CASE WHEN w.lost_events > 0 THEN w.window_end END) AS lost_until
+  FROM broker_windows w
+  JOIN newest_windows n ON n.broker = w.broker AND n.epoch = w.epoch AND n.clock_segment = w.clock_segment
+  WHERE w.window_start <= n.window_start AND unix_micros(w.window_end) > unix_micros(n.as_of) - 300000000
+  GROUP BY w.broker, w.epoch
+),
+lasting AS (
+  SELECT c.broker, c.epoch, c.topic, c.subscription, c.window_start, c.window_end, c.window_start = n.window_start AS is_newest,
+    max(c.backlog_ns) AS backlog_ns, max(c.backlog_end) AS backlog_end,
+    -- A thousandth of a window, and a millisecond, are no pause: two clocks measured them.
+    max(c.backlog_ns) < (unix_micros(least(c.window_end, n.as_of)) - unix_micros(c.window_start)) * 999 - 1000000 AS had_pause
+  FROM subscription_causes c
+  JOIN newest_windows n ON n.broker = c.broker AND n.epoch = c.epoch AND n.clock_segment = c.clock_segment
+  WHERE c.window_start <= n.window_start AND unix_micros(c.window_end) > unix_micros(n.as_of) - 300000000
+  GROUP BY c.broker, c.epoch, c.topic, c.subscription, c.window_start, c.window_end, n.window_start, n.as_of
+),
+broken AS (
+  SELECT *,
+    sum(CASE WHEN coalesce(later_start = window_end, is_newest) THEN 0 ELSE 1 END) OVER backwards AS breaks,
+    coalesce(sum(CASE WHEN had_pause THEN 1 ELSE 0 END) OVER later, 0) AS pauses
+  FROM (
+    SELECT *, lag(window_start) OVER (PARTITION BY broker, epoch, topic, subscription ORDER BY window_start DESC) AS later_start FROM lasting
+  )
+  WINDOW backwards AS (PARTITION BY broker, epoch, topic, subscription ORDER BY window_start DESC),
+    later AS (PARTITION BY broker, epoch, topic, subscription ORDER BY window_start DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+),
+stretches AS (
+  SELECT broker, epoch, topic, subscription, sum(backlog_ns) / 1e9 AS lasts_s, min_by(backlog_end, window_start) AS backlog_before,
+    count(*) AS windows
+  FROM broken
+  WHERE breaks = 0 AND pauses = 0
+  GROUP BY broker, epoch, topic, subscription
+),
+served AS (
+  SELECT t.broker, t.epoch, t.topic, t.subscription, sum(t.dispatched_entries) AS dispatched,
+    bool_and(t.complete) AS complete, min(t.completeness) AS completeness,
+    max(t.window_start) = max(n.window_start) AND max(t.closed_at) IS NULL AS is_open
+  FROM subscription_throttle t
+  JOIN newest_windows n ON n.broker = t.broker AND n.epoch = t.epoch AND n.clock_segment = t.clock_segment
+  WHERE t.window_start <= n.window_start AND unix_micros(t.window_end) > unix_micros(n.as_of) - 300000000
+  GROUP BY t.broker, t.epoch, t.topic, t.subscription
+),
+-- What the checks say, of topics that each broker has at that instant.
+latest AS (
+  SELECT t.broker, t.epoch, t.topic, max(t.check_number) AS check_number
+  FROM topic_backlog t
+  JOIN newest_windows n ON n.broker = t.broker AND n.epoch = t.epoch
+  WHERE t.check_time <= n.as_of
+  GROUP BY t.broker, t.epoch, t.topic
+),
+placed AS (
+  SELECT t.broker, t.epoch, t.topic, t.check_number, t.check_time,
+    max(t.check_time) OVER (PARTITION BY t.broker, t.epoch) AS newest_check,
+    row_number() OVER (PARTITION BY b.cluster, t.topic ORDER BY t.check_time DESC, t.epoch DESC, t.broker) AS age
+  FROM latest l
+  JOIN topic_backlog t ON t.broker = l.broker AND t.epoch = l.epoch AND t.topic = l.topic AND t.check_number = l.check_number
+  LEFT JOIN brokers b ON b.broker = t.broker
+),
+checked AS (
+  SELECT s.*, startswith(s.subscription, 'pulsar.repl') AS replicates,
+    startswith(s.subscription, 'pulsar.repl') OR startswith(s.subscription, 'pulsar.dedup') AS is_pulsars_own,
+    s.complete OR s.incomplete_reason IN ('points_missing', 'deletions_unknown') AS tells_backlog
+  FROM placed p
+  JOIN check_intervals i ON i.broker = p.broker AND i.epoch = p.epoch
+  JOIN subscription_backlog s ON s.broker = p.broker AND s.epoch = p.epoch AND s.topic = p.topic AND s.check_number = p.check_number
+  WHERE p.age = 1 AND (i.interval_s IS NULL OR unix_micros(p.newest_check) - unix_micros(p.check_time) < 2 * i.interval_s * 1000000)
+),
+paced AS (
+  SELECT s.broker, s.epoch, s.topic, s.subscription, s.opened_at,
+    (max(unix_micros(s.check_time)) - min(unix_micros(s.check_time))) / 1e6 AS over_s,
+    max(s.acknowledged_entries + s.expired_entries) - min(s.acknowledged_entries + s.expired_entries) AS went,
+    min_by(s.msg_backlog, s.check_number) AS backlog_before
+  FROM subscription_backlog s
+  JOIN newest_windows n ON n.broker = s.broker AND n.epoch = s.epoch
+  WHERE s.check_time <= n.as_of AND unix_micros(s.check_time) >= unix_micros(n.as_of) - 330000000
+  GROUP BY s.broker, s.epoch, s.topic, s.subscription, s.opened_at
+),
 known AS (
   SELECT broker, epoch, topic, subscription FROM behind
-  UNION
-  SELECT b.broker, b.epoch, b.topic, b.subscription
-  FROM backlog_now b JOIN newest_windows n ON n.broker = b.broker AND n.epoch = b.epoch
-  WHERE b.subscription IS NOT NULL
+  UNION SELECT broker, epoch, topic, subscription FROM checked
+  UNION SELECT broker, epoch, topic, subscription FROM served WHERE is_open
+),
+-- Of each subscription what there is at the instant, and how fast it goes.
+found AS (
+  SELECT k.broker, k.epoch, k.topic, k.subscription, n.as_of, n.window_start, r.lost_until,
+    b.cause, b.level, b.dimension, b.unknown_reason, b.entry_us, b.all_entry_us, b.ns, b.backlog_ns, b.main_since, b.next_cause, b.next_share,
+    c.check_time AS checked_at, c.replicates, c.oldest_age_ms, c.incomplete_reason,
+    b.cause IS NULL AND coalesce(c.is_pulsars_own, false) AS by_check,
+    coalesce(b.backlog_end, CASE WHEN c.is_pulsars_own THEN c.msg_backlog ELSE 0 END) AS backlog,
+    coalesce(b.waiting_end, CASE WHEN c.is_pulsars_own THEN c.msg_backlog ELSE 0 END) AS waiting,
+    coalesce(b.complete, c.tells_backlog, v.complete, false) AS tells_backlog,
+    coalesce(b.complete, c.complete, v.complete, false) AS complete,
+    coalesce(b.completeness, v.completeness, 1.0D) AS completeness,
+    CASE WHEN b.cause IS NOT NULL THEN coalesce(b.completeness < 1, false)
+      ELSE coalesce(unix_micros(r.lost_until) > unix_micros(coalesce(c.check_time, n.window_start)), false) END AS lost_since,
+    CASE WHEN l.windows > 1 THEN l.backlog_before WHEN b.cause IS NULL THEN p.backlog_before ELSE 0 END AS backlog_before,
+    l.lasts_s,
+    -- Checks count acknowledgements; else what was delivered, less what is still there of it, is the least that went.
+    CASE WHEN p.over_s >= 50 THEN p.went / p.over_s
+      WHEN v.dispatched IS NOT NULL THEN greatest(0, v.dispatched - coalesce(b.backlog_end - b.waiting_end, 0))
+        / greatest(1e-3, (unix_micros(n.as_of) - unix_micros(r.begin_at)) / 1e6) END AS pace_per_s
+  FROM known k
+  JOIN newest_windows n ON n.broker = k.broker AND n.epoch = k.epoch
+  LEFT JOIN reached r ON r.broker = k.broker AND r.epoch = k.epoch
+  LEFT JOIN behind b ON b.broker = k.broker AND b.epoch = k.epoch AND b.topic = k.topic AND b.subscription = k.subscription
+  LEFT JOIN stretches l ON l.broker = k.broker AND l.epoch = k.epoch AND l.topic = k.topic AND l.subscription = k.subscription
+  LEFT JOIN served v ON v.broker = k.broker AND v.epoch = k.epoch AND v.topic = k.topic AND v.subscription = k.subscription
+  LEFT JOIN checked c ON c.broker = k.broker AND c.epoch = k.epoch AND c.topic = k.topic AND c.subscription = k.subscription
+  LEFT JOIN paced p ON p.broker = c.broker AND p.epoch = c.epoch AND p.topic = c.topic AND p.subscription = c.subscription
+    AND p.opened_at = c.opened_at
+),
+-- Of what only waits for its delivery time, what else waits counts.
+moving AS (
+  SELECT *, CASE WHEN cause = 'delayed' THEN waiting ELSE backlog END AS to_go, pace_per_s * 300 + backlog - backlog_before AS came
+  FROM found
+),
+judged AS (
+  SELECT *,
+    CASE
+      WHEN backlog = 0 THEN 'current'
+      WHEN cause = 'delayed' AND waiting = 0 THEN 'delayed'
+      WHEN NOT (by_check OR cause IN ('in_flight', 'catching_up', 'delayed')) THEN NULL
+      -- Nothing is older than half a minute.
+      WHEN lasts_s <= 30 THEN 'well'
+      -- What is left over is older than all that goes at this pace.
+      WHEN oldest_age_ms > 300000 AND cause <> 'delayed' AND coalesce(lasts_s > (unix_micros(as_of) - unix_micros(checked_at)) / 1e6, true)
+        THEN NULL
+      -- It goes in ten seconds; or in two minutes, and not a tenth of what comes is added to it (nor what chance adds).
+      WHEN to_go <= pace_per_s * 10 THEN 'well'
+      WHEN to_go <= pace_per_s * 120 AND backlog - backlog_before <= came * 0.1 + 2 * sqrt(greatest(0, came)) THEN 'well'
+    END AS well
+  FROM moving
 )
 SELECT
-  k.broker, k.epoch, k.topic, k.subscription, n.as_of,
+  broker, epoch, topic, subscription, as_of,
   CASE
-    WHEN b.cause IS NULL OR b.backlog_end = 0 THEN 'current'
-    WHEN b.cause IN ('in_flight', 'catching_up') AND b.backlog_ns < (unix_micros(b.window_end) - unix_micros(b.window_start)) * 1000
-      THEN 'keeping up'
-    WHEN b.cause = 'no_consumer' THEN 'no consumer'
-    WHEN b.cause = 'throttled' THEN 'held back'
-    WHEN b.cause = 'channel' THEN 'channel blocked'
-    WHEN b.cause = 'unacked_limit' THEN 'unacked limit'
-    WHEN b.cause = 'no_permits' THEN 'slow consumers'
-    WHEN b.cause = 'no_flow' THEN 'idle consumers'
-    WHEN b.cause = 'keys_blocked' THEN 'keys blocked'
-    WHEN b.cause = 'transaction' THEN 'open transaction'
-    WHEN b.cause = 'redelivery' THEN 'redelivering'
-    WHEN b.cause = 'in_flight' THEN 'unacknowledged'
-    WHEN b.cause = 'reading' THEN 'slow storage'
-    WHEN b.cause = 'catching_up' THEN 'catching up'
-    ELSE b.cause
+    WHEN well IS NOT NULL AND (NOT tells_backlog OR lost_since) THEN 'unknown'
+    WHEN well = 'well' THEN CASE WHEN cause = 'delayed' THEN 'delayed' ELSE 'keeping up' END
+    WHEN well IS NOT NULL THEN well
+    WHEN by_check THEN CASE WHEN replicates THEN 'replicator behind' ELSE 'deduplication behind' END
+    ELSE STATUS_OF(cause)
   END AS status,
-  b.cause, b.level, b.dimension, b.unknown_reason,
-  try_divide(b.entry_us, b.all_entry_us) AS share,
-  try_divide(b.ns, b.backlog_ns) AS time_share,
-  b.main_since AS since,
-  (unix_micros(n.as_of) - unix_micros(b.main_since)) / 1e6 AS since_s,
-  b.next_cause, b.next_share,
-  coalesce(b.backlog_end, 0) AS backlog,
-  coalesce(b.waiting_end, 0) AS waiting,
-  coalesce(b.backlog_ns, 0) / 1e9 AS backlog_s,
-  coalesce(b.complete, true) AS complete,
-  coalesce(b.completeness, 1.0D) AS completeness
-FROM known k
-JOIN newest_windows n ON n.broker = k.broker AND n.epoch = k.epoch
-LEFT JOIN behind b ON b.broker = k.broker AND b.epoch = k.epoch AND b.topic = k.topic AND b.subscription = k.subscription
-ORDER BY coalesce(b.all_entry_us, 0) DESC, k.topic, k.subscription
+  cause, level, dimension,
+  CASE
+    WHEN well IS NOT NULL AND lost_since THEN 'events_lost'
+    WHEN well IS NOT NULL AND NOT tells_backlog THEN
+      CASE WHEN incomplete_reason = 'events_lost' OR lost_until IS NOT NULL THEN 'events_lost' ELSE 'beginning_not_seen' END
+    ELSE unknown_reason
+  END AS unknown_reason,
+  try_divide(entry_us, all_entry_us) AS share,
+  try_divide(ns, backlog_ns) AS time_share,
+  main_since AS since,
+  (unix_micros(as_of) - unix_micros(main_since)) / 1e6 AS since_s,
+  next_cause, next_share, backlog, waiting,
+  coalesce(backlog_ns, 0) / 1e9 AS backlog_s,
+  lasts_s, pace_per_s, checked_at, complete, completeness
+FROM judged
+ORDER BY coalesce(all_entry_us, 0) DESC, topic, subscription

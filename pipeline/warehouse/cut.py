@@ -54,6 +54,8 @@ def consistent_cut(ingest: Sequence[Batch], lanes: Sequence[Batch]) -> Cut:
     """The newest cut; micro-batches of each query newest first.
 
     Tables that lanes write stand where lanes' newest micro-batch left them that read no event beyond what ingest's newest whole one wrote.
+    Both queries write quarantine. It stands where the later of the two left it; what ingest has begun to write since is left out by the
+    number of its micro-batch (`rows_of_the_cut`).
     """
     newest = ingest[0] if ingest else None
     bronze = int(newest.table_versions["dispatch_events"]) if newest else EMPTY_VERSION
@@ -63,6 +65,8 @@ def consistent_cut(ingest: Sequence[Batch], lanes: Sequence[Batch]) -> Cut:
         batch = read if table.name in WRITTEN_BY["lanes"] else newest
         if table.name != "batch_manifest":
             versions[table.name] = int(batch.table_versions.get(table.name, EMPTY_VERSION)) if batch else EMPTY_VERSION
+    if read is not None:
+        versions["quarantine"] = max(versions["quarantine"], int(read.table_versions.get("quarantine", EMPTY_VERSION)))
     return Cut(versions, newest, read)
 
 
@@ -76,9 +80,11 @@ def beyond_swaps(versions: Mapping[str, int], swapped: Mapping[str, Collection[i
     return gone_on
 
 
-def rows_of_the_cut(cut: Cut) -> str:
-    """SQL: whether a row of batch_manifest belongs to the cut."""
-    return f"{_up_to('ingest', cut.ingest)} OR {_up_to('lanes', cut.lanes)}"
+def rows_of_the_cut(cut: Cut, table: str) -> str | None:
+    """SQL: whether a row of the table, at its version, belongs to the cut; None: every row does."""
+    if table == "quarantine":
+        return "false" if cut.ingest is None else f"ingest_batch <= {cut.ingest.batch_id}"
+    return f"{_up_to('ingest', cut.ingest)} OR {_up_to('lanes', cut.lanes)}" if table == "batch_manifest" else None
 
 
 def _up_to(query: str, newest: Batch | None) -> str:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.local_log import local_folder, newest_local_version, opened
@@ -29,17 +30,29 @@ def newest_version(spark: SparkSession, uri: str) -> int:
 
 
 def arrow_rows(
-    spark: SparkSession, uri: str, columns: Sequence[str] | None = None, among: Mapping[str, Collection[Any] | pa.Array] | None = None
+    spark: SparkSession,
+    uri: str,
+    columns: Sequence[str] | None = None,
+    among: Mapping[str, Collection[Any] | pa.Array] | None = None,
+    within: Mapping[str, tuple[int, int]] | None = None,
 ) -> pa.Table:
     """Rows of an existing table as it is now: all columns or `columns`, all rows or those whose value is `among` some of a column.
 
-    What is returned must fit into the driver; what is left out is not held.
+    And of them those whose value of a column is `within` bounds, which belong to them. What is returned must fit into the driver; what is
+    left out is not held: on the local file system all of it, elsewhere other columns and what is beyond bounds.
     """
     folder = local_folder(uri)
     if folder is not None:
         table = dataset_in(folder)
-        return table.to_table(columns and list(columns), filter=among and _condition(table.schema, among))
-    rows = spark.read.format("delta").load(uri).toArrow()
+        bounds = [(pc.field(column) >= least) & (pc.field(column) <= most) for column, (least, most) in (within or {}).items()]
+        conditions = [*bounds, *([_condition(table.schema, among)] if among else [])]
+        return table.to_table(columns and list(columns), filter=reduce(and_, conditions) if conditions else None)
+    frame = spark.read.format("delta").load(uri)
+    for column, (least, most) in (within or {}).items():
+        frame = frame.where(F.col(column).between(least, most))
+    if columns is not None:
+        frame = frame.select(*dict.fromkeys((*columns, *(among or {}))))
+    rows = frame.toArrow()
     kept = rows.filter(_condition(rows.schema, among)) if among else rows
     return kept if columns is None else kept.select(list(columns))
 

@@ -3,21 +3,39 @@
 from dataclasses import replace
 from datetime import datetime
 
-from pipeline.warehouse.cut import LOOKED_AT, Batch, Cut, beyond_swaps, consistent_cut
+from pipeline.warehouse.cut import EMPTY_VERSION, LOOKED_AT, Batch, Cut, beyond_swaps, consistent_cut
 from pipeline.warehouse.layout import WRITTEN_BY
 from pipeline.warehouse.look import Look
+
+#: Operations of a table's log that leave its rows as they are.
+ROWS_STAY = ("OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES", "ADD COLUMNS", "UPGRADE PROTOCOL")
 
 
 def newest_cut(look: Look) -> Cut:
     """The newest consistent cut now. The table batch_manifest must exist."""
     cut = consistent_cut(_newest(look, "ingest"), _newest(look, "lanes"))
-    if look.version("backfills") < 0:
-        return cut
-    finished = look.rows("SELECT max(finished_at) AS at FROM backfills WHERE swapped")[0]["at"]
-    if finished is None:
-        return cut
-    swapped = {table: _swapped(look, table, finished) for table in WRITTEN_BY["lanes"]}
-    return replace(cut, versions={**cut.versions, **beyond_swaps(cut.versions, swapped)})
+    versions = dict(cut.versions)
+    finished = look.rows("SELECT max(finished_at) AS at FROM backfills WHERE swapped")[0]["at"] if look.version("backfills") >= 0 else None
+    if finished is not None:
+        versions |= beyond_swaps(versions, {table: _swapped(look, table, finished) for table in WRITTEN_BY["lanes"]})
+    return replace(cut, versions={table: _beyond_upkeep(look, table, version) for table, version in versions.items()})
+
+
+def is_half_written(look: Look, cut: Cut) -> bool:
+    """Whether lanes have written something, and no micro-batch of theirs is whole: there is nothing that fits together."""
+    return cut.lanes is None and any(look.version(table) > EMPTY_VERSION for table in WRITTEN_BY["lanes"])
+
+
+def _beyond_upkeep(look: Look, table: str, version: int) -> int:
+    """The version after what `maintain` did since: the files of the one before it are deleted some day, though nobody writes any more."""
+    newest = look.version(table)
+    if not 0 < newest - version <= LOOKED_AT:
+        return version
+    for commit in sorted(look.commits(table, newest - version)):
+        if commit.version != version + 1 or commit.operation not in ROWS_STAY:
+            break
+        version = commit.version
+    return version
 
 
 def _swapped(look: Look, table: str, finished: datetime) -> set[int]:

@@ -98,6 +98,7 @@ def _create_or_check(spark: SparkSession, warehouse: Warehouse, table: Table) ->
         _create(spark, path, table)
         return
     _add_columns(spark, path, table)
+    _widen_checks(spark, path, table)
     if table not in WATCH_TABLES:
         check_table(spark, warehouse, table)
 
@@ -117,6 +118,36 @@ def _add_columns(spark: SparkSession, path: str, table: Table) -> None:
     else:
         fields = deltalake.Schema.from_json(struct(missing).json()).fields
         opened(folder).alter.add_columns(fields, commit_properties=marked())
+
+
+def _widen_checks(spark: SparkSession, path: str, table: Table) -> None:
+    """Give a table of an earlier version the checks that allow more by now."""
+    widened = {f.name: (f.check, f.checks_before) for f in table.fields if f.checks_before}
+    if not widened:
+        return
+    _, settings = _schema_and_settings(spark, path)
+    for name, (check, before) in widened.items():
+        found = settings.get(CHECK_PREFIX + name)
+        if found in before:
+            _drop_check(spark, path, name)
+        if found in before or found is None:  # a start that was interrupted between the two commits left none
+            _add_check(spark, path, name, check)
+
+
+def _drop_check(spark: SparkSession, path: str, name: str) -> None:
+    folder = local_folder(path)
+    if folder is None:
+        spark.sql(f"ALTER TABLE {delta_path(path)} DROP CONSTRAINT {name}")
+    else:
+        opened(folder).alter.drop_constraint(name, commit_properties=marked())
+
+
+def _add_check(spark: SparkSession, path: str, name: str, check: str) -> None:
+    folder = local_folder(path)
+    if folder is None:
+        spark.sql(f"ALTER TABLE {delta_path(path)} ADD CONSTRAINT {name} CHECK ({check})")
+    else:
+        opened(folder).alter.add_constraint({name: check}, commit_properties=marked())
 
 
 def _create(spark: SparkSession, path: str, table: Table) -> None:

@@ -15,10 +15,10 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quarantine` (
   `quarantined_at` TIMESTAMP NOT NULL COMMENT 'when, by the driver\'s clock'
 )
 USING DELTA
-COMMENT 'Lines that are not events, each with the reason. in = dispatch_events + quarantine, for every batch; quarantine_replays shows what moved since.'
+COMMENT 'Lines that are not events, each with the reason. in = dispatch_events + quarantine, for every batch, but for the reason seq_taken; quarantine_replays shows what moved since.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'source_file,source_line,ingest_batch,reason,raw_sha256',
-  'delta.constraints.reason' = 'reason IN (\'not_json\', \'not_an_object\', \'missing_envelope_field\', \'unknown_version\', \'wrong_type\', \'out_of_range\', \'missing_field\', \'bad_enum\', \'text_too_long\', \'invalid_utf8\', \'truncated_file\')',
+  'delta.constraints.reason' = 'reason IN (\'not_json\', \'not_an_object\', \'missing_envelope_field\', \'unknown_version\', \'wrong_type\', \'out_of_range\', \'missing_field\', \'bad_enum\', \'text_too_long\', \'invalid_utf8\', \'truncated_file\', \'seq_taken\')',
   'delta.constraints.raw_bytes' = 'raw_bytes >= 0'
 );

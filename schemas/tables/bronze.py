@@ -1,5 +1,7 @@
 """What came in: the events that keep the contract, and the lines that do not."""
 
+from collections.abc import Iterable
+
 from schemas.events import CONTRACT_VERSION, ENVELOPE, ENVELOPE_REQUIRED, LOG_VERSIONS, PAYLOAD, EventField
 from schemas.field import Field, Table
 
@@ -80,7 +82,10 @@ DISPATCH_EVENTS = Table(
     properties={"delta.dataSkippingStatsColumns": "ingest_batch,ts,epoch,seq,broker_id"},
 )
 
-REASONS = {
+#: The reason of a row that is an event: its place in the log was another event's.
+SEQ_TAKEN = "seq_taken"
+#: Why a line is no event.
+_OF_LINES = {
     "not_json": "the line is not JSON, or has more than one value, a repeated key, NaN or Infinity",
     "not_an_object": "JSON, but not an object",
     "missing_envelope_field": "one of v, broker, epoch, seq, ts, type is absent or null",
@@ -93,17 +98,29 @@ REASONS = {
     "invalid_utf8": "bytes that are not UTF-8, or an escaped half of a surrogate pair",
     "truncated_file": "the file ends inside its compressed stream; what could be read before was read",
 }
+REASONS = {
+    **_OF_LINES,
+    SEQ_TAKEN: (
+        "an event whose broker, epoch and seq another event has, which arrived before it: two logs claim one broker and epoch. It is in "
+        "dispatch_events, too, and counts nowhere; raw is the event as JSON. Which one arrived before: the one of the earlier ingest_batch, "
+        "in one ingest_batch by a hash of source_file, then by source_line"
+    ),
+}
 
-_ONE_OF_REASONS = "reason IN (" + ", ".join(f"'{r}'" for r in REASONS) + ")"
+
+def _one_of(reasons: Iterable[str]) -> str:
+    return "reason IN (" + ", ".join(f"'{reason}'" for reason in reasons) + ")"
+
 
 QUARANTINE = Table(
     "quarantine",
-    "Lines that are not events, each with the reason. in = dispatch_events + quarantine, for every batch; quarantine_replays shows what moved since.",
+    "Lines that are not events, each with the reason. in = dispatch_events + quarantine, for every batch, but for the reason seq_taken; "
+    "quarantine_replays shows what moved since.",
     grain=("source_file", "source_line", "ingest_batch", "reason", "raw_sha256"),
     grain_where=_HAS_A_LINE,
     age_by="quarantined_at",
     fields=(
-        Field("reason", "string", "reason code", check=_ONE_OF_REASONS),
+        Field("reason", "string", "reason code", check=_one_of(REASONS), checks_before=(_one_of(_OF_LINES),)),
         Field("detail", "string", "what exactly: field, value met, what was expected"),
         Field("raw", "string", "the line, cut at the limit; bytes that are not UTF-8 as U+FFFD"),
         Field("raw_bytes", "long", "length of the whole line", "bytes", check="raw_bytes >= 0"),
@@ -130,7 +147,7 @@ QUARANTINE_REPLAYS = Table(
         Field("source_file", "string", SOURCE_FILE, nullable=True),
         Field("source_line", "long", SOURCE_LINE),
         Field("rejected_batch", "long", "ingest_batch of its row in quarantine"),
-        Field("reason", "string", "why it lay in quarantine", check=_ONE_OF_REASONS),
+        Field("reason", "string", "why it lay in quarantine", check=_one_of(_OF_LINES)),
         Field("raw", "string", "the line as quarantine had it"),
         Field("raw_sha256", "string", "SHA-256 of the whole line as it was rejected, hex"),
         Field("repaired", "boolean", "somebody gave another text for it (--from); false: the parser accepts the line as it is"),

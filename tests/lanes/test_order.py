@@ -10,7 +10,9 @@ from lane_rows import lane_rows
 from lane_tables import SETTINGS, as_tables, drain_row, run_lane, tables_of
 from log_builder import EPOCH, START_TS_US, Log
 
-from pipeline.lanes.lane import LaneSettings
+from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.machines.outcome import Rows
+from schemas.outcomes import LANE_REPORT, LANE_REPORT_REPEATS
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -92,6 +94,39 @@ def test_a_tombstone_keeps_its_place_and_makes_its_window_incomplete() -> None:
     assert (counts["quarantined"], counts["held"], counts["late"]) == (1, 0, 1)
     assert {False} == {row["complete"] for row in tables["subscription_throttle"]}
     assert {(len(events) - 1) / len(events)} == {row["completeness"] for row in tables["subscription_throttle"]}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_of_two_logs_of_one_epoch_the_one_that_arrived_first_counts_as_a_whole(seed: int) -> None:
+    """Also in one ingest batch, however the rows of both come: none of the tables mixes them."""
+    rng = random.Random(seed)
+    first, second = busy_log(seconds=20), busy_log(seconds=20)
+    for event in second:
+        event["ts"] += 7
+        event["arrival"] = 1 << 40
+    rows = [lane_rows([event]) for event in [*first, *second]]
+    rng.shuffle(rows)
+    outcomes, counts = run_lane([[np.concatenate(rows)], [drain_row()]])
+    assert as_tables(outcomes, first) == tables_of(first), f"repeat: pytest {__file__} -k 'two_logs and {seed}'"
+    assert (counts["applied"], counts["duplicates"]) == (len(first), len(second))
+    assert balance(counts) == 0
+
+
+def test_a_lane_reports_the_bounds_of_what_it_left_out() -> None:
+    events, epoch = busy_log(seconds=20), busy_log(EPOCH + 60_000, 20)
+    lane = Lane(SETTINGS)
+    lane.offer(lane_rows([*events, *epoch]))
+    assert bounds(lane.finish()) == (0, 0, 0, 0)
+    lane.offer(lane_rows([*events[30:40], epoch[9], *events[20:22]], 1))
+    assert bounds(lane.finish()) == (EPOCH, EPOCH + 60_000, 10, 40)
+    lane.offer(lane_rows(events[5:6], 2))
+    assert bounds(lane.finish()) == (EPOCH, EPOCH, 6, 6)
+
+
+def bounds(outcomes: list[Rows]) -> tuple[Any, ...]:
+    """Epochs and seq of repeats, as the lane's report has them."""
+    (report,) = (rows for rows in outcomes if rows.table == LANE_REPORT)
+    return tuple(report.columns[name] for name in LANE_REPORT_REPEATS)
 
 
 def test_of_a_damaged_and_a_sound_copy_the_sound_one_counts() -> None:

@@ -19,7 +19,7 @@ from pipeline.machines.outcome import Rows
 from pipeline.packets import of_events
 from pipeline.packets.bronze_columns import columns_read, lane_columns_of
 from pipeline.packets.of_events import packet_columns
-from pipeline.packets.packet import first_of, packed_rows, unpacked_rows
+from pipeline.packets.packet import packed_rows, packets_in_order, unpacked_rows
 from schemas import lane_columns
 from schemas.lane_columns import COLUMN, LANE_COLUMNS, LAYOUT, PACKET_FORMAT
 from schemas.outcomes import KINDS, OUTCOME_COLUMNS, PAYLOAD
@@ -56,12 +56,34 @@ def test_packets_hold_every_event_once_in_order(monkeypatch: pytest.MonkeyPatch,
     for place, rows in sorted(opened(columns).items()):
         assert len(rows) <= 50
         assert np.array_equal(rows[0], wanted[place]), "a packet lies beside its first event"
-        assert first_of(columns[LANE_PACKET][place].as_py()) == (rows[0, COLUMN["epoch"]], rows[0, COLUMN["seq"]])
         found.setdefault((int(lanes[place]), int(rows[0, COLUMN["epoch"]])), []).append(rows)
     assert len(found) == 4, "two lanes of two epochs"
     for (lane, epoch), packets in found.items():
         own = (lanes == lane) & (wanted[:, COLUMN["epoch"]] == epoch)
         assert np.array_equal(np.concatenate(packets), wanted[own])
+
+
+def packet_of(first: int, last: int, epoch: int = 1, arrival: int = 0) -> bytes:
+    """A packet of these places."""
+    rows = np.zeros((len(LANE_COLUMNS), last - first + 1), dtype=np.int64)
+    rows[COLUMN["epoch"]], rows[COLUMN["seq"]], rows[COLUMN["arrival"]] = epoch, np.arange(first, last + 1), arrival
+    return packed_rows(rows)
+
+
+def test_packets_come_in_order_and_those_with_a_place_in_common_say_so() -> None:
+    packets = [
+        packet_of(30, 39),
+        packet_of(1, 9, epoch=2),
+        packet_of(15, 24, arrival=5),
+        packet_of(40, 40),
+        packet_of(10, 19),
+        packet_of(1, 9),
+    ]
+    found = [(int(rows[0, COLUMN["epoch"]]), int(rows[0, COLUMN["seq"]]), alone) for rows, alone in packets_in_order(packets)]
+    assert found == [(1, 1, True), (1, 10, False), (1, 15, False), (1, 30, True), (1, 40, True), (2, 1, True)]
+    twice = [(int(rows[0, COLUMN["arrival"]]), alone) for rows, alone in packets_in_order([packet_of(1, 9, arrival=7), packet_of(1, 9)])]
+    assert twice == [(0, False), (7, False)]
+    assert [alone for _, alone in packets_in_order([packet_of(1, 90), packet_of(2, 3), packet_of(80, 95)])] == [False] * 3
 
 
 def test_bytes_that_changed_stop_the_lane_with_the_way_out() -> None:

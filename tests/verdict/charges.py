@@ -8,6 +8,7 @@ from pipeline.verdict.advice import advice
 from pipeline.verdict.evidence import Evidence, Row
 from pipeline.verdict.verdict import verdict
 from pipeline.verdict.words import sentence
+from pipeline.views.status_words import STATUS
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 TOPIC, SUBSCRIPTION = "persistent://shop/eu/orders", "billing"
@@ -22,7 +23,7 @@ def minute(m: float) -> datetime:
 def charge(m: int, cause: str, seconds: int = 60, *, weight: int = 60, main: bool = True, **more: Any) -> Row:
     """A row of subscription_causes in the window from 12:00 + m; `weight` in entry-seconds."""
     return {
-        "cause": cause, "level": None, "dimension": None, "unknown_reason": None, "cap": None, "clock_segment": 0,
+        "cause": cause, "level": None, "dimension": None, "cap": None, "unknown_reason": None, "clock_segment": 0,
         "window_start": minute(m), "window_end": minute(m + 1), "ns": seconds * 10**9, "backlog_ns": MINUTE_NS,
         "entry_us": weight * 10**6, "first_at": minute(m), "is_main": main, "main_since": minute(0), "backlog_end": 100, "waiting_end": 90,
         "complete": True, "completeness": 1.0, **more,
@@ -48,13 +49,31 @@ def policy(limit_kind: str, set_by: str | None, shadowed_by: str | None = None, 
     }  # fmt: skip
 
 
+def standing(status: str, **more: Any) -> Row:
+    """A row of `why`, of a subscription whose whole log is there."""
+    return {
+        "status": status, "unknown_reason": None, "backlog": 0, "waiting": 0, "lasts_s": None, "pace_per_s": None, "checked_at": None,
+        "complete": True, "completeness": 1.0, **more,
+    }  # fmt: skip
+
+
+def _standing(causes: Sequence[Row], end: datetime) -> Row:
+    """By the rows of the last window, as if whatever is there were behind."""
+    last = [row for row in causes if row["window_end"] == end]
+    if not last or last[0]["backlog_end"] == 0:
+        return standing("current")
+    main = next((row for row in last if row["is_main"]), last[0])
+    figures = {"backlog": main["backlog_end"], "waiting": main["waiting_end"], "unknown_reason": main["unknown_reason"]}
+    return standing(STATUS.get(main["cause"], main["cause"]), **figures)
+
+
 def evidence(causes: Sequence[Row], minutes: int = 3, **more: Any) -> Evidence:
     """Of `minutes` windows up to now."""
-    lists = ("throttle", "limits", "policies", "neighbours", "quotas", "rates", "more_consumers", "margins")
+    lists = ("broker_windows", "throttle", "limits", "policies", "neighbours", "quotas", "rates", "more_consumers", "margins")
     nothing: dict[str, Any] = {name: [] for name in lists}
     known: dict[str, Any] = {
         "broker": "b1:8080", "epoch": 1, "topic": TOPIC, "subscription": SUBSCRIPTION, "start": NOON, "end": minute(minutes),
-        "is_now": True, "causes": list(causes), **nothing,
+        "is_now": True, "asked_at": None, "standing": [_standing(causes, minute(minutes))], "causes": list(causes), **nothing,
     }  # fmt: skip
     return Evidence(**{**known, **more})
 

@@ -28,11 +28,10 @@ class Look:
 def look() -> Look:
     both = [{"topic": topic, "subscription": subscription} for topic, subscription in ((TOPIC, SUBSCRIPTION), OTHER)]
     whole = {"level": "broker", "topic": None, "subscription": None}
-    window = {"clock_segment": 0, "window_start": NOON, "window_end": minute(1)}
+    window = {"clock_segment": 0, "window_start": NOON, "window_end": minute(1), "log_until": minute(1), "first": NOON}
     return Look(
         {
             "max(seen_at)": [{"broker": "b1:8080", "epoch": 1, "last": NOON, **one} for one in both],
-            "min(window_start) AS first": [{"first": NOON}],
             "LIMIT 1": [window],
             "FROM noisy_neighbours": [{"limiter_topic": limiter, **one} for limiter in (None, TOPIC, OTHER[0]) for one in both],
             "FROM limiter_windows": [*({"level": "subscription", **one} for one in both), whole],

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from charges import NOON, SUBSCRIPTION, TOPIC, charge, evidence, judged, limit, minute, policy
+from charges import NOON, SUBSCRIPTION, TOPIC, charge, evidence, judged, limit, minute, policy, standing
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,18 +61,66 @@ def test_every_declared_cause_has_words() -> None:
     [
         ([], "current", False),
         ([charge(0, "no_permits")], "current", False),
-        ([charge(2, "no_permits", backlog_end=0)], "current", False),
-        ([charge(2, "catching_up", 30, backlog_ns=30 * 10**9)], "keeping up", False),
+        ([charge(2, "catching_up", 30)], "keeping up", False),
+        ([charge(2, "delayed")], "delayed", False),
         ([charge(2, "catching_up")], "catching up", True),
-        ([charge(2, "no_permits", 30, backlog_ns=30 * 10**9)], "slow consumers", True),
+        ([charge(2, "no_permits", 30)], "slow consumers", True),
     ],
 )
-def test_whether_it_is_behind_is_judged_at_the_end(rows: list[Any], status: str, behind: bool) -> None:
-    found = judged(evidence(rows))
-    assert (found["status"], found["behind"]) == (status, behind)
+def test_it_is_behind_unless_the_view_says_that_it_is_well(rows: list[Any], status: str, behind: bool) -> None:
+    found = judged(evidence(rows, standing=[standing(status, backlog=7)]))
+    assert (found["status"], found["behind"], found["backlog"]) == (status, behind, 7)
     assert bool(found["advice"]) == behind
     assert found["cause"] == (rows[0]["cause"] if rows else None)
     assert found["verdict"].startswith(f"{SUBSCRIPTION} of {TOPIC} is {'behind by' if behind else status}")
+
+
+def test_a_cursor_that_only_checks_know_is_behind_as_its_last_check_counted() -> None:
+    found = judged(evidence([], standing=[standing("replicator behind", backlog=474, checked_at=minute(2.5))]))
+    assert (found["behind"], found["cause"], found["backlog"], found["confidence"]) == (True, None, 474, "high")
+    assert found["verdict"] == (
+        f"{SUBSCRIPTION} of {TOPIC} is behind by 474 entries at 2026-01-05T12:03:00Z,"
+        " as its last quota check at 2026-01-05T12:02:30Z counted: replicator behind."
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("events_lost", "events of the log were lost"),
+        ("beginning_not_seen", "the log begins after the subscription"),
+        ("not_there", "neither"),
+    ],
+)
+def test_without_proof_it_is_unknown_and_not_well(reason: str, words: str) -> None:
+    rows = [] if reason == "not_there" else [standing("unknown", unknown_reason=reason, complete=False)]
+    found = judged(evidence([], standing=rows))
+    assert (found["status"], found["behind"], found["confidence"], found["unknown_reason"]) == ("unknown", True, "low", reason)
+    assert reason in found["missing"]
+    assert found["verdict"].startswith(f"Whether {SUBSCRIPTION} of {TOPIC} is behind at 2026-01-05T12:03:00Z is not known: {words}")
+    assert found["advice"], "what would decide it"
+
+
+def test_events_lost_in_the_stretch_make_an_all_clear_less_sure() -> None:
+    lost = [{"completeness": 0.99}]
+    found = judged(evidence([], broker_windows=lost))
+    assert (found["status"], found["confidence"]) == ("current", "medium")
+    assert "events_lost" in found["missing"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "to", "now", "words"),
+    [
+        (None, minute(3), True, "2026-01-05T12:03:00Z, b1:8080"),
+        (minute(3), minute(3), True, "2026-01-05T12:03:00Z, b1:8080"),
+        (minute(4), minute(3), True, "2026-01-05T12:03:00Z, b1:8080: asked about 2026-01-05T12:04:00Z, which its log has not reached"),
+        (minute(4), minute(3), False, "2026-01-05T12:03:00Z, b1:8080: asked about 2026-01-05T12:04:00Z, after which its log was silent"),
+        (minute(2.5), minute(3), True, "2026-01-05T12:03:00Z, b1:8080: the end of the window that has 2026-01-05T12:02:30Z"),
+    ],
+)
+def test_it_says_which_instant_it_is_about(asked: Any, to: Any, now: bool, words: str) -> None:
+    lines = list(text_lines(judged(evidence([], end=to, asked_at=asked, is_now=now))))
+    assert next(line for line in lines if line.startswith("as of")).removeprefix("as of").strip().startswith(words)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,8 @@ from pipeline.reading.room import ReadingRoom
 from pipeline.sinks.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
-from schemas.tables import TABLES_BY_NAME
+from schemas.tables import JOB_TABLES, TABLES_BY_NAME
+from schemas.tables.bookkeeping import NAMES
 
 #: Of the local file system: no session is asked.
 NO_SPARK: Any = None
@@ -35,6 +36,10 @@ ORDERS = "persistent://shop/eu/orders"
 AUDIT = "persistent://finance/eu/audit-partition-0"
 S = 10**9
 Row = Mapping[str, Any]
+#: Every table has its rows at version 1, or none; lanes have read bronze whole.
+WRITTEN_ONCE = {table.name: "1" for table in JOB_TABLES if table.name != "batch_manifest"}
+WHOLE_BRONZE = 'v1\n{}\n{"reservoirVersion": 2, "index": -100, "isStartingVersion": false}\n-'
+WINDOW = ("window_start", "window_end", "clock_segment")
 #: What a column holds where a row does not say: nothing happened.
 NOTHING = {"string": "", "long": 0, "int": 0, "boolean": False, "double": 1.0, "timestamp": THREE, "date": date(2026, 1, 5)}
 USUAL = {"broker": "b1:8080", "epoch": EPOCH, "source": "observed", "complete": True, "v": 1, "dimension": "msg", "limiter": "token_bucket",
@@ -137,10 +142,20 @@ def other_tables() -> dict[str, list[Row]]:
         ],
         "late_events": [{"seq": 7, "reason": "given_up"}],
         "batch_manifest": [
-            {**ingest, "table_versions": {"dispatch_events": "1"}, "written_at": minute(3)},
-            {**lanes, "table_versions": {"dispatch_events": "1", "subscription_throttle": "1"}, "written_at": minute(4)},
+            {**ingest, "table_versions": WRITTEN_ONCE, "source_offsets": WHOLE_BRONZE, "written_at": minute(3)},
+            {**lanes, "table_versions": WRITTEN_ONCE, "source_offsets": WHOLE_BRONZE, "written_at": minute(4)},
         ],
     }
+
+
+def reached(tables: Mapping[str, list[Row]]) -> list[Row]:
+    """broker_windows: every window of which a table has a row. The logs go on beyond them."""
+    of_windows = [row for rows in tables.values() for row in rows if "window_end" in row]
+    keys = {(row.get("broker", USUAL["broker"]), row.get("epoch", EPOCH), *(row.get(name, 0) for name in WINDOW)) for row in of_windows}
+    return [
+        {"broker": broker, "epoch": epoch, **dict(zip(WINDOW, window, strict=True)), "log_until": window[1], "events": 1}
+        for broker, epoch, *window in sorted(keys)
+    ]
 
 
 def write(spark: SparkSession, warehouse: Warehouse, table: str, rows: list[Row]) -> None:
@@ -188,9 +203,13 @@ def fill(spark: SparkSession, filled: Warehouse) -> Warehouse:
         **cause_tables(),
         **policy_tables(),
     }
+    of_lanes["broker_windows"] = reached(of_lanes)
     tables = {**of_lanes, **other_tables(), **watch_tables()}
     for table, rows in tables.items():
         write(spark, filled, table, rows)
+    for table in JOB_TABLES:
+        if table.name not in (*tables, NAMES.name):
+            write(spark, filled, table.name, [])
     named = [row for name in (*of_lanes, "dispatch_events") for row in tables[name]]
     used = {(row.get("broker", USUAL["broker"]), row.get("topic"), row.get("subscription")) for row in named}
     write_names(spark, used, filled, "ingest", 0)

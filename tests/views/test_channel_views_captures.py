@@ -15,7 +15,7 @@ pytestmark = pytest.mark.captures
 
 TABLES = (
     "names", "dispatch_events", "subscription_throttle", "limiter_windows", "subscription_causes",
-    "channel_backpressure", "channel_transitions", "topic_publish_pauses", "channel_memory",
+    "channel_backpressure", "channel_transitions", "topic_publish_pauses", "channel_memory", "broker_windows",
 )  # fmt: skip
 VIEWS = ("brokers", "newest_windows", "channels_now", "paused_connections", "channel_memory_now", "oom_risk")
 MOST_BYTES = 45_159_623

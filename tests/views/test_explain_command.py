@@ -40,8 +40,8 @@ def asked(capsys: pytest.CaptureFixture[str], warehouse: Warehouse, *words: str)
     [
         (ORDERS, "billing", 1, "is behind by 1,200 entries at 2026-01-05T03:03:00Z. 88% of its backlog of the last "),
         (ORDERS, "idle", 1, "charged to no consumer being connected"),
-        (ORDERS, "export", 0, "is current: it had no backlog"),
-        (AUDIT, "gone", 0, "is current at 2026-01-05T03:03:00Z: 0 entries"),
+        (ORDERS, "export", 0, "is current at 2026-01-05T03:03:00Z: it had no backlog"),
+        (AUDIT, "gone", 1, "is behind at 2026-01-05T03:03:00Z is not known: neither a window nor a quota check has it then"),
         ("persistent://shop/eu/order", "billing", 2, f"did you mean {ORDERS}?"),
         (ORDERS, "biling", 2, "has no subscription biling in the log, only billing, export, idle, report"),
     ],

@@ -147,7 +147,7 @@ def test_subscriptions_that_are_asked_about_together_have_the_answers_of_each_al
     stretch = (told.end, told.end - told.start)
     together = [answer(once, *name, None, *stretch, named) for name in named]
     assert together == [answer(room, *name, None, *stretch) for name in named]
-    assert len(asked) <= 13 * len({(one["broker"], one["epoch"]) for one in together}), "a dozen queries for all of a broker"
+    assert len(asked) <= 14 * len({(one["broker"], one["epoch"]) for one in together}), "a dozen queries for all of a broker"
 
 
 def test_a_stretch_without_length_has_no_chart() -> None:

@@ -2,10 +2,10 @@
 
 import json
 
-from pipeline.warehouse.cut import Batch, bronze_version_read, consistent_cut
+from pipeline.warehouse.cut import Batch, bronze_version_read, consistent_cut, rows_of_the_cut
 from schemas.tables import JOB_TABLES, LANE_TABLES
 
-INGEST_TABLES = {table.name for table in JOB_TABLES} - {table.name for table in LANE_TABLES} - {"batch_manifest"}
+INGEST_TABLES = {table.name for table in JOB_TABLES} - {table.name for table in LANE_TABLES} - {"batch_manifest", "quarantine"}
 
 
 def offsets(bronze: int, index: int = -1) -> str:
@@ -48,6 +48,15 @@ def test_lanes_that_read_what_ingest_has_not_finished_are_taken_one_micro_batch_
 def test_nothing_is_in_the_cut_before_the_first_whole_micro_batch() -> None:
     assert versions_of([], [lanes(40, 7, bronze=2)]) == ({0}, {0})
     assert versions_of([ingest(30, 3)], []) == ({3}, {0})
+
+
+def test_quarantine_has_what_both_queries_wrote_and_of_a_micro_batch_that_is_not_whole_nothing() -> None:
+    """Lanes find events whose seq another event had taken; ingest may have begun to write the rejected lines of its next micro-batch."""
+    cut = consistent_cut([ingest(30, 3)], [lanes(40, 7, bronze=4)])
+    assert (cut.versions["quarantine"], rows_of_the_cut(cut, "quarantine")) == (7, "ingest_batch <= 30")
+    assert consistent_cut([ingest(30, 3)], [lanes(40, 2, bronze=4)]).versions["quarantine"] == 3
+    assert rows_of_the_cut(consistent_cut([], []), "quarantine") == "false"
+    assert rows_of_the_cut(cut, "dispatch_events") is None
 
 
 def test_a_table_that_is_newer_than_the_micro_batch_is_empty_in_its_cut() -> None:

@@ -1,0 +1,1 @@
+"""How often a verdict is right, by its cause and by how sure it is: logs with a known truth, many questions, a table (docs/causes.md)."""

@@ -1,0 +1,31 @@
+"""Every incident."""
+
+from incidents import (
+    batched_rate,
+    compaction_cursor,
+    delay_queue,
+    ends_mid_window,
+    key_shared_blocked,
+    lost_read,
+    open_transaction,
+    quiet_broker,
+    replicator_evicted,
+    stale_unacked_block,
+)
+from incidents.incident import Incident
+
+INCIDENTS: dict[str, Incident] = {
+    module.INCIDENT.name: module.INCIDENT
+    for module in (
+        batched_rate,
+        replicator_evicted,
+        stale_unacked_block,
+        lost_read,
+        key_shared_blocked,
+        delay_queue,
+        open_transaction,
+        compaction_cursor,
+        quiet_broker,
+        ends_mid_window,
+    )
+}
