@@ -194,7 +194,7 @@ def whom_to_explain(look: Any, as_of_us: int) -> list[str]:
     Once the broker has stopped nobody is behind any more. Then the one that was most, and a time before that. Nothing if nobody ever was.
     """
     for row in look.rows("SELECT topic, subscription, status FROM why"):
-        if row["status"] not in WELL and "/__" not in row["topic"]:
+        if row["status"] not in (*WELL, "unknown") and "/__" not in row["topic"]:
             return [row["topic"], row["subscription"]]
     for row in look.rows("SELECT topic, subscription FROM subscription_causes GROUP BY topic, subscription ORDER BY sum(entry_us) DESC"):
         if "/__" not in row["topic"]:

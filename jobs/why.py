@@ -54,10 +54,10 @@ def run(args: argparse.Namespace) -> int:
     several = len({row["broker"] for row in rows}) > 1
     reasons = ("unknown_reason",) if any(row["unknown_reason"] for row in chosen) else ()
     shown = (*(("broker", "as_of") if several else ()), *SHOWN[:3], *reasons, *SHOWN[3:])
-    if args.format == "table":
-        print(f"{_as_of(rows)}\n")
     columns = shown if args.format == "table" else list(rows[0] if rows else ())
     write_rows(columns, [[row[name] for name in columns] for row in chosen], args.format)
+    if args.format == "table":
+        print(f"\n{_as_of(rows)}")
     return 0
 
 

@@ -29,7 +29,12 @@ TOPIC = {
     "size": "storage_backlog_quota_exceeded_evictions_size",
     "time": "storage_backlog_quota_exceeded_evictions_time",
 }
-SUBSCRIPTION = {"msgBacklog": "msg_backlog", "backlogSize": "backlog_size"}
+SUBSCRIPTION = {
+    "msgBacklog": "msg_backlog",
+    "backlogSize": "backlog_size",
+    "unackedMessages": "unacked_messages",
+    "unackedEntries": "unacked_entries",  # no figure of Pulsar's: of entries with one message the same
+}
 
 
 def names_of(events: list[Event]) -> dict[int, str]:
@@ -51,7 +56,7 @@ def figures_by_topic(probed: list[Rows], names: dict[int, str]) -> dict[str, Fig
         found[names[row["topic_id"]]] = figures
     for row in rows_of("subscription_backlog", probed):
         figures, sub = found[names[row["topic_id"]]], names[row["sub_id"]]
-        figures |= {f"{sub}.{theirs}": row[ours] for theirs, ours in SUBSCRIPTION.items()}
+        figures |= {f"{sub}.{theirs}": UNTOLD if row[ours] == NULL else row[ours] for theirs, ours in SUBSCRIPTION.items()}
         figures[f"{sub}.earliestMsgPublishTimeInBacklog"] = _earliest_ms(row)
     return found
 

@@ -11,7 +11,7 @@ LEVELS = ("high", "medium", "low")
 #: What a level promises: the least share of right ones, of those that name a cause.
 PROMISES = {"high": 0.99, "medium": 0.85}
 WORDS = (RIGHT, WRONG, UNKNOWN)
-#: Of each log and kind so many cases are stored, to be looked at.
+#: Of each kind so many cases are stored (of each log) and printed, to be looked at.
 FEW = 3
 
 
@@ -151,9 +151,9 @@ def broken_promises(whole: Tally) -> list[str]:
     return found + ([f"{whole.false_clears} wrong all-clears"] if whole.false_clears else [])
 
 
-def cases_of(whole: Tally) -> list[str]:
-    """Every case that is not right, by kind."""
-    return [f"{kind}: {case}" for kind, cases in sorted(whole.cases.items()) for case in cases]
+def cases_of(whole: Tally, most: int | None = None) -> list[str]:
+    """Cases that are not right, by kind: all, or the first `most` of each kind."""
+    return [f"{kind}: {case}" for kind, cases in sorted(whole.cases.items()) for case in cases[:most]]
 
 
 def facts_of(document: Mapping[str, Any]) -> str:

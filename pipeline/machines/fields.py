@@ -38,6 +38,7 @@ WANT_SHIFT, LEFT_MASK, LEFT_OFFSET = 32, 2**32 - 1, 2
 (FIRST_ANSWER,) = columns("read", "broker_msgs_or_debt")
 DEBT = -DEBT_OFFSET
 ENTRIES, MSGS, SIZE, CHARGED = columns("dispatch", "entries", "msgs", "bytes", "charged")
+(GIVEN_BACK,) = columns("redeliver", "entries")
 MARK_PERSISTED, MARK_RESET = columns("mark_delete", "persisted", "reset")
 ACK_TYPE, BATCH_INDEX = columns("ack", "ack_type", "batch_index")
 QUOTA_TYPE, LIMIT, POLICY = columns("backlog_quota", "quota_type", "limit", "policy")

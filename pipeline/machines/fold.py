@@ -12,7 +12,7 @@ from pipeline.machines.backlog import rules as backlog_rules
 from pipeline.machines.blocks import fits_one_more
 from pipeline.machines.broker import rules as broker_rules
 from pipeline.machines.broker.connections import new_connection
-from pipeline.machines.broker.cursor_life import meet_cursor
+from pipeline.machines.broker.cursor_life import is_gone, meet_cursor
 from pipeline.machines.broker.topics import meet_topic, new_subscription, new_topic
 from pipeline.machines.cause import rules as cause_rules
 from pipeline.machines.channel import rules as channel_rules
@@ -64,8 +64,10 @@ READ_DONE = CODES["read_done"]
 POLICY_SET = CODES["policy_set"]
 PUBLISH_RATE = CODES["publish_rate"]
 TRANSACTION = CODES["transaction"]
+TRANSACTION_OPEN = CODES["transaction_open"]
+TRANSACTION_END = CODES["transaction_end"]
 TOMBSTONE = TOMBSTONE_CODE
-RULED, ENDING, EMITTING, MEETING, CONNECTED = 1, 2, 4, 8, 16
+RULED, ENDING, EMITTING, MEETING, OF_CURSOR, CONNECTED = 1, 2, 4, 8, 16, 32
 #: What is so of an event of each code. Comparing the code with thirty others took up to a tenth of the fold's time.
 TRAITS = bits_by_code(
     (
@@ -110,12 +112,15 @@ TRAITS = bits_by_code(
             TOPIC_LOAD,
             TOPIC_UNLOAD,
             TRANSACTION,
+            TRANSACTION_END,
+            TRANSACTION_OPEN,
             WRITABILITY,
         ),
     ),
     (ENDING, (DISPATCHER_CLOSE, DISPATCHER_OPEN, MARK_DELETE, QUOTA_CHECK, QUOTA_EXCEEDED, TOPIC_LOAD, TOPIC_UNLOAD)),
     (EMITTING, (BACKLOG_QUOTA, CONN_CLOSE, CONN_OPEN, DISPATCH_RATE, HEARTBEAT, REQUEST, THROTTLE, WRITABILITY)),
-    (MEETING, (ACK, CONSUMER_CLOSE, CONSUMER_OPEN, CURSOR_CLOSE, DISPATCH, MARK_DELETE)),
+    (MEETING, (ACK, CONSUMER_CLOSE, CONSUMER_OPEN, DISPATCH, MARK_DELETE)),
+    (OF_CURSOR, (ACK, MARK_DELETE)),
     (CONNECTED, (CONN_CLOSE, CONN_OPEN, CONSUMER_CLOSE, CONSUMER_OPEN, PRODUCER_CLOSE, PRODUCER_OPEN, REQUEST, THROTTLE, WRITABILITY)),
 )
 
@@ -358,8 +363,11 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
         ):
             return position
         if traits & MEETING and cursors[at_s].open == 0:
-            meet_topic(topics[at_t])
-            meet_cursor(broker, t, s, event[fields.TS])
+            if not is_gone(cursors[at_s], settings_row[0]):
+                meet_topic(topics[at_t])
+                meet_cursor(broker, t, s, event[fields.TS])
+            elif traits & OF_CURSOR:
+                continue
         if code == PUBLISH:
             cause_rules.before_publish(chains[at_t], topics[at_t], event)
             broker_rules.on_publish(topics[at_t], ledgers, ledgers_ends, marks, event)
@@ -416,7 +424,9 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 throttle_rules.before_read(throttlings[at_s], subscriptions[at_s], connectivity_row[0], attachments, connections, event)
             if cause_rules.needs_before_read(subscriptions[at_s], connectivity_row[0]):
                 cause_rules.before_read(subscriptions[at_s], connectivity_row[0], attachments, connections)
-            broker_rules.on_read(topics[at_t], readings[at_s], dispatchers[at_s], subscriptions[at_s], settings_row[0], event)
+            broker_rules.on_read(
+                topics[at_t], readings[at_s], cursors[at_s], dispatchers[at_s], subscriptions[at_s], settings_row[0], event
+            )
             throttle_rules.on_read(
                 topics[at_t],
                 readings[at_s],
@@ -453,7 +463,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 event,
             )
         elif code == ACK:
-            broker_rules.on_ack(cursors[at_s], words, event)
+            broker_rules.on_ack(topics[at_t], marks, cursors[at_s], words, event)
             if cause_rules.needs_on_ack(charges[at_s], cursors[at_s]):
                 cause_rules.on_ack(
                     charges[at_s],
@@ -478,7 +488,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 cause_rules.before_mark_delete(
                     charges[at_s], chains[at_t], topics[at_t], cursors[at_s], dispatchers[at_s], settings_row[0], pace_row[0], event
                 )
-            broker_rules.on_mark_delete(topics[at_t], ledgers, heap, cursors, words, readings[at_s], s, event)
+            broker_rules.on_mark_delete(topics[at_t], ledgers, heap, cursors, words, readings[at_s], settings_row[0], s, event)
             backlog_rules.on_mark_delete(
                 topics[at_t], ledgers, heap, subscriptions, cursors, topic_checks[at_t], cursors[at_s], cursor_moves[at_s], s, event
             )
@@ -545,7 +555,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             cause_rules.on_cursor_open(broker, cause, t, s, event)
         elif code == CURSOR_CLOSE:
             cause_rules.before_cursor_close(broker, cause, t, s, event)
-            broker_rules.on_cursor_close(broker, t, s)
+            broker_rules.on_cursor_close(broker, t, s, event)
             backlog_rules.on_cursor_close(topics[at_t], heap, subscriptions, cursors, topic_checks[at_t], cursor_moves, s, event)
         elif code == DISPATCHER_OPEN:
             throttle_rules.before_dispatcher_open(broker, throttle, counts, t, s, event)
@@ -555,7 +565,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
         elif code == DISPATCHER_CLOSE:
             throttle_rules.before_dispatcher_close(broker, throttle, counts, t, s, event)
             policy_rules.before_dispatcher_close(broker, policy, counts, t, s, event)
-            broker_rules.on_dispatcher_close(dispatchers, subscription_limiters, s)
+            broker_rules.on_dispatcher_close(dispatchers, subscription_limiters, cursors[at_s], s)
             cause_rules.on_dispatcher_close(broker, cause, t, s, event)
         elif code == CONSUMER_OPEN:
             broker_rules.on_consumer_open(
@@ -700,6 +710,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
         elif code == DELAYED:
             cause_rules.on_delayed(broker, cause, t, s, event)
         elif code == REDELIVER:
+            broker_rules.on_redeliver(cursors[at_s], event)
             cause_rules.on_redeliver(broker, cause, t, s, event)
         elif code == READ_DONE:
             cause_rules.on_read_done(broker, cause, t, s, event)
@@ -709,6 +720,10 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             broker_rules.on_publish_rate(broker, t, event)
         elif code == TRANSACTION:
             cause_rules.on_transaction(chains[at_t], event)
+        elif code == TRANSACTION_OPEN:
+            cause_rules.on_transaction_open(chains[at_t], event)
+        elif code == TRANSACTION_END:
+            cause_rules.on_transaction_end(chains[at_t], event)
         elif code == TOMBSTONE:
             broker_rules.on_tombstone(settings_row[0])
     return events.shape[0]

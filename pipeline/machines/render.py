@@ -49,8 +49,10 @@ FAMILIES = {
 }
 #: Events that name a connection.
 CONNECTED = tuple(event for event, slots in SLOT_FIELDS.items() if "conn" in slots)
-#: Events that a cursor must be there for: one that is not open is met.
-MEETING = ("ack", "mark_delete", "dispatch", "cursor_close", "consumer_open", "consumer_close")
+#: Events that a cursor must be there for: one that is not open is met, unless it is known to be gone.
+MEETING = ("ack", "mark_delete", "dispatch", "consumer_open", "consumer_close")
+#: Of these, the ones that say nothing if it is gone.
+OF_CURSOR = ("ack", "mark_delete")
 #: The most frequent events are asked for first.
 FREQUENT = ("publish", "dispatch", "read", "ack", "mark_delete")
 EVENTS = (*FREQUENT, *(name for name in CODES if name not in FREQUENT), "tombstone")
@@ -67,6 +69,7 @@ TRAITS: dict[str, Callable[[], Iterable[str]]] = {
     "ENDING": lambda: _declared("ENDING"),
     "EMITTING": lambda: _declared("EMITTING"),
     "MEETING": lambda: MEETING,
+    "OF_CURSOR": lambda: OF_CURSOR,
     "CONNECTED": lambda: CONNECTED,
 }
 
@@ -90,7 +93,7 @@ def rendered() -> str:
         *_rule_imports("\n".join(body)),
         "from pipeline.machines.broker.connections import new_connection",
         "from pipeline.machines.blocks import fits_one_more",
-        "from pipeline.machines.broker.cursor_life import meet_cursor",
+        "from pipeline.machines.broker.cursor_life import is_gone, meet_cursor",
         "from pipeline.machines.broker.topics import meet_topic, new_subscription, new_topic",
         "from pipeline.machines.compiled import compiled",
         "from pipeline.machines.index import EMPTY, find",
@@ -241,8 +244,11 @@ def _loop(layout: Layout, arguments: _Arguments) -> Iterator[str]:
     yield f"        if traits & EMITTING and {in_lists} + {FEW} > lists_capacity:"
     yield "            return position"
     yield "        if traits & MEETING and cursors[at_s].open == 0:"
-    yield "            meet_topic(topics[at_t])"
-    yield "            meet_cursor(broker, t, s, event[fields.TS])"
+    yield "            if not is_gone(cursors[at_s], settings_row[0]):"
+    yield "                meet_topic(topics[at_t])"
+    yield "                meet_cursor(broker, t, s, event[fields.TS])"
+    yield "            elif traits & OF_CURSOR:"
+    yield "                continue"
     word = "if"
     for event in EVENTS:
         rules = [*_rules_of(event)]

@@ -1,5 +1,6 @@
 """The reading room: tables and views of a warehouse on the local file system, answered by DuckDB. No Spark, no lock, no writes."""
 
+import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,8 +24,10 @@ from pipeline.reading.delta_table import (
     removed_rows,
     with_added_columns,
 )
-from pipeline.reading.dialect import MACROS, for_duckdb, parsed
+from pipeline.reading.dialect import CREATED, for_duckdb, parsed
 from pipeline.reading.facts import facts_of, newest_event_times
+from pipeline.reading.functions import PREFIX
+from pipeline.reading.refusal import refusal
 from pipeline.reading.skipping import Bounds, bounded_scans
 from pipeline.reading.statement import DESCRIBE, EXPLAIN, SHOW, Statement, admitted
 from pipeline.views.catalog import SMALL_VIEWS, VIEWS, all_names, sql_of
@@ -50,6 +53,9 @@ _SPARK_TYPES = {
     "HUGEINT": "decimal(38,0)",
     "BLOB": "binary",
 }
+
+#: Before a macro's name.
+_OURS = re.compile(rf"\b{PREFIX}(?=\w+\()")
 
 
 class ReadingRoom:
@@ -129,9 +135,11 @@ class ReadingRoom:
                 if statement.what == EXPLAIN:
                     plans = [row[1] for row in self._duckdb.execute(f"EXPLAIN {text}").fetchall()]
                     return Answer(["plan"], [(line,) for plan in plans for line in plan.splitlines()], is_plan=True)
-                return self._fetched(text, most)
+                answer = self._fetched(text, most)
+                # A column without a name of its own is called as Spark's function, not as ours that stands for it.
+                return answer._replace(columns=[_OURS.sub("", column) for column in answer.columns])
         except duckdb.Error as refused:
-            raise BadConfig(f"SQL: {str(refused).strip().splitlines()[0]}; Spark answers with --engine spark") from refused
+            raise BadConfig(f"SQL: {refusal(str(refused))}") from refused
 
     def refresh(self) -> list[str]:
         """Go to what is newest now; returns the tables that are opened anew when they are named next."""
@@ -275,7 +283,7 @@ def _closed_duckdb(folders: list[str]) -> duckdb.DuckDBPyConnection:
             "python_enable_replacements": "false",
         }
     )
-    for macro in MACROS:
+    for macro in CREATED:
         connection.execute(macro)
     connection.execute("SET TimeZone = 'UTC'")
     quoted = ", ".join("'" + folder.replace("'", "''") + "/'" for folder in folders)

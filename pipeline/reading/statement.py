@@ -14,6 +14,8 @@ from sqlglot.errors import SqlglotError
 
 from pipeline.faults import BadConfig
 from pipeline.reading.dialect import parsed
+from pipeline.reading.only_spark import refuse_only_sparks
+from pipeline.reading.refusal import not_parsed
 
 QUERY, EXPLAIN, DESCRIBE, SHOW = "query", "explain", "describe", "show"
 #: They make rows of their arguments. Every other function in the place of a table reads something else than the warehouse.
@@ -62,9 +64,10 @@ def _query(text: str, known: Collection[str]) -> exp.Expr:
     # It warns of what it takes for a command of another program; we refuse that.
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:
+        refuse_only_sparks(text)
         statements = parsed(text)
     except SqlglotError as fault:
-        raise BadConfig(f"SQL: {_first_line(str(fault))}") from fault
+        raise BadConfig(f"SQL: {not_parsed(str(fault))}") from fault
     if len(statements) != 1:
         raise BadConfig(f"SQL: {len(statements)} statements; expected one")
     (statement,) = statements
@@ -105,7 +108,3 @@ def _known(name: str, known: Collection[str]) -> str:
         return name.lower()
     near = get_close_matches(name.lower(), list(known), 1)
     raise BadConfig(f"SQL: there is no table or view {name}{f'; did you mean {near[0]}?' if near else '; SHOW VIEWS lists the views'}")
-
-
-def _first_line(message: str) -> str:
-    return message.strip().splitlines()[0]

@@ -178,6 +178,8 @@ def _unknown(document: Document) -> list[Step]:
     words = {
         "events_lost": "Events of this broker are lost: see SELECT * FROM log_gaps. When its log is whole again, the cause is known.",
         "beginning_not_seen": "The log begins after the subscription. A consumer that comes or goes makes the cause known.",
+        "broker_stopped": "The broker stopped: look at the broker that has the topic now.",
+        "not_checked": "Look again after the next quota check.",
         "not_there": "It is not there: its topic was unloaded, or it was deleted. Another broker may have it.",
     }
     reason = words.get(document["unknown_reason"]) or _not_in_this_log(document)

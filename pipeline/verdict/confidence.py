@@ -41,7 +41,7 @@ def missing(evidence: Evidence, document: dict[str, Any]) -> list[str]:
         "event_kinds": _unknown_share(document, "not_in_this_log") > 0,
         "who_set_limits": any(one["set_by"] == NOT_IN_THIS_LOG for one in document["limits"]),
         "quota_checks": not evidence.quotas and not evidence.rates,
-        "not_there": reason == "not_there",
+        **{code: reason == code for code in ("broker_stopped", "not_checked", "not_there")},
     }
     return [code for code, is_lacking in lacking.items() if is_lacking]
 

@@ -27,7 +27,7 @@ def draws_query(broker: str, epoch: int, topic: str | None, end: datetime) -> st
     """Per subscription of the topic, or of the whole broker: what came and went in the last minutes, and what still waits."""
     where = f"broker = {quoted(broker)} AND epoch = {epoch}" + ("" if topic is None else f" AND topic = {quoted(topic)}")
     first = {name: f"min_by({name}, check_number) AS first_{name}" for name in ("check_time", "published_entries", "dispatched_entries")}
-    last = ("check_time", "published_entries", "dispatched_entries", "dispatched_msgs", "msg_backlog", "unacked_entries", "backlog_size",
+    last = ("check_time", "published_entries", "dispatched_entries", "dispatched_msgs", "msg_backlog", "in_flight_entries", "backlog_size",
             "backlog_messages")  # fmt: skip
     return (
         f"SELECT topic, subscription, opened_at, {', '.join(first.values())},"
@@ -110,7 +110,7 @@ def _draw(row: Row, served: Row | None, level: str, dimension: str, counts_entri
         "held": held,
         "publish_entries_per_s": came / over_s,
         "permits_per_entry": per_entry,
-        "waiting": max(0, row["msg_backlog"] - row["unacked_entries"]),
+        "waiting": max(0, row["msg_backlog"] - (row["in_flight_entries"] or 0)),
         "keeps_up_per_s": per_s * per_entry,
     }
 

@@ -60,7 +60,7 @@ def _subscriptions(cursors: Iterable[Any]) -> list[Document]:
     """Every cursor at the check, the largest backlog first."""
     found = [
         {"subscription": row["subscription"], "cursor_kind": kind_of(row["subscription"], row), "durable": row["durable"],
-         "msg_backlog": row["msg_backlog"], "unacked_entries": row["unacked_entries"]}
+         "msg_backlog": row["msg_backlog"], "in_flight_entries": row["in_flight_entries"]}
         for row in cursors
     ]  # fmt: skip
     return sorted(found, key=lambda one: (-one["msg_backlog"], one["subscription"]))
@@ -130,5 +130,5 @@ def text_lines(document: Document) -> Iterable[str]:
 
 
 def _cursor_line(one: Document) -> str:
-    unacked = f", {one['unacked_entries']:,} of them delivered and not acknowledged" if one["unacked_entries"] else ""
+    unacked = f", {one['in_flight_entries']:,} of them delivered and not acknowledged" if one["in_flight_entries"] else ""
     return f"{kind_words(one['cursor_kind'], one['subscription'])}: {one['msg_backlog']:,} entries{unacked}"

@@ -26,8 +26,8 @@ class Account(NamedTuple):
     cause: str
     level: str | None
     dimension: str | None
-    cap: str | None
     unknown_reason: str | None
+    cap: str | None
 
 
 def verdict(evidence: Evidence) -> Document:
@@ -68,7 +68,7 @@ def verdict(evidence: Evidence) -> Document:
 
 
 def _account(row: Row) -> Account:
-    return Account(row["cause"], row["level"], row["dimension"], row["cap"], row["unknown_reason"])
+    return Account(*(row[name] for name in Account._fields))
 
 
 def _shares(causes: Sequence[Row]) -> list[Document]:

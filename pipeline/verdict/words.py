@@ -14,13 +14,15 @@ from pipeline.verdict.margins import margin_line
 from pipeline.verdict.own_cursors import OWN, READER, kind_words
 from pipeline.verdict.policies import NOWHERE
 from pipeline.verdict.raise_limit import rate_words
-from pipeline.verdict.verdict import Document
+from pipeline.verdict.verdict import Account, Document
 from pipeline.verdict.who import evicted_lines, producer_lines, who_lines
 
 _REASONS = {
     "events_lost": "events of the log were lost",
     "beginning_not_seen": "the log begins after the subscription",
     "not_in_this_log": "this log lacks such events",
+    "broker_stopped": "its broker stopped",
+    "not_checked": "its backlog is gone, and no check tells whether its topic was unloaded, or itself deleted",
     "not_there": "neither a window nor a quota check has it then: its topic was unloaded, or it was deleted",
 }
 
@@ -65,6 +67,8 @@ MISSING = {
     "who_set_limits": "who set the limits",
     "quota_checks": "quota checks of this topic: no quota and no rate can be shown",
     "points_missing": "points of the collector that this version of Pulsar does not have",
+    "broker_stopped": "the log of the broker that has the topic now: this one stopped",
+    "not_checked": "a quota check since its backlog is gone: the topic may be unloaded, or the subscription deleted",
     "not_there": "rows of it at this instant: its topic was unloaded, or it was deleted",
 }
 _WARNING = "This command loses data:"
@@ -81,7 +85,8 @@ def sentence(document: Document) -> str:
     stretch = duration((document["to"] - document["from"]).total_seconds())
     at = time_words(document["to"])
     if document["status"] == "unknown" and document["cause"] != "unknown":
-        last = f"; the last window has {document['backlog']:,}" if document["backlog"] else ""
+        counted = document["backlog"] and document["checked_at"]
+        last = f"; its check at {time_words(document['checked_at'])} counted {document['backlog']:,} entries" if counted else ""
         return f"Whether {name} is behind at {at} is not known: {_REASONS[document['unknown_reason']]}{last}."
     if document["cause"] is None and document["behind"]:
         check = f", as its last quota check at {time_words(document['checked_at'])} counted" if document["checked_at"] else ""
@@ -151,7 +156,7 @@ def _bar(share: float) -> str:
 
 def label(account: Document) -> str:
     """`throttled topic msg`."""
-    return " ".join(str(account[name]) for name in ("cause", "level", "dimension", "cap", "unknown_reason") if account[name] is not None)
+    return " ".join(str(account[name]) for name in Account._fields if account[name] is not None)
 
 
 def limit_line(limit: Document) -> str:

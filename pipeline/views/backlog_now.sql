@@ -4,7 +4,7 @@
 --   as_of                    the check; nothing later is known
 --   msg_backlog, backlog_messages, backlog_size   the subscription's own: entries, messages (null: an entry was not seen published), bytes
 --   age_ms                   of its oldest unacknowledged entry, exact to exact_to_ms; null: none, or not seen published
---   unacked_entries          delivered and not acknowledged (an estimate with redeliveries)
+--   unacked_entries          entries that the broker counts as unacknowledged; 0 of Exclusive and Failover
 --   topic_backlog_size, believed_age_s, believed_oldest   as the broker shows them: from its slowest durable cursor; −1 = none
 --   true_age_ms              of the oldest entry that any subscription of the topic has not acknowledged
 --   size_share, age_share    of the topic's limits, by the broker's figures; null: no limit

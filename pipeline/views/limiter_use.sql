@@ -1,6 +1,6 @@
 -- How much of what it allows does each limiter give out, and can its figures be trusted?
 -- One row per limiter, dimension and window, as limiter_windows.
---   active_s               seconds of the window in which the limiter existed
+--   active_s               seconds of the window in which the limiter existed, as far as the log goes into the window
 --   allowed                rate × active_s / period (a token bucket may give its burst on top); null without a period
 --   used, used_share       permits consumed, and their share of allowed: near 1 = full, above 1 = over-delivered or a fresh bucket
 --   over_delivered_share   of used, what went out beyond the balance at that moment
@@ -8,12 +8,14 @@
 --   asks_shrunk, _blocked  reads it lowered, to something or to nothing; asks_binding: of both, while more was waiting than granted
 --   agreement              share of compared asks that the model answered as the broker did or within one clock step; null: none compared
 WITH lived AS (
-  SELECT *,
-    greatest(0, unix_micros(least(window_end, coalesce(closed_at, window_end))) - unix_micros(greatest(window_start, created_at))) / 1e6
-      AS active_s,
+  SELECT l.*,
+    greatest(0, unix_micros(least(l.window_end, coalesce(w.log_until, l.window_end), coalesce(l.closed_at, l.window_end)))
+      - unix_micros(greatest(l.window_start, l.created_at))) / 1e6 AS active_s,
     -- A rate can be 2^63 − 1: every product in doubles.
-    CASE WHEN period_ms > 0 THEN CAST(rate AS DOUBLE) * 1e3 / period_ms END AS per_second
-  FROM limiter_windows
+    CASE WHEN l.period_ms > 0 THEN CAST(l.rate AS DOUBLE) * 1e3 / l.period_ms END AS per_second
+  FROM limiter_windows l
+  LEFT JOIN broker_windows w ON w.broker = l.broker AND w.epoch = l.epoch AND w.clock_segment = l.clock_segment
+    AND w.window_start = l.window_start
 )
 SELECT
   broker, epoch, level, topic, subscription, dimension, created_at, window_start, window_end, clock_segment, closed_at,

@@ -26,7 +26,7 @@ shares AS (
 ),
 served AS (
   SELECT t.broker, t.epoch, t.topic, t.subscription,
-    sum(t.dispatched_msgs) * 1e6 / max(unix_micros(t.window_end) - unix_micros(t.window_start)) AS dispatched_per_s
+    sum(t.dispatched_msgs) * 1e6 / nullif(max(unix_micros(n.as_of) - unix_micros(t.window_start)), 0) AS dispatched_per_s
   FROM subscription_throttle t
   JOIN newest_windows n
     ON n.broker = t.broker AND n.epoch = t.epoch AND n.clock_segment = t.clock_segment AND n.window_start = t.window_start

@@ -1,12 +1,12 @@
 -- What is held back right now, by which limiter, since when, and is anybody waiting?
--- One row per open dispatcher, worst first, as of the end of its broker's newest window.
+-- One row per open dispatcher, worst first, as of the end of its broker's newest window; where the log ends within it, of the log.
 --   state           held back: a limiter lowered its reads, or left it blocked, while more was waiting than was granted
 --                   nominal:   its reads were lowered, but nobody needed the rest
 --                   free:      it read or dispatched, and no limiter lowered anything
 --                   idle:      nothing happened to it in the broker's newest window
 --   held_by         level of the limiter that blocked it longest, else of the one that was decisive most often; dimension likewise
 --   limit_rate, limit_period_s, limiter_debt   of that limiter: permits per period, and how far it was below zero
---   blocked_s       of the newest window; blocked_share: of its length
+--   blocked_s       of the newest window; blocked_share: of its length, as far as the log goes
 --   since           start of the first window of the unbroken run (without a step of the broker's clock) in which it was throttled;
 --                   throttled_s: from then to as_of; run_blocked_s: blocked time in that run
 --   waiting_entries, waiting_bytes   beyond its read position at the end of its latest window
@@ -38,15 +38,12 @@ unbroken AS (
   FROM counted
 ),
 newest AS (
-  SELECT broker, epoch, max(struct(clock_segment, window_start, window_end)) AS at
-  FROM (
-    SELECT broker, epoch, clock_segment, window_start, window_end FROM subscription_throttle
-    UNION ALL SELECT broker, epoch, clock_segment, window_start, window_end FROM limiter_windows
-  )
+  SELECT broker, epoch, max(struct(clock_segment, window_start, log_until)) AS at
+  FROM broker_windows
   GROUP BY broker, epoch
 ),
 latest AS (
-  SELECT r.*, n.at.window_end AS as_of,
+  SELECT r.*, n.at.log_until AS as_of,
     r.clock_segment = n.at.clock_segment AND r.window_start = n.at.window_start AS fresh,
     -- Longest blocked first, then most often decisive; array_max of structs compares field by field.
     array_max(array(
@@ -83,7 +80,8 @@ SELECT
   j.broker, j.epoch, j.topic, j.subscription, j.state, j.held_by, j.dimension,
   l.last.rate AS limit_rate, l.last.period_ms / 1e3 AS limit_period_s, l.last.debt AS limiter_debt,
   CASE WHEN j.fresh THEN j.blocked_ns ELSE 0 END / 1e9 AS blocked_s,
-  CASE WHEN j.fresh THEN j.blocked_ns ELSE 0 END / 1e3 / (unix_micros(j.window_end) - unix_micros(j.window_start)) AS blocked_share,
+  CASE WHEN j.fresh THEN j.blocked_ns ELSE 0 END / 1e3
+    / nullif(unix_micros(least(j.window_end, j.as_of)) - unix_micros(j.window_start), 0) AS blocked_share,
   CASE WHEN j.fresh THEN j.since END AS since,
   CASE WHEN j.fresh THEN (unix_micros(j.as_of) - unix_micros(j.since)) / 1e6 END AS throttled_s,
   CASE WHEN j.fresh THEN j.run_blocked_ns / 1e9 END AS run_blocked_s,

@@ -7,7 +7,8 @@
 --                 catching up, stuck. replicator behind, deduplication behind: cursors of Pulsar's own.
 --                 unknown: the log does not tell, for the first three need proof up to as_of
 --   cause         the main cause (docs/causes.md): most entries × time of the window. level, dimension: of the limiter; null else
---   unknown_reason  of the status unknown: events_lost, beginning_not_seen, not_in_this_log
+--   unknown_reason  of the status unknown: events_lost, beginning_not_seen, not_in_this_log; broker_stopped; not_checked: its backlog is
+--                 gone, and nothing tells whether its topic was unloaded, or itself deleted. For both, backlog is that of checked_at
 --   share         of the window's entries × time that was charged to it, 0 to 1; time_share: of the time with a backlog
 --   since, since_s  when it became the main one, and how long before as_of
 --   next_cause, next_share   the cause with the second most
@@ -69,7 +70,7 @@ stretches AS (
 ),
 served AS (
   SELECT t.broker, t.epoch, t.topic, t.subscription, sum(t.dispatched_entries) AS dispatched,
-    bool_and(t.complete) AS complete, min(t.completeness) AS completeness,
+    bool_and(t.complete) AS complete, min(t.completeness) AS completeness, max(t.closed_at) IS NULL AS is_never_closed,
     max(t.window_start) = max(n.window_start) AND max(t.closed_at) IS NULL AS is_open
   FROM subscription_throttle t
   JOIN newest_windows n ON n.broker = t.broker AND n.epoch = t.epoch AND n.clock_segment = t.clock_segment
@@ -93,8 +94,11 @@ placed AS (
   LEFT JOIN brokers b ON b.broker = t.broker
 ),
 checked AS (
-  SELECT s.*, startswith(s.subscription, 'pulsar.repl') AS replicates,
-    startswith(s.subscription, 'pulsar.repl') OR startswith(s.subscription, 'pulsar.dedup') AS is_pulsars_own,
+  SELECT s.*,
+    -- Of one whose opening was not seen the name tells it.
+    coalesce(s.cursor_kind = 'replicator', startswith(s.subscription, 'pulsar.repl')) AS replicates,
+    coalesce(s.cursor_kind IN ('replicator', 'deduplication'),
+      startswith(s.subscription, 'pulsar.repl') OR startswith(s.subscription, 'pulsar.dedup')) AS is_pulsars_own,
     s.complete OR s.incomplete_reason IN ('points_missing', 'deletions_unknown') AS tells_backlog
   FROM placed p
   JOIN check_intervals i ON i.broker = p.broker AND i.epoch = p.epoch
@@ -111,6 +115,15 @@ paced AS (
   WHERE s.check_time <= n.as_of AND unix_micros(s.check_time) >= unix_micros(n.as_of) - 330000000
   GROUP BY s.broker, s.epoch, s.topic, s.subscription, s.opened_at
 ),
+-- Of a broker that stopped nothing is there any more: what its subscriptions have then, another broker knows.
+stopped AS (
+  SELECT n.broker, n.epoch
+  FROM newest_windows n
+  JOIN (SELECT broker, epoch FROM lane_snapshots WHERE mark = 'ended' GROUP BY broker, epoch) e ON e.broker = n.broker AND e.epoch = n.epoch
+  JOIN broker_windows w ON w.broker = n.broker AND w.epoch = n.epoch
+  GROUP BY n.broker, n.epoch, n.clock_segment, n.window_start
+  HAVING max(struct(w.clock_segment, w.window_start)) = struct(n.clock_segment, n.window_start)
+),
 known AS (
   SELECT broker, epoch, topic, subscription FROM behind
   UNION SELECT broker, epoch, topic, subscription FROM checked
@@ -120,13 +133,15 @@ known AS (
 found AS (
   SELECT k.broker, k.epoch, k.topic, k.subscription, n.as_of, n.window_start, r.lost_until,
     b.cause, b.level, b.dimension, b.unknown_reason, b.entry_us, b.all_entry_us, b.ns, b.backlog_ns, b.main_since, b.next_cause, b.next_share,
-    c.check_time AS checked_at, c.replicates, c.oldest_age_ms, c.incomplete_reason,
+    c.check_time AS checked_at, c.msg_backlog AS checked_backlog, d.broker IS NOT NULL AS is_stopped, c.replicates, c.oldest_age_ms, c.incomplete_reason,
     b.cause IS NULL AND coalesce(c.is_pulsars_own, false) AS by_check,
     coalesce(b.backlog_end, CASE WHEN c.is_pulsars_own THEN c.msg_backlog ELSE 0 END) AS backlog,
     coalesce(b.waiting_end, CASE WHEN c.is_pulsars_own THEN c.msg_backlog ELSE 0 END) AS waiting,
     coalesce(b.complete, c.tells_backlog, v.complete, false) AS tells_backlog,
     coalesce(b.complete, c.complete, v.complete, false) AS complete,
     coalesce(b.completeness, v.completeness, 1.0D) AS completeness,
+    -- A backlog may also be gone because the topic was unloaded, or the subscription deleted: not while it is served, or checked without one.
+    b.backlog_end > 0 OR c.msg_backlog = 0 OR c.is_pulsars_own OR coalesce(v.is_never_closed, false) AS is_there,
     CASE WHEN b.cause IS NOT NULL THEN coalesce(b.completeness < 1, false)
       ELSE coalesce(unix_micros(r.lost_until) > unix_micros(coalesce(c.check_time, n.window_start)), false) END AS lost_since,
     CASE WHEN l.windows > 1 THEN l.backlog_before WHEN b.cause IS NULL THEN p.backlog_before ELSE 0 END AS backlog_before,
@@ -138,6 +153,7 @@ found AS (
   FROM known k
   JOIN newest_windows n ON n.broker = k.broker AND n.epoch = k.epoch
   LEFT JOIN reached r ON r.broker = k.broker AND r.epoch = k.epoch
+  LEFT JOIN stopped d ON d.broker = k.broker AND d.epoch = k.epoch
   LEFT JOIN behind b ON b.broker = k.broker AND b.epoch = k.epoch AND b.topic = k.topic AND b.subscription = k.subscription
   LEFT JOIN stretches l ON l.broker = k.broker AND l.epoch = k.epoch AND l.topic = k.topic AND l.subscription = k.subscription
   LEFT JOIN served v ON v.broker = k.broker AND v.epoch = k.epoch AND v.topic = k.topic AND v.subscription = k.subscription
@@ -170,7 +186,7 @@ judged AS (
 SELECT
   broker, epoch, topic, subscription, as_of,
   CASE
-    WHEN well IS NOT NULL AND (NOT tells_backlog OR lost_since) THEN 'unknown'
+    WHEN well IS NOT NULL AND (is_stopped OR lost_since OR NOT tells_backlog OR NOT coalesce(is_there, false)) THEN 'unknown'
     WHEN well = 'well' THEN CASE WHEN cause = 'delayed' THEN 'delayed' ELSE 'keeping up' END
     WHEN well IS NOT NULL THEN well
     WHEN by_check THEN CASE WHEN replicates THEN 'replicator behind' ELSE 'deduplication behind' END
@@ -178,16 +194,20 @@ SELECT
   END AS status,
   cause, level, dimension,
   CASE
+    WHEN well IS NOT NULL AND is_stopped THEN 'broker_stopped'
     WHEN well IS NOT NULL AND lost_since THEN 'events_lost'
     WHEN well IS NOT NULL AND NOT tells_backlog THEN
       CASE WHEN incomplete_reason = 'events_lost' OR lost_until IS NOT NULL THEN 'events_lost' ELSE 'beginning_not_seen' END
+    WHEN well IS NOT NULL AND NOT coalesce(is_there, false) THEN 'not_checked'
     ELSE unknown_reason
   END AS unknown_reason,
   try_divide(entry_us, all_entry_us) AS share,
   try_divide(ns, backlog_ns) AS time_share,
   main_since AS since,
   (unix_micros(as_of) - unix_micros(main_since)) / 1e6 AS since_s,
-  next_cause, next_share, backlog, waiting,
+  next_cause, next_share,
+  CASE WHEN well IS NOT NULL AND (is_stopped OR NOT coalesce(is_there, false)) THEN coalesce(checked_backlog, backlog) ELSE backlog END AS backlog,
+  waiting,
   coalesce(backlog_ns, 0) / 1e9 AS backlog_s,
   lasts_s, pace_per_s, checked_at, complete, completeness
 FROM judged

@@ -51,7 +51,8 @@ class Subscription:
     granted: int | None = None
     capped: set[str] = field(default_factory=set)
     blocked: tuple[str, str] | None = None
-    out: str | None = None  # "storage": a read is out; "parked": and nothing waited when it was asked for
+    #: "storage": a read is out; "parked": and nothing waited when it was asked for; "beyond": and all that waited lay aside
+    out: str | None = None
     answered: bool = False  # a read came back, and what it brought is not delivered
     came: str = "entries"  # what the latest read brought: "entries", "nothing", "replay"
     moved_ns: int = 0
@@ -186,6 +187,9 @@ class CauseBroker:
     def _is_slow(self, sub: Subscription) -> bool:
         return self.slow_ns >= sub.moved_ns - MINUTE_NS
 
+    def _is_timed(self, sub: Subscription) -> bool:
+        return sub.out in ("storage", "parked")
+
     def _is_at_storage(self, sub: Subscription) -> bool:
         return self.tells and sub.out == "storage" and sub.sub_type != KEY_SHARED
 
@@ -198,7 +202,7 @@ class CauseBroker:
             return ()
         if self._is_free(sub):
             is_slow = self._is_slow(sub)
-            late_ns = sub.moved_ns + self.normal_ns if sub.out and self.normal_ns and is_slow else NEVER
+            late_ns = sub.moved_ns + self.normal_ns if self._is_timed(sub) and self.normal_ns and is_slow else NEVER
             vain_ns = sub.progress_ns + STALL_NS if sub.in_vain >= 2 and sub.account == plain("free catching_up") else NEVER
             quiet_ns = NEVER if self._is_at_storage(sub) and is_slow else sub.moved_ns + STALL_NS
             lost_ns = max(quiet_ns, sub.moved_ns + MINUTE_NS) if self._is_at_storage(sub) else NEVER
@@ -220,7 +224,7 @@ class CauseBroker:
         if ns >= quiet_ns:
             if sub.account[0] == "unacked_limit":
                 return plain("stuck", sub.account[4])
-            can_tell = self.tells and sub.out != "storage" and sub.sub_type != KEY_SHARED and self.transaction != "open"
+            can_tell = self.tells and sub.out in (None, "parked") and sub.sub_type != KEY_SHARED and self.transaction != "open"
             return plain("stuck") if can_tell else NOT_IN_THIS_LOG
         if ns >= vain_ns:
             if sub.came == "nothing" and self.transaction:
@@ -235,12 +239,12 @@ class CauseBroker:
     def _comes_back(self, sub: Subscription) -> None:
         """A read comes back, before its event is written."""
         took_ns = self.ns - sub.moved_ns
-        if sub.out and self._is_free(sub) and self.normal_ns and not sub.asked_again and took_ns > self.normal_ns:
+        if self._is_timed(sub) and self._is_free(sub) and self.normal_ns and not sub.asked_again and took_ns > self.normal_ns:
             self.slow_ns = self.ns
 
     def _measure(self, sub: Subscription) -> None:
         took_ns = self.ns - sub.moved_ns
-        if not (sub.out and took_ns > 0 and self._is_free(sub)):
+        if not (self._is_timed(sub) and took_ns > 0 and self._is_free(sub)):
             return
         if self.normal_ns and took_ns <= self.normal_ns:
             self.good_ns = self.ns
@@ -343,7 +347,8 @@ class CauseBroker:
         self.ask()
         is_idle = not self.backlog(sub) or self.held_by(sub)[0] in ("in_flight", "delayed")
         is_idle = is_idle or (self.held_by(sub)[0] == "redelivery" and len(self.waiting(sub)) <= sub.held)
-        sub.out = "parked" if is_idle else "storage"
+        has_read_all = len(self.waiting(sub)) <= sub.aside
+        sub.out = "parked" if is_idle else "beyond" if has_read_all else "storage"
 
     def deliver(self, number: int, entries: int) -> None:
         sub = self.subs[number]

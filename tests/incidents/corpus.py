@@ -5,11 +5,16 @@ from incidents import (
     compaction_cursor,
     delay_queue,
     ends_mid_window,
+    hanging_failover,
+    idle_consumer,
     key_shared_blocked,
+    leaves_without_ack,
     lost_read,
+    nack_storm,
     open_transaction,
     quiet_broker,
     replicator_evicted,
+    slow_storage,
     stale_unacked_block,
 )
 from incidents.incident import Incident
@@ -27,5 +32,10 @@ INCIDENTS: dict[str, Incident] = {
         compaction_cursor,
         quiet_broker,
         ends_mid_window,
+        nack_storm,
+        leaves_without_ack,
+        hanging_failover,
+        idle_consumer,
+        slow_storage,
     )
 }

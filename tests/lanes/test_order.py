@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 from busy_log import busy_log, cut, without
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from lane_rows import lane_rows
 from lane_tables import SETTINGS, as_tables, drain_row, run_lane, tables_of
 from log_builder import EPOCH, START_TS_US, Log
+from suite.examples import examples
 
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.machines.outcome import Rows
@@ -23,6 +26,36 @@ def test_tables_do_not_depend_on_how_the_log_was_cut(seed: int) -> None:
     assert tables_of(events) == as_tables(outcomes, events), f"repeat: pytest {__file__} -k 'cut and {seed}'"
     assert counts["applied"] == len(events)
     assert balance(counts) == 0
+
+
+def without_checks(steps: list[tuple[str, str, float]]) -> list[dict[str, Any]]:
+    """A log without quota checks: each step is an event type, a topic, and how long after the one before it comes."""
+    log, seconds = Log().add("broker_start", cluster="c", version="4.0.8", settings={}), 0.0
+    for producer, (kind, topic, later_s) in enumerate(steps):
+        seconds += later_s
+        rest = {"producer_open": {"producer": producer, "conn": 1}, "heartbeat": {"dropped": 0}}.get(kind, {})
+        log.at(seconds).add(kind, **rest, **({} if kind == "heartbeat" else {"topic": topic}))
+    return log.events
+
+
+A_GOES_AND_COMES = [
+    ("topic_load", "A", 0), ("topic_unload", "A", 61), ("topic_load", "B", 0), ("heartbeat", "", 61), ("producer_open", "A", 0),
+    ("topic_load", "A", 0), ("heartbeat", "", 60), ("heartbeat", "", 61),
+]  # fmt: skip
+kinds_of_steps = st.sampled_from(["topic_load", "topic_load", "topic_unload", "producer_open", "heartbeat"])
+steps_of_topics = st.lists(st.tuples(kinds_of_steps, st.sampled_from("ABCD"), st.sampled_from([0, 5, 61])), min_size=2, max_size=12)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(steps_of_topics, st.integers(1, 100))
+@example(A_GOES_AND_COMES, 4)
+def test_checks_have_the_same_numbers_wherever_the_log_was_cut(steps: list[tuple[str, str, float]], where: int) -> None:
+    """A lane that was saved has forgotten topics that are gone: when they come back they lie in other rows."""
+    events = without_checks([*steps, ("heartbeat", "", 61), ("heartbeat", "", 130)])
+    at = 1 + where % (len(events) - 1)
+    for restart in (True, False):
+        outcomes, _ = run_lane([[lane_rows(events[:at], 0)], [lane_rows(events[at:], 1)], [drain_row()]], restart=restart)
+        assert as_tables(outcomes, events) == tables_of(events)
 
 
 def balance(counts: dict[str, int]) -> int:

@@ -45,6 +45,17 @@ def test_one_of_several_transactions_ended_and_reads_still_bring_nothing() -> No
     assert charged(story) == {("catching_up",): 5, ("transaction",): 6}
 
 
+def test_a_log_of_1_2_has_how_many_transactions_are_open() -> None:
+    """The first of two ends at second 4, the other at second 8."""
+    story = Story("1.2").puts(9).reads()
+    story.add("transaction_open", topic=TOPIC, open_transactions=2)
+    asks_in_vain(story, 1, 2, 3, 4)
+    transaction(story, "commit").add("transaction_end", topic=TOPIC, open_transactions=1)
+    asks_in_vain(story, 5, 6, 7, 8)
+    story.add("transaction_end", topic=TOPIC, open_transactions=0)
+    assert charged(done(story.at(9), 9).gives(9).beats(10)) == {("catching_up",): 1, ("transaction",): 8, ("in_flight",): 1}
+
+
 def test_reads_that_bring_nothing_are_no_progress_where_the_log_has_no_reason() -> None:
     story = asks_in_vain(Story().puts(9).reads(), *range(1, 12))
     assert charged(story) == {("catching_up",): 5, ("unknown", "not_in_this_log"): 6}

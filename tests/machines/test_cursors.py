@@ -1,7 +1,6 @@
 """A cursor against a set of its live entries: whatever moves it, its history explains its backlog to the last entry."""
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,24 +15,22 @@ from pipeline.machines.broker import cursors as laws
 from pipeline.machines.compiled import compiled
 from pipeline.machines.records import Record, Records
 
-ACK, CUMULATIVE, MARK_DELETE, SEEK, DELIVER, PUBLISH, EVICT = range(7)
+ACK, CUMULATIVE, MARK_DELETE, SEEK, PUBLISH, EVICT = range(6)
 TRIMMED = (5, 50)
 LEDGERS = (4, 0, 3, 5)  # entries of ledgers 2 to 5; the last one grows
 
 
 @compiled
-def act(topic: Record, ledgers: Records, cursor: Record, words: Blocks, what: int, ledger: int, entry: int) -> None:
+def act(topic: Record, ledgers: Records, marks: Blocks, cursor: Record, words: Blocks, what: int, ledger: int, entry: int) -> None:
     if what == ACK:
-        laws.acknowledge(cursor, words, ledger, entry)
+        laws.acknowledge(topic, marks, cursor, words, ledger, entry)
     elif what == CUMULATIVE:
         laws.acknowledge_up_to(cursor, ledger, entry)
     elif what == SEEK:
         laws.seek(topic, ledgers, cursor, words, ledger, entry)
-    elif what == DELIVER:
-        laws.deliver(cursor, entry, 3 * entry)
     else:
         cursor.evicting = 1 if what == EVICT else 0
-        laws.mark_delete(topic, ledgers, cursor, words, ledger, entry)
+        laws.mark_delete(topic, ledgers, cursor, words, ledger, entry, topic.end_entries, 0)
         cursor.evicting = 0
 
 
@@ -52,33 +49,28 @@ class Book:
         self.entries = [(ledger, entry) for ledger, count in enumerate(LEDGERS, 2) for entry in range(count)]
         self.at, self.cumulative = at, (-1, -1)
         self.live = {each for each in self.entries if each > at} - set(hidden)
-        self.gone = dict.fromkeys(("acknowledged", "evicted", "expired", "unacked", "sought"), 0)
+        self.gone = dict.fromkeys(("acknowledged", "evicted", "expired", "sought"), 0)
 
     def act(self, what: int, to: Position) -> None:
         if what == ACK and to in self.live:
             self.live.remove(to)
-            self.count("acknowledged", 1)
+            self.gone["acknowledged"] += 1
         elif what == CUMULATIVE:
             self.cumulative = to
         elif what == SEEK:
             before, self.live = len(self.live), {each for each in self.entries if each > to}
             self.gone["sought"] += len(self.live) - before
-            self.at, self.cumulative, self.gone["unacked"] = to, (-1, -1), 0
-        elif what == DELIVER:
-            self.gone["unacked"] += to[1]
+            self.at, self.cumulative = to, (-1, -1)
         elif what == PUBLISH:
             last = self.entries[-1][1]
             self.entries += [(5, entry) for entry in range(last + 1, last + 1 + to[1])]
             self.live |= set(self.entries[-to[1] :])
         elif what in (MARK_DELETE, EVICT):
             passed = {each for each in self.live if each <= to}
-            how = "acknowledged" if to <= self.cumulative else "evicted" if what == EVICT else "expired"
+            asked = {each for each in passed if each <= self.cumulative}
             self.at, self.live = to, self.live - passed
-            self.count(how, len(passed))
-
-    def count(self, how: str, entries: int) -> None:
-        self.gone[how] += entries
-        self.gone["unacked"] = max(0, self.gone["unacked"] - entries)
+            self.gone["acknowledged"] += len(asked)
+            self.gone["evicted" if what == EVICT else "expired"] += len(passed - asked)
 
     def is_acknowledged_up_to(self, to: Position) -> bool:
         passed = [each for each in self.entries if self.at < each <= to]
@@ -103,7 +95,7 @@ class Machine:
         state = with_one_topic(ledgers, [Cursor(book.at, deleted_unknown=unknown)], trimmed=TRIMMED)
         broker = state.group("broker")
         self.topic, self.ledgers, self.cursors, self.words = broker.topics[0], broker.ledgers, broker.cursors, broker.words
-        self.cursor = self.cursors[0]
+        self.cursor, self.marks = self.cursors[0], broker.marks
         self.cursor.opened_backlog, self.cursor.opened_end = len(book.live), self.topic.end_entries
 
     def act(self, what: int, to: Position) -> None:
@@ -112,7 +104,7 @@ class Machine:
             self.topic.end_entries += to[1]
             return
         self.words = blocks.with_room(self.cursors["words"][:1], self.words)
-        act(self.topic, self.ledgers, self.cursor, self.words, what, *to)
+        act(self.topic, self.ledgers, self.marks, self.cursor, self.words, what, *to)
 
     def look(self, to: Position) -> tuple[int, int, bool]:
         return look(self.topic, self.ledgers, self.cursor, self.words, *to)
@@ -120,7 +112,7 @@ class Machine:
 
 #: In a trimmed ledger, in an empty one, at either end of others.
 positions = st.tuples(st.integers(1, 5), st.integers(-1, 6))
-kinds = st.sampled_from([ACK] * 8 + [CUMULATIVE, MARK_DELETE, MARK_DELETE, EVICT, SEEK, DELIVER, PUBLISH])
+kinds = st.sampled_from([ACK] * 8 + [CUMULATIVE, MARK_DELETE, MARK_DELETE, EVICT, SEEK, PUBLISH])
 
 
 @settings(max_examples=examples(200), deadline=None)
@@ -132,7 +124,7 @@ def test_its_history_explains_its_backlog(start: Position, todo: list[tuple[int,
         to = min(to, book.entries[-1])  # no position lies behind the last entry
         if (what in (MARK_DELETE, EVICT) and to < book.at) or (what == ACK and to not in book.entries):
             continue
-        if what in (DELIVER, PUBLISH):
+        if what == PUBLISH:
             to = (5, max(1, to[1]))
         assert machine.look(to)[2] == book.is_acknowledged_up_to(to)
         book.act(what, to)
@@ -169,7 +161,7 @@ def test_what_nobody_named_never_outnumbers_what_is_left(hidden: set[Position], 
     book = Book((1, 9), list(hidden))
     machine = Machine(book, len(hidden))
     for what, to in todo:
-        if (what in (MARK_DELETE, EVICT) and to < book.at) or (what == ACK and to not in book.live) or what in (DELIVER, PUBLISH):
+        if (what in (MARK_DELETE, EVICT) and to < book.at) or (what == ACK and to not in book.live) or what == PUBLISH:
             continue
         book.act(what, to)
         machine.act(what, to)
@@ -192,16 +184,8 @@ def test_an_eviction_takes_only_those_that_cannot_be_left(what: int, left: int) 
 def test_a_seek_forgets_what_was_deleted_and_can_go_back() -> None:
     book = Book((4, -1))
     machine = Machine(book)
-    for what, to in ((ACK, (4, 2)), (CUMULATIVE, (4, 1)), (DELIVER, (5, 4)), (SEEK, (2, 0))):
+    for what, to in ((ACK, (4, 2)), (CUMULATIVE, (4, 1)), (SEEK, (2, 0))):
         machine.act(what, to)
     assert machine.look((9, 9))[:2] == (3 + 3 + 5, 0)
-    assert (machine.cursor.deleted, machine.cursor.unacked, machine.cursor.sought) == (0, 0, 11 - 7)
+    assert (machine.cursor.deleted, machine.cursor.sought) == (0, 11 - 7)
     assert (machine.cursor.cumulative_ledger, machine.cursor.cumulative_entry) == (-1, -1)
-
-
-def test_sums_of_deliveries_never_wrap() -> None:
-    cursor = SimpleNamespace(dispatched_entries=5, dispatched_msgs=2**62, unacked=0)
-    deliver = getattr(laws.deliver, "py_func", laws.deliver)
-    for _ in range(3):
-        deliver(cursor, 2**62, 2**62)
-    assert vars(cursor) == {"dispatched_entries": 2**63 - 1, "dispatched_msgs": 2**63 - 1, "unacked": 2**63 - 1}

@@ -23,7 +23,7 @@ def minute(m: float) -> datetime:
 def charge(m: int, cause: str, seconds: int = 60, *, weight: int = 60, main: bool = True, **more: Any) -> Row:
     """A row of subscription_causes in the window from 12:00 + m; `weight` in entry-seconds."""
     return {
-        "cause": cause, "level": None, "dimension": None, "cap": None, "unknown_reason": None, "clock_segment": 0,
+        "cause": cause, "level": None, "dimension": None, "unknown_reason": None, "cap": None, "clock_segment": 0,
         "window_start": minute(m), "window_end": minute(m + 1), "ns": seconds * 10**9, "backlog_ns": MINUTE_NS,
         "entry_us": weight * 10**6, "first_at": minute(m), "is_main": main, "main_since": minute(0), "backlog_end": 100, "waiting_end": 90,
         "complete": True, "completeness": 1.0, **more,

@@ -30,7 +30,8 @@ def draw(subscription: str, waiting: int = 6_000, published: int = 67 * 240, dis
     return {
         "topic": TOPIC, "subscription": subscription, "opened_at": minute(-60), "first_check_time": minute(1), "check_time": minute(5),
         "first_published_entries": 1_000, "published_entries": 1_000 + published, "first_dispatched_entries": 50,
-        "dispatched_entries": 50 + dispatched, "dispatched_msgs": 10 * (50 + dispatched), "msg_backlog": waiting + 7, "unacked_entries": 7,
+        "dispatched_entries": 50 + dispatched, "dispatched_msgs": 10 * (50 + dispatched), "in_flight_entries": 7,
+        "msg_backlog": waiting + 7,
         "backlog_size": 600 * (waiting + 7), "backlog_messages": 10 * (waiting + 7), **more,
     }  # fmt: skip
 

@@ -25,7 +25,7 @@ from pipeline.reading.room import ReadingRoom
 from pipeline.sinks.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
-from schemas.tables import JOB_TABLES, TABLES_BY_NAME
+from schemas.tables import TABLES_BY_NAME
 from schemas.tables.bookkeeping import NAMES
 
 #: Of the local file system: no session is asked.
@@ -36,8 +36,7 @@ ORDERS = "persistent://shop/eu/orders"
 AUDIT = "persistent://finance/eu/audit-partition-0"
 S = 10**9
 Row = Mapping[str, Any]
-#: Every table has its rows at version 1, or none; lanes have read bronze whole.
-WRITTEN_ONCE = {table.name: "1" for table in JOB_TABLES if table.name != "batch_manifest"}
+#: Lanes have read bronze whole.
 WHOLE_BRONZE = 'v1\n{}\n{"reservoirVersion": 2, "index": -100, "isStartingVersion": false}\n-'
 WINDOW = ("window_start", "window_end", "clock_segment")
 #: What a column holds where a row does not say: nothing happened.
@@ -142,8 +141,8 @@ def other_tables() -> dict[str, list[Row]]:
         ],
         "late_events": [{"seq": 7, "reason": "given_up"}],
         "batch_manifest": [
-            {**ingest, "table_versions": WRITTEN_ONCE, "source_offsets": WHOLE_BRONZE, "written_at": minute(3)},
-            {**lanes, "table_versions": WRITTEN_ONCE, "source_offsets": WHOLE_BRONZE, "written_at": minute(4)},
+            {**ingest, "source_offsets": WHOLE_BRONZE, "written_at": minute(3)},
+            {**lanes, "source_offsets": WHOLE_BRONZE, "written_at": minute(4)},
         ],
     }
 
@@ -205,11 +204,10 @@ def fill(spark: SparkSession, filled: Warehouse) -> Warehouse:
     }
     of_lanes["broker_windows"] = reached(of_lanes)
     tables = {**of_lanes, **other_tables(), **watch_tables()}
+    for batch in tables["batch_manifest"]:
+        batch["table_versions"] = dict.fromkeys((*tables, NAMES.name), "1")
     for table, rows in tables.items():
         write(spark, filled, table, rows)
-    for table in JOB_TABLES:
-        if table.name not in (*tables, NAMES.name):
-            write(spark, filled, table.name, [])
     named = [row for name in (*of_lanes, "dispatch_events") for row in tables[name]]
     used = {(row.get("broker", USUAL["broker"]), row.get("topic"), row.get("subscription")) for row in named}
     write_names(spark, used, filled, "ingest", 0)

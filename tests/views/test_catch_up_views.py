@@ -31,7 +31,7 @@ def checks(subscription: str, waiting: Sequence[int], evicted_after: int | None 
     """Rows of subscription_backlog: 7 entries are always delivered and not acknowledged."""
     return [
         {**OF, "subscription": subscription, "check_time": micros(m), "check_number": m + 1, "opened_at": micros(-1), "durable": True,
-         "msg_backlog": left + 7, "unacked_entries": 7, "published_entries": 30 * m, "complete": True,
+         "msg_backlog": left + 7, "in_flight_entries": 7, "published_entries": 30 * m, "complete": True,
          "evicted_entries": 300 if evicted_after is not None and m > evicted_after else 0}
         for m, left in enumerate(waiting)
     ]  # fmt: skip

@@ -72,7 +72,7 @@ def test_a_line_that_the_demo_prints_runs_and_shows_rows(
     if command == "explain":
         assert first.startswith(f"billing of {ORDERS} is behind by")
     else:
-        assert first.split()[0] in ("topic", "conn")
+        assert first.split()[0] in ("broker", "topic", "conn")
         assert set(rows[0]) == {"-", " "}
         assert rows[1:]
 

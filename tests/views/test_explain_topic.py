@@ -1,7 +1,7 @@
 """`explain TOPIC` over a log by hand: compaction fails, its cursor fills the quota, and producers are shut out."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,6 @@ from captured_warehouse import warehouse_of_logs
 from log_builder import TOPIC, Log
 
 from pipeline.reading.room import ReadingRoom
-from pipeline.verdict.answer import answer
 from pipeline.verdict.evidence import NoAnswer
 from pipeline.verdict.topic_answer import text_lines, topic_answer
 from pipeline.warehouse.layout import Warehouse
@@ -89,12 +88,3 @@ def test_the_document_has_the_keys_that_are_promised(warehouse: Warehouse) -> No
 def test_a_topic_without_a_check_has_no_answer(warehouse: Warehouse) -> None:
     with pytest.raises(NoAnswer, match="no quota check of a topic"):
         topic_answer(ReadingRoom(warehouse), f"{TOPIC}-2", None, None)
-
-
-def test_each_cursor_of_the_topic_is_told_who_fills_the_quota(warehouse: Warehouse) -> None:
-    """The subscription that is well shares the topic with what fills its quota."""
-    own, other = (answer(ReadingRoom(warehouse), TOPIC, name, None, None, timedelta(minutes=5)) for name in ("__compaction", "cache"))
-    assert (own["cursor_kind"], own["behind"], other["cursor_kind"], other["behind"]) == ("compaction", True, "subscription", False)
-    assert own["verdict"].startswith(f"The cursor of compaction (__compaction) of {TOPIC} is behind at 2026-11-21T11:24:00Z: 30 entries")
-    assert other["holders"] == own["holders"]
-    assert "consumers" not in " ".join(step["do"] for step in own["advice"])

@@ -17,6 +17,8 @@ from pipeline.warehouse.tables import create_missing_tables
 TOPIC = "persistent://shop/eu/orders"
 #: The log ends within its sixth minute.
 END_S = 330
+#: By the beginning of the name.
+KINDS = {"pulsar.repl": "replicator"}
 Row = Mapping[str, Any]
 
 
@@ -56,7 +58,7 @@ def checked(subscription: str, m: int, backlog: int, acknowledged: int = 0, **mo
     """Its row of the check at minute `m`."""
     return {
         "topic": TOPIC, "subscription": subscription, "check_time": second(60 * m), "check_number": m, "opened_at": THREE,
-        "msg_backlog": backlog, "acknowledged_entries": acknowledged, **more,
+        "msg_backlog": backlog, "acknowledged_entries": acknowledged, "cursor_kind": KINDS.get(subscription.rpartition(".")[0]), **more,
     }  # fmt: skip
 
 
@@ -83,7 +85,17 @@ def last(subscription: str, end: int, cause: str = "in_flight", **more: Any) -> 
 
 #: Case → (its rows, its status, why that is right).
 CASES: dict[str, tuple[dict[str, list[Row]], str, str]] = {
-    "empty-now": (last("empty-now", 0), "current", "it had a backlog, and has none"),
+    "empty-now": (
+        {**last("empty-now", 0), "subscription_throttle": [served("empty-now", 5, 9)]}, "current", "it had a backlog, and has none",
+    ),
+    "gone-now": (
+        {**last("gone-now", 0, "no_consumer"), "subscription_backlog": [checked("gone-now", 5, 9)]},
+        "unknown", "nobody took it: its topic was unloaded, or it was deleted",
+    ),
+    "closed-now": (
+        {**last("closed-now", 0), "subscription_throttle": [{**served("closed-now", 5, 9), "closed_at": second(320)}]},
+        "unknown", "its dispatcher ended: with its topic, or not",
+    ),
     "idle": ({"subscription_backlog": [checked("idle", 5, 0)]}, "current", "the check says 0, and nothing was charged since"),
     "one-left": ({"subscription_causes": [charged("one-left", m, 1) for m in range(6)]}, "unacknowledged", "one entry for five minutes"),
     "just-come": (last("just-come", 500, gone_s=28), "keeping up", "for two seconds"),
@@ -164,7 +176,11 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> ReadingRoom:
         *(reached(m) for m in range(6)),
         *({**reached(m), **lossy, "lost_events": 3 if m == 4 else 0} for m in range(6)),
     ]
-    tables["names"] = [{"id": text_id("b", broker), "level": "broker", "broker": broker} for broker in ("b1:8080", "b2:8080")]
+    tables["lane_snapshots"] = [{"broker": "b3:8080", "mark": "ended", "state": b""}]
+    tables["subscription_backlog"] += [{**checked("of-b3", 5, 7), "broker": "b3:8080", "topic": f"{TOPIC}-3"}]
+    tables["topic_backlog"] += [{"topic": f"{TOPIC}-3", "check_time": second(300), "check_number": 5, "broker": "b3:8080"}]
+    tables["broker_windows"] += [{**reached(m), "broker": "b3:8080"} for m in range(6)]
+    tables["names"] = [{"id": text_id("b", broker), "level": "broker", "broker": broker} for broker in ("b1:8080", "b2:8080", "b3:8080")]
     for table, rows in tables.items():
         write(NO_SPARK, warehouse, table, rows)
     return ReadingRoom(warehouse)
@@ -190,6 +206,13 @@ def test_a_check_proves_nothing_when_events_were_lost_after_it(found: Mapping[tu
         "beginning_not_seen",
         "events_lost",
     )
+
+
+def test_of_a_broker_that_stopped_nobody_is_current(found: Mapping[tuple[str, str], Row], room: ReadingRoom) -> None:
+    row = found["b3:8080", "of-b3"]
+    assert (row["status"], row["unknown_reason"], row["backlog"], row["checked_at"]) == ("unknown", "broker_stopped", 7, second(300))
+    (before,) = room.rows(why_at("broker = 'b3:8080'", instant(second(299))))[:1] or [None]
+    assert before is None or before["unknown_reason"] != "broker_stopped", "before its end it ran"
 
 
 @pytest.mark.parametrize(

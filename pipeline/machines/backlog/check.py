@@ -10,12 +10,15 @@ from pipeline.machines.broker.cursors import backlog_entries, unexplained
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.broker.ledgers import storage_size
 from pipeline.machines.compiled import compiled, compiled_part
+from pipeline.machines.integers import add
 from pipeline.machines.records import Record
+from schemas.events import SUB_TYPES
 from schemas.outcomes import NULL
 from schemas.packages.backlog.at_checks import SUBSCRIPTION_BACKLOG, TOPIC_BACKLOG
 
 MS_PER_S = 1000
 US_PER_MS = 1000
+EXCLUSIVE, FAILOVER = SUB_TYPES.index("Exclusive"), SUB_TYPES.index("Failover")
 OF_CHECKS, OF_CURSORS = needed_by(TOPIC_BACKLOG.name), needed_by(SUBSCRIPTION_BACKLOG.name)
 
 
@@ -122,7 +125,7 @@ def _report_cursor(broker: Any, row: Record, t: int, s: int, now_us: int, check_
     row.exact_to_ms = exact_to_ms
     row.mark_delete_ledger, row.mark_delete_entry = cursor.ledger, cursor.entry
     row.individually_deleted = cursor.deleted + cursor.deleted_unknown
-    row.unacked_entries = min(cursor.unacked, entries)
+    _report_unacknowledged(row, cursor, broker.dispatchers[s].sub_type, entries)
     row.dispatched_entries, row.dispatched_msgs = cursor.dispatched_entries, cursor.dispatched_msgs
     row.opened_backlog, row.published_entries = cursor.opened_backlog, topic.end_entries - cursor.opened_end
     row.acknowledged_entries, row.evicted_entries = cursor.acknowledged, cursor.evicted
@@ -131,6 +134,23 @@ def _report_cursor(broker: Any, row: Record, t: int, s: int, now_us: int, check_
     row.incomplete_reason = _reason_of_cursor(topic, cursor, settings)
     row.complete = 1 if row.incomplete_reason == NULL else 0
     return oldest_ms
+
+
+@compiled_part
+def _report_unacknowledged(row: Record, cursor: Record, sub_type: int, backlog: int) -> None:
+    """What consumers have, and the broker's `unackedMessages`: it counts for types that acknowledge one by one, else it shows 0."""
+    in_flight = min(cursor.in_flight, backlog)
+    row.in_flight_entries = in_flight
+    counted = add(add(in_flight, cursor.passed), cursor.leaked)
+    if counted == 0 or sub_type in (EXCLUSIVE, FAILOVER):
+        row.unacked_entries, row.unacked_messages = 0, 0
+        return
+    row.unacked_entries = counted
+    is_known = sub_type != NONE and cursor.msgs_unknown == 0
+    # More in flight than the backlog has: a log without redeliveries counts an entry twice.
+    msgs = cursor.in_flight_msgs if in_flight == cursor.in_flight else in_flight
+    is_known = is_known and (in_flight == cursor.in_flight or cursor.in_flight_msgs == cursor.in_flight)
+    row.unacked_messages = add(add(msgs, cursor.passed_msgs), cursor.leaked_msgs) if is_known else NULL
 
 
 @compiled_part

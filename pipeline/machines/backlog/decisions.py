@@ -81,18 +81,40 @@ def would_evict(broker: Any, backlog: Any, counts: Record, t: int, c: int, ledge
 
 @compiled_part
 def eviction_explains(broker: Any, backlog: Any, counts: Record, t: int, c: int, ledger: int, entry: int, now_us: int) -> bool:
-    """Whether the eviction that waits to be resolved may have moved cursor `c` to (`ledger`, `entry`).
+    """Whether the eviction that waits to be resolved moved cursor `c` to (`ledger`, `entry`), which no acknowledgement explains.
 
-    What the broker decided alone may. One whose check is done goes on in the background until the cursor is where it was to go.
+    From the decision until the check is done it did, wherever it goes: the broker looks at the topic a moment later than the plan does,
+    and may know more. Then it may go on in the background, until the cursor is where it was to go.
     """
-    pending, check, move = backlog.pending_decisions[t], backlog.topic_checks[t], backlog.cursor_moves[c]
-    if pending.decision == 0:
-        return pending.broker_quota != 0 and pending.broker_policy == EVICTION
-    if pending.decided_action != EVICT:
+    pending, move = backlog.pending_decisions[t], backlog.cursor_moves[c]
+    if not _evicts(pending):
         return False
-    if check.decided == 0 and not is_behind(broker.cursors[c], move.planned_ledger, move.planned_entry):
+    if backlog.topic_checks[t].decided > 0:
+        return True
+    is_planned = pending.decision != 0 and move.planned == 1
+    if is_planned and not is_behind(broker.cursors[c], move.planned_ledger, move.planned_entry):
         return False
-    return reaches(broker, backlog, t, c, pending.decision, ledger, entry, now_us // US_PER_MS)
+    is_awaited = is_planned and backlog.checking[0].checks_logged == 1 and is_in_background(broker.settings[0], pending)
+    return is_awaited or reaches(broker, backlog, t, c, _quota_acted_on(pending), ledger, entry, now_us // US_PER_MS)
+
+
+@compiled_part
+def _evicts(pending: Record) -> bool:
+    """Whether the waiting decision, ours or the broker's, is an eviction."""
+    by_rule = pending.decision != 0 and pending.decided_action == EVICT
+    return by_rule or (pending.broker_quota != 0 and pending.broker_policy == EVICTION)
+
+
+@compiled_part
+def is_in_background(settings: Record, pending: Record) -> bool:
+    """Whether the eviction goes on after the check: a precise one by age (§2.6)."""
+    return settings.precise_check == 1 and _evicts(pending) and _quota_acted_on(pending) == TIME
+
+
+@compiled_part
+def _quota_acted_on(pending: Record) -> int:
+    """What the broker said, or else what the rules decided."""
+    return pending.broker_quota if pending.broker_quota != 0 else pending.decision
 
 
 @compiled_part
@@ -144,8 +166,7 @@ def note_checked(broker: Any, backlog: Any, counts: Record, t: int, now_us: int)
     if check.decided == 0:
         begin_check(broker, backlog, counts, t, now_us, BY_LOG)
     check.decided = 0
-    # A precise age check goes on evicting in the background.
-    if not (pending.decision == TIME and broker.settings[0].precise_check == 1 and pending.decided_action == EVICT):
+    if not is_in_background(broker.settings[0], pending):
         resolve(broker, backlog, counts, t, now_us)
 
 

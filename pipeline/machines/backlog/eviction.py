@@ -13,6 +13,7 @@ from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.cursors import backlog_entries, is_behind, is_of_subscription
 from pipeline.machines.broker.deleted import count_deleted, deleted_run, is_deleted
 from pipeline.machines.broker.heap import moved, slowest
+from pipeline.machines.broker.in_flight import FIRST_4_1, TOLD_4_0, TOLD_4_2
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.broker.ledgers import find_ledger, first_entries_before, lower_bound, place_of, row_of_place, size_behind
 from pipeline.machines.broker.marks import newest_before
@@ -21,7 +22,7 @@ from pipeline.machines.records import Record, Records
 from pipeline.machines.segments import USED, first_row
 
 #: From these on a size target is truncated to a long first, and of n = (s − target) · unacked / s the product comes first (#25624).
-TRUNCATES_4_0, FIRST_4_1, TRUNCATES_4_2 = 4_000_011, 4_001_000, 4_002_002
+TRUNCATES_4_0, TRUNCATES_4_2 = TOLD_4_0, TOLD_4_2
 MS_PER_S = 1000
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from pipeline.machines import fields
 from pipeline.machines.array import Array
 from pipeline.machines.backlog.candidates import forget_candidate, note_changed, note_moved, note_published, note_slowest
@@ -18,7 +20,7 @@ from pipeline.machines.backlog.layout import BUCKETS, BY_INTERVAL, BY_LOG, NO_CH
 from pipeline.machines.backlog.oldest import update_oldest
 from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.cursors import is_acknowledged_up_to
-from pipeline.machines.compiled import compiled_part, inlined_part
+from pipeline.machines.compiled import allocating_part, compiled_part, inlined_part
 from pipeline.machines.records import Record, Records
 
 #: Events that may report as many rows as their topic has subscriptions.
@@ -46,11 +48,21 @@ def when_due(broker: Any, backlog: Any, counts: Record, event: Array) -> None:
         checking.next_check_us = now_us + INTERVALS_WAITED * interval_us
         return
     if settings.check_enabled == 1:
-        for t in range(counts.topics):
-            if broker.topics[t].loaded == 1:
-                begin_check(broker, backlog, counts, t, checking.next_check_us, BY_INTERVAL)
+        _check_all(broker, backlog, counts)
     missed = (now_us - checking.next_check_us) // interval_us
     checking.next_check_us += (missed + 1) * interval_us
+
+
+@allocating_part
+def _check_all(broker: Any, backlog: Any, counts: Record) -> None:
+    """Check every loaded topic, in the order of their ids: where a topic's row lies depends on where the log was cut."""
+    topics, now_us = broker.topics[: counts.topics], backlog.checking[0].next_check_us
+    ids = np.empty(counts.topics, dtype=np.int64)
+    for t in range(counts.topics):
+        ids[t] = topics[t].id
+    for t in np.argsort(ids):
+        if topics[t].loaded == 1:
+            begin_check(broker, backlog, counts, t, now_us, BY_INTERVAL)
 
 
 @compiled_part

@@ -28,6 +28,19 @@ def forget_cursor(cursors: Records, s: int) -> None:
 
 
 @compiled_part
+def end_cursor(cursors: Records, s: int, now_us: int, losses: int) -> None:
+    """The cursor in row `s` is known to be gone: threads of the broker may still write of it, its last consumer among them."""
+    forget_cursor(cursors, s)
+    cursors[s].gone_at, cursors[s].losses_at_open = now_us, losses
+
+
+@compiled_part
+def is_gone(cursor: Record, settings: Record) -> bool:
+    """Of a cursor that is not open: whether it ended, and nothing was lost since that may have been another one's opening."""
+    return cursor.gone_at > 0 and cursor.losses_at_open == settings.losses
+
+
+@compiled_part
 def meet_cursor(broker: Any, t: int, s: int, now_us: int) -> None:
     """A cursor is met without its opening: taken to be durable and to stand at the end of the log."""
     topic, cursor = broker.topics[t], broker.cursors[s]
@@ -42,7 +55,8 @@ def meet_cursor(broker: Any, t: int, s: int, now_us: int) -> None:
 @compiled_part
 def open_cursor(broker: Any, t: int, s: int, event: Array) -> None:
     """`cursor_open`: a durable one joins the heap at its position."""
-    close_cursor(broker, t, s)
+    if broker.cursors[s].open == 1:
+        close_cursor(broker, t, s, event[fields.TS])
     topic, cursor = broker.topics[t], broker.cursors[s]
     _begin_cursor(broker, t, s, event[fields.TS])
     _keep_deleted(cursor, broker.words, event)
@@ -70,11 +84,17 @@ def _keep_deleted(cursor: Record, words: Blocks, event: Array) -> None:
 
 
 @compiled_part
-def close_cursor(broker: Any, t: int, s: int) -> None:
-    """Unsubscribed, or the reader is gone."""
+def close_cursor(broker: Any, t: int, s: int, now_us: int) -> None:
+    """Unsubscribed, or the reader is gone; also if its opening was not seen."""
+    if broker.cursors[s].open == 1:
+        _unchain_cursor(broker, t, s)
+    end_cursor(broker.cursors, s, now_us, broker.settings[0].losses)
+    forget_deleted(broker.cursors[s], broker.words)
+
+
+@compiled_part
+def _unchain_cursor(broker: Any, t: int, s: int) -> None:
     topic, cursors = broker.topics[t], broker.cursors
-    if cursors[s].open == 0:
-        return
     if cursors[s].heap_position != NONE:
         remove(topic, broker.heap, cursors, s)
     before, behind = cursors[s].previous_of_topic, cursors[s].next_of_topic
@@ -85,8 +105,6 @@ def close_cursor(broker: Any, t: int, s: int) -> None:
     if behind != NONE:
         cursors[behind].previous_of_topic = before
     topic.cursors -= 1
-    forget_cursor(cursors, s)
-    forget_deleted(cursors[s], broker.words)
 
 
 @compiled_part

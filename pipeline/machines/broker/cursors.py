@@ -6,10 +6,10 @@ missing from that, and a test holds it at 0.
 
 from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.deleted import count_deleted, delete_entry, forget_deleted, pass_deleted
+from pipeline.machines.broker.in_flight import acknowledge_in_flight, acknowledge_passed, forget_in_flight, pass_in_flight, settle_in_flight
 from pipeline.machines.broker.layout import DEDUPLICATION, NONE, REPLICATOR
 from pipeline.machines.broker.ledgers import first_entries_before, place_of
 from pipeline.machines.compiled import compiled_part
-from pipeline.machines.integers import add
 from pipeline.machines.records import Record, Records
 
 
@@ -52,11 +52,13 @@ def unexplained(topic: Record, cursor: Record, backlog: int) -> int:
 
 
 @compiled_part
-def acknowledge(cursor: Record, words: Blocks, ledger: int, entry: int) -> None:
-    """One whole entry was acknowledged. Ignored at or before the mark-delete position, or if it already was."""
-    if is_behind(cursor, ledger, entry) and entry >= 0 and delete_entry(cursor, words, ledger, entry):
+def acknowledge(topic: Record, marks: Blocks, cursor: Record, words: Blocks, ledger: int, entry: int) -> None:
+    """One whole entry was acknowledged. Of the backlog it is gone already at or before the mark-delete position, or if it already was."""
+    if not is_behind(cursor, ledger, entry):
+        acknowledge_passed(cursor)
+    elif entry >= 0 and delete_entry(cursor, words, ledger, entry):
         cursor.acknowledged += 1
-        cursor.unacked = max(0, cursor.unacked - 1)
+        acknowledge_in_flight(topic, marks, cursor, ledger, entry)
 
 
 @compiled_part
@@ -84,28 +86,45 @@ def _within_cumulative(cursor: Record, ledger: int, entry: int) -> bool:
 
 
 @compiled_part
-def mark_delete(topic: Record, ledgers: Records, cursor: Record, words: Blocks, ledger: int, entry: int) -> None:
-    """The mark-delete position moved forward in memory. What it passes that was not acknowledged before is acknowledged cumulatively,
-    or evicted if the move is an eviction's (`evicting`), or else expired.
+def mark_delete(
+    topic: Record, ledgers: Records, cursor: Record, words: Blocks, ledger: int, entry: int, read_entries: int, version: int
+) -> None:
+    """The mark-delete position moved forward in memory. What it passes that was not acknowledged before is acknowledged cumulatively, if
+    somebody asked for it; or evicted, if the move is an eviction's (`evicting`); or else expired. Entries up to place `read_entries` of the
+    scale were delivered.
     """
     evicting = cursor.evicting == 1
     before = max(place_of(topic, ledgers, cursor.ledger, cursor.entry), first_entries_before(topic, ledgers))
     after = max(place_of(topic, ledgers, ledger, entry), first_entries_before(topic, ledgers))
-    fresh = after - before - pass_deleted(cursor, words, ledger, entry)
     by_ack = _within_cumulative(cursor, ledger, entry)
+    asked = after - before if by_ack else _entries_asked_for(topic, ledgers, cursor, before)
+    deleted_before = pass_deleted(cursor, words, cursor.cumulative_ledger, cursor.cumulative_entry) if 0 < asked < after - before else 0
+    fresh = after - before - deleted_before - pass_deleted(cursor, words, ledger, entry)
     cursor.ledger, cursor.entry = ledger, entry
     if cursor.deleted_unknown > 0:
         fresh -= _take_unknown(cursor, topic.end_entries - after, fresh, by_ack or evicting)
-    if fresh <= 0:
-        return
-    cursor.unacked = max(0, cursor.unacked - fresh)
-    if by_ack:
-        cursor.acknowledged += fresh
+    acknowledged = max(0, min(asked - deleted_before, fresh))
+    removed = max(0, fresh - acknowledged)
+    if acknowledged > 0:
+        settle_in_flight(cursor, acknowledged, -1)
+        cursor.acknowledged += acknowledged
+    if removed == 0:
         return
     if evicting:
-        cursor.evicted += fresh
+        cursor.evicted += removed
+        pass_in_flight(cursor, removed - max(0, after - max(before, read_entries)), version)
     else:
-        cursor.expired += fresh
+        # Markers of transactions go like this, and nobody has them: only what the backlog cannot hold was in flight.
+        cursor.expired += removed
+        pass_in_flight(cursor, cursor.in_flight - backlog_entries(topic, ledgers, cursor), version)
+
+
+@compiled_part
+def _entries_asked_for(topic: Record, ledgers: Records, cursor: Record, before: int) -> int:
+    """How many entries beyond place `before` a cumulative acknowledgement asked for that has not moved the position yet."""
+    if not is_behind(cursor, cursor.cumulative_ledger, cursor.cumulative_entry):
+        return 0
+    return max(0, place_of(topic, ledgers, cursor.cumulative_ledger, cursor.cumulative_entry) - before)
 
 
 @compiled_part
@@ -128,12 +147,4 @@ def seek(topic: Record, ledgers: Records, cursor: Record, words: Blocks, ledger:
     cursor.ledger, cursor.entry = ledger, entry
     cursor.cumulative_ledger, cursor.cumulative_entry = -1, -1
     cursor.sought += backlog_entries(topic, ledgers, cursor) - before
-    cursor.unacked = 0
-
-
-@compiled_part
-def deliver(cursor: Record, entries: int, msgs: int) -> None:
-    """Entries with so many messages were dispatched. An event may have any number of them: sums saturate."""
-    cursor.dispatched_entries = add(cursor.dispatched_entries, entries)
-    cursor.dispatched_msgs = add(cursor.dispatched_msgs, msgs)
-    cursor.unacked = add(cursor.unacked, entries)
+    forget_in_flight(cursor)

@@ -19,6 +19,7 @@ from pipeline.machines.broker.layout import (
     LEDGER_ROW,
     LIMITER_ROW,
     MARK_ROW,
+    NO_READING,
     NONE,
     READING_ROW,
     SETTINGS_ROW,
@@ -74,7 +75,9 @@ class BrokerEnds(Ends):
     """The broker has no rows of its own."""
 
     def close_window(self, state: State, window: Window) -> tuple[Rows, ...]:
-        """Publish times of topics, and deleted entries of cursors, that went long ago and did not come back are forgotten."""
+        """Publish times of topics, and deleted entries of cursors, that went long ago and did not come back are forgotten; so is it that a
+        cursor is gone.
+        """
         broker, counts, before_us = state.group("broker"), state.counts, window.start_us - UNLOADED_FOR_US
         topics = broker.topics[: counts.topics]
         gone = (topics["unloaded_at"] > 0) & (topics["unloaded_at"] < before_us)
@@ -85,10 +88,14 @@ class BrokerEnds(Ends):
         for s in np.flatnonzero((cursors["open"] == 0) & (cursors["deleted"] > 0) & (cursors["closed_at"] < before_us)):
             clear(cursors["words"][s], broker.words)
             cursors["deleted"][s], cursors["closed_at"][s] = 0, 0
+        is_past = (cursors["gone_at"] > 0) & (cursors["gone_at"] < before_us)
+        cursors["gone_at"][is_past] = 0
+        broker.readings[: counts.subscriptions][is_past & (cursors["open"] == 0)] = NO_READING[0]
         return ()
 
     def keeps(self, state: State) -> dict[str, "np.ndarray[Any, np.dtype[np.bool_]]"]:
-        """Topics that live or of which publish times, producers or quotas are known; subscriptions that are open, or have deleted entries.
+        """Topics that live or of which publish times, producers or quotas are known; subscriptions that are open, have deleted
+        entries, or are known to be gone.
 
         Open connections, and what hangs on them.
         """
@@ -101,6 +108,7 @@ class BrokerEnds(Ends):
             "topics": (topics["alive"] != 0) | (topics["producers"] != 0) | (topics["marks"][:, USED] != 0) | is_known,
             "subscriptions": (cursors["open"] == 1)
             | (cursors["deleted"] > 0)
+            | (cursors["gone_at"] > 0)
             | (broker.readings["known"] == 1)[: counts.subscriptions]
             | is_consumed,
             "connections": (broker.connections["open"] == 1)[: counts.connections],

@@ -91,8 +91,9 @@ CURSOR_ROW = record(
     "cursor_kind",  # CURSOR_KINDS, NONE: its opening was not seen
     "opened_at",
     "closed_at",  # when its topic was unloaded; 0 if nothing is left to be forgotten
+    "gone_at",  # when it ended: what is written of it afterwards is about a cursor that is gone; 0: nobody knows that it is
     "began_complete",
-    "losses_at_open",
+    "losses_at_open",  # or when it ended
     "ledger",  # mark-delete position in memory
     "entry",
     "persisted_ledger",  # the one that orders the heap
@@ -103,7 +104,15 @@ CURSOR_ROW = record(
     "cumulative_ledger",  # of the latest cumulative acknowledgement
     "cumulative_entry",
     "evicting",  # the move of the mark-delete position that comes now is an eviction's
-    "unacked",
+    # Of what consumers have (in_flight.py): entries behind the position; those that were removed meanwhile, and may still be acknowledged;
+    # those that the broker counts for ever. Messages in them, and whether nobody knows how many.
+    "in_flight",
+    "in_flight_msgs",
+    "passed",
+    "passed_msgs",
+    "leaked",
+    "leaked_msgs",
+    "msgs_unknown",
     "opened_backlog",
     "opened_end",
     "acknowledged",
@@ -122,7 +131,15 @@ WORD_ROW = record("ledger", "entry", "bits")
 BITS = 62
 
 #: Where a subscription reads, on its topic's scale. `deleted_*`: its mark-delete position there, to which it rewinds.
-READING_ROW = record("known", "entries", "bytes", "deleted_entries", "deleted_bytes", "consumers")
+READING_ROW = record(
+    "known",
+    "entries",
+    "bytes",
+    "deleted_entries",
+    "deleted_bytes",
+    "consumers",
+    "has_passed",  # the cursor has `passed` entries: the next read forgets them
+)
 NO_READING = blank(READING_ROW)
 
 DISPATCHER_ROW = record(

@@ -8,9 +8,10 @@ from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.attachments import Links, attach, detach, owner_of
 from pipeline.machines.broker.connections import close_connection, ensure_connected, open_connection, set_writable
 from pipeline.machines.broker.cursor_life import close_cursor, open_cursor, persist
-from pipeline.machines.broker.cursors import acknowledge, acknowledge_up_to, backlog_entries, deliver, mark_delete, seek
+from pipeline.machines.broker.cursors import acknowledge, acknowledge_up_to, backlog_entries, mark_delete, seek
 from pipeline.machines.broker.deleted import pass_deleted
 from pipeline.machines.broker.dispatchers import close_dispatcher, ensure_open, open_dispatcher
+from pipeline.machines.broker.in_flight import deliver, forget_in_flight, forget_passed, settle_in_flight
 from pipeline.machines.broker.layout import BROKER, BYTES, CONSUMING, MSG, NONE, PRODUCING, TOPIC
 from pipeline.machines.broker.ledgers import close_ledger, find_ledger, grow_ledger, meet_ledger, trim_ledger
 from pipeline.machines.broker.limiter import apply_dispatch_rate, follow_average
@@ -208,9 +209,9 @@ def on_cursor_open(broker: Any, t: int, s: int, event: Array) -> None:
 
 
 @compiled_part
-def on_cursor_close(broker: Any, t: int, s: int) -> None:
+def on_cursor_close(broker: Any, t: int, s: int, event: Array) -> None:
     """Unsubscribed, or the reader is gone."""
-    close_cursor(broker, t, s)
+    close_cursor(broker, t, s, event[fields.TS])
     broker.readings[s].known = 0
 
 
@@ -224,9 +225,10 @@ def on_dispatcher_open(broker: Any, t: int, s: int, event: Array) -> None:
 
 
 @compiled_part
-def on_dispatcher_close(dispatchers: Records, subscription_limiters: Records, s: int) -> None:
-    """The dispatcher is gone."""
+def on_dispatcher_close(dispatchers: Records, subscription_limiters: Records, cursor: Record, s: int) -> None:
+    """The dispatcher is gone, and with it what its consumers had."""
     close_dispatcher(dispatchers, subscription_limiters, s)
+    forget_in_flight(cursor)
 
 
 @compiled_part
@@ -268,20 +270,27 @@ def on_consumer_close(
     t: int,
     event: Array,
 ) -> None:
-    """A consumer is gone; with the last one what was in flight goes back."""
-    meet_reading(reading, topics[t])
-    count_consumer(reading, topics[t], False)
-    if reading.consumers == 0:
-        cursor.unacked = 0
+    """A consumer is gone; with the last one what was in flight goes back. That of a reader is gone after its cursor."""
+    if cursor.open == 1:
+        meet_reading(reading, topics[t])
+        count_consumer(reading, topics[t], False)
+        if reading.consumers == 0:
+            forget_in_flight(cursor)
+            reading.has_passed = 0
     e = find(endpoints_index, endpoints, event[fields.CONSUMER], owner_of(CONSUMING, event[fields.CONN]))
     if e != EMPTY:
         detach(Links(connections, topics, subscriptions, attachments, endpoints), CONSUMING, e)
 
 
 @inlined_part
-def on_read(topic: Record, reading: Record, dispatcher: Record, subscription: Record, settings: Record, event: Array) -> None:
+def on_read(
+    topic: Record, reading: Record, cursor: Record, dispatcher: Record, subscription: Record, settings: Record, event: Array
+) -> None:
     """The read limits were evaluated: who reads is there."""
     meet_reading(reading, topic)
+    if reading.has_passed == 1:
+        reading.has_passed = 0
+        forget_passed(cursor, settings.version)
     ensure_open(dispatcher, subscription, settings, event[fields.TS])
 
 
@@ -293,23 +302,31 @@ def on_dispatch(
     meet_reading(reading, topic)
     ensure_open(dispatcher, subscription, settings, event[fields.TS])
     read_up_to(reading, topic, add(reading.entries, event[fields.ENTRIES]), add(reading.bytes, event[fields.SIZE]))
-    deliver(cursor, event[fields.ENTRIES], event[fields.MSGS])
+    if cursor.open == 1:
+        deliver(cursor, event[fields.ENTRIES], event[fields.MSGS])
 
 
 @inlined_part
-def on_ack(cursor: Record, words: Blocks, event: Array) -> None:
+def on_ack(topic: Record, marks: Blocks, cursor: Record, words: Blocks, event: Array) -> None:
     """An acknowledged position. A part of a batch leaves its entry where it is."""
     if fields.has(event, fields.BATCH_INDEX):
+        cursor.msgs_unknown = 1
         return
     if event[fields.ACK_TYPE] == 1:
         acknowledge_up_to(cursor, event[fields.LEDGER], event[fields.ENTRY])
     else:
-        acknowledge(cursor, words, event[fields.LEDGER], event[fields.ENTRY])
+        acknowledge(topic, marks, cursor, words, event[fields.LEDGER], event[fields.ENTRY])
+
+
+@compiled_part
+def on_redeliver(cursor: Record, event: Array) -> None:
+    """Entries go back to be delivered again: so many, or all."""
+    settle_in_flight(cursor, event[fields.GIVEN_BACK] if fields.has(event, fields.GIVEN_BACK) else cursor.in_flight, -1)
 
 
 @compiled_part
 def on_mark_delete(
-    topic: Record, ledgers: Records, heap: Records, cursors: Records, words: Blocks, reading: Record, s: int, event: Array
+    topic: Record, ledgers: Records, heap: Records, cursors: Records, words: Blocks, reading: Record, settings: Record, s: int, event: Array
 ) -> None:
     """The mark-delete position moved: in the metadata that orders the heap, or in memory, by a seek or forward."""
     meet_reading(reading, topic)
@@ -317,12 +334,13 @@ def on_mark_delete(
     if event[fields.MARK_PERSISTED] == 1:
         persist(topic, heap, cursors, s, ledger, entry)
         return
-    is_seek = event[fields.MARK_RESET] == 1
+    is_seek, read_entries = event[fields.MARK_RESET] == 1, reading.entries
     move_reading(reading, topic, ledgers, ledger, entry, is_seek)
     if is_seek:
         seek(topic, ledgers, cursors[s], words, ledger, entry)
     else:
-        mark_delete(topic, ledgers, cursors[s], words, ledger, entry)
+        mark_delete(topic, ledgers, cursors[s], words, ledger, entry, read_entries, settings.version)
+        reading.has_passed = 1 if cursors[s].passed > 0 else 0
 
 
 @compiled_part

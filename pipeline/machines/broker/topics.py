@@ -5,7 +5,7 @@ from typing import Any
 from pipeline.machines import fields
 from pipeline.machines.array import Array
 from pipeline.machines.broker.attachments import Links, detach_all_of_topic
-from pipeline.machines.broker.cursor_life import forget_cursor
+from pipeline.machines.broker.cursor_life import end_cursor
 from pipeline.machines.broker.layout import (
     NEW_SUBSCRIPTION,
     NEW_TOPIC,
@@ -74,6 +74,10 @@ def load_topic(broker: Any, t: int, now_us: int) -> None:
     topic = broker.topics[t]
     topic.alive, topic.loaded, topic.unloaded_at = 1, 1, 0
     topic.began_complete, topic.losses_at_start = 1, broker.settings[0].losses
+    s = topic.first_subscription
+    while s != NONE:
+        broker.cursors[s].gone_at = 0
+        s = broker.subscriptions[s].next_of_topic
 
 
 @compiled_part
@@ -84,7 +88,7 @@ def unload_topic(broker: Any, t: int, now_us: int) -> None:
     s = topic.first_subscription
     while s != NONE:
         if broker.cursors[s].open == 1:
-            forget_cursor(broker.cursors, s)
+            end_cursor(broker.cursors, s, now_us, broker.settings[0].losses)
             broker.cursors[s].closed_at = now_us if broker.cursors[s].deleted > 0 else 0
         broker.readings[s] = NO_READING[0]
         broker.dispatchers[s] = NO_DISPATCHER[0]

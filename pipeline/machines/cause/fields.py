@@ -10,3 +10,5 @@ CAP, CAP_ON = columns("consumer_blocked", "cap", "on")
 (REDELIVERED_ENTRIES,) = columns("redeliver", "entries")
 FAILED, DONE_ENTRIES, DONE_REPLAY = columns("read_done", "failed", "entries", "replay")
 (TRANSACTION_ACTION,) = columns("transaction", "transaction_action")
+#: The same column in both.
+(OPEN_TRANSACTIONS,) = {*columns("transaction_open", "open_transactions"), *columns("transaction_end", "open_transactions")}

@@ -32,7 +32,8 @@ def _account(cause: str, reason: str | None = None) -> int:
 EVENTS_LOST, BEGINNING_NOT_SEEN, NOT_IN_THIS_LOG = (_account("unknown", reason) for reason in UNKNOWN_REASONS)
 CONSUMER_CAP, SUBSCRIPTION_CAP, BROKER_CAP = range(3)  # UNACKED_CAPS
 KEY_SHARED = 3  # SUB_TYPES
-OUT, PARKED = 1, 2
+#: Of a read: it is out; nothing waited when it went out; all that waited had been read, and lay aside.
+OUT, PARKED, BEYOND = 1, 2, 3
 #: Of a topic: no transaction was seen; some were, and no one is known to be open; one is open.
 NO_TRANSACTION, ENDED, OPEN = range(3)
 #: The latest read that came back: with new entries, with none, or with entries that had been read before.
@@ -68,7 +69,7 @@ CHARGE_ROW = record(
     "charged_to",  # where its time goes: the same, or to where most of the backlog is
     "losses",  # how often events of the broker were lost, when its latest own event came
     "moved_ns",  # the latest sign of life: since when the next one is due
-    "is_out",  # OUT: a read that was granted something has not come back; PARKED: and nothing waited when it went out
+    "is_out",  # a read that was granted something has not come back: OUT, PARKED, BEYOND
     "placed",  # its cursor's position is known: opened in the log, or moved since it was met
     "offset",  # what the backlog has beyond its waterfall (0, but in a damaged log)
     # 2. What waits.
@@ -137,6 +138,7 @@ CHAIN_ROW = record(
     "base_entries",  # at the border
     "has_grown",  # its scale may have changed since the border
     "transaction",  # NO_TRANSACTION, ENDED, OPEN
+    "counts_transactions",  # the log has how many are open: from version 1.2 on
 )
 NO_CHAIN = blank(CHAIN_ROW, first_in_chain=NONE)
 

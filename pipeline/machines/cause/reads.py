@@ -7,6 +7,7 @@ from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.charging import is_whole
 from pipeline.machines.cause.layout import (
     ASKED_IN_VAIN,
+    BEYOND,
     CATCHING_UP,
     DELAYED,
     EMPTY_READ,
@@ -22,7 +23,7 @@ from pipeline.machines.cause.layout import (
 from pipeline.machines.cause.margins import answers_that_count, blocking_limiter
 from pipeline.machines.cause.pace import measure
 from pipeline.machines.cause.repeats import note_delivered
-from pipeline.machines.cause.stalls import note_if_late, note_progress
+from pipeline.machines.cause.stalls import is_timed, note_if_late, note_progress
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.integers import add
 from pipeline.machines.records import Record
@@ -68,25 +69,28 @@ def note_asked_in_vain(charge: Record, dispatcher: Record, ns: int) -> None:
 
 @compiled_part
 def note_whether_parked(charge: Record) -> None:
-    """Where nothing waits the cursor keeps the read until entries come (`asyncReadEntriesOrWait` of ManagedCursorImpl)."""
+    """Where nothing is left to read the cursor keeps the read until entries come (`asyncReadEntriesOrWait` of ManagedCursorImpl)."""
     if charge.is_out != 0:
         nothing_waits = charge.account in (IN_FLIGHT, DELAYED) or (
             charge.account == REDELIVERY and charge.backlog_seen - charge.delivered <= charge.delayed
         )
-        charge.is_out = PARKED if charge.running == 0 or nothing_waits else OUT
+        if charge.running == 0 or nothing_waits:
+            charge.is_out = PARKED
+        else:
+            charge.is_out = BEYOND if charge.backlog_seen - charge.delivered <= charge.aside else OUT
 
 
 @compiled_part
 def note_came_back(charge: Record, pace: Record, ns: int) -> None:
     """The read that is out is about to come back. To be called before what lasted until now is charged."""
-    if charge.is_out != 0 and charge.running == 1 and charge.account == CATCHING_UP:
+    if is_timed(charge) and charge.running == 1 and charge.account == CATCHING_UP:
         note_if_late(charge, pace, ns)
 
 
 @compiled_part
 def measure_turnaround(charge: Record, pace: Record, ns: int) -> None:
     """The read that was out has come back, and what lasted until now is charged."""
-    if charge.is_out != 0 and charge.running == 1 and charge.account == CATCHING_UP and ns > charge.moved_ns:
+    if is_timed(charge) and charge.running == 1 and charge.account == CATCHING_UP and ns > charge.moved_ns:
         if pace.normal_ns > 0 and ns - charge.moved_ns <= pace.normal_ns:
             pace.good_ns = max(pace.good_ns, ns)
         measure(pace, ns - charge.moved_ns)

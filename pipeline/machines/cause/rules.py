@@ -423,11 +423,24 @@ def on_read_done(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
 @compiled_part
 def on_transaction(chain: Record, event: Array) -> None:
     """Something was published in a transaction: nothing behind it may be read until it ends. Which one ends no log of 1.1 has."""
+    if chain.counts_transactions == 1:
+        return
     action = event[own.TRANSACTION_ACTION]
     if action == PUBLISHED_IN_TRANSACTION:
         chain.transaction = OPEN
     elif action in ENDS_OF_TRANSACTIONS:
         chain.transaction = ENDED
+
+
+@compiled_part
+def on_transaction_open(chain: Record, event: Array) -> None:
+    """A transaction began or ended, and so many are open."""
+    chain.counts_transactions = 1
+    chain.transaction = OPEN if event[own.OPEN_TRANSACTIONS] > 0 else ENDED
+
+
+#: As a beginning: it has how many are left open.
+on_transaction_end = on_transaction_open
 
 
 @compiled_part

@@ -19,6 +19,7 @@ from pipeline.machines.cause.layout import (
     NOT_IN_THIS_LOG,
     OPEN,
     OUT,
+    PARKED,
     REDELIVERY,
     SLOW_EVIDENCE_NS,
     STALL_NS,
@@ -63,6 +64,12 @@ def is_at_storage(charge: Record, dispatcher: Record, pace: Record) -> bool:
 
 
 @compiled_part
+def is_timed(charge: Record) -> bool:
+    """Whether the time that the read which is out takes says something of storage: not where there was nothing left to read."""
+    return charge.is_out in (OUT, PARKED)
+
+
+@compiled_part
 def note_if_late(charge: Record, pace: Record, ns: int) -> None:
     """The read that is out comes back: late, this is evidence of slow storage. A dispatcher that asked again may not have read."""
     if pace.normal_ns > 0 and charge.asked_again == 0 and ns - charge.moved_ns > pace.normal_ns:
@@ -72,7 +79,7 @@ def note_if_late(charge: Record, pace: Record, ns: int) -> None:
 @compiled_part
 def slow_ns(charge: Record, pace: Record) -> int:
     """From when on a read that is out is slow."""
-    is_due = charge.account == CATCHING_UP and charge.is_out != 0 and pace.normal_ns > 0 and is_slow(charge, pace)
+    is_due = charge.account == CATCHING_UP and is_timed(charge) and pace.normal_ns > 0 and is_slow(charge, pace)
     return charge.moved_ns + pace.normal_ns if is_due else INT64_MAX
 
 
@@ -123,7 +130,7 @@ def silent(charge: Record, chain: Record, dispatcher: Record, pace: Record) -> i
     if is_capped(charge.account):
         return STUCK + 1 + charge.account - UNACKED_LIMIT
     can_tell = pace.tells_deliveries == 1 and charge.permits_known == 1 and chain.transaction != OPEN
-    is_simple = dispatcher.sub_type not in (KEY_SHARED, NONE) and charge.is_out != OUT
+    is_simple = dispatcher.sub_type not in (KEY_SHARED, NONE) and charge.is_out in (0, PARKED)
     return STUCK if can_tell and is_simple else NOT_IN_THIS_LOG
 
 

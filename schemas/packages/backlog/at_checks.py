@@ -93,7 +93,12 @@ SUBSCRIPTION_BACKLOG = Table(
         Field("mark_delete_ledger", "long", "mark-delete position in memory"),
         Field("mark_delete_entry", "long", "mark-delete position in memory, −1 = before the first"),
         counted("individually_deleted", "entries acknowledged behind it"),
-        counted("unacked_entries", "entries delivered and not acknowledged; a redelivery may count twice, never more than msg_backlog"),
+        Field("in_flight_entries", "long", "entries of msg_backlog that consumers have: delivered, neither acknowledged nor given back", "entries",
+              nullable=True, added=True),
+        counted("unacked_entries", "entries that the broker counts as unacknowledged: 0 of Exclusive and Failover; before 4.0.11 and 4.2.2 also "
+                "those that were removed in flight, until the consumers leave"),
+        Field("unacked_messages", "long", "messages in unacked_entries; null: not known", "messages", nullable=True, added=True,
+              pulsar="unackedMessages"),
         counted("dispatched_entries", "entries delivered since opened_at"),
         counted("dispatched_msgs", "messages delivered since opened_at", "messages"),
         Field("opened_backlog", "long", "msg_backlog when the cursor was opened", "entries"),

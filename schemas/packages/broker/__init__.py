@@ -53,6 +53,7 @@ PACKAGE = Declaration(
         "dispatcher_open": ("sub_type",),
         "publish": ("ledger", "entry", "msgs", "bytes", "publish_ts"),
         "dispatch": ("entries", "msgs", "bytes"),
+        "redeliver": ("entries",),
         "ack": ("ledger", "entry", "ack_type", "batch_index"),
         "mark_delete": ("ledger", "entry", "persisted", "reset"),
         "conn_open": ("conn",),
