@@ -51,8 +51,8 @@ def lost_before_line(document: Document) -> str | None:
             continue
         current = None if rates is None else rates["current_at"]
         if quota["exceeded"] or current is None or quota["breach_at"] < current:
-            when = "at the next check" if quota["exceeded"] else f"at {_shown(quota['breach_at'])}"
-            return f"before that the {quota['quota_type']} quota evicts {when}: {document['subscription']} loses entries"
+            when = "at each check that exceeds it" if quota["exceeded"] else f"at {_shown(quota['breach_at'])}"
+            return f"the {quota['quota_type']} quota evicts {when}: {document['subscription']} loses entries before it is current"
     return None
 
 

@@ -49,3 +49,12 @@ def setter(policies: Iterable[Row], limit_kind: str) -> Document:
     place = rules["set_by"] or (NOT_IN_THIS_LOG if rules["policy_disagreement"] is None else NOWHERE)
     since: datetime | None = None if rules["set_by"] is None else rules["set_at"]
     return {"set_by": place, "set_since": since, "disagreement": rules["policy_disagreement"]}
+
+
+def is_off(limiter: Row, policies: Iterable[Row]) -> bool:
+    """Whether the broker has taken the rate of this limiter away since: the table has no row of a limiter without a rate (§1.4)."""
+    kind, rate = RATE_KINDS[limiter["level"]], f"applied_{'msg' if limiter['dimension'] == 'msg' else 'byte'}_rate"
+    rules = next((row for row in policies if row["limit_kind"] == kind and row["in_force"]), None)
+    if rules is None or rules.get(rate) is None:
+        return False
+    return bool(rules[rate] <= 0 and rules["since"] >= limiter["created_at"])

@@ -14,6 +14,8 @@ FACTOR = 2
 LARGEST_INT = 2**31 - 1
 LARGEST_LONG = 2**63 - 1
 NO_LIMIT = -1
+#: Who has less than this times the own share is not called the largest user.
+MUCH_MORE = 1.5
 #: From so many messages an entry on an entry is called a batch.
 _BATCHED = 1.5
 
@@ -26,7 +28,8 @@ def throttled(document: Document) -> list[Step]:
         return [told(f"The {level} limiter of {UNITS[dimension]} held it back, and is gone by now. Look again later.")]
     steps = [_raise(document, level, limit), *_batches(document, limit), *_next(document, level, dimension)]
     users = document["shared_with"]
-    if users and not users[0]["this"] and users[0]["share"]:
+    own = next((one["share"] or 0 for one in users if one["this"]), 0)
+    if users and not users[0]["this"] and (users[0]["share"] or 0) > MUCH_MORE * own:
         first = users[0]
         largest = f"{first['subscription']} of {first['topic']} has {first['share']:.0%} of what this limiter gave"
         steps.append(told(f"Or slow down or move its largest user: {largest}."))
@@ -76,7 +79,7 @@ def _rate(document: Document, limit: Mapping[str, Any]) -> tuple[int, str]:
     least = whole_rate(need["keeps_up_per_s"] - published, period_s)
     unit, several = UNITS[limit["dimension"]], need["held"]
     each = "each counts as one" if need["counts_entries"] else f"{need['permits_per_entry']:,.1f} {unit} each"
-    comes = f"{need['publish_entries_per_s']:,.1f} entries/s come, {each}"
+    comes = f"{need['publish_entries_per_s']:,.1f} entries/s came in the last minutes, {each}"
     shared = f", to each of {several} subscriptions that it holds" if several > 1 else ""
     others = f"; others draw {need['others_per_s']:,.1f}/s on it" if need["others_per_s"] >= 0.05 else ""
     return rate, (

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pipeline.verdict.confidence import confidence, missing
 from pipeline.verdict.evidence import Evidence, Row
 from pipeline.verdict.margins import uncovered
-from pipeline.verdict.policies import QUOTA_KINDS, RATE_KINDS, places, setter
+from pipeline.verdict.policies import QUOTA_KINDS, RATE_KINDS, is_off, places, setter
 from pipeline.views.status_words import WELL
 
 Document = dict[str, Any]
@@ -130,6 +130,7 @@ def _limits(evidence: Evidence) -> list[Document]:
             **setter(evidence.policies, RATE_KINDS[row["level"]]),
         }
         for row in evidence.limits
+        if not is_off(row, evidence.policies)
     ]
     order = ("broker", "topic", "subscription")
     return sorted(limits, key=lambda one: (one["dimension"] == "bytes", one["per_second"] or 0, order.index(one["level"])))

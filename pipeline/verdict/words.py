@@ -12,6 +12,7 @@ from pipeline.verdict.foreseen import current_line, lost_before_line, pace_line
 from pipeline.verdict.instants import as_of_line, time_words
 from pipeline.verdict.margins import margin_line
 from pipeline.verdict.own_cursors import OWN, READER, kind_words
+from pipeline.verdict.policies import NOWHERE
 from pipeline.verdict.raise_limit import rate_words
 from pipeline.verdict.verdict import Account, Document
 from pipeline.verdict.who import evicted_lines, producer_lines, who_lines
@@ -161,6 +162,9 @@ def label(account: Document) -> str:
 def limit_line(limit: Document) -> str:
     """A limit in force, and who set it."""
     debt = f"; owes {limit['debt']:,}" if limit["debt"] else ""
+    if limit["set_by"] == NOWHERE and limit["disagreement"] not in (None, "none"):
+        # As after delete-dynamic-config: the broker keeps the value until it starts again.
+        return f"{limit['level']}: {rate_words(limit)}, no place sets it any more, and the broker still applies it{debt}"
     differs = f"; the broker applied something else: {limit['disagreement']}" if limit["disagreement"] not in (None, "none") else ""
     added = " above the publish rate" if limit["relative"] else ""
     return f"{limit['level']}: {rate_words(limit)}{added}, {_setter_words(limit)}{debt}{differs}"

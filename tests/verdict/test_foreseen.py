@@ -69,8 +69,8 @@ QUOTA: dict[str, Any] = {"quota_type": "size", "exceeded": False, "breach_at": m
 @pytest.mark.parametrize(
     ("quota", "words"),
     [
-        (QUOTA, "before that the size quota evicts at 2026-01-05T12:11:00Z: billing loses entries"),
-        (QUOTA | {"exceeded": True}, "before that the size quota evicts at the next check: billing loses entries"),
+        (QUOTA, "the size quota evicts at 2026-01-05T12:11:00Z: billing loses entries before it is current"),
+        (QUOTA | {"exceeded": True}, "the size quota evicts at each check that exceeds it: billing loses entries before it is current"),
         (QUOTA | {"breach_at": minute(13)}, None),
         (QUOTA | {"loses_first": "other"}, None),
         (QUOTA | {"breach_at": None}, None),

@@ -106,8 +106,8 @@ def test_the_command_has_the_computed_rate_and_says_from_which_figures() -> None
     first, batches = advised(NEED)
     assert first["command"] == f"pulsar-admin topicPolicies set-dispatch-rate -md 154 -bd -1 -dt 1 {TOPIC}"
     assert first["do"].startswith(
-        "Raise the topic's limit of messages. 6.7 entries/s come, 10.0 messages each, to each of 2 subscriptions that it holds:"
-        " it catches up above 134 messages per 1 s, and at 154 it is current in 10 min."
+        "Raise the topic's limit of messages. 6.7 entries/s came in the last minutes, 10.0 messages each,"
+        " to each of 2 subscriptions that it holds: it catches up above 134 messages per 1 s, and at 154 it is current in 10 min."
     )
     assert "10 entries are batches of 10, 100 messages at once" in batches["do"]
     assert "dispatchThrottlingOnBatchMessageEnabled=true" in batches["do"]

@@ -232,13 +232,22 @@ def test_shares_add_up_to_one(charges: list[tuple[int, tuple[str, str | None, st
 
 def test_a_limit_that_no_place_sets_has_no_since() -> None:
     """The log lacks the place, or the broker applies a limit that nobody sets any more."""
+    removed = "no place sets it any more, and the broker still applies it"
     for row, words in (
-        (policy("topic_dispatch_rate", None, policy_disagreement=None), "not in this log"),
-        (policy("topic_dispatch_rate", None, policy_disagreement="other_value"), "nowhere; the broker applied something else: other_value"),
-        (policy("topic_dispatch_rate", "namespace"), "namespace since 2026-01-05T12:00:00Z"),
+        (policy("topic_dispatch_rate", None, policy_disagreement=None), "set by: not in this log"),
+        (policy("topic_dispatch_rate", None, policy_disagreement="other_value", msg_rate=0, applied_msg_rate=10), removed),
+        (policy("topic_dispatch_rate", "namespace"), "set by: namespace since 2026-01-05T12:00:00Z"),
     ):
         (found,) = judged(evidence([charge(2, "no_permits")], limits=[limit("topic")], policies=[row]))["limits"]
-        assert limit_line(found) == f"topic: 10 messages per 1 s, set by: {words}"
+        assert limit_line(found) == f"topic: 10 messages per 1 s, {words}"
+
+
+def test_a_limiter_that_was_turned_off_is_not_in_force() -> None:
+    """Its last row in the table is of the time before: the table has no row of a limiter without a rate."""
+    off = policy("topic_dispatch_rate", None, msg_rate=0, applied_msg_rate=-1, applied_byte_rate=0, since=minute(1))
+    assert judged(evidence([charge(2, "no_permits")], limits=[limit("topic")], policies=[off]))["limits"] == []
+    made_later = [limit("topic", created_at=minute(2))]
+    assert judged(evidence([charge(2, "no_permits")], limits=made_later, policies=[off]))["limits"] != []
 
 
 def test_every_place_that_sets_a_limit_is_there_the_one_that_rules_first() -> None:

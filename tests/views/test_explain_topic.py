@@ -1,15 +1,15 @@
 """`explain TOPIC` over a log by hand: compaction fails, its cursor fills the quota, and producers are shut out."""
 
-import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from captured_warehouse import warehouse_of_logs
 from log_builder import TOPIC, Log
 
-from jobs.cli import main
 from pipeline.reading.room import ReadingRoom
+from pipeline.verdict.evidence import NoAnswer
 from pipeline.verdict.topic_answer import text_lines, topic_answer
 from pipeline.warehouse.layout import Warehouse
 
@@ -71,22 +71,20 @@ def test_it_names_who_fills_the_quota_and_since_when_producers_are_shut_out(ware
     assert "unsubscribe" not in lines
 
 
-def test_before_the_quota_was_exceeded_nobody_is_shut_out(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["explain", TOPIC, "--at", "2026-11-21T11:21:30Z", "--warehouse", warehouse.root]
-    assert main(words) == 0
-    assert capsys.readouterr().out.startswith(
-        f"No quota of {TOPIC} is exceeded at 2026-11-21T11:21:00Z. The slowest cursor is the cursor of compaction"
-    )
+def test_before_the_quota_was_exceeded_nobody_is_shut_out(warehouse: Warehouse) -> None:
+    found = topic_answer(ReadingRoom(warehouse), TOPIC, None, datetime(2026, 11, 21, 11, 21, 30, tzinfo=UTC))
+    words = f"No quota of {TOPIC} is exceeded at 2026-11-21T11:21:00Z. The slowest cursor is the cursor of compaction"
+    assert (found["exceeded"], found["verdict"].startswith(words)) == (False, True)
+    assert found["advice"] == []
 
 
-def test_the_document_has_the_keys_that_are_promised(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", TOPIC, "--format", "json", "--warehouse", warehouse.root]) == 1
-    document = json.loads(capsys.readouterr().out)
+def test_the_document_has_the_keys_that_are_promised(warehouse: Warehouse) -> None:
+    found = topic_answer(ReadingRoom(warehouse), TOPIC, None, None)
     promised = WHY.partition("## A topic as a whole")[2].partition("\n## ")[0]
-    assert set(document) == set(re.findall(r"`(\w+)`", promised.partition("Its keys are ")[2].partition("\n\n")[0]))
-    assert set(document["subscriptions"][0]) == set(re.findall(r"`subscriptions\[\]\.(\w+)`", promised))
+    assert set(found) == set(re.findall(r"`(\w+)`", promised.partition("Its keys are ")[2].partition("\n\n")[0]))
+    assert set(found["subscriptions"][0]) == set(re.findall(r"`subscriptions\[\]\.(\w+)`", promised))
 
 
-def test_a_topic_without_a_check_has_no_answer(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", f"{TOPIC}-2", "--warehouse", warehouse.root]) == 2
-    assert "no quota check of a topic" in capsys.readouterr().err
+def test_a_topic_without_a_check_has_no_answer(warehouse: Warehouse) -> None:
+    with pytest.raises(NoAnswer, match="no quota check of a topic"):
+        topic_answer(ReadingRoom(warehouse), f"{TOPIC}-2", None, None)
