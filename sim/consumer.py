@@ -43,6 +43,8 @@ class Consumer:
         self.queue: deque[tuple[int, int]] = deque()
         self._service_ns = NS_PER_S / declared.msgs_per_s
         self._chance = stream(self.process.seed, self.process.name, subscription.topic.name, subscription.declared.name, number)
+        self._idle, self._gives_back = Spans(declared.idle), Spans(declared.gives_back)
+        self._is_idle = False
         self._frozen = Spans((*declared.pauses, *declared.unwritable))
         self._head_done_ns = 0
         self._free_ns = 0
@@ -129,13 +131,34 @@ class Consumer:
             self._plan_look()
         else:
             self._awake = False
-        if self.declared.ack_after_s:
+        if self.is_giving_back and done:
+            self.subscription.give_back(self, done)
+        elif self.declared.ack_after_s:
             self.process.agenda.at(now_ns + ns(self.declared.ack_after_s), self._acknowledge, done)
         else:
             self._acknowledge(done)
-        if self._consumed_msgs >= max(1, self.declared.prefetch // 2):
-            consumed, self._consumed_msgs = self._consumed_msgs, 0
-            self._grant(consumed)
+        self._ask_for_more()
+
+    def _ask_for_more(self) -> None:
+        """Half of the queue's room is free: ask for as many messages. One that is idle asks when it is so no more."""
+        if self.gone or self._is_idle or self._consumed_msgs < max(1, self.declared.prefetch // 2):
+            return
+        idle_until_ns = self._idle.end_at(self.process.agenda.now_ns)
+        if idle_until_ns is not None:
+            self._is_idle = True
+            self.process.agenda.at(idle_until_ns, self._wakes_up)
+            return
+        consumed, self._consumed_msgs = self._consumed_msgs, 0
+        self._grant(consumed)
+
+    def _wakes_up(self) -> None:
+        self._is_idle = False
+        self._ask_for_more()
+
+    @property
+    def is_giving_back(self) -> bool:
+        """Whether it gives back what it gets, now."""
+        return self._gives_back.end_at(self.process.agenda.now_ns) is not None
 
     def _acknowledge(self, indexes: list[int]) -> None:
         if not self.gone and indexes:

@@ -116,6 +116,8 @@ class Consumers:
     ack_every_ms: float = 100.0
     away: tuple[Span, ...] = ()
     pauses: tuple[Span, ...] = ()
+    idle: tuple[Span, ...] = ()
+    gives_back: tuple[Span, ...] = ()
     unwritable: tuple[Span, ...] = ()
 
 

@@ -9,7 +9,7 @@ from sim.dispatcher import ENTRY_OVERHEAD_BYTES, Dispatcher
 from sim.limiters import Limiter
 from sim.scenario import Consumers, Subscription
 from sim.storage import Cursor, Position
-from sim.truth import CATCHING_UP, DELAYED, IN_FLIGHT, NO_CONSUMER, Account, Cause
+from sim.truth import CATCHING_UP, DELAYED, IN_FLIGHT, NO_CONSUMER, NO_FLOW, NO_PERMITS, REDELIVERY, Account, Cause
 
 if TYPE_CHECKING:
     from sim.topic import LiveTopic
@@ -38,6 +38,7 @@ class LiveSubscription:
         self.delivered_entries = 0
         #: Backlog at the last quota check, before its action; None: no check yet.
         self.checked_entries: int | None = None
+        self.was_given_back = False
         self._delayed_tick_planned = False
         self._delayed_reported = 0
 
@@ -48,6 +49,8 @@ class LiveSubscription:
             waiting = backlog - self.in_flight
             if not self.consumers:
                 cause = NO_CONSUMER
+            elif self.was_given_back and any(one.is_giving_back for one in self.consumers):
+                cause = REDELIVERY
             elif waiting <= 0:
                 cause = IN_FLIGHT
             elif len(self.delayed) >= waiting:
@@ -55,6 +58,8 @@ class LiveSubscription:
             else:
                 assert self.dispatcher is not None
                 cause = self.dispatcher.held
+                if cause is NO_PERMITS and self.in_flight <= 0:
+                    cause = NO_FLOW
                 if cause is CATCHING_UP:
                     cause = self._largest_part(waiting - len(self.delayed))
         self.account.settle(self.process.log.now_ns(), cause)
@@ -220,6 +225,25 @@ class LiveSubscription:
                 cursor.acked.add(index)
         self.move(self._slid(cursor.mark), None)
         self.check_unacked()
+        self.settle()
+
+    def give_back(self, consumer: Consumer, indexes: list[int]) -> None:
+        """A client acknowledges nothing of this, it wants it to be delivered again (Shared)."""
+        dispatcher = self.dispatcher
+        assert dispatcher is not None
+        back = [index for index in indexes if self._is_unacknowledged(index)]
+        for index in indexes:
+            msgs = consumer.pending.pop(index, 0)
+            consumer.unacked_msgs -= msgs
+            dispatcher.unacked_msgs -= msgs
+        if back:
+            self.was_given_back = True
+            self.in_flight -= len(back)
+            dispatcher.replay.extend(back)
+            if self.process.tells_causes:
+                self.process.log.add(f'"redeliver",{consumer.json},"cause":"requested","entries":{len(back)}')
+        self.check_unacked()
+        dispatcher.read_more()
         self.settle()
 
     def _is_unacknowledged(self, index: int) -> bool:

@@ -18,6 +18,7 @@ NO_CONSUMER, CHANNEL, UNACKED_LIMIT, NO_PERMITS = Cause("no_consumer"), Cause("c
 IN_FLIGHT, DELAYED, READING, CATCHING_UP, STUCK = (
     Cause("in_flight"), Cause("delayed"), Cause("reading"), Cause("catching_up"), Cause("stuck"),
 )  # fmt: skip
+NO_FLOW, REDELIVERY = Cause("no_flow"), Cause("redelivery")
 THROTTLED = {
     (level, dimension): Cause("throttled", level, dimension)
     for level in ("broker", "topic", "subscription")

@@ -366,7 +366,8 @@ class CauseBroker:
         sub.came = "entries" if sub.came == "nothing" else sub.came
         sub.out, sub.answered, sub.asked_again, sub.moved_ns, sub.most = None, False, 0, self.ns, None
         if repeated:
-            sub.repeats, sub.repeated_ns = sub.repeats + repeated, self.ns
+            most = 4 * len([entry for entry in self.backlog(sub) if entry in sub.ever])
+            sub.repeats, sub.repeated_ns = min(sub.repeats + repeated, most), self.ns
         if repeated < len(given):
             sub.progress(self.ns)
         sub.permits -= len(given)

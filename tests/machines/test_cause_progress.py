@@ -140,6 +140,15 @@ def test_consumers_that_leave_without_an_acknowledgement() -> None:
     assert found == {("in_flight",): 3, ("no_flow",): 3, ("redelivery",): 3}
 
 
+def test_consumers_that_acknowledge_again_make_up_for_a_storm_however_long_it_was() -> None:
+    """Nine entries went round twenty times. From second 21 on one is acknowledged a second, and another one is delivered."""
+    story = storm(Story().puts(90).reads().gives(9), *range(1, 21))
+    for number in range(40):
+        story.at(21 + number).acks(number).reads().gives(1)
+    found = charged(story)
+    assert found[("redelivery",)] == pytest.approx(18 + 9, abs=1)
+
+
 def test_redeliveries_are_forgotten_two_minutes_after_the_latest() -> None:
     story = storm(Story().puts(9).reads().gives(9), 1, 2, 3)
     assert charged(story.beats(300)) == {("in_flight",): 3 + 120, ("redelivery",): 177}

@@ -20,6 +20,8 @@ MAIN = {
     "channel": {("images", "shared"): "channel", ("images", "exclusive"): "in_flight", ("images", "one-of-two"): "in_flight"},
     "unacked_limit": {("orders", "forgetful"): "unacked_limit", ("orders", "many-forgetful"): "unacked_limit"},
     "no_permits": {("orders", "slow"): "no_permits", ("orders", "slow-exclusive"): "no_permits", ("orders", "hangs"): "no_permits"},
+    "no_flow": {("orders", "idle"): "no_flow", ("orders", "idle-exclusive"): "no_flow", ("orders", "well"): "in_flight"},
+    "redelivery": {("orders", "gives-back"): "redelivery", ("orders", "two-give-back"): "redelivery", ("orders", "well"): "in_flight"},
     "in_flight": {("orders", "long-work"): "in_flight", ("orders", "late-acks"): "in_flight"},
     "delayed": {("reminders", "sender"): "delayed", ("some-later", "sender"): "delayed"},
     "reading": {("orders", "behind"): "reading", ("orders", "current"): "in_flight"},

@@ -57,8 +57,9 @@ FRUITLESS = 2
 #: Redeliveries weigh down on a subscription for so long after the latest. Clients wait for a minute before they give back
 #: (`negativeAckRedeliveryDelay`).
 REPEATS_LAST_NS = 120 * 1_000_000_000
-#: Each entry that is with consumers, or was given back, was delivered again this often on average.
-REPEATS_OF_ENTRY = 2
+#: Each entry that is with consumers, or was given back, was delivered again this often on average. No more than the second number count:
+#: consumers that acknowledge again make up for a storm, however long it was.
+REPEATS_OF_ENTRY, MOST_REPEATS_OF_ENTRY = 2, 4
 
 #: What is known of a subscription, and the accounts of its open window. Eight numbers are a line of the processor's cache. What is looked
 #: at together lies together: each of the first five groups below is such a line.

@@ -4,7 +4,7 @@ Law: an acknowledgement does not change whether they are, as long as some entry 
 deliveries, and the entry that these count for.
 """
 
-from pipeline.machines.cause.layout import REPEATS_OF_ENTRY
+from pipeline.machines.cause.layout import MOST_REPEATS_OF_ENTRY, REPEATS_OF_ENTRY
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.records import Record
 
@@ -19,7 +19,8 @@ def note_delivered(charge: Record, cursor: Record, entries: int, ns: int) -> int
     if repeated > 0:
         forget_repeats(charge, cursor)
         charge.again -= repeated
-        charge.repeats += repeated
+        with_consumers = max(0, charge.delivered - (cursor.acknowledged - charge.acknowledged_seen)) + entries
+        charge.repeats = min(charge.repeats + repeated, MOST_REPEATS_OF_ENTRY * (with_consumers + charge.again))
         charge.repeated_ns = ns
     return int(repeated)
 
