@@ -117,7 +117,7 @@ TRAITS = bits_by_code(
             WRITABILITY,
         ),
     ),
-    (ENDING, (DISPATCHER_CLOSE, DISPATCHER_OPEN, MARK_DELETE, QUOTA_CHECK, QUOTA_EXCEEDED, TOPIC_LOAD, TOPIC_UNLOAD)),
+    (ENDING, (CURSOR_CLOSE, DISPATCHER_CLOSE, DISPATCHER_OPEN, MARK_DELETE, QUOTA_CHECK, QUOTA_EXCEEDED, TOPIC_LOAD, TOPIC_UNLOAD)),
     (EMITTING, (BACKLOG_QUOTA, CONN_CLOSE, CONN_OPEN, DISPATCH_RATE, HEARTBEAT, REQUEST, THROTTLE, WRITABILITY)),
     (MEETING, (ACK, CONSUMER_CLOSE, CONSUMER_OPEN, DISPATCH, MARK_DELETE)),
     (OF_CURSOR, (ACK, MARK_DELETE)),
@@ -554,6 +554,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             backlog_rules.on_cursor_open(topics[at_t], heap, subscriptions, cursors, topic_checks[at_t], cursor_moves, s, event)
             cause_rules.on_cursor_open(broker, cause, t, s, event)
         elif code == CURSOR_CLOSE:
+            backlog_rules.before_cursor_close(broker, backlog, counts, t, s, event)
             cause_rules.before_cursor_close(broker, cause, t, s, event)
             broker_rules.on_cursor_close(broker, t, s, event)
             backlog_rules.on_cursor_close(topics[at_t], heap, subscriptions, cursors, topic_checks[at_t], cursor_moves, s, event)

@@ -191,10 +191,14 @@ class QuotaBooks:
             cursor.deleted, cursor.unknown_deleted, cursor.asked = set(), 0, (-1, -1)
 
     def _asked_for(self, topic: Topic, cursor: Cursor, position: Position) -> bool:
-        """Whether acks explain that the mark-delete moves to `position`: only evictions step over a border alone."""
+        """Whether acks explain that the mark-delete moves to `position`: only evictions step over a border alone.
+
+        An ack moves it to the end of the deleted run that begins right behind it (2.2): with an entry that was acknowledged just now.
+        """
         passed = [gone for gone in topic.entries_after(cursor.mark) if gone <= position]
         open_ones = [gone for gone in passed if gone not in cursor.deleted]
-        return bool(passed) and (position <= cursor.asked or len(open_ones) <= cursor.unknown_deleted)
+        slides = bool(passed) and passed[0] in cursor.deleted
+        return bool(passed) and (position <= cursor.asked or not open_ones or (slides and len(open_ones) <= cursor.unknown_deleted))
 
     @staticmethod
     def _unknown_left(topic: Topic, cursor: Cursor, position: Position, over_live: bool) -> int:

@@ -95,9 +95,6 @@ def test_every_check_of_a_random_log(events: list[Event]) -> None:
     assert_same_checks(only_logged_checks(events))
 
 
-@pytest.mark.slow(
-    reason="lane and books disagree on evictions over unnamed deleted entries after a restart, open; cases and real logs keep it"
-)
 @settings(max_examples=examples(60), deadline=None)
 @given(quota_logs(honest=True))
 def test_every_eviction_of_a_random_honest_log(events: list[Event]) -> None:

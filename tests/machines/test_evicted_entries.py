@@ -116,6 +116,14 @@ def test_a_precise_age_eviction_goes_on_after_its_check_wherever_it_goes(to: int
     assert fates == {"acknowledged": 0, "evicted": to + 1, "expired": 0}
 
 
+def test_a_cursor_that_closes_after_its_eviction_keeps_its_row() -> None:
+    """A precise age eviction waits for the next check: the subscription may be gone by then."""
+    log = moved(checked(begun(behind(20, quota="message_age", limit=10), "message_age", 10)).at(20.2), 10)
+    log.at(40).add("cursor_close", topic=TOPIC, sub=SUB).add("quota_round", phase="start")
+    (decision,) = tables_of(checked(log).events)["quota_evictions"]
+    assert (decision["entries_planned"], decision["entries_evicted"], decision["agrees"]) == (11, 11, True)
+
+
 def test_a_cursor_that_has_come_to_where_it_was_to_go_is_evicted_no_more() -> None:
     log = checked(begun(behind(20, quota="message_age", limit=10), "message_age", 10))
     fates, _ = told(moved(moved(log.at(20.2), 10).at(21), 17))

@@ -211,6 +211,18 @@ def resolve(broker: Any, backlog: Any, counts: Record, t: int, now_us: int) -> N
     backlog.pending_decisions[t] = NOTHING_PENDING[0]
 
 
+@compiled_part
+def have_all_moved(broker: Any, backlog: Any, t: int) -> bool:
+    """Whether every cursor that the waiting decision plans to move has moved."""
+    s = broker.topics[t].first_cursor
+    while s != NONE:
+        move = backlog.cursor_moves[s]
+        if move.planned == 1 and move.planned_entries > 0 and move.moved == 0:
+            return False
+        s = broker.cursors[s].next_of_topic
+    return True
+
+
 @compiled
 def resolve_all(broker: Any, backlog: Any, counts: Record, now_us: int) -> None:
     """The log is over: what the broker did until now is what it did."""

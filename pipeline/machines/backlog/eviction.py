@@ -10,7 +10,7 @@ import numpy as np
 from pipeline.machines.array import Array
 from pipeline.machines.backlog.layout import NO_MOVE, SIZE, TIME
 from pipeline.machines.blocks import Blocks
-from pipeline.machines.broker.cursors import backlog_entries, is_behind, is_of_subscription
+from pipeline.machines.broker.cursors import backlog_entries, is_behind, is_of_subscription, unknown_not_left
 from pipeline.machines.broker.deleted import count_deleted, deleted_run, is_deleted
 from pipeline.machines.broker.heap import moved, slowest
 from pipeline.machines.broker.in_flight import FIRST_4_1, TOLD_4_0, TOLD_4_2
@@ -169,9 +169,11 @@ def _plan_move(broker: Any, backlog: Any, t: int, c: int, ledger: int, entry: in
     move.planned = 1
     move.planned_ledger, move.planned_entry = ledger, entry
     base = first_entries_before(topic, ledgers)
-    passed = place_of(topic, ledgers, ledger, entry) - max(place_of(topic, ledgers, cursor.ledger, cursor.entry), base)
+    place = place_of(topic, ledgers, ledger, entry)
+    passed = place - max(place_of(topic, ledgers, cursor.ledger, cursor.entry), base)
     deleted = count_deleted(cursor, broker.words, ledger, entry)
-    move.planned_entries = max(0, passed - deleted - cursor.deleted_unknown)
+    unnamed = unknown_not_left(cursor, topic.end_entries - place, cursor.deleted - deleted)
+    move.planned_entries = max(0, passed - deleted - unnamed)
     if cursor.heap_position != NONE:
         cursor.persisted_ledger, cursor.persisted_entry = ledger, entry
         moved(topic, broker.heap, broker.cursors, c)

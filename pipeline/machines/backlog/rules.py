@@ -10,6 +10,7 @@ from pipeline.machines.backlog.candidates import forget_candidate, note_changed,
 from pipeline.machines.backlog.decisions import (
     begin_check,
     eviction_explains,
+    have_all_moved,
     note_checked,
     note_exceeded,
     note_reached,
@@ -24,7 +25,7 @@ from pipeline.machines.compiled import allocating_part, compiled_part, inlined_p
 from pipeline.machines.records import Record, Records
 
 #: Events that may report as many rows as their topic has subscriptions.
-ENDING = ("topic_load", "topic_unload", "quota_check", "quota_exceeded", "mark_delete")
+ENDING = ("topic_load", "topic_unload", "cursor_close", "quota_check", "quota_exceeded", "mark_delete")
 US_PER_S = 1_000_000
 NS_PER_US = 1_000
 #: `duration_us` of a check may be off by this much from its round's start, as brokers write both.
@@ -135,6 +136,13 @@ def on_cursor_open(
     cursor_moves[s] = NO_MOVE[0]
     note_changed(check, event[fields.NS])
     note_slowest(check, topic, heap, subscriptions, cursors, event[fields.NS])
+
+
+@compiled_part
+def before_cursor_close(broker: Any, backlog: Any, counts: Record, t: int, s: int, event: Array) -> None:
+    """What an eviction took of a cursor is reported while the cursor is there, if the eviction has come to its end."""
+    if backlog.cursor_moves[s].moved == 1 and backlog.topic_checks[t].decided == 0 and have_all_moved(broker, backlog, t):
+        resolve(broker, backlog, counts, t, event[fields.TS])
 
 
 @compiled_part

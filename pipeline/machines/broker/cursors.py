@@ -5,10 +5,10 @@ missing from that, and a test holds it at 0.
 """
 
 from pipeline.machines.blocks import Blocks
-from pipeline.machines.broker.deleted import count_deleted, delete_entry, forget_deleted, pass_deleted
+from pipeline.machines.broker.deleted import count_deleted, delete_entry, forget_deleted, is_deleted, pass_deleted
 from pipeline.machines.broker.in_flight import acknowledge_in_flight, acknowledge_passed, forget_in_flight, pass_in_flight, settle_in_flight
 from pipeline.machines.broker.layout import DEDUPLICATION, NONE, REPLICATOR
-from pipeline.machines.broker.ledgers import first_entries_before, place_of
+from pipeline.machines.broker.ledgers import first_entries_before, place_of, row_of_place
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.records import Record, Records
 
@@ -69,13 +69,25 @@ def acknowledge_up_to(cursor: Record, ledger: int, entry: int) -> None:
 
 @compiled_part
 def is_acknowledged_up_to(topic: Record, ledgers: Records, cursor: Record, words: Blocks, ledger: int, entry: int) -> bool:
-    """Whether acknowledgements explain a move of the mark-delete position; they never move it over a ledger's border alone."""
+    """Whether acknowledgements explain a move of the mark-delete position; they never move it over a ledger's border alone.
+
+    It slides from an acknowledged entry right behind it over deleted ones that follow (§2.2): only these may be ones that nobody named.
+    """
     if not is_behind(cursor, ledger, entry):
         return True
     passed = place_of(topic, ledgers, ledger, entry) - place_of(topic, ledgers, cursor.ledger, cursor.entry)
     if passed <= 0 or _within_cumulative(cursor, ledger, entry):
         return passed > 0
-    return passed <= count_deleted(cursor, words, ledger, entry) + cursor.deleted_unknown
+    unnamed = passed - count_deleted(cursor, words, ledger, entry)
+    return unnamed <= 0 or (unnamed <= cursor.deleted_unknown and _slides(topic, ledgers, cursor, words))
+
+
+@compiled_part
+def _slides(topic: Record, ledgers: Records, cursor: Record, words: Blocks) -> bool:
+    """Whether the entry right behind the mark-delete position was acknowledged."""
+    place = max(place_of(topic, ledgers, cursor.ledger, cursor.entry), first_entries_before(topic, ledgers))
+    row = row_of_place(topic, ledgers, place)
+    return row >= 0 and is_deleted(cursor, words, ledgers[row].ledger, place - ledgers[row].entries_before)
 
 
 @compiled_part
@@ -132,10 +144,16 @@ def _take_unknown(cursor: Record, behind: int, passed: int, passes_live: bool) -
     """Of the deleted entries that nobody named, how many the position has passed: all that cannot lie in the `behind` entries left, and all
     of `passed` if nothing but acknowledgements moved it.
     """
-    cannot_be_left = cursor.deleted_unknown - (behind - cursor.deleted)
-    taken = max(0, cannot_be_left, 0 if passes_live else min(passed, cursor.deleted_unknown))
+    not_left = unknown_not_left(cursor, behind, cursor.deleted)
+    taken = max(not_left, 0 if passes_live else min(passed, cursor.deleted_unknown))
     cursor.deleted_unknown -= taken
     return taken
+
+
+@compiled_part
+def unknown_not_left(cursor: Record, behind: int, deleted_behind: int) -> int:
+    """Of the deleted entries that nobody named, how many cannot lie in the `behind` entries left, of which `deleted_behind` are named."""
+    return max(0, cursor.deleted_unknown - (behind - deleted_behind))
 
 
 @compiled_part
