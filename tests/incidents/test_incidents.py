@@ -10,7 +10,8 @@ from incidents.incident import Check
 
 
 def _known(check: Check) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.xfail(reason=check.fails, raises=AssertionError)] if check.fails else []
+    """Not strict: pytest names those that pass by now (XPASS), and their reasons go at the next look."""
+    return [pytest.mark.xfail(reason=check.fails, raises=AssertionError, strict=False)] if check.fails else []
 
 
 EVERY_CHECK = [pytest.param(check, id=f"{name}-{check.what}", marks=_known(check)) for name, check in checks()]
