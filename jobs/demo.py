@@ -13,7 +13,6 @@ import shlex
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +40,11 @@ SELECT * FROM (
     PARTITION BY broker, epoch, topic, subscription, opened_at ORDER BY clock_segment DESC, window_start DESC
   ) AS age FROM subscription_throttle
 ) WHERE age = 1 ORDER BY epoch, opened_at
+"""
+#: Backlog × time of each subscription in each window, the most first.
+WORST_WINDOWS = """
+SELECT topic, subscription, window_end, sum(entry_us) AS entry_us FROM subscription_causes
+GROUP BY topic, subscription, window_end HAVING sum(entry_us) > 0 ORDER BY entry_us DESC, window_end, topic, subscription
 """
 #: In a warehouse that the demo made, and may delete.
 MARKER = "_made_by_demo"
@@ -134,7 +138,7 @@ def report(warehouse: Any, shown_warehouse: str, capture: Path) -> int:
     say("\n" + backlogs)
     channels, different_pauses = channel_report(look, (capture / "otel.txt").read_text(encoding="utf-8"))
     say("\n" + channels)
-    say(where_to_look(warehouse.root, shown_warehouse, whom_to_explain(look, as_of_us)))
+    say(where_to_look(warehouse.root, shown_warehouse, whom_to_explain(look)))
     return 1 if different or different_backlogs or different_pauses else 0
 
 
@@ -188,26 +192,28 @@ def _short(topic: str) -> str:
     return topic.removeprefix("persistent://")
 
 
-def whom_to_explain(look: Any, as_of_us: int) -> list[str]:
+def whom_to_explain(look: Any) -> list[str]:
     """What `explain` is given: the first that is behind, as `why` has it. Topics of Pulsar itself do not count.
 
-    Once the broker has stopped nobody is behind any more. Then the one that was most, and a time before that. Nothing if nobody ever was.
+    Once the broker has stopped nobody is behind any more. Then the one that was most, and the end of its worst window. Nothing if nobody
+    ever was.
     """
     for row in look.rows("SELECT topic, subscription, status FROM why"):
         if row["status"] not in (*WELL, "unknown") and "/__" not in row["topic"]:
             return [row["topic"], row["subscription"]]
-    for row in look.rows("SELECT topic, subscription FROM subscription_causes GROUP BY topic, subscription ORDER BY sum(entry_us) DESC"):
+    for row in look.rows(WORST_WINDOWS):
         if "/__" not in row["topic"]:
-            return [row["topic"], row["subscription"], "--at", f"{datetime.fromtimestamp(as_of_us // 10**6, UTC):%Y-%m-%dT%H:%M:%SZ}"]
+            return [row["topic"], row["subscription"], "--at", row["window_end"].isoformat().replace("+00:00", "Z")]
     return []
 
 
 def where_to_look(root: str, shown: str, explained: Sequence[str]) -> str:
     """Where the tables are (`root`), and lines to try, with the warehouse as the user named it (`shown`); a test runs each of them.
 
-    `explained`: what `explain` is given, if anything. An operator asks about causes first, so queries come later.
+    `explained`: what `explain` is given, if anything; `why` is asked of the same instant. An operator asks about causes first, so queries
+    come later.
     """
-    lines = ["why --all"]
+    lines = [shlex.join(["why", *explained[2:]]) if explained else "why --all"]
     if explained:
         lines.append(shlex.join(["explain", *explained]))
     queries = (

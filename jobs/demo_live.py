@@ -6,14 +6,17 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from jobs.driver import say
+from jobs.job_lines import job_lines_in
 from jobs.live_broker.scenario import Scenario
 from jobs.live_broker.standalone import Standalone, checked_collector
+from jobs.reader import local_warehouse, only_hadoop
 from jobs.shown import aligned
 from pipeline.faults import BadConfig
 from pipeline.settings import load_settings
@@ -28,34 +31,51 @@ PATIENCE_S = 120.0
 
 def run(shown_warehouse: str) -> int:
     """Run broker and stream together, then compare. 0: everything equal; 1: something differs, or it was stopped."""
-    from jobs.demo import make_room, report
+    from jobs.demo import report
+
+    place = _place_of(shown_warehouse)
+    lines = place.with_name(f"{place.name}-job.log")
+    with tempfile.TemporaryDirectory(prefix="dispatch-demo-live-") as folder:
+        scenario, broker = prepared(Path(folder))
+        say(f"{scenario.what}\n\nstarting Spark and a broker; then {LOAD_S:.0f} s of load. What the job prints is in {lines}")
+        with job_lines_in(lines) as screen:
+            code, show = _run_together(shown_warehouse, scenario, broker, Path(folder) / "capture", screen)
+        if show.is_complete and code == 0:
+            return report(show.warehouse, shown_warehouse, show.capture)
+        say(f"the demo was stopped before its end{f': {show.fault}' if show.fault else ''}; the job's last lines are in {lines}")
+        return 1
+
+
+def _run_together(
+    shown_warehouse: str, scenario: Scenario, broker: Standalone, capture: Path, screen: Callable[[str], None]
+) -> tuple[int, "Show"]:
+    """The stream on this thread, the broker's side and the answers on others; the stream's exit status."""
+    from jobs.demo import make_room
     from jobs.driver import qualified_warehouse
     from jobs.session import LITTLE_DATA, build_session
     from jobs.stream import run_stream
-    from pipeline.warehouse.local_tables import local_folder
 
     settings = load_settings(None, [f"lanes.window_ms={WINDOW_MS}"], os.environ)
-    with tempfile.TemporaryDirectory(prefix="dispatch-demo-live-") as folder:
-        scenario, broker = prepared(Path(folder))
-        say(f"{scenario.what}\n\nstarting Spark and a broker; then {LOAD_S:.0f} s of load …")
-        spark = build_session("dispatch-analytics demo", LITTLE_DATA)
-        warehouse = qualified_warehouse(spark, shown_warehouse)
-        if local_folder(warehouse.root) is None:
-            raise BadConfig(f"--warehouse {warehouse.root}: --live reads the tables while they grow, on the local file system only")
-        make_room(spark, warehouse)
-        show = Show(scenario, broker, Path(folder) / "capture", warehouse)
-        threads = [threading.Thread(target=work, daemon=True) for work in (show.play, show.watch)]
-        for thread in threads:
-            thread.start()
-        try:
-            code = run_stream(spark, broker.events.as_uri(), warehouse.root, settings, once=False, drain=False)
-        finally:
-            show.stream_ended.set()
-            broker.kill()
-        if show.is_complete:
-            return code or report(warehouse, shown_warehouse, show.capture)
-        say(f"the demo was stopped before its end{f': {show.fault}' if show.fault else ''}")
-        return 1
+    spark = build_session("dispatch-analytics demo", LITTLE_DATA)
+    warehouse = qualified_warehouse(spark, shown_warehouse)
+    make_room(spark, warehouse)
+    show = Show(scenario, broker, capture, warehouse, screen)
+    threads = [threading.Thread(target=work, daemon=True) for work in (show.play, show.watch)]
+    for thread in threads:
+        thread.start()
+    try:
+        return run_stream(spark, broker.events.as_uri(), warehouse.root, settings, once=False, drain=False), show
+    finally:
+        show.stream_ended.set()
+        broker.kill()
+
+
+def _place_of(shown_warehouse: str) -> Path:
+    """The folder of the warehouse. Raises BadConfig where it is not on this machine's file system."""
+    reason = only_hadoop(shown_warehouse)
+    if reason is not None:
+        raise BadConfig(f"--warehouse: {reason}; --live reads the tables while they grow, on the local file system only")
+    return Path(local_warehouse(shown_warehouse).root.removeprefix("file:")).resolve()
 
 
 def prepared(folder: Path) -> tuple[Scenario, Standalone]:
@@ -80,6 +100,8 @@ class Show:
     #: The scenario's log and the broker's figures, when it is over.
     capture: Path
     warehouse: Any
+    #: Prints for the person who watches.
+    screen: Callable[[str], None]
     fault: Exception | None = None
     is_complete: bool = False
     is_over: threading.Event = field(default_factory=threading.Event)
@@ -92,7 +114,7 @@ class Show:
         try:
             play(self.scenario, self.broker, self.capture)
             events = json.loads((self.capture / "manifest.json").read_text(encoding="utf-8"))["events"]
-            say(f"the broker has ended after {events:,} events; the last of them are on their way")
+            self.screen(f"the broker has ended after {events:,} events; the last of them are on their way")
             self._wait_for(events)
             self.is_complete = True
         except Exception as fault:  # noqa: BLE001  # whatever it is, the main thread reports it
@@ -105,19 +127,21 @@ class Show:
                 self.stream_ended.wait(1)
 
     def watch(self) -> None:
-        """Print what the tables have, every few seconds, until the end."""
+        """Print what the tables have, every few seconds, from the first answer to the end."""
         while not self.is_over.wait(SHOW_S) and not self.stream_ended.is_set():
-            say(f"\n{self.shown()}\n")
+            found = self.shown()
+            if found is not None:
+                self.screen(f"\n{found}\n")
 
-    def shown(self) -> str:
-        """What `top` shows of the shop's topics, which Pulsar's own are not among."""
+    def shown(self) -> str | None:
+        """What `top` shows of the shop's topics, which Pulsar's own are not among; None before a first window is over."""
         from pipeline.reading.room import ReadingRoom
         from pipeline.verdict.worst import COLUMNS, cells, newest, ordered, worst
 
         found = worst(ReadingRoom(self.warehouse, consistent=True))
         as_of = newest(found)
         if as_of is None:
-            return f"{now()}  in the tables: nothing yet, the first window is still open"
+            return None
         shop = [row for row in ordered(found, "backlog") if "/__" not in row["topic"]]
         rows = [cells({**row, "topic": row["topic"].removeprefix("persistent://")}) for row in shop]
         return f"{now()}  in the tables, as of {as_of:%H:%M:%S}\n\n{aligned(COLUMNS, rows)}"

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,7 +44,10 @@ class MavenProject:
         self.kept.mkdir(exist_ok=True)
         stamp, content = self.kept / "fetched.stamp", digest(self.folder / "pom.xml")
         offline = ["-o"] if stamp.exists() and stamp.read_text(encoding="utf-8") == content else []
-        command = [maven, "-B", "-ntp", "-q", *offline, f"-Dmaven.repo.local={self.kept / 'repository'}", *arguments]
+        # Colour only where somebody sees it.
+        colour = "auto" if sys.stdout.isatty() else "never"
+        quiet = ("-B", "-ntp", "-q", f"-Dstyle.color={colour}")
+        command = [maven, *quiet, *offline, f"-Dmaven.repo.local={self.kept / 'repository'}", *arguments]
         status = subprocess.run(command, cwd=self.folder, check=False, stdin=subprocess.DEVNULL).returncode
         if status == 0:
             stamp.write_text(content, encoding="utf-8")
