@@ -55,7 +55,7 @@ def packets_in_order(packets: Iterable[bytes]) -> Iterator[tuple[Array, bool]]:
     found = sorted(((_Head(*_HEAD.unpack_from(packet)), packet) for packet in packets), key=lambda one: one[0][1:5])
     begins = [(head.epoch, head.first_seq) for head, _ in found]
     reached = (-1, -1)
-    for (head, packet), begin, after in zip(found, begins, [*begins[1:], None], strict=True):
+    for (head, packet), begin, after in zip(found, begins, [*begins, None][1:], strict=True):
         is_beyond = begin > reached
         reached = max(reached, (head.epoch, head.last_seq))
         yield unpacked_rows(packet), is_beyond and (after is None or after > reached)

@@ -83,6 +83,7 @@ def test_packets_come_in_order_and_those_with_a_place_in_common_say_so() -> None
     assert found == [(1, 1, True), (1, 10, False), (1, 15, False), (1, 30, True), (1, 40, True), (2, 1, True)]
     twice = [(int(rows[0, COLUMN["arrival"]]), alone) for rows, alone in packets_in_order([packet_of(1, 9, arrival=7), packet_of(1, 9)])]
     assert twice == [(0, False), (7, False)]
+    assert list(packets_in_order([])) == []
     assert [alone for _, alone in packets_in_order([packet_of(1, 90), packet_of(2, 3), packet_of(80, 95)])] == [False] * 3
 
 
