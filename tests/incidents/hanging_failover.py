@@ -49,7 +49,14 @@ INCIDENT = Incident(
         Stretch(TOPIC, SUB, 82, UNTIL, ("no_permits",), True),
     ],
     [
-        Check("its consumers are too slow", (TOPIC, SUB), window=120, exit=1, document={"cause": "no_permits", "sub_type": "Failover"}),
+        Check(
+            "its consumers are too slow",
+            (TOPIC, SUB),
+            window=120,
+            exit=1,
+            document={"cause": "no_permits", "sub_type": "Failover"},
+            fails="stuck, how sure: high, a fault of the broker",
+        ),
         Check("more consumers are not the answer", (TOPIC, SUB), window=120, never=["add some", "add consumers"]),
     ],
 )
