@@ -48,8 +48,11 @@ class Subscription:
     held: int = 0
     conns: list[int] = field(default_factory=list)  # of its consumers
     permits: int = 0  # of the latest read, less what was delivered
+    asks_others: bool = False  # since then: a consumer left, or another one may be the active one
     granted: int | None = None
     capped: set[str] = field(default_factory=set)
+    sure_capped: int = 0  # consumers that have reached their cap, at least
+    maybe_capped: bool = False  # and maybe others: it is not followed who has left
     blocked: tuple[str, str] | None = None
     #: "storage": a read is out; "parked": and nothing waited when it was asked for; "beyond": and all that waited lay aside
     out: str | None = None
@@ -172,6 +175,8 @@ class CauseBroker:
             return plain("in_flight")
         if waiting <= sub.held:
             return plain("delayed")
+        if sub.sure_capped >= len(sub.conns):
+            return plain("unacked_limit", "consumer")
         if sub.capped:
             return plain("unacked_limit", "subscription" if "subscription" in sub.capped else "broker")
         if sub.blocked:
@@ -183,6 +188,10 @@ class CauseBroker:
             return plain("transaction")
         is_keyed = sub.sub_type == KEY_SHARED and self.tells and sub.aside > sub.held
         return plain("keys_blocked") if is_keyed and (sub.aside >= waiting or sub.asked_again >= 3) else FREE
+
+    def _has_capped(self, sub: Subscription) -> bool:
+        """Whether permits may be those of consumers that get nothing."""
+        return sub.sure_capped > 0 or sub.maybe_capped
 
     def _is_slow(self, sub: Subscription) -> bool:
         return self.slow_ns >= sub.moved_ns - MINUTE_NS
@@ -211,7 +220,7 @@ class CauseBroker:
         is_due = (
             name in ("throttled", "keys_blocked")
             or (name == "unacked_limit" and not sub.delivered)
-            or (name in ("no_permits", "no_flow") and (sub.granted or 0) > 0)
+            or (name in ("no_permits", "no_flow") and (sub.granted or 0) > 0 and not self._has_capped(sub))
         )
         return (NEVER, NEVER, sub.moved_ns + STALL_NS if is_due else NEVER, NEVER)
 
@@ -225,6 +234,7 @@ class CauseBroker:
             if sub.account[0] == "unacked_limit":
                 return plain("stuck", sub.account[4])
             can_tell = self.tells and sub.out in (None, "parked") and sub.sub_type != KEY_SHARED and self.transaction != "open"
+            can_tell = can_tell and not sub.asks_others and not self._has_capped(sub)
             return plain("stuck") if can_tell else NOT_IN_THIS_LOG
         if ns >= vain_ns:
             if sub.came == "nothing" and self.transaction:
@@ -290,6 +300,8 @@ class CauseBroker:
         if len(sub.conns) == 1:
             self._forget_dispatcher(sub)
             sub.granted = 0
+        elif sub.sub_type in ("Exclusive", "Failover"):
+            sub.asks_others, sub.granted = True, None
         sub.progress(self.ns)
 
     def leave(self, number: int) -> None:
@@ -300,14 +312,17 @@ class CauseBroker:
         conn = sub.conns.pop(0)
         self._of(sub, "consumer_close", consumer=0, conn=conn)
         sub.progress(self.ns)
-        sub.granted = None
+        sub.asks_others, sub.granted = True, None
+        if sub.sure_capped:
+            were_all = sub.sure_capped == len(sub.conns) + 1
+            sub.sure_capped, sub.maybe_capped = sub.sure_capped - 1, sub.maybe_capped or not were_all
         if not sub.conns:
             self._forget_dispatcher(sub)
             sub.delivered, sub.again, sub.aside = [], False, 0
 
     def _forget_dispatcher(self, sub: Subscription) -> None:
         sub.permits, sub.out, sub.answered, sub.came, sub.asked_again = 0, None, False, "entries", 0
-        sub.blocked, sub.capped = None, set()
+        sub.blocked, sub.capped, sub.sure_capped, sub.maybe_capped, sub.asks_others = None, set(), 0, False, False
 
     def grant(self, number: int, permits: int) -> None:
         sub = self.subs[number]
@@ -331,6 +346,9 @@ class CauseBroker:
             }
         self._of(sub, "read", sub_type=sub.sub_type, want_msgs=100, want_bytes=10_000, permits=permits, **answers)
         was_same, sub.permits, sub.most = permits == sub.permits, permits, None
+        sub.asks_others = False
+        if len(sub.conns) == 1 and sub.maybe_capped:
+            sub.sure_capped, sub.maybe_capped = 0, False
         if blocked:
             sub.out, sub.asked_again, sub.moved_ns, sub.blocked = None, 0, self.ns, blocked
             return
@@ -487,6 +505,18 @@ class CauseBroker:
             return
         self._of(sub, "consumer_blocked", cap=which, on=on)
         sub.capped ^= {which}
+        sub.progress(self.ns)
+
+    def cap_consumer(self, number: int, on: bool) -> None:
+        """One more of its consumers reaches its cap, or one less has it on."""
+        sub = self.subs[number]
+        if not (self.tells and sub.conns):
+            return
+        self._of(sub, "consumer_blocked", cap="consumer", on=on)
+        if len(sub.conns) == 1:
+            sub.sure_capped, sub.maybe_capped = int(on), False
+        else:
+            sub.sure_capped = sub.sure_capped + 1 if on else max(0, sub.sure_capped - 1)
         sub.progress(self.ns)
 
     def fill(self, number: int, position: int, writable: bool) -> None:

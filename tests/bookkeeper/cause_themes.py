@@ -78,6 +78,26 @@ def _cap(broker: CauseBroker, chance: Random) -> None:
     broker.cap(0, chance.choice(("subscription", "broker")), chance.random() < 0.5)
 
 
+def _cap_consumer(broker: CauseBroker, chance: Random) -> None:
+    """One of several consumers reaches its cap, or leaves, or all of them grant."""
+    broker.cap_consumer(0, chance.random() < 0.7)
+    chance.choice((broker.come, broker.leave, lambda number: broker.grant(number, 9)))(0)
+
+
+def _others(broker: CauseBroker, chance: Random) -> None:
+    """Consumers come and go, and grant permits that the dispatcher may not look at."""
+    for _ in range(chance.randint(1, 3)):
+        chance.choice((broker.come, broker.leave, lambda number: broker.grant(number, 9)))(0)
+        broker.wait(chance.choice((0, 1_000)))
+    broker.come(0)
+
+
+def _few_permits(broker: CauseBroker, chance: Random) -> None:
+    """A read with few permits, which are used up."""
+    broker.read(0, chance.choice((1, 2)), None)
+    broker.deliver(0, 2)
+
+
 def _publish(broker: CauseBroker, chance: Random) -> None:
     broker.publish(chance.randint(1, 3))
 
@@ -101,6 +121,8 @@ THEMES: dict[str, Theme] = {
     "keys": (("Key_Shared", "Shared"), (*_ALWAYS, _put_aside, _put_aside, _put_aside, _hold, _transact, _long, _slow)),
     "storms": (("Shared", "Shared"), (*_ALWAYS, _storm, _storm, _leave, _in_vain, _long)),
     "caps": (("Shared", "Shared"), (*_ALWAYS, _cap, _cap, _acknowledge, _hold, _long)),
+    "caps of consumers": (("Shared", "Shared"), (*_ALWAYS, _cap_consumer, _cap_consumer, _others, _few_permits, _long)),
+    "an active one of several": (("Failover", "Exclusive"), (*_ALWAYS, _others, _others, _few_permits, _few_permits, _long)),
 }
 
 

@@ -55,7 +55,6 @@ INCIDENT = Incident(
             window=120,
             exit=1,
             document={"cause": "no_permits", "sub_type": "Failover"},
-            fails="stuck, how sure: high, a fault of the broker",
         ),
         Check("more consumers are not the answer", (TOPIC, SUB), window=120, never=["add some", "add consumers"]),
     ],

@@ -189,3 +189,69 @@ def test_failing_reads_are_slow_storage() -> None:
         story.at(second).of_sub("read_done", entries=0, bytes=0, error="BKReadException")
     found = charged(story.beats(12))
     assert found[("reading",)] > 10
+
+
+def second_consumer(story: Story) -> Story:
+    """It comes on connection 2."""
+    return story.of_sub("consumer_open", consumer=1, conn=2)
+
+
+def grants(story: Story, consumer: int, permits: int) -> Story:
+    return story.of_sub("flow", consumer=consumer, conn=consumer + 1, permits=permits)
+
+
+def leaves(story: Story, consumer: int) -> Story:
+    return story.of_sub("consumer_close", consumer=consumer, conn=consumer + 1)
+
+
+@pytest.mark.parametrize(("sub_type", "cause"), [("Failover", "no_permits"), ("Exclusive", "no_permits"), ("Shared", "stuck")])
+def test_permits_of_a_standby_consumer_are_none_that_the_dispatcher_looks_at(sub_type: str, cause: str) -> None:
+    """The active consumer hangs with two messages. The other one has granted a thousand."""
+    story = grants(second_consumer(grants(Story(sub_type=sub_type), 0, 2)), 1, 1000)
+    story.puts(9).reads(permits=2).gives(2)
+    expected = {("no_permits",): 20} if cause == "no_permits" else {("no_permits",): 5, ("stuck",): 15}
+    assert charged(story.beats(20)) == expected
+
+
+def test_a_single_consumer_of_failover_granted_what_the_dispatcher_looks_at() -> None:
+    story = grants(Story(sub_type="Failover"), 0, 2).puts(9).reads(permits=2).gives(2)
+    assert charged(grants(story.at(3), 0, 5).beats(10)) == {("no_permits",): 8, ("stuck",): 2}
+
+
+def test_another_active_consumer_may_have_granted_nothing() -> None:
+    """It comes, and may be the active one from then on. The dispatcher reads no more."""
+    story = second_consumer(Story(sub_type="Failover").puts(9).reads().gives(2).at(1))
+    assert charged(story.beats(20)) == {("catching_up",): 6, ("unknown", "not_in_this_log"): 14}
+
+
+@pytest.mark.parametrize("sub_type", ["Shared", "Failover"])
+def test_permits_of_a_consumer_that_left_are_none(sub_type: str) -> None:
+    """Nobody knows whose the permits of the latest read were. The next read tells what the other one has."""
+    story = leaves(second_consumer(Story(sub_type=sub_type)).puts(9).reads().gives(2).at(1), 0)
+    assert charged(story.beats(10)) == {("catching_up",): 6, ("unknown", "not_in_this_log"): 4}
+    asks = leaves(second_consumer(Story(sub_type=sub_type)).puts(9).reads().gives(2).at(1), 0).reads().gives(1)
+    assert charged(asks.beats(10)) == {("catching_up",): 6, ("stuck",): 4}
+
+
+def test_permits_of_a_consumer_at_its_cap_are_none_that_the_dispatcher_looks_at() -> None:
+    """Of two consumers one is at its cap and has a thousand permits. The other one hangs with the last two that it granted."""
+    story = second_consumer(grants(Story(), 0, 1000).puts(20)).reads().gives(2)
+    story.of_sub("consumer_blocked", cap="consumer", on=True)
+    assert charged(story.beats(20)) == {("catching_up",): 5, ("unknown", "not_in_this_log"): 15}
+    story = grants(second_consumer(grants(Story(), 0, 2).puts(20)), 1, 2).reads(permits=4).gives(4)
+    grants(story.of_sub("consumer_blocked", cap="consumer", on=True), 0, 1000)
+    assert charged(story.beats(20)) == {("no_permits",): 20}
+
+
+def test_a_consumer_that_leaves_may_have_been_the_one_at_its_cap() -> None:
+    """Of two. Nothing says that the other one is at its cap."""
+    story = second_consumer(Story().puts(9)).reads().gives(2).of_sub("consumer_blocked", cap="consumer", on=True)
+    leaves(story.at(2), 0).acks(0, 1)
+    assert charged(story.beats(20)) == {("catching_up",): 7, ("unknown", "not_in_this_log"): 13}
+
+
+def test_where_all_consumers_are_at_their_caps_the_one_that_leaves_was() -> None:
+    story = second_consumer(Story().puts(9)).reads().gives(2)
+    for _ in range(2):
+        story.of_sub("consumer_blocked", cap="consumer", on=True)
+    assert charged(leaves(story.at(2), 0).beats(20)) == {("unacked_limit",): 20}

@@ -46,6 +46,7 @@ def _action() -> st.SearchStrategy[tuple[Any, ...]]:
         st.tuples(st.just("give_back"), _sub, _few),
         st.tuples(st.just("hold"), _sub, st.integers(0, 4)),
         st.tuples(st.just("cap"), _sub, st.sampled_from(("subscription", "broker")), st.booleans()),
+        st.tuples(st.just("cap_consumer"), _sub, st.booleans()),
         st.tuples(st.just("fill"), _sub, st.integers(0, 1), st.booleans()),
     )
 
@@ -54,7 +55,7 @@ def _action() -> st.SearchStrategy[tuple[Any, ...]]:
 def brokers(draw: st.DrawFn) -> CauseBroker:
     """A broker after some actions, of either version of the log; often its normal turnaround is known."""
     version = draw(st.sampled_from(("1.1", None)))
-    types = tuple(draw(st.lists(st.sampled_from(("Shared", "Exclusive", "Key_Shared")), min_size=SUBS, max_size=SUBS)))
+    types = tuple(draw(st.lists(st.sampled_from(("Shared", "Exclusive", "Failover", "Key_Shared")), min_size=SUBS, max_size=SUBS)))
     broker = CauseBroker(version, types)
     broker.come(0)
     for _ in range(draw(st.sampled_from((0, 17)))):

@@ -4,7 +4,7 @@ from typing import Any
 
 from pipeline.machines.broker.layout import CONSUMING, NONE
 from pipeline.machines.cause.charging import backlog_of, end_backlog, is_whole, settle
-from pipeline.machines.cause.layout import APART, FRESH, NO_CHAIN
+from pipeline.machines.cause.layout import APART, FRESH, NO_CHAIN, PERMITS_KNOWN
 from pipeline.machines.cause.repeats import forget_given_back
 from pipeline.machines.cause.stalls import note_progress
 from pipeline.machines.cause.verdict import judge, look_at_channels
@@ -75,7 +75,7 @@ def forget_dispatcher(charge: Record, ns: int) -> None:
     """Nothing is known of a dispatcher; a new one asks for nothing until a consumer grants permits."""
     note_progress(charge, ns)
     charge.is_out, charge.asked_again, charge.done, charge.blocked = 0, 0, FRESH, NONE
-    charge.permits_known, charge.permits = 1, 0
+    charge.permits_known, charge.permits = PERMITS_KNOWN, 0
     charge.consumers_capped, charge.is_capped = 0, 0
 
 

@@ -31,9 +31,11 @@ def _account(cause: str, reason: str | None = None) -> int:
 ) = (_account(cause) for cause in CAUSES if cause != "unknown")
 EVENTS_LOST, BEGINNING_NOT_SEEN, NOT_IN_THIS_LOG = (_account("unknown", reason) for reason in UNKNOWN_REASONS)
 CONSUMER_CAP, SUBSCRIPTION_CAP, BROKER_CAP = range(3)  # UNACKED_CAPS
-KEY_SHARED = 3  # SUB_TYPES
+SHARED, KEY_SHARED = 1, 3  # SUB_TYPES
 #: Of a read: it is out; nothing waited when it went out; all that waited had been read, and lay aside.
 OUT, PARKED, BEYOND = 1, 2, 3
+#: The permits of the latest read: not in the log; those that the dispatcher looks at; those of consumers that it may not ask any more.
+PERMITS_UNKNOWN, PERMITS_KNOWN, PERMITS_STALE = range(3)
 #: Of a topic: no transaction was seen; some were, and no one is known to be open; one is open.
 NO_TRANSACTION, ENDED, OPEN = range(3)
 #: The latest read that came back: with new entries, with none, or with entries that had been read before.
@@ -84,11 +86,11 @@ CHARGE_ROW = record(
     "next_in_window",  # of the broker's subscriptions with a backlog in the open window, or a main cause
     # 3. What lets the dispatcher wait.
     "blocked",  # account of the limiter that blocked the latest read, or NONE
-    "permits_known",
+    "permits_known",  # PERMITS_UNKNOWN, PERMITS_KNOWN, PERMITS_STALE
     "permits",  # of the latest read, less what was delivered since
     "is_attached",  # it has a consumer whose opening is not in the log
-    "consumers_capped",
-    "is_capped",  # by the cap of the subscription or of the broker: bits
+    "consumers_capped",  # at least
+    "is_capped",  # by the cap of the subscription or of the broker: bits; CONSUMER_CAP: maybe more consumers than are counted
     "certain_lost",  # events of the broker lost, when it was last certain what waits
     "granted",  # by flow, less what was delivered, since there was no consumer; a thinned flow comes late
     # 4. Where the stretch began.

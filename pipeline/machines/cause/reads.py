@@ -16,6 +16,8 @@ from pipeline.machines.cause.layout import (
     KEY_SHARED,
     OUT,
     PARKED,
+    PERMITS_KNOWN,
+    PERMITS_UNKNOWN,
     REDELIVERY,
     REPLAYED,
     THROTTLED,
@@ -43,8 +45,8 @@ def note_alive(charge: Record, cursor: Record, reading: Record, settings: Record
 def note_read(charge: Record, throttling: Record, working: Record, event: Array) -> None:
     """A limiter blocked the read, or it is out. One that is out already goes on."""
     ns = event[fields.NS]
-    is_same = charge.permits_known == 1 and charge.permits == event[own.READ_PERMITS]
-    charge.permits_known = 1 if fields.has(event, own.READ_PERMITS) else 0
+    is_same = charge.permits_known != PERMITS_UNKNOWN and charge.permits == event[own.READ_PERMITS]
+    charge.permits_known = PERMITS_KNOWN if fields.has(event, own.READ_PERMITS) else PERMITS_UNKNOWN
     charge.permits = event[own.READ_PERMITS]
     if throttling.blocked_level != NONE:
         answers = working.answers[answers_that_count(working)]

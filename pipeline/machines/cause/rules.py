@@ -21,8 +21,19 @@ from pipeline.machines.cause.around import (
     take_all_back,
     wake_row,
 )
+from pipeline.machines.cause.caps import note_cap, note_consumer_left, note_read_of_one_consumer
 from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall, is_whole, settle, settle_if_due
-from pipeline.machines.cause.layout import CONSUMER_CAP, ENDED, NO_CHAIN, NO_CHARGE, OPEN
+from pipeline.machines.cause.layout import (
+    ENDED,
+    KEY_SHARED,
+    NO_CHAIN,
+    NO_CHARGE,
+    OPEN,
+    PERMITS_KNOWN,
+    PERMITS_STALE,
+    PERMITS_UNKNOWN,
+    SHARED,
+)
 from pipeline.machines.cause.margins import note_margin
 from pipeline.machines.cause.reads import (
     measure_turnaround,
@@ -119,14 +130,16 @@ def on_dispatcher_close(broker: Any, cause: Any, t: int, s: int, event: Array) -
 
 @compiled_part
 def on_consumer_open(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
-    """A consumer: it has granted no permits yet."""
+    """A consumer: it has granted no permits yet. A dispatcher with one active consumer may ask this one from now on."""
     settle_row(broker, cause, t, s, event[fields.NS])
     charge, losses = cause.charges[s], broker.settings[0].losses
     if charge.losses != losses:
-        charge.permits_known, charge.granted_known, charge.losses = 0, 0, losses
+        charge.permits_known, charge.granted_known, charge.losses = PERMITS_UNKNOWN, 0, losses
     elif broker.readings[s].consumers == 1:
         forget_dispatcher(charge, event[fields.NS])
         charge.granted_known, charge.granted = 1, 0
+    elif broker.dispatchers[s].sub_type not in (SHARED, KEY_SHARED):
+        _note_others_are_asked(charge)
     charge.had_consumer, charge.is_attached = 1, 0
     note_progress(charge, event[fields.NS])
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
@@ -137,12 +150,22 @@ def on_consumer_close(broker: Any, cause: Any, t: int, s: int, event: Array) -> 
     """A consumer is gone; with the last one what was in flight goes back. Which permits the others have is known at the next read."""
     settle_row(broker, cause, t, s, event[fields.NS])
     charge = cause.charges[s]
-    charge.granted_known, charge.is_attached = 0, 0
+    charge.is_attached = 0
+    _note_others_are_asked(charge)
+    note_consumer_left(charge, broker.readings[s])
     note_progress(charge, event[fields.NS])
     if broker.readings[s].consumers == 0:
         forget_dispatcher(charge, event[fields.NS])
         take_all_back(broker, cause, t, s)
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def _note_others_are_asked(charge: Record) -> None:
+    """The permits that were granted may be those of a consumer that the dispatcher does not ask: gone, or not the active one."""
+    charge.granted_known = 0
+    if charge.permits_known == PERMITS_KNOWN:
+        charge.permits_known = PERMITS_STALE
 
 
 @inlined_part
@@ -238,6 +261,7 @@ def on_read(
     pace.largest_read = max(pace.largest_read, event[fields.WANT_LEFT] >> fields.WANT_SHIFT)
     settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     note_alive(charge, cursor, reading, settings)
+    note_read_of_one_consumer(charge, reading)
     note_read(charge, throttling, working, event)
     note_asked_in_vain(charge, dispatcher, ns)
     if charge.running == 1:
@@ -273,7 +297,7 @@ def on_dispatch(
     note_came_back(charge, pace, ns)
     settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
     if charge.losses != settings.losses:
-        charge.permits_known = 0
+        charge.permits_known = PERMITS_UNKNOWN
     note_alive(charge, cursor, reading, settings)
     measure_turnaround(charge, pace, ns)
     note_taken(charge, cursor, event[fields.ENTRIES], ns)
@@ -368,19 +392,16 @@ def on_flow(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     settle_row(broker, cause, t, s, event[fields.NS])
     before = charge.granted
     charge.granted = add(charge.granted, event[own.GRANTED_PERMITS])
-    if before <= 0 < charge.granted and charge.is_out == 0 and charge.permits <= 0:
+    if charge.granted_known == 1 and before <= 0 < charge.granted and charge.is_out == 0 and charge.permits <= 0:
         note_progress(charge, event[fields.NS])
 
 
 @compiled_part
 def on_consumer_blocked(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     """A cap of unacknowledged messages stops deliveries, or does no longer."""
-    charge, cap, is_on = cause.charges[s], event[own.CAP], event[own.CAP_ON]
+    charge = cause.charges[s]
     settle_row(broker, cause, t, s, event[fields.NS])
-    if cap == CONSUMER_CAP:
-        charge.consumers_capped = max(0, charge.consumers_capped + (1 if is_on == 1 else -1))
-    else:
-        charge.is_capped = charge.is_capped | (1 << cap) if is_on == 1 else charge.is_capped & ~(1 << cap)
+    note_cap(charge, broker.readings[s], event[own.CAP], event[own.CAP_ON])
     note_progress(charge, event[fields.NS])
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
 

@@ -5,6 +5,7 @@ none.
 """
 
 from pipeline.machines.broker.layout import NONE
+from pipeline.machines.cause.caps import may_have_capped_consumers
 from pipeline.machines.cause.layout import (
     CATCHING_UP,
     CHANNEL,
@@ -20,6 +21,8 @@ from pipeline.machines.cause.layout import (
     OPEN,
     OUT,
     PARKED,
+    PERMITS_KNOWN,
+    PERMITS_UNKNOWN,
     REDELIVERY,
     SLOW_EVIDENCE_NS,
     STALL_NS,
@@ -86,7 +89,7 @@ def slow_ns(charge: Record, pace: Record) -> int:
 @compiled_part
 def in_vain_ns(charge: Record) -> int:
     """From when on reads that come back with nothing to deliver are no progress."""
-    is_due = charge.account == CATCHING_UP == charge.charged_to and charge.permits_known == 1 and is_fruitless(charge)
+    is_due = charge.account == CATCHING_UP == charge.charged_to and charge.permits_known != PERMITS_UNKNOWN and is_fruitless(charge)
     return charge.progress_ns + STALL_NS if is_due else INT64_MAX
 
 
@@ -95,14 +98,14 @@ def silent_ns(charge: Record, dispatcher: Record, pace: Record) -> int:
     """From when on there is no sign of life though there should be one."""
     account = charge.account
     if account == CATCHING_UP:
-        if charge.permits_known == 0:
+        if charge.permits_known == PERMITS_UNKNOWN:
             return charge.moved_ns + pace.normal_ns
         return INT64_MAX if is_at_storage(charge, dispatcher, pace) and is_slow(charge, pace) else charge.moved_ns + STALL_NS
     is_due = (
         THROTTLED <= account < CHANNEL
         or account == KEYS_BLOCKED
         or (is_capped(account) and charge.delivered == 0)
-        or (account in (NO_PERMITS, NO_FLOW) and charge.granted_known == 1 and charge.granted > 0)
+        or (account in (NO_PERMITS, NO_FLOW) and charge.granted_known == 1 and charge.granted > 0 and not may_have_capped_consumers(charge))
     )
     return charge.moved_ns + STALL_NS if is_due else INT64_MAX
 
@@ -129,9 +132,9 @@ def silent(charge: Record, chain: Record, dispatcher: Record, pace: Record) -> i
     """The account from `silent_ns` on: a fault of the broker, if the log has all else that could explain it."""
     if is_capped(charge.account):
         return STUCK + 1 + charge.account - UNACKED_LIMIT
-    can_tell = pace.tells_deliveries == 1 and charge.permits_known == 1 and chain.transaction != OPEN
+    can_tell = pace.tells_deliveries == 1 and charge.permits_known == PERMITS_KNOWN and chain.transaction != OPEN
     is_simple = dispatcher.sub_type not in (KEY_SHARED, NONE) and charge.is_out in (0, PARKED)
-    return STUCK if can_tell and is_simple else NOT_IN_THIS_LOG
+    return STUCK if can_tell and is_simple and not may_have_capped_consumers(charge) else NOT_IN_THIS_LOG
 
 
 @compiled_part

@@ -20,6 +20,7 @@ from pipeline.machines.cause.layout import (
     NO_FLOW,
     NO_PERMITS,
     OPEN,
+    PERMITS_UNKNOWN,
     REDELIVERY,
     SUBSCRIPTION_CAP,
     TRANSACTION,
@@ -137,7 +138,7 @@ def _account(
         return UNACKED_LIMIT + cap
     if charge.blocked != NONE:
         return charge.blocked
-    if charge.permits_known == 1 and charge.permits <= 0:
+    if charge.permits_known != PERMITS_UNKNOWN and charge.permits <= 0:
         return NO_FLOW if charge.delivered == 0 and charge.certain_lost == settings.events_lost else NO_PERMITS
     return CATCHING_UP if surely_waits(charge, settings, pace, waiting) else EVENTS_LOST
 
@@ -149,7 +150,7 @@ def _cap_that_is_on(charge: Record, reading: Record) -> int:
         return CONSUMER_CAP
     if charge.is_capped & (1 << SUBSCRIPTION_CAP):
         return SUBSCRIPTION_CAP
-    return BROKER_CAP if charge.is_capped != 0 else NONE
+    return BROKER_CAP if charge.is_capped & (1 << BROKER_CAP) else NONE
 
 
 @compiled_part
