@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pipeline.verdict.by_cause import BY_CAUSE
 from pipeline.verdict.commands import LOSES_DATA, Step, told
+from pipeline.verdict.counts import entries
 from pipeline.verdict.own_cursors import OWN, READER, own_advice
 from pipeline.verdict.verdict import Document
 
@@ -30,8 +31,4 @@ def _lost_to_reader(document: Document) -> list[Step]:
     lost = document["lost_entries"]
     if document["cursor_kind"] != READER or not lost:
         return []
-    return [
-        told(
-            f"It lost {lost:,} entries that were trimmed or expired before it read them: a reader keeps none. Retention keeps them longer."
-        )
-    ]
+    return [told(f"It lost {entries(lost)} by trimming or expiry, before it read them: a reader keeps none. Retention keeps them longer.")]

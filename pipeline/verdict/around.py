@@ -2,7 +2,7 @@
 
 from pipeline.verdict.evidence import Row
 from pipeline.verdict.foreseen import foreseen
-from pipeline.verdict.own_cursors import CURRENT, KEEPING_UP, OWN, kind_of, standing
+from pipeline.verdict.own_cursors import kind_of
 from pipeline.verdict.rates import needed
 from pipeline.verdict.topic_rows import topic_rows
 from pipeline.verdict.verdict import Document
@@ -13,22 +13,17 @@ from schemas.render.ddl import quoted
 
 
 def around(look: Queries, document: Document) -> Document:
-    """More keys of the document, as of its end. For one of Pulsar's own cursors `status`, `behind` and `backlog`, too: no cause is charged
-    to what has no consumers by nature.
-    """
+    """More keys of the document, as of its end."""
     rows = topic_rows(look, document["broker"], document["epoch"], document["topic"], document["to"])
     cursor = next((row for row in rows.cursors if row["subscription"] == document["subscription"]), None) or _gone(look, document)
-    kind = kind_of(document["subscription"], cursor)
     found: Document = {
-        "cursor_kind": kind,
+        "cursor_kind": kind_of(document["subscription"], cursor),
         "sub_type": document["sub_type"] or _type_of_dispatcher(look, document),
         "log_version": rows.log_version,
         "lost_entries": None if cursor is None else cursor["evicted_entries"] + cursor["expired_entries"],
         "needed": needed(look, document, counts_entries(look, document)),
         **who(rows),
     }
-    if kind in OWN:
-        found |= _own(document, found, cursor)
     return {**found, "catch_up": foreseen({**document, **found})}
 
 
@@ -57,13 +52,3 @@ def _type_of_dispatcher(look: Queries, document: Document) -> str | None:
         f" AND window_start < {instant(document['to'])} ORDER BY clock_segment DESC, window_start DESC LIMIT 1"
     )
     return rows[0]["sub_type"] if rows else None
-
-
-def _own(document: Document, found: Document, cursor: Row | None) -> Document:
-    """Where one of Pulsar's own cursors stands, at its newest check; nothing where there is none."""
-    if cursor is None:
-        return {}
-    holders, exceeded = found["holders"], any(quota["exceeded"] for quota in document["quotas"])
-    fills = exceeded and bool(holders) and holders[0]["subscription"] == document["subscription"]
-    status = standing(found["cursor_kind"], cursor, document["catch_up"], fills, found["compactions"])
-    return {"status": status, "behind": status not in (CURRENT, KEEPING_UP), "backlog": cursor["msg_backlog"]}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pipeline.verdict.commands import Step, policy_of, stats, step, told, unload
+from pipeline.verdict.counts import entries
 from pipeline.verdict.own_cursors import READER
 from pipeline.verdict.raise_limit import throttled
 
@@ -41,7 +42,7 @@ def _no_consumer(document: Document) -> list[Step]:
         return [stats("The reader is not connected. Start it again: a new reader begins where its program asks to. Now connected:", topic)]
     steps = [stats("Start its consumers. This shows who is connected:", topic)]
     if (document["share"] or 0) >= _NEVER_THERE:
-        lost = f"its {document['backlog']:,} entries are lost for it then, and nobody can bring them back"
+        lost = f"it loses its {entries(document['backlog'])} then, and nobody can bring them back"
         steps.append(
             step(f"Only if nobody needs the subscription any more, delete it: {lost}:", "topics", "unsubscribe", "--subscription",
                  subscription, topic)
@@ -56,7 +57,7 @@ def _channel(document: Document) -> list[Step]:
 
 def _unacked_limit(document: Document) -> list[Step]:
     topic, cap = document["topic"], document.get("cap")
-    steps = [stats("Consumers hold too many messages without an acknowledgement. unackedMessages in this shows which ones:", topic)]
+    steps = [stats("Consumers hold too many messages without an acknowledgement. In its output unackedMessages shows which ones:", topic)]
     if cap == "broker":
         return [*steps, told(f"The cap is the broker's ({_CAP_SETTING[cap]}): all its subscriptions share it.")]
     if cap is not None:
@@ -75,7 +76,9 @@ def _no_permits(document: Document) -> list[Step]:
         return [stats("The reader is too slow, or it hangs: look at its program. A second reader would read everything again:", topic)]
     if document.get("sub_type") in ONE_ACTIVE:
         return _one_active(document)
-    return [stats("Consumers are too slow or too few: add some, or speed them up. availablePermits in this shows who is full:", topic)]
+    return [
+        stats("Consumers are too slow or too few: add some, or speed them up. In its output availablePermits shows who is full:", topic)
+    ]
 
 
 def _one_active(document: Document) -> list[Step]:
@@ -85,13 +88,15 @@ def _one_active(document: Document) -> list[Step]:
         return [stats(words, topic)]
     then = "another one takes over" if sub_type == "Failover" else "it begins again at the first message without an acknowledgement"
     return [
-        stats("Its one active consumer hangs: it takes and acknowledges nothing. activeConsumerName in this shows which it is:", topic),
+        stats(
+            "Its one active consumer hangs: it takes and acknowledges nothing. In its output activeConsumerName shows which it is:", topic
+        ),
         told(f"Restart that consumer: then {then}. Take a thread dump of it before."),
     ]
 
 
 def _no_flow(document: Document) -> list[Step]:
-    words = "Its consumers hold nothing, and still ask for nothing: they grant no permits. In this they have availablePermits 0:"
+    words = "Its consumers hold nothing, and still ask for nothing: they grant no permits. In its output they have availablePermits 0:"
     return [
         stats(words, document["topic"]),
         told("Look at these clients: a paused consumer, receiverQueueSize 0, a listener that hangs. Restart them."),
@@ -115,7 +120,7 @@ def _transaction(document: Document) -> list[Step]:
 
 
 def _redelivery(document: Document) -> list[Step]:
-    words = "The same messages are delivered again and again. msgRateRedeliver and unackedMessages in this show to whom:"
+    words = "The same messages are delivered again and again. In its output msgRateRedeliver and unackedMessages show to whom:"
     return [
         stats(words, document["topic"]),
         told(
@@ -130,7 +135,7 @@ def _in_flight(document: Document) -> list[Step]:
     if document.get("cursor_kind") == READER:
         return [stats("The reader has what waits, and has not gone on. Look at its program:", topic)]
     return [
-        stats("All of its backlog is delivered and waits for acknowledgements. unackedMessages in this shows who has it:", topic),
+        stats("All of its backlog is delivered and waits for acknowledgements. In its output unackedMessages shows who has it:", topic),
         unload(
             "If consumers have lost it, restart them: closing a consumer gives back what it holds. Unloading the topic closes all,"
             " they connect again, and what has no acknowledgement is delivered again:",

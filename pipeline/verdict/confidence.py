@@ -6,8 +6,8 @@ What counts, in this order:
 2. Was the beginning seen? Else a backlog that the log does not show may be there.
 3. Are the kinds of events there that show the cause? A log of version 1.0 lacks deliveries.
 4. How much of the backlog has the main cause, and how much has none that is known? These are shares of entries × time.
-5. Do two signs agree? The status is that of the end, the main cause that of the stretch: where they differ the answer is less sure. A
-   subscription that is well is sure only if rows of it, or a check, say so up to the instant of the answer.
+5. Do two signs agree? An answer that is behind is sure only if what was delivered agrees with the cause (delivered.py), and if the main
+   cause of the stretch is that of its last window, too: the status is that of the end.
 
 `high`: all of it. `low`: the status or the main cause is unknown, or most of the backlog has no main cause. `medium`: between.
 """
@@ -46,8 +46,10 @@ def missing(evidence: Evidence, document: dict[str, Any]) -> list[str]:
     return [code for code, is_lacking in lacking.items() if is_lacking]
 
 
-def confidence(document: dict[str, Any], lacking: Sequence[str]) -> str:
-    """high, medium or low, by the rule above. `lacking`: of `missing`."""
+def confidence(document: dict[str, Any], lacking: Sequence[str], *, has_changed: bool, agrees: bool) -> str:
+    """high, medium or low, by the rule above. `lacking`: of `missing`. `has_changed`: the last window has another main cause. `agrees`:
+    what was delivered is in line with the main cause.
+    """
     if document["status"] == "unknown" or document["cause"] == "unknown":
         return "low"
     is_whole = not any(code in lacking for code in _LESS_SURE)
@@ -56,7 +58,8 @@ def confidence(document: dict[str, Any], lacking: Sequence[str]) -> str:
     unknown = _unknown_share(document)
     if document["share"] < LOW_SHARE or unknown > MANY_UNKNOWN:
         return "low"
-    return "high" if is_whole and document["share"] >= HIGH_SHARE and unknown <= FEW_UNKNOWN else "medium"
+    signs_agree = not document["behind"] or (agrees and not has_changed)
+    return "high" if is_whole and signs_agree and document["share"] >= HIGH_SHARE and unknown <= FEW_UNKNOWN else "medium"
 
 
 def _unknown_share(document: dict[str, Any], reason: str | None = None) -> float:

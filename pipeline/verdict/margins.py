@@ -5,6 +5,8 @@ the question.
 from collections.abc import Sequence
 from typing import Any
 
+from pipeline.verdict.counts import entries
+
 Row = dict[str, Any]
 _PAIR = ("level", "dimension", "next_level", "next_dimension")
 _SUMS = ("reads", "wanted_entries", "granted_entries")
@@ -30,7 +32,7 @@ def margin_line(one: Row) -> str:
     """`without the topic's limiter of messages: 30 blocked reads would have got 90 of 3,000 entries; the broker's limiter of … is next`."""
     reads = f"{one['reads']:,} blocked read{'' if one['reads'] == 1 else 's'}"
     head = f"without {limiter_words(one['level'], one['dimension'])}: {reads} would have got"
-    granted = f"{head} {one['granted_entries']:,} of the {one['wanted_entries']:,} entries that were asked for"
+    granted = f"{head} {one['granted_entries']:,} of the {entries(one['wanted_entries'])} that were asked for"
     if one["next_level"] is None:
         return f"{granted}; no other limiter is next"
     return f"{granted}; {limiter_words(one['next_level'], one['next_dimension'])} is next"

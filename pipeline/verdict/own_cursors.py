@@ -17,7 +17,6 @@ Document = dict[str, Any]
 SUBSCRIPTION, READER, REPLICATOR, DEDUPLICATION, COMPACTION = "subscription", "reader", "replicator", "deduplication", "compaction"
 #: Moved by the broker itself.
 OWN = (REPLICATOR, DEDUPLICATION, COMPACTION)
-BEHIND, KEEPING_UP, CURRENT = "behind", "keeping up", "current"
 
 
 def kind_of(subscription: str, cursor: Row | None) -> str:
@@ -47,21 +46,6 @@ def kind_words(kind: str, subscription: str) -> str:
     return words.get(kind, subscription)
 
 
-def standing(kind: str, cursor: Row, rates: Document | None, fills_quota: bool, compactions: Sequence[Row]) -> str:
-    """Whether one of Pulsar's own cursors does its work, at its newest check.
-
-    A replicator has to follow what is published. Compaction and deduplication move in steps, so entries behind them are normal: they are
-    behind where they fill a quota that is exceeded, or where the last compaction failed.
-    """
-    if cursor["msg_backlog"] == 0:
-        return CURRENT
-    if kind == REPLICATOR:
-        follows = rates is not None and rates["ack_rate"] > 0 and rates["ack_rate"] >= (rates["publish_rate"] or 0)
-        return KEEPING_UP if follows else BEHIND
-    failed = bool(compactions) and compactions[-1]["error"] is not None
-    return BEHIND if fills_quota or failed else KEEPING_UP
-
-
 def own_advice(document: Document) -> list[Step]:
     """What to do about one of Pulsar's own cursors that is behind."""
     return {REPLICATOR: _replicator, DEDUPLICATION: _deduplication, COMPACTION: _compaction}[document["cursor_kind"]](document)
@@ -70,7 +54,9 @@ def own_advice(document: Document) -> list[Step]:
 def _replicator(document: Document) -> list[Step]:
     topic, cluster = document["topic"], cluster_of(document["subscription"])
     return [
-        stats(f"The broker replicates to cluster {cluster}; `replication` in this shows whether it is connected, and since when:", topic),
+        stats(
+            f"The broker replicates to cluster {cluster}; in its output `replication` shows whether it is connected, and since when:", topic
+        ),
         step(
             f"If it is not connected, ask whether brokers of {cluster} can be reached. These are the clusters of the namespace:",
             "namespaces",

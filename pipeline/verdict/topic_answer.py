@@ -6,6 +6,7 @@ from typing import Any
 
 from pipeline.verdict.advice import mildest_first
 from pipeline.verdict.commands import Step, stats, step, told, whole_topic
+from pipeline.verdict.counts import entries
 from pipeline.verdict.duration import duration
 from pipeline.verdict.evidence import NoAnswer
 from pipeline.verdict.own_cursors import OWN, kind_of, kind_words, own_advice
@@ -90,7 +91,7 @@ def _slowest(document: Document) -> str:
     name = kind_words(first["cursor_kind"], first["subscription"])
     oldest = "" if first["oldest_age_ms"] is None else f", the oldest message is {duration(first['oldest_age_ms'] / 1e3)} old"
     head = f"It is filled by {name}" if document["exceeded"] else f"The slowest cursor is {name}"
-    held = f"{first['msg_backlog']:,} entries and {first['backlog_size']:,} bytes"
+    held = f"{entries(first['msg_backlog'])} and {first['backlog_size']:,} bytes"
     return f"{head}: {held} are behind it{oldest}."
 
 
@@ -131,4 +132,4 @@ def text_lines(document: Document) -> Iterable[str]:
 
 def _cursor_line(one: Document) -> str:
     unacked = f", {one['in_flight_entries']:,} of them delivered and not acknowledged" if one["in_flight_entries"] else ""
-    return f"{kind_words(one['cursor_kind'], one['subscription'])}: {one['msg_backlog']:,} entries{unacked}"
+    return f"{kind_words(one['cursor_kind'], one['subscription'])}: {entries(one['msg_backlog'])}{unacked}"

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from pipeline.verdict.confidence import confidence, missing
+from pipeline.verdict.delivered import is_delivery_in_line
 from pipeline.verdict.evidence import Evidence, Row
 from pipeline.verdict.margins import uncovered
 from pipeline.verdict.policies import QUOTA_KINDS, RATE_KINDS, is_off, places, setter
@@ -49,6 +50,7 @@ def verdict(evidence: Evidence) -> Document:
         **{name: main.get(name) for name in (*Account._fields, "share", "time_share")},
         "unknown_reason": main.get("unknown_reason") or standing["unknown_reason"],
         "since": _since(evidence.causes, main),
+        "last_cause": _last_cause(evidence),
         **{name: standing[name] for name in ("backlog", "waiting", "lasts_s", "pace_per_s", "checked_at")},
         "backlog_s": sum(row["ns"] for row in evidence.causes) / _NS_PER_S,
         "causes": shares,
@@ -64,11 +66,24 @@ def verdict(evidence: Evidence) -> Document:
         "more_consumers": _more_consumers(evidence.more_consumers),
     }
     lacking = missing(evidence, document)
-    return {**document, "confidence": confidence(document, lacking), "missing": lacking}
+    changed = document["last_cause"] is not None and not is_same_cause(document["last_cause"], document)
+    sure = confidence(document, lacking, has_changed=changed, agrees=is_delivery_in_line(evidence, document))
+    return {**document, "confidence": sure, "missing": lacking}
 
 
 def _account(row: Row) -> Account:
     return Account(*(row[name] for name in Account._fields))
+
+
+def is_same_cause(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether both are charged to the same: the cause, and the limiter, reason or cap of it."""
+    return all(one[name] == other[name] for name in Account._fields)
+
+
+def _last_cause(evidence: Evidence) -> Document | None:
+    """The main cause of the last window of the stretch, by itself; null where that window has no backlog."""
+    last = [row for row in evidence.causes if row["window_end"] >= evidence.end]
+    return None if not last else _account(max(last, key=lambda row: (row["is_main"], row["entry_us"], row["ns"])))._asdict()
 
 
 def _shares(causes: Sequence[Row]) -> list[Document]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from pipeline.verdict.counts import entries
 from pipeline.verdict.duration import duration
 from pipeline.verdict.own_cursors import compaction_words, kind_of, kind_words
 from pipeline.verdict.topic_rows import TopicRows
@@ -71,8 +72,8 @@ def _evicted(moves: Sequence[Row]) -> list[Document]:
     for row in moves:
         if row["entries_evicted"]:
             before = found.pop(row["subscription"], None)
-            entries = row["entries_evicted"] + (before["entries"] if before else 0)
-            found[row["subscription"]] = {"subscription": row["subscription"], "entries": entries, "last_at": row["decided_at"]}
+            lost = row["entries_evicted"] + (before["entries"] if before else 0)
+            found[row["subscription"]] = {"subscription": row["subscription"], "entries": lost, "last_at": row["decided_at"]}
     return list(found.values())[::-1]
 
 
@@ -84,10 +85,10 @@ def who_lines(document: Document) -> list[str]:
     slowest, *others = holders
     name = kind_words(slowest["cursor_kind"], slowest["subscription"])
     oldest = "" if slowest["oldest_age_ms"] is None else f"; its oldest message is {duration(slowest['oldest_age_ms'] / 1e3)} old"
-    held = f"{slowest['msg_backlog']:,} entries, {slowest['backlog_size']:,} bytes"
+    held = f"{entries(slowest['msg_backlog'])}, {slowest['backlog_size']:,} bytes"
     check = f"{shown(document['holders_as_of'])}{', before it evicted' if document['holders_before_eviction'] else ''}"
     lines = [f"{name} is the slowest cursor at the check of {check}: {held} are behind it{oldest}"]
-    names = [f"{kind_words(one['cursor_kind'], one['subscription'])} ({one['msg_backlog']:,} entries)" for one in others[:SHOWN]]
+    names = [f"{kind_words(one['cursor_kind'], one['subscription'])} ({entries(one['msg_backlog'])})" for one in others[:SHOWN]]
     more = f", and {len(others) - SHOWN:,} more" if len(others) > SHOWN else ""
     lines.append(f"next are {', '.join(names)}{more}" if names else "no other durable cursor has a backlog")
     if slowest["cursor_kind"] == "compaction":
@@ -123,7 +124,7 @@ def producer_lines(document: Document) -> list[str]:
 def evicted_lines(document: Document) -> list[str]:
     """Who lost how many entries to quotas."""
     return [
-        f"{one['subscription']} lost {one['entries']:,} entries to quotas, the last time at {shown(one['last_at'])}"
+        f"{one['subscription']} lost {entries(one['entries'])} to quotas, the last time at {shown(one['last_at'])}"
         for one in document["evicted"][:SHOWN]
     ]
 

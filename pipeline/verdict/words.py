@@ -7,14 +7,15 @@ from math import ceil
 
 from pipeline.verdict.by_cause import ONE_ACTIVE, cap_words, takes_nothing
 from pipeline.verdict.commands import LOSES_DATA
+from pipeline.verdict.counts import entries
 from pipeline.verdict.duration import duration
 from pipeline.verdict.foreseen import current_line, lost_before_line, pace_line
 from pipeline.verdict.instants import as_of_line, time_words
 from pipeline.verdict.margins import margin_line
-from pipeline.verdict.own_cursors import OWN, READER, kind_words
+from pipeline.verdict.own_cursors import COMPACTION, OWN, READER, compaction_words, kind_words
 from pipeline.verdict.policies import NOWHERE
 from pipeline.verdict.raise_limit import rate_words
-from pipeline.verdict.verdict import Account, Document
+from pipeline.verdict.verdict import Account, Document, is_same_cause
 from pipeline.verdict.who import evicted_lines, producer_lines, who_lines
 
 _REASONS = {
@@ -39,7 +40,7 @@ def _full(one: Document) -> str:
 def _stands_still(one: Document) -> str:
     if one.get("cap") is None:
         return "a dispatcher that stands still without a reason: a fault of the broker"
-    return f"{cap_words(one['cap'])}, which is on though nothing is unacknowledged: a fault of the broker"
+    return "a cap of unacknowledged messages that the broker left on"
 
 
 #: Words for a cause, after "is charged to".
@@ -79,27 +80,27 @@ CHART_COLUMNS = 60
 
 def sentence(document: Document) -> str:
     """The verdict: behind or not, by how much, what holds it, since when."""
-    if document["cursor_kind"] in OWN and document["holders_as_of"] is not None and document["status"] != "unknown":
+    if document["cursor_kind"] in OWN and document["status"] != "unknown":
         return _own_sentence(document)
     name = f"{document['subscription']} of {document['topic']}"
     stretch = duration((document["to"] - document["from"]).total_seconds())
     at = time_words(document["to"])
     if document["status"] == "unknown" and document["cause"] != "unknown":
         counted = document["backlog"] and document["checked_at"]
-        last = f"; its check at {time_words(document['checked_at'])} counted {document['backlog']:,} entries" if counted else ""
+        last = f"; its check at {time_words(document['checked_at'])} counted {entries(document['backlog'])}" if counted else ""
         return f"Whether {name} is behind at {at} is not known: {_REASONS[document['unknown_reason']]}{last}."
     if document["cause"] is None and document["behind"]:
         check = f", as its last quota check at {time_words(document['checked_at'])} counted" if document["checked_at"] else ""
-        return f"{name} is behind by {document['backlog']:,} entries at {at}{check}: {document['status']}."
+        return f"{name} is behind by {entries(document['backlog'])} at {at}{check}: {document['status']}."
     if document["cause"] is None:
         return f"{name} is {document['status']} at {at}: it had no backlog in the {stretch} before."
     what = cause_words(document)
     charged = f"{document['share']:.0%} of its backlog of the last {stretch} {'is' if document['behind'] else 'was'} charged to {what}"
     if not document["behind"]:
-        return f"{name} is {document['status']} at {time_words(document['to'])}: {document['backlog']:,} entries. {charged}."
+        return f"{name} is {document['status']} at {at}: {entries(document['backlog'])}. {charged}."
     limit = _limit_words(document)
     since = f"since {time_words(document['since'])} ({duration((document['to'] - document['since']).total_seconds())})"
-    return f"{name} is behind by {document['backlog']:,} entries at {time_words(document['to'])}. {charged}{limit}, {since}."
+    return f"{name} is behind by {entries(document['backlog'])} at {at}. {charged}{limit}, {since}.{_at_the_end(document)}"
 
 
 def _own_sentence(document: Document) -> str:
@@ -107,18 +108,37 @@ def _own_sentence(document: Document) -> str:
     name = kind_words(document["cursor_kind"], document["subscription"])
     name = name[0].upper() + name[1:]
     held = next((one for one in document["holders"] if one["subscription"] == document["subscription"]), None)
-    at = time_words(document["holders_as_of"])
-    if held is None:
-        return f"{name} of {document['topic']} is current at {at}: no entry is behind it."
-    oldest = "" if held["oldest_age_ms"] is None else f"; the oldest message is {duration(held['oldest_age_ms'] / 1e3)} old"
-    size = f"{held['msg_backlog']:,} entries, {held['backlog_size']:,} bytes"
     status = "behind" if document["behind"] else document["status"]
-    return f"{name} of {document['topic']} is {status} at {at}: {size} are behind it{oldest}. No application reads it."
+    if held is None:
+        at, behind_it = time_words(document["to"]), _behind_it(document["backlog"])
+        return f"{name} of {document['topic']} is {status} at {at}: {behind_it}.{_failed(document)}"
+    at = time_words(document["holders_as_of"])
+    oldest = "" if held["oldest_age_ms"] is None else f"; the oldest message is {duration(held['oldest_age_ms'] / 1e3)} old"
+    size = f"{entries(held['msg_backlog'])}, {held['backlog_size']:,} bytes"
+    return f"{name} of {document['topic']} is {status} at {at}: {size} are behind it{oldest}. No application reads it.{_failed(document)}"
+
+
+def _behind_it(backlog: int) -> str:
+    return f"{entries(backlog)} {'is' if backlog == 1 else 'are'} behind it" if backlog else "no entry is behind it"
+
+
+def _failed(document: Document) -> str:
+    """That the last compaction failed: until one succeeds, the cursor does not move."""
+    if document["cursor_kind"] != COMPACTION or not document["compactions"] or document["compactions"][-1]["error"] is None:
+        return ""
+    words = compaction_words(document["compactions"], time_words)
+    return f" {words[0].upper()}{words[1:]}."
 
 
 def cause_words(account: Document) -> str:
     """A cause for people; `label` is its short name."""
     return CAUSES[account["cause"]](account)
+
+
+def _at_the_end(document: Document) -> str:
+    """What holds it now, where the stretch was mostly held by something else: an operator acts on now."""
+    last = document["last_cause"]
+    return "" if last is None or is_same_cause(last, document) else f" At the end it is {cause_words({**document, **last})}."
 
 
 def _limit_words(document: Document) -> str:

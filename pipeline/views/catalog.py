@@ -4,6 +4,7 @@ import re
 from importlib.resources import files
 
 from pipeline.views.inlined import with_views_over
+from pipeline.views.own_kinds import with_own_kinds
 from pipeline.views.rate_spread import with_rate_spreads
 from pipeline.views.status_words import with_status_words
 from schemas.packages import PACKAGES
@@ -27,7 +28,7 @@ SMALL_VIEWS = ("brokers", "newest_windows", "check_intervals")
 def sql_of(view: str) -> str:
     """The view's query, with the comment block that explains it. Read as a resource: the code may be in a zip."""
     text = files("pipeline.views").joinpath(f"{view}.sql").read_text(encoding="utf-8")
-    return with_views_over(with_status_words(with_rate_spreads(text)), sql_of)
+    return with_views_over(with_own_kinds(with_status_words(with_rate_spreads(text))), sql_of)
 
 
 def question(view: str) -> str:

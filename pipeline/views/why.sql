@@ -4,7 +4,7 @@
 --   status        current: no backlog. keeping up: entries go as they come. delayed: all that is there is held for a later delivery. Else it
 --                 is behind, by the main cause: no consumer, held back (by a limiter), channel blocked, unacked limit, slow consumers,
 --                 idle consumers, keys blocked, open transaction, redelivering, unacknowledged, overdue (for delivery), slow storage,
---                 catching up, stuck. replicator behind, deduplication behind: cursors of Pulsar's own.
+--                 catching up, stuck. Of Pulsar's own cursors: replicator behind, deduplication behind, compaction behind.
 --                 unknown: the log does not tell, for the first three need proof up to as_of
 --   cause         the main cause (docs/causes.md): most entries × time of the window. level, dimension: of the limiter; null else
 --   unknown_reason  of the status unknown: events_lost, beginning_not_seen, not_in_this_log; broker_stopped; not_checked: its backlog is
@@ -86,7 +86,7 @@ latest AS (
   GROUP BY t.broker, t.epoch, t.topic
 ),
 placed AS (
-  SELECT t.broker, t.epoch, t.topic, t.check_number, t.check_time,
+  SELECT t.broker, t.epoch, t.topic, t.check_number, t.check_time, t.decision,
     max(t.check_time) OVER (PARTITION BY t.broker, t.epoch) AS newest_check,
     row_number() OVER (PARTITION BY b.cluster, t.topic ORDER BY t.check_time DESC, t.epoch DESC, t.broker) AS age
   FROM latest l
@@ -95,10 +95,9 @@ placed AS (
 ),
 checked AS (
   SELECT s.*,
-    -- Of one whose opening was not seen the name tells it.
-    coalesce(s.cursor_kind = 'replicator', startswith(s.subscription, 'pulsar.repl')) AS replicates,
-    coalesce(s.cursor_kind IN ('replicator', 'deduplication'),
-      startswith(s.subscription, 'pulsar.repl') OR startswith(s.subscription, 'pulsar.dedup')) AS is_pulsars_own,
+    -- The slowest durable cursor fills a quota that is exceeded (pulsar-semantics §2.3).
+    p.decision IN ('size', 'time') AND s.msg_backlog > 0 AND row_number() OVER (PARTITION BY s.broker, s.epoch, s.topic
+      ORDER BY s.durable AND s.msg_backlog > 0 DESC, s.mark_delete_ledger, s.mark_delete_entry, s.subscription) = 1 AS fills_quota,
     s.complete OR s.incomplete_reason IN ('points_missing', 'deletions_unknown') AS tells_backlog
   FROM placed p
   JOIN check_intervals i ON i.broker = p.broker AND i.epoch = p.epoch
@@ -129,19 +128,26 @@ known AS (
   UNION SELECT broker, epoch, topic, subscription FROM checked
   UNION SELECT broker, epoch, topic, subscription FROM served WHERE is_open
 ),
+-- A cursor that Pulsar moves by itself has no consumers: only compaction's has causes, for the broker has a subscription of it.
+whose AS (
+  SELECT k.*, coalesce(c.cursor_kind, OWN_KIND_OF(k.subscription)) AS kind
+  FROM known k
+  LEFT JOIN checked c ON c.broker = k.broker AND c.epoch = k.epoch AND c.topic = k.topic AND c.subscription = k.subscription
+),
 -- Of each subscription what there is at the instant, and how fast it goes.
 found AS (
   SELECT k.broker, k.epoch, k.topic, k.subscription, n.as_of, n.window_start, r.lost_until,
     b.cause, b.level, b.dimension, b.unknown_reason, b.entry_us, b.all_entry_us, b.ns, b.backlog_ns, b.main_since, b.next_cause, b.next_share,
-    c.check_time AS checked_at, c.msg_backlog AS checked_backlog, d.broker IS NOT NULL AS is_stopped, c.replicates, c.oldest_age_ms, c.incomplete_reason,
-    b.cause IS NULL AND coalesce(c.is_pulsars_own, false) AS by_check,
-    coalesce(b.backlog_end, CASE WHEN c.is_pulsars_own THEN c.msg_backlog ELSE 0 END) AS backlog,
-    coalesce(b.waiting_end, CASE WHEN c.is_pulsars_own THEN c.msg_backlog ELSE 0 END) AS waiting,
+    c.check_time AS checked_at, c.msg_backlog AS checked_backlog, d.broker IS NOT NULL AS is_stopped, c.oldest_age_ms, c.incomplete_reason,
+    k.kind, k.kind IN ('replicator', 'deduplication', 'compaction') AS is_pulsars_own, coalesce(c.fills_quota, false) AS fills_quota,
+    coalesce(b.backlog_end, CASE WHEN k.kind IN ('replicator', 'deduplication') THEN c.msg_backlog END, 0) AS backlog,
+    coalesce(b.waiting_end, CASE WHEN k.kind IN ('replicator', 'deduplication') THEN c.msg_backlog END, 0) AS waiting,
     coalesce(b.complete, c.tells_backlog, v.complete, false) AS tells_backlog,
     coalesce(b.complete, c.complete, v.complete, false) AS complete,
     coalesce(b.completeness, v.completeness, 1.0D) AS completeness,
     -- A backlog may also be gone because the topic was unloaded, or the subscription deleted: not while it is served, or checked without one.
-    b.backlog_end > 0 OR c.msg_backlog = 0 OR c.is_pulsars_own OR coalesce(v.is_never_closed, false) AS is_there,
+    b.backlog_end > 0 OR c.msg_backlog = 0 OR (k.kind IN ('replicator', 'deduplication') AND c.broker IS NOT NULL)
+      OR coalesce(v.is_never_closed, false) AS is_there,
     CASE WHEN b.cause IS NOT NULL THEN coalesce(b.completeness < 1, false)
       ELSE coalesce(unix_micros(r.lost_until) > unix_micros(coalesce(c.check_time, n.window_start)), false) END AS lost_since,
     CASE WHEN l.windows > 1 THEN l.backlog_before WHEN b.cause IS NULL THEN p.backlog_before ELSE 0 END AS backlog_before,
@@ -150,7 +156,7 @@ found AS (
     CASE WHEN p.over_s >= 50 THEN p.went / p.over_s
       WHEN v.dispatched IS NOT NULL THEN greatest(0, v.dispatched - coalesce(b.backlog_end - b.waiting_end, 0))
         / greatest(1e-3, (unix_micros(n.as_of) - unix_micros(r.begin_at)) / 1e6) END AS pace_per_s
-  FROM known k
+  FROM whose k
   JOIN newest_windows n ON n.broker = k.broker AND n.epoch = k.epoch
   LEFT JOIN reached r ON r.broker = k.broker AND r.epoch = k.epoch
   LEFT JOIN stopped d ON d.broker = k.broker AND d.epoch = k.epoch
@@ -171,7 +177,9 @@ judged AS (
     CASE
       WHEN backlog = 0 THEN 'current'
       WHEN cause = 'delayed' AND waiting = 0 THEN 'delayed'
-      WHEN NOT (by_check OR cause IN ('in_flight', 'catching_up', 'delayed')) THEN NULL
+      -- Compaction moves in steps: that entries wait for the next one is normal, unless they fill a quota.
+      WHEN kind = 'compaction' THEN CASE WHEN NOT fills_quota THEN 'well' END
+      WHEN NOT (coalesce(is_pulsars_own, false) OR cause IN ('in_flight', 'catching_up', 'delayed')) THEN NULL
       -- Nothing is older than half a minute.
       WHEN lasts_s <= 30 THEN 'well'
       -- What is left over is older than all that goes at this pace.
@@ -189,7 +197,7 @@ SELECT
     WHEN well IS NOT NULL AND (is_stopped OR lost_since OR NOT tells_backlog OR NOT coalesce(is_there, false)) THEN 'unknown'
     WHEN well = 'well' THEN CASE WHEN cause = 'delayed' THEN 'delayed' ELSE 'keeping up' END
     WHEN well IS NOT NULL THEN well
-    WHEN by_check THEN CASE WHEN replicates THEN 'replicator behind' ELSE 'deduplication behind' END
+    WHEN is_pulsars_own THEN concat(kind, ' behind')
     ELSE STATUS_OF(cause)
   END AS status,
   cause, level, dimension,

@@ -34,7 +34,17 @@ def limit(level: str, dimension: str = "msg", rate: int = 10, **more: Any) -> Ro
     """A row of limiter_windows."""
     return {
         "level": level, "topic": None if level == "broker" else TOPIC, "subscription": SUBSCRIPTION if level == "subscription" else None,
-        "dimension": dimension, "rate": rate, "period_ms": 1000, "relative": False, "created_at": NOON, "permits_end": 0, **more,
+        "dimension": dimension, "rate": rate, "period_ms": 1000, "relative": False, "created_at": NOON, "permits_end": 0,
+        "asks_blocked": 0, **more,
+    }  # fmt: skip
+
+
+def served(m: int, entries: int, **more: Any) -> Row:
+    """A row of subscription_throttle in the window from 12:00 + m: so many entries were delivered, one message each."""
+    return {
+        "window_start": minute(m), "window_end": minute(m + 1), "sub_type": "Shared", "dispatched_entries": entries,
+        "dispatched_msgs": entries, "completeness": 1.0,
+        **{f"blocked_ns_by_{level}_limit": 0 for level in ("broker", "topic", "subscription")}, **more,
     }  # fmt: skip
 
 

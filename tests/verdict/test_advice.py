@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from charges import SUBSCRIPTION, TOPIC, charge, evidence, judged, minute
+from charges import SUBSCRIPTION, TOPIC, charge, evidence, judged, minute, served
 
 from pipeline.verdict.advice import mildest_first
 from pipeline.verdict.by_cause import BY_CAUSE
@@ -27,7 +27,7 @@ def said(document: dict[str, Any]) -> str:
 def of_cause(cause: str, sub_type: str = "Shared", rates: dict[str, Any] | None = None, **around: Any) -> dict[str, Any]:
     """Of three minutes with this cause, in which 5 messages were delivered."""
     reason = {"unknown_reason": around.pop("unknown_reason")} if "unknown_reason" in around else {}
-    throttle = [{"sub_type": sub_type, "dispatched_msgs": around.pop("dispatched_msgs", 5), "completeness": 1.0}]
+    throttle = [served(2, around.pop("dispatched_msgs", 5), sub_type=sub_type)]
     rows = [charge(m, cause, **reason) for m in range(3)]
     return judged(evidence(rows, throttle=throttle, rates=[rates or SLOW]), **around)
 
@@ -48,7 +48,7 @@ def test_the_first_step_never_loses_data_and_each_command_has_an_effect(cause: s
 def test_a_command_that_loses_data_comes_last_says_so_and_is_only_there_where_nobody_was_connected() -> None:
     found = of_cause("no_consumer")
     assert [one["effect"] for one in found["advice"]] == [CHANGES_NOTHING, LOSES_DATA]
-    assert "its 100 entries are lost for it then" in found["advice"][-1]["do"]
+    assert "it loses its 100 entries then, and nobody can bring them back" in found["advice"][-1]["do"]
     lines = list(text_lines(found))
     assert lines[next(n for n, line in enumerate(lines) if "unsubscribe" in line) - 1].strip() == "This command loses data:"
     rows = [charge(0, "no_permits"), *(charge(m, "no_consumer") for m in (1, 2))]
@@ -90,6 +90,7 @@ def test_a_cap_that_is_on_while_nothing_is_unacknowledged_is_a_fault_of_the_brok
     assert "maxUnackedMessagesPerConsumer) is on, though nothing is unacknowledged" in said(found)
     assert found["advice"][-1]["command"].startswith("pulsar-admin topics unload")
     assert "hold too many messages" not in said(found)
+    assert "charged to a cap of unacknowledged messages that the broker left on, since" in found["verdict"], "its name is in the advice"
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_a_log_that_is_of_version_1_1_is_not_asked_to_be() -> None:
 
 def test_a_reader_that_lost_entries_is_told_so_and_gets_advice_for_readers() -> None:
     found = of_cause("no_permits", cursor_kind="reader", lost_entries=1_260)
-    assert found["advice"][0]["do"].startswith("It lost 1,260 entries that were trimmed")
+    assert found["advice"][0]["do"].startswith("It lost 1,260 entries by trimming or expiry")
     assert "A second reader would read everything again" in said(found)
     assert "a reader that is too slow" in found["verdict"]
 

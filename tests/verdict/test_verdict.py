@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from charges import NOON, SUBSCRIPTION, TOPIC, charge, evidence, judged, limit, minute, policy, standing
+from charges import NOON, SUBSCRIPTION, TOPIC, charge, evidence, judged, limit, minute, policy, served, standing
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,7 +43,10 @@ def test_the_main_cause_has_most_entries_times_time_and_its_run_has_a_begin() ->
 @pytest.mark.parametrize(("cause", "level", "dimension", "reason"), [account[:4] for account in ACCOUNTS])
 def test_every_account_has_words_and_advice(cause: str, level: str | None, dimension: str | None, reason: str | None) -> None:
     account = {"level": level, "dimension": dimension, "unknown_reason": reason}
-    found = judged(evidence([charge(m, cause, **account) for m in range(3)], limits=[limit(level, dimension or "")] if level else []))
+    limits = [limit(level, dimension or "", asks_blocked=3)] if level else []
+    more = {"waiting_end": 40} if cause == "in_flight" else {}
+    throttle = [served(2, 9)] if cause == "catching_up" else []
+    found = judged(evidence([charge(m, cause, **account, **more) for m in range(3)], limits=limits, throttle=throttle))
     assert found["behind"]
     assert found["advice"], "there is always something to look at"
     assert found["confidence"] == ("low" if cause == "unknown" else "high")
@@ -129,7 +132,7 @@ def test_it_says_which_instant_it_is_about(asked: Any, to: Any, now: bool, words
         ([charge(2, "no_permits")], "high", ["quota_checks"]),
         ([charge(2, "no_permits", complete=False)], "medium", ["beginning_not_seen", "quota_checks"]),
         ([charge(2, "no_permits", completeness=0.9)], "medium", ["events_lost", "quota_checks"]),
-        ([charge(2, "no_permits", weight=45), charge(2, "catching_up", weight=55, main=False)], "high", ["quota_checks"]),
+        ([charge(2, "no_permits", weight=55), charge(2, "catching_up", weight=45, main=False)], "high", ["quota_checks"]),
         ([charge(2, one, weight=w) for w, one in ((40, "no_permits"), (35, "reading"), (25, "channel"))], "medium", ["quota_checks"]),
         ([charge(2, one, weight=25, main=False) for one in ("no_permits", "reading", "channel", "in_flight")], "low", ["quota_checks"]),
         ([charge(2, "no_permits", weight=75), charge(2, "unknown", weight=25, main=False, unknown_reason="not_in_this_log")], "low",

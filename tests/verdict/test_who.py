@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from charges import TOPIC, minute
 
-from pipeline.verdict.own_cursors import compaction_words, kind_of, standing
+from pipeline.verdict.own_cursors import compaction_words, kind_of
 from pipeline.verdict.topic_rows import TopicRows
 from pipeline.verdict.who import evicted_lines, producer_lines, shown, who, who_lines
 
@@ -105,27 +105,6 @@ def test_whose_cursor_it_is_the_table_has_else_its_name(name: str, row: dict[str
 
 
 FAILED, SUCCEEDED = ({"at": minute(m), "error": error} for m, error in ((2, "TimeoutException"), (3, None)))
-
-
-@pytest.mark.parametrize(
-    ("kind", "backlog", "rates", "fills", "compactions", "status"),
-    [
-        ("replicator", 0, None, False, [], "current"),
-        ("replicator", 474, None, False, [], "behind"),
-        ("replicator", 474, {"ack_rate": 0.0, "publish_rate": 0.0}, False, [], "behind"),
-        ("replicator", 4, {"ack_rate": 20.0, "publish_rate": 20.0}, False, [], "keeping up"),
-        ("compaction", 600, None, False, [], "keeping up"),
-        ("compaction", 600, None, False, [SUCCEEDED, FAILED], "behind"),
-        ("compaction", 600, None, False, [FAILED, SUCCEEDED], "keeping up"),
-        ("compaction", 600, None, True, [], "behind"),
-        ("deduplication", 900, None, False, [], "keeping up"),
-        ("deduplication", 900, None, True, [], "behind"),
-    ],
-)
-def test_a_cursor_of_pulsar_is_behind_where_it_does_not_do_its_work(
-    kind: str, backlog: int, rates: dict[str, Any] | None, fills: bool, compactions: list[dict[str, Any]], status: str
-) -> None:
-    assert standing(kind, cursor("c", 0, backlog), rates, fills, compactions) == status
 
 
 def test_how_compactions_ended_is_told() -> None:
