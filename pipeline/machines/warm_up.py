@@ -52,17 +52,23 @@ def compile_ends(arrays: dict[str, Array] | None = None) -> None:
     rows_of_columns(np.frombuffer(bytes(8), dtype=np.int64).reshape(1, 1), np.zeros(1, dtype=np.int64))
 
 
+#: How names of rules begin.
+_MOMENTS = ("before_", "on_", "needs_", "is_due")
+
+
 def rules_of_the_fold() -> list[tuple[Any, tuple[Any, ...]]]:
     """(rule, numba's types of its arguments) for every rule of a package that the fold calls. A rule asks for arguments by name."""
     types = _types_by_name(BrokerState(LAYOUT))
     # A rule may have two names: one for each moment at which it is called.
-    rules = dict.fromkeys(rule for package in PACKAGES for rule in vars(package.rules).values() if _is_rule(rule, package.rules.__name__))
+    named = ((package.rules.__name__.rpartition(".")[0], rule) for package in PACKAGES for rule in vars(package.rules).values())
+    rules = dict.fromkeys(rule for folder, rule in named if _is_rule(rule, folder))
     return [(rule, tuple(types[name] for name in inspect.signature(rule.py_func).parameters)) for rule in rules]
 
 
-def _is_rule(value: Any, module: str) -> bool:
-    """Whether it is compiled, of this module, and not a part that only its neighbours call."""
-    return hasattr(value, "py_func") and value.py_func.__module__ == module and not value.py_func.__name__.startswith("_")
+def _is_rule(value: Any, folder: str) -> bool:
+    """Whether it is compiled, of this package, and named after its moment; all else only its neighbours call."""
+    function = getattr(value, "py_func", None)
+    return function is not None and function.__module__.startswith(f"{folder}.") and function.__name__.startswith(_MOMENTS)
 
 
 def _types_by_name(state: BrokerState) -> dict[str, Any]:
