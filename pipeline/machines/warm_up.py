@@ -53,7 +53,7 @@ def compile_ends(arrays: dict[str, Array] | None = None) -> None:
 
 
 #: How names of rules begin.
-_MOMENTS = ("before_", "on_", "needs_", "is_due")
+_MOMENTS = ("before_", "on_", "needs_", "is_due", "when_due")
 
 
 def rules_of_the_fold() -> list[tuple[Any, tuple[Any, ...]]]:

@@ -3,7 +3,6 @@
 Functions are in functions.py, what only Spark has in only_spark.py.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ from sqlglot.dialects.spark import Spark
 from pipeline.reading.functions import ALIASES, MACROS, PREFIX, RENAMED
 from pipeline.reading.only_spark import only_spark
 from pipeline.reading.patterns import in_duckdb, unit_in_duckdb
+from pipeline.reading.text_rewrites import call, like, regexp_replace, split
 
 #: For each connection.
 CREATED = tuple(f"CREATE MACRO {PREFIX}{name}{', '.join(overloads)}" for name, overloads in MACROS.items())
@@ -27,9 +27,6 @@ _PATTERNS = {
     "date_trunc": (0, unit_in_duckdb),
     "trunc": (1, unit_in_duckdb),
 }
-#: A pattern that is the text itself.
-_MARKS = frozenset("\\.[]{}()*+?^$|")
-_GROUP = re.compile(r"\$(?P<number>\d)|\\(?P<taken>.)")
 Builder = Callable[..., exp.Expr]
 
 
@@ -69,7 +66,7 @@ def _difference(of_days: Builder) -> Builder:
         if len(args) != 3:
             return of_days(args, **options)
         unit = unit_in_duckdb(exp.Literal.string(args[0].name), "a difference of times")
-        return _call("date_sub", unit, *(exp.cast(one, "TIMESTAMPTZ") for one in args[1:]))
+        return call("date_sub", unit, *(exp.cast(one, "TIMESTAMPTZ") for one in args[1:]))
 
     return build
 
@@ -177,7 +174,7 @@ def _structs(values: list[exp.Expr], names: list[str]) -> exp.Array:
 def _rows_and_columns(structs: exp.Expr) -> exp.Expr:
     """A list of structs as a row each, a field of them as a column each."""
     both = exp.Kwarg(this=exp.var("max_depth"), expression=exp.Literal.number(2))
-    return _call("unnest", structs, both)
+    return call("unnest", structs, both)
 
 
 # ---- lists and lambdas ------------------------------------------------------------------------------------------------------------------
@@ -216,7 +213,7 @@ def _three_valued(values: exp.Expr, condition: exp.Lambda, found: str, else_: st
 
 
 def _how_many(values: exp.Expr, condition: exp.Lambda) -> exp.Expr:
-    return _call("len", _call("list_filter", values, condition.copy()))
+    return call("len", call("list_filter", values, condition.copy()))
 
 
 def _from_zero(node: exp.Expr) -> exp.Expr:
@@ -263,38 +260,6 @@ def _range(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _split(node: exp.Expr) -> exp.Expr:
-    """With a limit: where the pattern is the mark itself. 0 or less is no limit."""
-    limit = node.args.get("limit")
-    if limit is None or (limit.is_int and int(limit.to_py()) <= 0):
-        return _call(f"{PREFIX}split", node.this, node.expression)
-    if not (node.expression.is_string and not _MARKS & set(node.expression.name)):
-        raise only_spark("split with a pattern and a limit")
-    return _call(f"{PREFIX}split_most", node.this, node.expression, limit)
-
-
-def _regexp_replace(node: exp.Expr) -> exp.Expr:
-    """A group is `$1` in Spark's replacement, `\\1` in DuckDB's. A backslash takes the next character for itself in both."""
-    replacement = node.args.get("replacement")
-    if replacement is None or not replacement.is_string:
-        raise only_spark("regexp_replace with a replacement that is no text in quotes")
-    node.set("replacement", exp.Literal.string(_GROUP.sub(_group, replacement.name)))
-    return node
-
-
-def _group(found: "re.Match[str]") -> str:
-    taken, number = found["taken"], found["number"]
-    return f"\\{number}" if number else "\\\\" if taken == "\\" else taken
-
-
-def _like(node: exp.Expr) -> exp.Expr:
-    """A backslash takes the next character for itself in Spark; in DuckDB only if it is told so."""
-    pattern = node.expression
-    if isinstance(node.parent, exp.Escape) or isinstance(pattern, exp.Any | exp.All) or (pattern.is_string and "\\" not in pattern.name):
-        return node
-    return exp.Escape(this=node, expression=exp.Literal.string("\\"))
-
-
 def _cast(node: exp.Expr) -> exp.Expr:
     """To a whole number it cuts off; a time is seconds as a number, and has no zone as a text.
 
@@ -303,11 +268,11 @@ def _cast(node: exp.Expr) -> exp.Expr:
     kind = node.to.this
     value = node.this
     if kind in _WHOLE and not (isinstance(value, exp.Literal) and value.is_string):
-        value = _call(f"{PREFIX}whole", value)
+        value = call(f"{PREFIX}whole", value)
     elif kind in _FRACTIONS and not isinstance(value, exp.Literal):
-        value = _call(f"{PREFIX}fraction", value)
+        value = call(f"{PREFIX}fraction", value)
     elif kind in _TEXTS:
-        value = _call(f"{PREFIX}text", value)
+        value = call(f"{PREFIX}text", value)
     return type(node)(this=value, to=node.to)
 
 
@@ -318,7 +283,7 @@ def _extract(node: exp.Expr) -> exp.Expr:
             micros = exp.Extract(this=exp.var("MICROSECONDS"), expression=node.expression)
             return exp.paren(exp.Div(this=exp.cast(micros, "DECIMAL(14, 6)"), expression=exp.Literal.number(1_000_000)))
         case "DOW" | "DAYOFWEEK":
-            return _call(f"{PREFIX}dayofweek", node.expression)
+            return call(f"{PREFIX}dayofweek", node.expression)
     return node
 
 
@@ -349,7 +314,7 @@ def _any(node: exp.Expr) -> exp.Expr:
     """`any(condition)` is an aggregate; beside a comparison it is a list."""
     if isinstance(node.parent, exp.Binary | exp.Escape) or not isinstance(node.this, exp.Paren):
         return node
-    return _call("bool_or", node.this.this)
+    return call("bool_or", node.this.this)
 
 
 def _joined(node: exp.Expr) -> exp.Expr:
@@ -380,24 +345,20 @@ def _only_without(argument: str, words: str) -> Callable[[exp.Expr], exp.Expr]:
     return rewrite
 
 
-def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=list(arguments))
-
-
 #: What is rewritten, the special kind before the general one.
 _REWRITES: tuple[tuple[Any, Callable[[Any], exp.Expr]], ...] = (
     (exp.Aliases, _aliases),
     (exp.Inline, lambda node: _rows_and_columns(node.this)),
     (exp.Exists, _exists),
     (exp.Anonymous, _anonymous),
-    (exp.RegexpSplit, _split),
+    (exp.RegexpSplit, split),
     (exp.Substring, _substring),
     (exp.Table, _range),
     ((exp.ArrayAgg, exp.ArrayUniqueAgg), _collected),
     ((exp.ArrayFilter, exp.Transform), _from_zero),
     (exp.Reduce, _reduce),
-    (exp.RegexpReplace, _regexp_replace),
-    ((exp.Like, exp.ILike), _like),
+    (exp.RegexpReplace, regexp_replace),
+    ((exp.Like, exp.ILike), like),
     (exp.Cast, _cast),
     (exp.Extract, _extract),
     (exp.IgnoreNulls, _ignore_nulls),

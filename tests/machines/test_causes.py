@@ -1,11 +1,9 @@
 """Each cause by small logs: what happened, and how many seconds of the backlog are charged to what (docs/causes.md)."""
 
 from collections import Counter
-from typing import Any
 
-import numpy as np
 import pytest
-from cause_story import WHERE, Story
+from cause_story import WHERE, Story, measured
 from lane_rows import lane_rows
 from lane_tables import as_tables, drain_row, run_lane, tables_of
 from log_builder import SUB, TOPIC, Log
@@ -22,15 +20,6 @@ def charged(log: Log) -> Charges:
         key = tuple(row[name] for name in ("cause", "level", "dimension", "unknown_reason") if row[name] is not None)
         found[key] = found.get(key, 0) + row["ns"] / SECOND
     return found
-
-
-def measured(story: Story, turnarounds: int = 16) -> Story:
-    """The broker's normal turnaround is known: each read took 1 ms, so normal is 8 · 2^20 ns."""
-    for number in range(turnarounds):
-        second = number / 100
-        story.at(second).puts(1).reads()
-        story.at(second, 1_000_000).gives(1).acks(number)
-    return story
 
 
 def test_without_a_backlog_nothing_is_charged() -> None:
@@ -375,36 +364,3 @@ def test_a_step_of_the_wall_clock_changes_no_duration() -> None:
     rows = tables_of(story.events)["subscription_causes"]
     assert sum(row["ns"] for row in rows) == 30 * SECOND
     assert {row["clock_segment"] for row in rows} == {0, 1}
-
-
-def test_a_status_is_a_run_of_windows_with_one_main_cause() -> None:
-    story = Story(consumer=False).puts(10)
-    story.at(150).of_sub("consumer_open", consumer=0, conn=1).reads().gives(10)
-    story.at(290).acks(*range(10))
-    story.beats(400).add("broker_stop")
-    tables = tables_of(story.events)
-    start = tables["subscription_causes"][0]["window_start"]
-    seen = [
-        (row["cause"], (row["since"] - start) / 1e6, (row["until"] - start) / 1e6, row["windows"], row["ns"] / SECOND)
-        for row in tables["subscription_status"]
-    ]
-    assert sorted(seen) == [("in_flight", 180, 290, 2, 110), ("no_consumer", 0, 180, 3, 150)]
-    since = {
-        (row["window_start"] - start) / 60e6: (row["main_since"] - start) / 1e6 for row in tables["subscription_causes"] if row["is_main"]
-    }
-    assert since == {0: 0, 1: 0, 2: 0, 3: 180, 4: 180}
-
-
-def test_restarts_change_nothing() -> None:
-    story = measured(Story()).reads()
-    story.at(3).puts(20).gives(5)
-    story.at(70).acks(16, 17).at(80).of_sub("consumer_close", consumer=0, conn=1).beats(200)
-    rows = lane_rows(story.events)
-    whole = run_lane([[rows], [drain_row()]])[0]
-    cut = run_lane([*([part] for part in (rows[:30], rows[30:60], rows[60:])), [drain_row()]], restart=True)[0]
-
-    def of_causes(outcomes: list[Any]) -> list[Any]:
-        found = [rows.columns for rows in outcomes if rows.table == "subscription_causes"]
-        return [{name: np.asarray(value).tolist() for name, value in columns.items()} for columns in found]
-
-    assert of_causes(whole) == of_causes(cut) != []

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from bookkeeper.cause_broker import CauseBroker, Event
+from bookkeeper.cause_books import Event
+from bookkeeper.cause_broker import CauseBroker
 from bookkeeper.cause_themes import THEMES, broker_about
 from bookkeeper.quota_random import quota_logs
 from bookkeeper.random_log import broken, logs
