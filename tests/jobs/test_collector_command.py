@@ -58,7 +58,8 @@ def test_what_was_fetched_for_this_pom_is_not_fetched_again(project: MavenProjec
     (project.folder / "pom.xml").write_text("<project>changed</project>")
     assert project.run("package") == 0
     repository = f"-Dmaven.repo.local={project.folder}/.maven/repository"
-    online, offline = f"-B -ntp -q {repository} package", f"-B -ntp -q -o {repository} package"
+    always = "-B -ntp -q -Dstyle.color=never"
+    online, offline = f"{always} {repository} package", f"{always} -o {repository} package"
     assert calls.read_text().splitlines() == [online, offline, online]
 
 
