@@ -13,6 +13,7 @@ _GROUP = re.compile(r"\$(?P<number>\d)|\\(?P<taken>.)")
 
 
 def call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """A call of a function of DuckDB, or of a macro of ours."""
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 

@@ -84,7 +84,7 @@ limits AS (
 allowed AS (
   SELECT r.*, i.interval_s, l.most_msgs_per_s, l.most_bytes_per_s,
     r.waiting = 0 OR r.waiting <= coalesce(r.publish_rate, 0) AND r.waiting <= coalesce(r.delivered, 0) AS is_current,
-    least(l.most_msgs_per_s / r.msgs_per_entry, try_divide(l.most_bytes_per_s, r.bytes_per_entry)) AS most_entries_per_s
+    least(try_divide(l.most_msgs_per_s, r.msgs_per_entry), try_divide(l.most_bytes_per_s, r.bytes_per_entry)) AS most_entries_per_s
   FROM drawing r
   LEFT JOIN limits l ON l.broker = r.broker AND l.epoch = r.epoch AND l.topic = r.topic AND l.subscription = r.subscription
     AND l.opened_at = r.opened_at AND l.check_number = r.check_number

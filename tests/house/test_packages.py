@@ -30,6 +30,7 @@ def test_the_channel_package_is_one_name_in_a_list_and_what_is_rendered_of_it() 
     assert [line for line in lines if not line.startswith(elsewhere)] == [
         'schemas/packages/__init__.py: NAMES = ("broker", "throttle", "backlog", "channel", "policy", "cause")',
         'schemas/packages/cause/causes.py: "channel",',
+        'schemas/packages/cause/causes.py: ("channel", None, None, None, None),',
     ]
 
 

@@ -62,7 +62,9 @@ def test_nothing_of_a_hold_is_in_the_tables(random_seed: int) -> None:
     on_hold[last] = [order(RELEASE_CODE), *on_hold[last]]
     outcomes, counts_on_hold = run_lane(on_hold, restart=bool(random_seed % 2))
     assert of_the_log(as_tables(outcomes, events)) == of_the_log(as_tables(whole, events)), f"repeat: pytest {__file__} -k {random_seed}"
-    assert {**counts_on_hold, "newest_ts": 0} == {**counts, "newest_ts": 0}
+    # The newest event, and the bounds within which places came twice, are those of the last micro-batch: they are in no table.
+    of_a_micro_batch = {name: 0 for name in counts if name == "newest_ts" or name.startswith("repeats_")}
+    assert counts_on_hold | of_a_micro_batch == counts | of_a_micro_batch
     (held, at_hold), (released, at_release) = [(answer, next_seq) for answer, _, next_seq in answers(outcomes)]
     assert (held, released) == (hold.HELD, hold.RELEASED)
     assert at_hold == at_release

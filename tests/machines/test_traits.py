@@ -19,4 +19,4 @@ def test_the_fold_knows_which_events_have_rules_and_which_need_a_cursor() -> Non
     }
     assert set(CODES) - ruled == {"broker_stop", "compaction"} | of_logs_from_1_2_on
     meeting = {name for name, code in CODES.items() if fold.TRAITS[code] & fold.MEETING}
-    assert meeting == {"ack", "mark_delete", "dispatch", "cursor_close", "consumer_open", "consumer_close"}
+    assert meeting == {"ack", "mark_delete", "dispatch", "consumer_open", "consumer_close"}

@@ -160,6 +160,7 @@ FOREIGN = {"table": "names", "version": 3, "operation": "DELETE", "at": NOON}
 HEALTHY: dict[str, Any] = {
     "queries": {"ingest": {"refused": None}, "lanes": {"refused": None}},
     "events": {"ingest_balanced": True, "lanes_balanced": True, "lanes_behind": 0},
+    "quarantine": {"bad_json": 1},
     "writer": {"state": "nobody"},
     "missing_tables": [],
     "foreign_versions": [],
@@ -173,6 +174,7 @@ HEALTHY: dict[str, Any] = {
         ({"writer": {"state": "running"}, "events": {**HEALTHY["events"], "lanes_behind": 5}}, []),
         ({"events": {**HEALTHY["events"], "lanes_behind": 5}}, ["nobody writes, and lanes have 5 rows"]),
         ({"events": {**HEALTHY["events"], "lanes_balanced": False}}, ["books do not balance"]),
+        ({"quarantine": {"seq_taken": 7}}, ["see quarantine, reason seq_taken, and log_health"]),
         ({"missing_tables": ["quota_checks"]}, ["tables are missing: quota_checks"]),
         ({"writer": {"state": "unreadable"}}, ["lock file cannot be read"]),
         (
