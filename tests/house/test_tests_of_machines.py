@@ -13,7 +13,8 @@ REASONS = {
     "It hands an event, or the passing of a border, to the laws: the lane's tests compare its tables with a bookkeeper's": (
         "*/rules", "*/ends", "*/window_end", "throttle/reads", "throttle/closing", "channel/closing", "channel/firing",
         "channel/writability", "broker/topics", "broker/cursor_life", "broker/dispatchers", "backlog/decisions",
-        "cause/around", "cause/caps", "cause/charging", "cause/lives", "cause/reads", "cause/repeats", "cause/stalls", "cause/verdict", "cause/waiting", "cause/waking",
+        "cause/around", "cause/caps", "cause/charging", "cause/lives", "cause/reads", "cause/repeats", "cause/stalls",
+        "cause/verdict", "cause/waiting", "cause/waking",
     ),
     "It names types or calls what is tested, and decides nothing": ("array", "outcome", "packages", "channel/reach", "channel/transitions"),
     "All tests run through it: the model, and how it is warmed up": ("model", "warm_up"),

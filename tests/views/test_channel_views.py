@@ -75,8 +75,8 @@ def test_why_and_since_when_a_connection_is_paused(ask: Ask) -> None:
         "channels_now", "direct", "conn, throttle_types, window_throttle_types, paused_since, paused_s, unwritable_since, cooldown_since"
     )
     assert found == [
-        (1, [BUFFER], [BUFFER], second(10), 170.0, second(10), None),
-        (6, [PUBLISH_RATE], [PUBLISH_RATE], second(160), 20.0, None, None),
+        (1, [BUFFER], [BUFFER], second(10), 160.0, second(10), None),
+        (6, [PUBLISH_RATE], [PUBLISH_RATE], second(160), 10.0, None, None),
         (3, [], [BUFFER], None, None, None, second(166)),
         (2, [], [], None, None, None, None),
     ]
@@ -95,8 +95,8 @@ def test_what_suffers_and_what_the_channel_held(ask: Ask) -> None:
 def test_with_the_feature_off_a_connection_is_unwritable_and_nobody_pauses_it(ask: Ask) -> None:
     columns = "conn, state, throttle_types, unwritable_since, settings_vocabulary, pause_enabled, window_unwritable_s, as_of"
     assert ask("channels_now", "off", columns) == [
-        (1, "unwritable", [], second(5), "pip", False, 10.0, second(120)),
-        (2, "unwritable", [], second(6), "pip", False, 10.0, second(120)),
+        (1, "unwritable", [], second(5), "pip", False, 10.0, second(70)),
+        (2, "unwritable", [], second(6), "pip", False, 10.0, second(70)),
     ]
     assert ask("paused_connections", "off", "conn") == []
 
@@ -127,7 +127,7 @@ def test_a_pause_of_the_cooldown_and_an_id_that_was_used_before(ask: Ask) -> Non
 
 def test_the_newest_level_of_a_broker_and_the_greatest_of_the_hour(ask: Ask) -> None:
     columns = "write_buf_memory_used_bytes, exact, known_from, known_at, known_s_ago, hour_max, hour_max_exact"
-    assert ask("channel_memory_now", "direct", columns) == [(7 * MB, True, "heartbeat", second(170), 10.0, 7 * MB, True)]
+    assert ask("channel_memory_now", "direct", columns) == [(7 * MB, True, "heartbeat", second(170), 0.0, 7 * MB, True)]
     columns = "connections_open, connections_unwritable, connections_paused, fresh"
     assert ask("channel_memory_now", "direct", columns) == [(4, 1, 2, True)]
 
