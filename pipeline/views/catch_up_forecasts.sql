@@ -25,7 +25,8 @@ WITH stepped AS (
     b.msg_backlog - coalesce(b.in_flight_entries, b.unacked_entries) AS waiting,
     unix_micros(b.check_time) - lag(unix_micros(b.check_time)) OVER chain AS step_us,
     b.published_entries - lag(b.published_entries) OVER chain AS published,
-    lag(b.msg_backlog - coalesce(b.in_flight_entries, b.unacked_entries)) OVER chain - (b.msg_backlog - coalesce(b.in_flight_entries, b.unacked_entries)) AS fewer,
+    lag(b.msg_backlog - coalesce(b.in_flight_entries, b.unacked_entries)) OVER chain
+      - (b.msg_backlog - coalesce(b.in_flight_entries, b.unacked_entries)) AS fewer,
     lag(b.evicted_entries + b.expired_entries) OVER chain = b.evicted_entries + b.expired_entries
       AND lag(b.sought_entries) OVER chain = b.sought_entries AS is_pace
   FROM subscription_backlog b
