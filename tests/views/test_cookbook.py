@@ -69,7 +69,7 @@ FIRST: dict[int, dict[str, Any]] = {
     50: {"level": "topic", "subscriptions": 2, "largest_subscription": "export", "largest_share": 0.9, "held_back": 1},
     51: {"subscription": "gone", "cause": "stuck", "lasted_s": 60.0},
     52: {"subscription": "billing", "level": "topic", "reads": 100, "granted_share": 0.3, "next_level": "broker", "next_share": 0.8},
-    53: {"subscription": "billing", "waiting": 367, "current_at": None},
+    53: {"subscription": "idle", "waiting": 12, "current_at": None},
 }  # fmt: skip
 
 
