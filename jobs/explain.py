@@ -2,7 +2,7 @@
 
 The answer is about whole windows: the last --window before --at, or before the end of the broker's newest window.
 Without a subscription: who fills the quotas of the topic, and since when producers are shut out, at its last quota check.
-exit: 0 it is well; 1 it is behind, or a quota is exceeded; 2 there is no answer, and a line on stderr has the reason.
+exit: 0 it is well; 1 it is behind, or a quota is exceeded, or nobody knows; 2 there is no answer, and a line on stderr has the reason.
 """
 
 import argparse
@@ -43,11 +43,11 @@ def run(args: argparse.Namespace) -> int:
     window = span_of("--window", args.window)
     look = look_at_causes(args.warehouse)
     if args.subscription is None:
-        from pipeline.verdict.topic_answer import text_lines, topic_answer
+        from pipeline.verdict.topic_answer import is_well, text_lines, topic_answer
 
         found = topic_answer(look, args.topic, args.broker, at)
         print_document(found, args.format, text_lines)
-        return BEHIND if found["exceeded"] else WELL
+        return WELL if is_well(found) else BEHIND
     from pipeline.verdict.answer import answer
 
     found = answer(look, args.topic, args.subscription, args.broker, at, window)

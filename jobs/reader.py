@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.faults import BadWarehouse
 
 if TYPE_CHECKING:
+    from pipeline.reading.by_spark import SparkLook
     from pipeline.reading.room import ReadingRoom
     from pipeline.warehouse.layout import Warehouse
     from pipeline.warehouse.look import Look
@@ -55,7 +56,7 @@ def open_room(uri: str, tables: Iterable[str] = (), *, consistent: bool = False)
     return ReadingRoom(warehouse, consistent=consistent)
 
 
-def look_at(uri: str, tables: Iterable[str] = (), *, consistent: bool = False) -> "Look":
+def look_at(uri: str, tables: Iterable[str] = (), *, consistent: bool = False) -> "ReadingRoom | SparkLook":
     """A look at an existing warehouse: by the room where it can, else by Spark, which a line on stderr says.
 
     `consistent`: all tables as the newest whole micro-batches left them. Raises BadWarehouse as `open_room` does.
@@ -87,7 +88,7 @@ def look_at_causes(uri: str) -> "Look":
     from pipeline.warehouse.newest_cut import is_half_written
 
     look = look_at(uri, ("subscription_causes", "broker_windows"), consistent=True)
-    if is_half_written(look, look.cut):  # type: ignore[attr-defined]  # both looks have it
+    if look.cut is not None and is_half_written(look, look.cut):
         raise BadWarehouse(f"the first micro-batch of lanes in {look.warehouse.root} is not whole yet: ask again in a moment")
     return look
 

@@ -11,6 +11,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Static
 
+from pipeline.verdict.instants import time_words
 from pipeline.verdict.worst import COLUMNS, cells, newest, ordered
 from pipeline.visible import cut_in_the_middle, visible
 
@@ -79,7 +80,7 @@ class TopScreen(App[None]):
             table.add_row(*(Text(cut_in_the_middle(visible(cell))) for cell in cells(row)))
         table.move_cursor(row=next((place for place in range(len(self._rows)) if self._key(place) == chosen), 0))
         at = newest(self._rows)
-        when = "" if at is None else f", as of {at.isoformat(timespec='seconds').replace('+00:00', 'Z')}"
+        when = "" if at is None else f", as of {time_words(at)}"
         self.query_one("#head", Static).update(Text(f"{len(self._rows):,} subscriptions by {_WORDS[self._order]}{when}"))
 
     def _key(self, place: int) -> tuple[str, ...]:

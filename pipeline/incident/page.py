@@ -1,6 +1,5 @@
 """The page of a story: one file, no script, no network. jinja2 escapes every name."""
 
-from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
@@ -9,6 +8,7 @@ from jinja2 import Environment, StrictUndefined
 from pipeline.incident.drawing import HEIGHT, WIDTH, cause_bars, line
 from pipeline.incident.story import MOST_ROWS, Story
 from pipeline.verdict.foreseen import pace_line
+from pipeline.verdict.instants import time_words
 from pipeline.verdict.words import MISSING, cause_words, consumers_line, limit_line, precedence_lines, quota_line
 from pipeline.visible import visible
 
@@ -16,7 +16,7 @@ from pipeline.visible import visible
 def page(told: Story) -> str:
     """HTML. Names are escaped; what would steer a reader's screen is shown as its code."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_visible)
-    environment.filters |= {"time": _time, "cause": cause_words, "limit": limit_line, "quota": quota_line, "pace": pace_line}
+    environment.filters |= {"time": time_words, "cause": cause_words, "limit": limit_line, "quota": quota_line, "pace": pace_line}
     environment.filters |= {
         "consumers": consumers_line,
         "precedence": precedence_lines,
@@ -53,7 +53,3 @@ def _visible(value: Any) -> Any:
 def _percent(share: float) -> str:
     """What is seen in the chart is not nothing."""
     return "less than 1%" if 0 < share < 0.005 else f"{share:.0%}"
-
-
-def _time(at: datetime) -> str:
-    return at.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from pipeline.faults import BadConfig
+from pipeline.verdict.instants import time_words
 from pipeline.verdict.margins import margins_query
 from pipeline.verdict.no_event import no_event_words
 from pipeline.views.why_at import why_at
@@ -18,6 +19,7 @@ Row = dict[str, Any]
 #: A topic, and a subscription of it.
 Named = tuple[str, str]
 _WINDOW = "clock_segment, window_start, window_end"
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
 _BY_WINDOW = f"ORDER BY {_WINDOW}"
 
 
@@ -29,9 +31,9 @@ class NoAnswer(BadConfig):
 class Evidence:
     """Rows by the tables and views that they are of; empty where there are none. Times have the zone UTC.
 
-    `start` to `end`: whole windows, the last one as far as the log has it: `end` is the instant of the answer. `asked_at`: the instant that
-    was asked about, null: now. `is_now`: no newer window of the broker is there, so that rows of views of now belong to the stretch.
-    `standing`: the row of the view `why` as of `end`; none where the subscription is not there at that instant.
+    `start` to `end`: whole windows, the first and the last one as far as the log has them: `end` is the instant of the answer.
+    `asked_at`: the instant that was asked about, null: now. `is_now`: no newer window of the broker is there, so that rows of views of now
+    belong to the stretch. `standing`: the row of the view `why` as of `end`; none where the subscription is not there at that instant.
     `broker_windows`: of the stretch. `policies`: of policy_spans, what was set and in force at the end.
     """
 
@@ -76,11 +78,12 @@ def evidence(
     of_epoch = f"broker = {quoted(found)} AND epoch = {epoch}"
     newest, last = _windows(look, of_epoch, at)
     if last is None or (at is not None and last["log_until"] <= at - window):
-        before = "" if last is None else f"; the last one before ends {_shown(last['log_until'])}"
-        when = "" if at is None else f" from {_shown(at - window)} to {_shown(at)}"
+        before = "" if last is None else f"; the last one before ends {time_words(last['log_until'])}"
+        when = "" if at is None else f" from {time_words(at - window)} to {time_words(at)}"
         raise NoAnswer(f"{found} has no finished window{when}{before}")
     end = last["log_until"]
-    start = max((last["window_end"] if at is None else min(at, last["window_end"])) - window, min(last["first"], last["window_start"]))
+    asked_from = (last["window_end"] if at is None else min(at, last["window_end"])) - window
+    start = max(asked_from, min(last["first"], last["window_start"]))
     asked = _Asked(look, of_epoch, topic, subscription, all_named, start, last["window_end"])
     is_now = last == newest
     causes = asked.own(
@@ -91,7 +94,7 @@ def evidence(
         epoch=epoch,
         topic=topic,
         subscription=subscription,
-        start=min([start, *(row["window_start"] for row in causes)]),
+        start=max(min([start, *(row["window_start"] for row in causes)]), _begun(epoch, last)),
         end=end,
         is_now=is_now,
         asked_at=at,
@@ -227,6 +230,15 @@ def _windows(look: Queries, of_epoch: str, at: datetime | None) -> tuple[Row | N
     return newest, newest if at is None else next(iter(look.rows(query.format(f"window_start < {instant(at)}"))), None)
 
 
+def _begun(epoch: int, window: Row) -> datetime:
+    """When the process began, if that is in the epoch's first window: before that there was nothing. Else the begin of that window.
+
+    A clock that was set since may have another time.
+    """
+    begun, first = _1970 + timedelta(milliseconds=epoch), window["first"]
+    return begun if first <= begun < first + (window["window_end"] - window["window_start"]) else min(first, window["window_start"])
+
+
 def _unknown(look: Queries, topic: str, subscription: str, broker: str | None, at: datetime | None) -> str:
     """Why nothing is known of the subscription: a wrong name, or nothing happened to it."""
     names = look.rows("SELECT DISTINCT topic, subscription FROM names WHERE level = 'subscription'")
@@ -237,9 +249,5 @@ def _unknown(look: Queries, topic: str, subscription: str, broker: str | None, a
     of_topic = sorted(row["subscription"] for row in names if row["topic"] == topic)
     if subscription not in of_topic:
         return f"topic {topic} has no subscription {subscription} in the log, only {', '.join(of_topic)}"
-    where, when = "" if broker is None else f" on {broker}", "" if at is None else f" before {_shown(at)}"
+    where, when = "" if broker is None else f" on {broker}", "" if at is None else f" before {time_words(at)}"
     return f"nothing happened to {subscription} of {topic}{where}{when} that a window has: no backlog, no read"
-
-
-def _shown(at: datetime) -> str:
-    return at.isoformat(timespec="seconds").replace("+00:00", "Z")

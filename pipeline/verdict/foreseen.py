@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from pipeline.verdict.duration import duration
+from pipeline.verdict.instants import time_words
 
 Document = dict[str, Any]
 _INSTANTS = ("current_at", "current_from", "current_to", "soonest_at")
@@ -29,7 +30,7 @@ def pace_line(rates: Mapping[str, Any]) -> str:
     """What comes and goes, and whether it gets there by acknowledgements. What a quota takes is no progress."""
     come, acked, removed = rates["publish_rate"] or 0, rates["ack_rate"] or 0, rates["removed_rate"] or 0
     gone = f", {removed:,.1f}/s expire or are evicted" if removed else ""
-    pace = f"{come:,.1f} entries/s come, {acked:,.1f}/s are acknowledged{gone}"
+    pace = f"{come:,.1f} entries/s come, {acked:,.1f}/s are acknowledged{gone} (in the {duration(rates['over_s'])} before the last check)"
     if rates["caught_up_in_s"] is None:
         return f"{pace}: it does not catch up at this rate"
     if rates["caught_up_in_s"] == 0:
@@ -51,7 +52,7 @@ def lost_before_line(document: Document) -> str | None:
             continue
         current = None if rates is None else rates["current_at"]
         if quota["exceeded"] or current is None or quota["breach_at"] < current:
-            when = "at each check that exceeds it" if quota["exceeded"] else f"at {_shown(quota['breach_at'])}"
+            when = "at each check that exceeds it" if quota["exceeded"] else f"at {time_words(quota['breach_at'])}"
             return f"the {quota['quota_type']} quota evicts {when}: {document['subscription']} loses entries before it is current"
     return None
 
@@ -64,16 +65,12 @@ def current_line(document: Document) -> str:
     elif rates["current_at"] <= now:
         when = "now: nothing waits"
     else:
-        latest = "never" if rates["current_to"] is None else _shown(rates["current_to"])
-        when = f"at {_shown(rates['current_at'])} (from {_shown(rates['current_from'])} to {latest})"
+        latest = "never" if rates["current_to"] is None else time_words(rates["current_to"])
+        when = f"at {time_words(rates['current_at'])} (from {time_words(rates['current_from'])} to {latest})"
     if rates["allowed"] is None:
         return f"{when}; no limit is in the way"
     most = f"limits allow it {rates['most_entries_per_s']:,.1f} entries/s at most"
     if rates["allowed"] == "no":
         return f"{when}; {most}: less than comes"
     soonest = rates["soonest_at"]
-    return f"{when}; {most}" + ("" if soonest is None or soonest <= now else f": not before {_shown(soonest)}")
-
-
-def _shown(at: datetime) -> str:
-    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
+    return f"{when}; {most}" + ("" if soonest is None or soonest <= now else f": not before {time_words(soonest)}")

@@ -4,12 +4,12 @@ Nobody starts their consumers, and nobody deletes them: a broker moves Pulsar's 
 data (CompactorSubscription, PersistentReplicator, MessageDeduplication; §2.3). A reader's cursor is gone with its reader.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
 from pipeline.verdict.commands import Step, namespace_of, stats, step, told
+from pipeline.verdict.instants import time_words
 from schemas.packages.broker import KINDS_BY_NAME, KINDS_BY_PREFIX
 
 Row = Mapping[str, Any]
@@ -80,13 +80,13 @@ def _compaction(document: Document) -> list[Step]:
     ]
 
 
-def compaction_words(compactions: Sequence[Row], shown: Callable[[datetime], str]) -> str:
+def compaction_words(compactions: Sequence[Row]) -> str:
     """How the compactions of the log ended: `the last 3 compactions failed, the newest at … (TimeoutException)`. In order of time."""
     if not compactions:
         return "the log has no compaction that ended"
     last = compactions[-1]
     if last["error"] is None:
-        return f"the last compaction succeeded at {shown(last['at'])}"
+        return f"the last compaction succeeded at {time_words(last['at'])}"
     failed = sum(1 for _ in takewhile(lambda one: one["error"] is not None, reversed(compactions)))
     head = "the last compaction failed" if failed == 1 else f"the last {failed:,} compactions failed, the newest"
-    return f"{head} at {shown(last['at'])} ({last['error']})"
+    return f"{head} at {time_words(last['at'])} ({last['error']})"

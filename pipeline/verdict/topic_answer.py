@@ -1,6 +1,6 @@
 """The answer about a topic as a whole: who fills its quotas, since when producers are shut out, how its cursors stand, what to do."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -9,16 +9,19 @@ from pipeline.verdict.commands import Step, stats, step, told, whole_topic
 from pipeline.verdict.counts import entries
 from pipeline.verdict.duration import duration
 from pipeline.verdict.evidence import NoAnswer
+from pipeline.verdict.instants import time_words
 from pipeline.verdict.own_cursors import OWN, kind_of, kind_words, own_advice
 from pipeline.verdict.topic_rows import topic_rows
 from pipeline.verdict.verdict import quota_of
-from pipeline.verdict.who import evicted_lines, producer_lines, shown, who, who_lines
-from pipeline.verdict.words import MISSING, quota_line, section, step_lines
+from pipeline.verdict.who import evicted_lines, producer_lines, who, who_lines
+from pipeline.verdict.words import MISSING, REASONS, quota_line, section, step_lines
 from pipeline.warehouse.literals import instant
 from pipeline.warehouse.look import Queries
 from schemas.render.ddl import quoted
 
 Document = dict[str, Any]
+#: With these reasons a row is incomplete, and its backlogs are known all the same.
+_BACKLOG_IS_KNOWN = ("points_missing", "deletions_unknown")
 
 
 def topic_answer(look: Queries, topic: str, broker: str | None, at: datetime | None) -> Document:
@@ -30,7 +33,7 @@ def topic_answer(look: Queries, topic: str, broker: str | None, at: datetime | N
         " ORDER BY last DESC, epoch DESC LIMIT 1"
     )
     if not lives:
-        raise NoAnswer(f"no quota check of a topic {topic}{'' if at is None else f' before {shown(at)}'} is in the log")
+        raise NoAnswer(f"no quota check of a topic {topic}{'' if at is None else f' before {time_words(at)}'} is in the log")
     life = lives[0]
     rows = topic_rows(look, life["broker"], life["epoch"], topic, life["last"])
     document: Document = {
@@ -43,8 +46,22 @@ def topic_answer(look: Queries, topic: str, broker: str | None, at: datetime | N
         "subscriptions": _subscriptions(rows.cursors),
     }
     exceeded = document["producers_shut_out"] is not None or any(quota["exceeded"] for quota in document["quotas"])
-    document |= {"exceeded": exceeded, "missing": [] if document["quotas"] else ["quota_checks"]}
+    reason = None if exceeded or rows.check is None else _not_known(rows.check)
+    missing = ([] if document["quotas"] else ["quota_checks"]) + ([] if reason is None else [reason])
+    document |= {"exceeded": exceeded, "unknown_reason": reason, "missing": missing}
     return {"verdict": sentence(document), **document, "advice": [one._asdict() for one in advice(document)]}
+
+
+def is_well(document: Document) -> bool:
+    """Whether no quota is exceeded, and that is known."""
+    return not document["exceeded"] and document["unknown_reason"] is None
+
+
+def _not_known(check: Mapping[str, Any]) -> str | None:
+    """Why the check does not prove that no quota is exceeded; null: it proves it."""
+    if check["decision"] == "unknown" or (not check["complete"] and check["incomplete_reason"] not in _BACKLOG_IS_KNOWN):
+        return str(check["incomplete_reason"] or "not_in_this_log")
+    return None
 
 
 def _quotas(look: Queries, broker: str, epoch: int, topic: str, last: datetime) -> list[Document]:
@@ -72,15 +89,17 @@ def sentence(document: Document) -> str:
     topic, at, cut = document["topic"], document["to"], document["producers_shut_out"]
     exceeded = [quota for quota in document["quotas"] if quota["exceeded"]]
     if cut is not None:
-        since = f"since {shown(cut['since'])} ({duration((at - cut['since']).total_seconds())})"
+        since = f"since {time_words(cut['since'])} ({duration((at - cut['since']).total_seconds())})"
         head = f"Producers of {topic} are shut out {since}: its {cut['quota_type']} quota is exceeded ({cut['policy']})."
     elif exceeded:
         used = "" if exceeded[0]["share_of_limit"] is None else f", {exceeded[0]['share_of_limit']:.0%} used"
-        head = f"The {exceeded[0]['quota_type']} quota of {topic} is exceeded at {shown(at)} ({exceeded[0]['policy']}{used})."
+        head = f"The {exceeded[0]['quota_type']} quota of {topic} is exceeded at {time_words(at)} ({exceeded[0]['policy']}{used})."
+    elif document["unknown_reason"] is not None:
+        head = f"Whether a quota of {topic} is exceeded at {time_words(at)} is not known: {REASONS[document['unknown_reason']]}."
     elif document["quotas"]:
-        head = f"No quota of {topic} is exceeded at {shown(at)}."
+        head = f"No quota of {topic} is exceeded at {time_words(at)}."
     else:
-        head = f"No quota of {topic} is known at {shown(at)}."
+        head = f"No quota of {topic} is known at {time_words(at)}."
     return f"{head} {_slowest(document)}"
 
 

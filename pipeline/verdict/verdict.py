@@ -185,7 +185,7 @@ def _catch_up(rates: Sequence[Row]) -> Document | None:
     if not rates or rates[0]["growth_rate"] is None:
         return None
     names = (
-        "publish_rate", "dispatch_rate", "ack_rate", "removed_rate", "growth_rate", "caught_up_in_s",
+        "over_s", "publish_rate", "dispatch_rate", "ack_rate", "removed_rate", "growth_rate", "caught_up_in_s",
         "current_at", "current_from", "current_to", "most_entries_per_s", "soonest_at", "allowed",
     )  # fmt: skip
     return {**{name: rates[0][name] for name in names}, "as_of": rates[0]["to_time"]}

@@ -1,11 +1,11 @@
 """Who fills the quotas of a topic, and since when its producers are shut out. Pure: rows in, parts of a document and lines out."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from pipeline.verdict.counts import entries
 from pipeline.verdict.duration import duration
+from pipeline.verdict.instants import time_words
 from pipeline.verdict.own_cursors import compaction_words, kind_of, kind_words
 from pipeline.verdict.topic_rows import TopicRows
 
@@ -86,13 +86,14 @@ def who_lines(document: Document) -> list[str]:
     name = kind_words(slowest["cursor_kind"], slowest["subscription"])
     oldest = "" if slowest["oldest_age_ms"] is None else f"; its oldest message is {duration(slowest['oldest_age_ms'] / 1e3)} old"
     held = f"{entries(slowest['msg_backlog'])}, {slowest['backlog_size']:,} bytes"
-    check = f"{shown(document['holders_as_of'])}{', before it evicted' if document['holders_before_eviction'] else ''}"
+    check = f"{time_words(document['holders_as_of'])}{', before it evicted' if document['holders_before_eviction'] else ''}"
     lines = [f"{name} is the slowest cursor at the check of {check}: {held} are behind it{oldest}"]
     names = [f"{kind_words(one['cursor_kind'], one['subscription'])} ({entries(one['msg_backlog'])})" for one in others[:SHOWN]]
     more = f", and {len(others) - SHOWN:,} more" if len(others) > SHOWN else ""
-    lines.append(f"next are {', '.join(names)}{more}" if names else "no other durable cursor has a backlog")
+    verb = "is" if len(others) == 1 else "are"
+    lines.append(f"next {verb} {', '.join(names)}{more}" if names else "no other durable cursor has a backlog")
     if slowest["cursor_kind"] == "compaction":
-        lines.append(compaction_words(document["compactions"], shown))
+        lines.append(compaction_words(document["compactions"]))
     return [*lines, *_age_lines(document["age"])]
 
 
@@ -117,18 +118,13 @@ def producer_lines(document: Document) -> list[str]:
         return []
     closed = f"{cut['closed']:,} {'was' if cut['closed'] == 1 else 'were'} closed"
     refused = "how many were refused since is not in this log" if cut["refused"] is None else f"{cut['refused']:,} were refused since"
-    since = shown(cut["since"])
+    since = time_words(cut["since"])
     return [f"the {cut['quota_type']} quota ({cut['policy']}) cut producers off at {since}: {closed}, {refused}"]
 
 
 def evicted_lines(document: Document) -> list[str]:
     """Who lost how many entries to quotas."""
     return [
-        f"{one['subscription']} lost {entries(one['entries'])} to quotas, the last time at {shown(one['last_at'])}"
+        f"{one['subscription']} lost {entries(one['entries'])} to quotas, the last time at {time_words(one['last_at'])}"
         for one in document["evicted"][:SHOWN]
     ]
-
-
-def shown(at: datetime) -> str:
-    """A time for people: ISO 8601, in UTC, to the second."""
-    return at.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -18,7 +18,8 @@ from pipeline.verdict.raise_limit import rate_words
 from pipeline.verdict.verdict import Account, Document, is_same_cause
 from pipeline.verdict.who import evicted_lines, producer_lines, who_lines
 
-_REASONS = {
+#: Why something is not known, after "is not known:".
+REASONS = {
     "events_lost": "events of the log were lost",
     "beginning_not_seen": "the log begins after the subscription",
     "not_in_this_log": "this log lacks such events",
@@ -59,7 +60,7 @@ CAUSES: dict[str, Callable[[Document], str]] = {
     "reading": lambda _: "slow storage",
     "catching_up": lambda _: "nothing: reads and deliveries follow each other",
     "stuck": _stands_still,
-    "unknown": lambda one: f"a cause that is not known ({_REASONS[one['unknown_reason']]})",
+    "unknown": lambda one: f"a cause that is not known ({REASONS[one['unknown_reason']]})",
 }
 MISSING = {
     "events_lost": "events of this broker were lost or rejected",
@@ -88,7 +89,7 @@ def sentence(document: Document) -> str:
     if document["status"] == "unknown" and document["cause"] != "unknown":
         counted = document["backlog"] and document["checked_at"]
         last = f"; its check at {time_words(document['checked_at'])} counted {entries(document['backlog'])}" if counted else ""
-        return f"Whether {name} is behind at {at} is not known: {_REASONS[document['unknown_reason']]}{last}."
+        return f"Whether {name} is behind at {at} is not known: {REASONS[document['unknown_reason']]}{last}."
     if document["cause"] is None and document["behind"]:
         check = f", as its last quota check at {time_words(document['checked_at'])} counted" if document["checked_at"] else ""
         return f"{name} is behind by {entries(document['backlog'])} at {at}{check}: {document['status']}."
@@ -126,7 +127,7 @@ def _failed(document: Document) -> str:
     """That the last compaction failed: until one succeeds, the cursor does not move."""
     if document["cursor_kind"] != COMPACTION or not document["compactions"] or document["compactions"][-1]["error"] is None:
         return ""
-    words = compaction_words(document["compactions"], time_words)
+    words = compaction_words(document["compactions"])
     return f" {words[0].upper()}{words[1:]}."
 
 
@@ -154,12 +155,13 @@ def chart(windows: Sequence[Document], start: datetime, end: datetime) -> list[s
     if not windows:
         return []
     length = windows[0]["window_end"] - windows[0]["window_start"]
-    whole = max(1, ceil((end - start) / length))
+    begin = windows[0]["window_start"] - length * ceil((windows[0]["window_start"] - start) / length)  # of the window that has the start
+    whole = max(1, ceil((end - begin) / length))
     columns = min(CHART_COLUMNS, whole)
     step = length * whole / columns
     seconds: dict[str, list[float]] = {}
     for window in windows:
-        place = min(columns - 1, max(0, int((window["window_start"] - start) / step)))
+        place = min(columns - 1, max(0, int((window["window_start"] - begin) / step)))
         for one in window["causes"]:
             seconds.setdefault(label(one), [0.0] * columns)[place] += one["seconds"]
     rows = sorted(seconds.items(), key=lambda item: (-sum(item[1]), item[0]))
@@ -232,7 +234,7 @@ def quota_line(quota: Document) -> str:
     is_near = quota["exceeded"] or quota["breach_at"] is not None
     loses = f"; then {', '.join(losers)} {'loses' if len(losers) == 1 else 'lose'} messages" if is_near and losers else ""
     is_cut = is_near and quota["producers"] and quota["on_breach"] == "disconnect_producers"
-    cut = f"; then {quota['producers']:,} producers are cut off" if is_cut else ""
+    cut = f"; then {quota['producers']:,} {'producer is' if quota['producers'] == 1 else 'producers are'} cut off" if is_cut else ""
     return f"{head}, {_setter_words(quota)}: {when}{loses}{cut}"
 
 

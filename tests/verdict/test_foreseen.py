@@ -10,6 +10,7 @@ from pipeline.verdict.foreseen import current_line, foreseen, lost_before_line, 
 
 NOW = minute(10)
 RATES: dict[str, Any] = {
+    "over_s": 60.0,
     "publish_rate": 5.0, "dispatch_rate": 9.0, "ack_rate": 9.0, "removed_rate": 0.0, "growth_rate": -4.0, "caught_up_in_s": 25.0,
     "current_at": minute(12), "current_from": minute(11), "current_to": None, "most_entries_per_s": None, "soonest_at": None,
     "allowed": None,
@@ -46,16 +47,20 @@ def test_nothing_is_current_now_while_something_waits() -> None:
 @pytest.mark.parametrize(
     ("rates", "words"),
     [
-        ({}, "5.0 entries/s come, 9.0/s are acknowledged: caught up in 25 s"),
-        ({"caught_up_in_s": None}, "5.0 entries/s come, 9.0/s are acknowledged: it does not catch up at this rate"),
+        ({}, "5.0 entries/s come, 9.0/s are acknowledged (in the 1 min before the last check): caught up in 25 s"),
+        (
+            {"caught_up_in_s": None},
+            "5.0 entries/s come, 9.0/s are acknowledged (in the 1 min before the last check): it does not catch up at this rate",
+        ),
         (
             {"ack_rate": 0.2, "removed_rate": 7.5, "caught_up_in_s": 63.0, "growth_rate": -2.7},
-            "5.0 entries/s come, 0.2/s are acknowledged, 7.5/s expire or are evicted:"
+            "5.0 entries/s come, 0.2/s are acknowledged, 7.5/s expire or are evicted (in the 1 min before the last check):"
             " it becomes less only because entries expire or are evicted, which its consumers never get",
         ),
         (
             {"removed_rate": 6.0, "caught_up_in_s": 10.0, "growth_rate": -10.0},
-            "5.0 entries/s come, 9.0/s are acknowledged, 6.0/s expire or are evicted: by acknowledgements alone caught up in 25 s",
+            "5.0 entries/s come, 9.0/s are acknowledged, 6.0/s expire or are evicted (in the 1 min before the last check):"
+            " by acknowledgements alone caught up in 25 s",
         ),
     ],
 )

@@ -7,7 +7,7 @@ from charges import TOPIC, minute
 
 from pipeline.verdict.own_cursors import compaction_words, kind_of
 from pipeline.verdict.topic_rows import TopicRows
-from pipeline.verdict.who import evicted_lines, producer_lines, shown, who, who_lines
+from pipeline.verdict.who import evicted_lines, producer_lines, who, who_lines
 
 
 def cursor(name: str, entry: int, backlog: int, kind: str | None = None, **more: Any) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def test_the_slowest_durable_cursor_fills_the_quota_whatever_its_kind() -> None:
     assert who_lines(found) == [
         "the cursor of compaction (__compaction) is the slowest cursor at the check of 2026-01-05T12:04:00Z: 600 entries,"
         " 12,000,000 bytes are behind it; its oldest message is 10 min old",
-        "next are cache (9 entries)",
+        "next is cache (9 entries)",
         "the log has no compaction that ended",
     ]
 
@@ -108,6 +108,6 @@ FAILED, SUCCEEDED = ({"at": minute(m), "error": error} for m, error in ((2, "Tim
 
 
 def test_how_compactions_ended_is_told() -> None:
-    assert compaction_words([SUCCEEDED, FAILED, FAILED], shown).startswith("the last 2 compactions failed, the newest at 2026-01-05T12:02")
-    assert compaction_words([FAILED], shown) == "the last compaction failed at 2026-01-05T12:02:00Z (TimeoutException)"
-    assert compaction_words([FAILED, SUCCEEDED], shown) == "the last compaction succeeded at 2026-01-05T12:03:00Z"
+    assert compaction_words([SUCCEEDED, FAILED, FAILED]).startswith("the last 2 compactions failed, the newest at 2026-01-05T12:02")
+    assert compaction_words([FAILED]) == "the last compaction failed at 2026-01-05T12:02:00Z (TimeoutException)"
+    assert compaction_words([FAILED, SUCCEEDED]) == "the last compaction succeeded at 2026-01-05T12:03:00Z"

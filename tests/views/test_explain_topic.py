@@ -1,20 +1,22 @@
 """`explain TOPIC` over a log by hand: compaction fails, its cursor fills the quota, and producers are shut out."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from captured_warehouse import warehouse_of_logs
-from log_builder import TOPIC, Log
+from log_builder import EPOCH, SUB, TOPIC, Log
 
 from pipeline.reading.room import ReadingRoom
+from pipeline.verdict.answer import answer
 from pipeline.verdict.evidence import NoAnswer
-from pipeline.verdict.topic_answer import text_lines, topic_answer
+from pipeline.verdict.topic_answer import is_well, text_lines, topic_answer
 from pipeline.warehouse.layout import Warehouse
 
 WHY = (Path(__file__).parents[2] / "docs" / "why.md").read_text(encoding="utf-8")
 SIZE, ENTRIES = 20_000, 30
+START = datetime(2026, 11, 21, 11, 20, tzinfo=UTC)
 
 
 def shut_out() -> Log:
@@ -74,8 +76,28 @@ def test_it_names_who_fills_the_quota_and_since_when_producers_are_shut_out(ware
 def test_before_the_quota_was_exceeded_nobody_is_shut_out(warehouse: Warehouse) -> None:
     found = topic_answer(ReadingRoom(warehouse), TOPIC, None, datetime(2026, 11, 21, 11, 21, 30, tzinfo=UTC))
     words = f"No quota of {TOPIC} is exceeded at 2026-11-21T11:21:00Z. The slowest cursor is the cursor of compaction"
-    assert (found["exceeded"], found["verdict"].startswith(words)) == (False, True)
+    assert (found["exceeded"], found["verdict"].startswith(words), is_well(found)) == (False, True, True)
     assert found["advice"] == []
+
+
+def test_where_events_were_lost_nobody_is_told_that_no_quota_is_exceeded(tmp_path: Path) -> None:
+    """The publishes up to the check of minute 1 are gone: the check finds no backlog, and proves nothing."""
+    events = [event for event in shut_out().events if event["type"] != "publish" or event["entry"] > 20]
+    room = ReadingRoom(warehouse_of_logs([events], tmp_path))
+    found = topic_answer(room, TOPIC, None, datetime(2026, 11, 21, 11, 21, 30, tzinfo=UTC))
+    assert (found["exceeded"], found["unknown_reason"], found["missing"]) == (False, "events_lost", ["events_lost"])
+    assert found["verdict"].startswith(
+        f"Whether a quota of {TOPIC} is exceeded at 2026-11-21T11:21:00Z is not known: events of the log were"
+    )
+    assert not is_well(found)
+
+
+def test_an_answer_about_a_subscription_speaks_of_no_time_before_the_process(tmp_path: Path) -> None:
+    """The process began 20 s after its first window."""
+    log = Log(EPOCH + 30_000).at(20).start().publish(3).at(80).add("heartbeat", dropped=0)
+    found = answer(ReadingRoom(warehouse_of_logs([log.events], tmp_path)), TOPIC, SUB, None, None, timedelta(minutes=5))
+    assert (found["from"], found["to"]) == (START + timedelta(seconds=20), START + timedelta(seconds=80))
+    assert "of the last 1 min " in found["verdict"]
 
 
 def test_the_document_has_the_keys_that_are_promised(warehouse: Warehouse) -> None:

@@ -19,8 +19,7 @@ public final class Deliveries {
     private final EventQueue queue;
     private final Topics topics;
     private final Connections connections;
-    private final long flowNs;
-    private final Map<Consumer, Thinned> flows = new ConcurrentHashMap<>();
+    private final Summed<Consumer> flows;
     private final Set<Consumer> blockedConsumers = ConcurrentHashMap.newKeySet();
     /** Dispatchers that a cap stops, and which cap. */
     private final Map<Object, String> blockedDispatchers = new ConcurrentHashMap<>();
@@ -31,7 +30,7 @@ public final class Deliveries {
         this.queue = queue;
         this.topics = topics;
         this.connections = connections;
-        this.flowNs = flowNs;
+        this.flows = new Summed<>(flowNs, this::write);
     }
 
     /** A consumer grants permits. Those of a short time become one event. */
@@ -39,43 +38,26 @@ public final class Deliveries {
         if (sub(consumer) == null || consumer.cnx() == null || permits <= 0) {
             return;
         }
-        flows.compute(consumer, (same, known) -> {
-            Thinned flow = known == null ? new Thinned(flowNs) : known;
-            long now = System.nanoTime();
-            if (flow.add(permits, now)) {
-                write(consumer, flow, now);
-            }
-            return flow;
-        });
+        flows.add(consumer, permits);
     }
 
-    private void write(Consumer consumer, Thinned flow, long now) {
+    private void write(Consumer consumer, long permits, long commands) {
         Sub sub = sub(consumer);
-        if (sub != null && flow.commands() > 0) {
-            Event event = of(Fields.FLOW, sub, consumer).number(Fields.PERMITS, flow.sum());
-            queue.put(flow.commands() == 1 ? event : event.number(Fields.COMMANDS, flow.commands()));
+        if (sub != null) {
+            Event event = of(Fields.FLOW, sub, consumer).number(Fields.PERMITS, permits);
+            queue.put(commands == 1 ? event : event.number(Fields.COMMANDS, commands));
         }
-        flow.written(now);
     }
 
     /** A consumer is removed: nothing of it stays here. Before its `consumer_close` is written. */
     public void ended(Consumer consumer) {
         blockedConsumers.remove(consumer);
-        flows.computeIfPresent(consumer, (same, flow) -> {
-            write(consumer, flow, System.nanoTime());
-            return null;
-        });
+        flows.ended(consumer);
     }
 
     /** Once a second: what waits is written, levels that changed are written. */
     public void heartbeat() {
-        for (Consumer consumer : flows.keySet()) {
-            flows.computeIfPresent(consumer, (same, flow) -> {
-                boolean idle = flow.commands() == 0;
-                write(consumer, flow, System.nanoTime());
-                return idle ? null : flow;
-            });
-        }
+        flows.heartbeat();
         delayed.forEach(this::level);
     }
 

@@ -38,6 +38,14 @@ final class Summed<K> {
         sum.written(now);
     }
 
+    /** Nothing more will come: what waits is written, and the key is forgotten. */
+    void ended(K key) {
+        sums.computeIfPresent(key, (same, sum) -> {
+            write(key, sum, System.nanoTime());
+            return null;
+        });
+    }
+
     /** Once a second: what waits is written, and what is idle is forgotten. */
     void heartbeat() {
         for (K key : sums.keySet()) {

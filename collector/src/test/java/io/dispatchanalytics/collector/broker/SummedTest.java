@@ -43,4 +43,17 @@ class SummedTest {
         sums.add("a", 2);
         assertEquals(List.of("a 1 of 1", "a 2 of 1"), written);
     }
+
+    @Test
+    void ofWhatEndedTheRestIsWrittenAndItIsForgotten() {
+        Summed<String> sums = every(HOUR_NS);
+        sums.add("a", 1);
+        sums.add("a", 2);
+        sums.ended("a");
+        sums.ended("b");
+        assertEquals(List.of("a 1 of 1", "a 2 of 1"), written);
+        sums.heartbeat();
+        sums.add("a", 3);
+        assertEquals(List.of("a 1 of 1", "a 2 of 1", "a 3 of 1"), written);
+    }
 }
