@@ -16,6 +16,7 @@ NAMES = (
     "lanes_read_every_event_once",
     "every_event_has_one_fate",
     "every_loss_is_told",
+    "the_log_reaches_every_window",
     *(law for package in PACKAGES for law in package.laws),
     "days_end_in_order",
     "a_hold_ends_where_it_began",

@@ -4,14 +4,14 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/broker_windows` (
   `window_start` TIMESTAMP NOT NULL COMMENT 'start of the window, aligned to UTC',
   `window_end` TIMESTAMP NOT NULL COMMENT 'its end, exclusive',
   `clock_segment` INT NOT NULL COMMENT 'steps of the broker\'s wall clock before it in the epoch; 0 unless the host\'s clock was set',
-  `log_until` TIMESTAMP NOT NULL COMMENT 'up to when the log has it: its end if an event came after it; else ts of its newest event, where the log ended or the clock was set back',
+  `log_until` TIMESTAMP NOT NULL COMMENT 'up to when the log has the window: its end, if an event came later; else ts of its newest event',
   `last_event_at` TIMESTAMP COMMENT 'greatest ts of its events; null: it has none',
   `events` BIGINT NOT NULL COMMENT 'events of the broker seen in it [events]',
   `lost_events` BIGINT NOT NULL COMMENT 'events of the broker lost or rejected in it, or just before it [events]',
   `completeness` DOUBLE NOT NULL COMMENT 'share of the broker\'s events of this window that were seen; < 1 where some were lost or quarantined'
 )
 USING DELTA
-COMMENT 'One row per window in which the log of a broker has an event, be it only a heartbeat, and per window between in which something went on. The stretch between two rows that do not touch is known too: nothing happened in it.'
+COMMENT 'How far the log of a broker goes. One row per window with an event, a heartbeat is enough, and per window between in which something lasted. Between two rows that do not touch the log has no event: nothing happened, or it was lost (`lost_events` of the next row).'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'broker,epoch,window_start,clock_segment',
