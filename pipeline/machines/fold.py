@@ -314,7 +314,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 s = new_subscription(broker, counts, t, event[fields.SUB_ID])
                 throttle_rules.on_new_subscription(throttlings, s)
                 policy_rules.on_new_subscription(subscription_limits, s)
-                cause_rules.on_new_subscription(charges, settings_row[0], s)
+                cause_rules.on_new_subscription(charges, s)
         c = EMPTY
         if traits & CONNECTED:
             c = find(connections_index, connections, event[fields.CONN], 0)

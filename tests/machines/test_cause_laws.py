@@ -12,11 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lane_rows import lane_rows
 from lane_tables import SETTINGS
-from log_builder import TOPIC, Log
 from real_captures import CAPTURES, EVERY_CAPTURE
 from suite.examples import examples
 from test_backlog_state import START_MS, event_rows
-from test_channel_state import differ_when_cut
 
 from pipeline.lanes.lane import Lane
 from pipeline.machines.array import Array
@@ -95,15 +93,6 @@ def test_entries_that_expired_need_no_acknowledgement_to_end_a_backlog() -> None
     story = Story(consumer=False).puts(4)
     story.at(1).of_sub("mark_delete", ledger=5, entry=1, persisted=False)
     assert_laws(lane_rows(story.at(2).acks(2, 3).beats(5).events), 1)
-
-
-def test_a_topic_that_ended_leaves_nothing_whether_or_not_the_state_was_saved_since() -> None:
-    """A row that nobody keeps is dropped when a state is saved: its chain must be worth as much as a new one."""
-    log = Log().add("broker_start", cluster="c", version="4.0.8", settings={}).add("conn_open", conn=1)
-    log.add("producer_open", conn=1, producer=0, topic=TOPIC).at(4).add("topic_unload", topic=TOPIC)
-    ended = len(log.events)
-    rows = lane_rows(log.at(6).add("producer_open", conn=1, producer=0, topic=TOPIC).events)
-    assert differ_when_cut(rows, ended) == []
 
 
 def test_the_end_of_a_window_does_not_look_at_idle_subscriptions() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from cause_story import Story
 from lane_tables import tables_of
-from log_builder import TOPIC
+from log_builder import SUB, TOPIC
 from test_causes import charged
 
 
@@ -147,6 +147,19 @@ def test_consumers_that_acknowledge_again_make_up_for_a_storm_however_long_it_wa
         story.at(21 + number).acks(number).reads().gives(1)
     found = charged(story)
     assert found[("redelivery",)] == pytest.approx(18 + 9, abs=1)
+
+
+def test_acknowledgements_of_a_topic_that_was_unloaded_since_do_not_count() -> None:
+    """The broker counts anew. Each entry of the second life is delivered twice."""
+    story = storm(Story().puts(99).reads().gives(99).acks(*range(90)), 1)
+    story.at(2).acks(*range(90, 99))
+    story.add("topic_unload", topic=TOPIC).add("topic_load", topic=TOPIC).add("ledger_open", topic=TOPIC, ledger=6)
+    story.add("cursor_open", topic=TOPIC, sub=SUB, durable=True, ledger=6, entry=-1)
+    story.of_sub("dispatcher_open", sub_type="Shared").of_sub("consumer_open", consumer=0, conn=1)
+    for entry in range(9):
+        story.add("publish", topic=TOPIC, ledger=6, entry=entry, msgs=1, bytes=100, publish_ts=1)
+    story.reads().gives(9)
+    assert charged(storm(story, 3).beats(6)) == {("in_flight",): 6}
 
 
 def test_redeliveries_are_forgotten_two_minutes_after_the_latest() -> None:

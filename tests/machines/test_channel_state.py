@@ -1,4 +1,4 @@
-"""The channel package's state: nothing depends on where it was cut, and what is gone is not kept."""
+"""The channel package's state: no table depends on where it was cut, and what is gone is not kept."""
 
 import random
 from typing import Any
@@ -39,25 +39,6 @@ def test_tables_do_not_depend_on_cuts_or_restarts(events: Events, seed: int) -> 
 def test_tables_do_not_depend_on_the_order_of_rows_within_a_micro_batch(events: Events, seed: int) -> None:
     shuffled = random.Random(seed).sample(events, len(events))
     assert not events or tables_of(shuffled) == tables_of(events)
-
-
-@EXAMPLES
-@given(channel_logs(), st.integers(0, 40))
-def test_the_state_does_not_depend_on_cuts(events: Events, at: int) -> None:
-    """Equal states have equal arrays, in whatever pieces the events came."""
-    assert differ_when_cut(lane_rows([event for event in events if event["epoch"] == events[0]["epoch"]]), at) == []
-
-
-def differ_when_cut(rows: np.ndarray, at: int) -> list[str]:
-    """Arrays of the state that are others if it was saved before event `at`."""
-    whole, cut = BrokerModel(), BrokerModel()
-    whole.fold(rows)
-    cut.fold(rows[:at])
-    cut = BrokerModel(cut.arrays())
-    cut.fold(rows[at:])
-    ours, theirs = whole.ordered_arrays(), cut.ordered_arrays()
-    assert ours.keys() == theirs.keys()
-    return [name for name in ours if not np.array_equal(ours[name], theirs[name])]
 
 
 def busy_connection(log: Log, conn: int) -> Log:

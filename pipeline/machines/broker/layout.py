@@ -1,5 +1,6 @@
 """The rows of a broker's entities. Positions are (ledger, entry), entry −1 = before the first."""
 
+from pipeline.machines.integers import INT64_MAX
 from pipeline.machines.records import blank, record
 from pipeline.machines.segments import SEGMENT
 from schemas.events import CURSOR_KINDS
@@ -116,7 +117,7 @@ CURSOR_ROW = record(
     "opened_backlog",
     "opened_end",
     "acknowledged",
-    "look_at",  # from so many acknowledged entries on a package wants to see each acknowledgement
+    "look_at",  # from so many acknowledged entries on a package wants to see each acknowledgement; INT64_MAX: none
     "evicted",
     "expired",
     "sought",
@@ -124,7 +125,7 @@ CURSOR_ROW = record(
     "dispatched_msgs",
     words=SEGMENT,
 )
-NO_CURSOR = blank(CURSOR_ROW, heap_position=NONE, cursor_kind=NONE)
+NO_CURSOR = blank(CURSOR_ROW, look_at=INT64_MAX, heap_position=NONE, cursor_kind=NONE)
 REPLICATOR, DEDUPLICATION = (CURSOR_KINDS.index(kind) for kind in ("replicator", "deduplication"))
 #: Words of a cursor's set of individually deleted entries, ascending: a list in blocks. Each is BITS entries from `entry` on.
 WORD_ROW = record("ledger", "entry", "bits")

@@ -3,9 +3,8 @@
 from typing import Any
 
 from pipeline.machines.broker.layout import CONSUMING, NONE
-from pipeline.machines.cause.charging import backlog_of, end_backlog, is_whole, settle
-from pipeline.machines.cause.layout import APART, FRESH, NO_CHAIN, PERMITS_KNOWN
-from pipeline.machines.cause.repeats import forget_given_back
+from pipeline.machines.cause.charging import backlog_of, end_backlog, forget_stretch, is_whole, settle
+from pipeline.machines.cause.layout import APART, FRESH, NO_CHAIN, PERMITS_KNOWN, PERMITS_UNKNOWN
 from pipeline.machines.cause.stalls import note_progress
 from pipeline.machines.cause.verdict import judge, look_at_channels
 from pipeline.machines.cause.waiting import ask_again, forget_delivered, waiting_entries
@@ -108,11 +107,25 @@ def end_cursor(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
     # Where nothing is charged in the window there is nothing to be incomplete: a mark would stay, and fall on a later window.
     if charge.backlog_ns > 0 and broker.cursors[s].open == 1 and is_whole(broker.cursors[s], broker.settings[0]) == 0:
         charge.incomplete = 1
-    forget_dispatcher(charge, ns)
-    forget_delivered(charge, broker.cursors[s])
-    forget_given_back(charge)
-    charge.placed, charge.offset, charge.delayed = 0, 0, 0
-    charge.had_consumer, charge.is_attached, charge.granted_known, charge.granted = 0, 0, 0, 0
+    forget_cursor(charge)
+
+
+@compiled_part
+def forget_cursor(charge: Record) -> None:
+    """As of a cursor that was never seen, whatever comes next: a state that is saved now may drop the row.
+
+    What was charged in the open window, and the main cause, stay until its end. So does the time up to which it was charged.
+    """
+    charge.account, charge.charged_to, charge.losses, charge.certain_lost = NONE, NONE, 0, 0
+    charge.placed, charge.offset, charge.backlog_seen, charge.gone_seen, charge.area_seen = 0, 0, 0, 0, 0
+    charge.delivered, charge.acknowledged_seen, charge.removed_seen, charge.is_redelivered, charge.delayed = 0, 0, 0, 0, 0
+    charge.moved_ns, charge.progress_ns, charge.fruitless, charge.asked_again = 0, 0, 0, 0
+    charge.is_out, charge.done, charge.blocked, charge.permits_known, charge.permits = 0, FRESH, NONE, PERMITS_UNKNOWN, 0
+    charge.granted_known, charge.granted, charge.had_consumer, charge.is_attached = 0, 0, 0, 0
+    charge.consumers_capped, charge.is_capped = 0, 0
+    charge.aside, charge.again, charge.repeats, charge.repeats_seen, charge.repeated_ns = 0, 0, 0, 0, 0
+    if charge.backlog_ns == 0:
+        forget_stretch(charge)
 
 
 @compiled_part

@@ -150,6 +150,12 @@ def begin_at(charge: Record, ts_us: int, ns: int) -> None:
 
 
 @compiled_part
+def forget_stretch(charge: Record) -> None:
+    """Nothing was charged in the open window, and nothing lasts: the next stretch may begin at any time."""
+    charge.since_ns, charge.since_us, charge.since_ts, charge.backlog_since_ns = 0, 0, 0, 0
+
+
+@compiled_part
 def begin_backlog(charge: Record, pace: Record, s: int) -> None:
     """There is a backlog from the beginning of the stretch on."""
     charge.running, charge.backlog_since_ns = 1, charge.since_ns

@@ -9,6 +9,7 @@ from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.around import (
     end_cursor,
     end_topic,
+    forget_cursor,
     forget_dispatcher,
     judge_row,
     settle_row,
@@ -37,10 +38,9 @@ def on_new_topic(chains: Records, t: int) -> None:
 
 
 @compiled_part
-def on_new_subscription(charges: Records, settings: Record, s: int) -> None:
-    """Nothing is known; what was lost before it was met is no reason to doubt what is seen of it."""
+def on_new_subscription(charges: Records, s: int) -> None:
+    """Nothing is known."""
     charges[s] = NO_CHARGE[0]
-    charges[s].certain_lost = settings.events_lost
 
 
 @compiled_part
@@ -89,6 +89,7 @@ def on_dispatcher_open(broker: Any, cause: Any, t: int, s: int, event: Array) ->
     settle_row(broker, cause, t, s, event[fields.NS])
     forget_dispatcher(cause.charges[s], event[fields.NS])
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+    _forget_if_nobody(broker, cause, s)
 
 
 @compiled_part
@@ -127,6 +128,14 @@ def on_consumer_close(broker: Any, cause: Any, t: int, s: int, event: Array) -> 
         forget_dispatcher(charge, event[fields.NS])
         take_all_back(broker, cause, t, s)
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+    _forget_if_nobody(broker, cause, s)
+
+
+@compiled_part
+def _forget_if_nobody(broker: Any, cause: Any, s: int) -> None:
+    """Without a cursor and a consumer there is nothing to know. Threads of the broker may write of them later than of the cursor's end."""
+    if broker.cursors[s].open == 0 and broker.readings[s].consumers == 0:
+        forget_cursor(cause.charges[s])
 
 
 @compiled_part

@@ -266,7 +266,8 @@ def on_mark_delete(broker: Any, cause: Any, t: int, s: int, event: Array) -> Non
     charge, topic, cursor, reading = cause.charges[s], broker.topics[t], broker.cursors[s], broker.readings[s]
     if charge.placed == 0 and not is_of_subscription(cursor):
         return
-    charge.placed = 1
+    if charge.placed == 0:  # what was lost before its position was known is no reason to doubt what is seen of it
+        charge.placed, charge.certain_lost = 1, broker.settings[0].events_lost
     if is_whole(cursor, broker.settings[0]) == 0:
         correct_waterfall(charge, topic, cursor, backlog_entries(topic, broker.ledgers, cursor))
     if event[fields.MARK_RESET] == 1 or backlog_of(topic, cursor, charge) == 0:

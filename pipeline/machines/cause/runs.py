@@ -2,6 +2,7 @@
 
 from pipeline.machines.array import Array
 from pipeline.machines.broker.layout import NONE
+from pipeline.machines.cause.charging import forget_stretch
 from pipeline.machines.cause.layout import ACCOUNT_COUNT, AREA, TIME
 from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.records import Record, Records
@@ -48,9 +49,12 @@ def begin_or_go_on(charges: Records, rows: Array, mains: Array, start_us: int, e
         if charge.main != main or charge.main_window_end < start_us:
             charge.main, charge.main_since = main, 0 if main == NONE else charge.first_at[main]
             charge.main_windows, charge.main_ns, charge.main_backlog_ns = 0, 0, 0
+        if main == NONE:
+            charge.main_window_end = 0
+            continue
         charge.main_window_end = end_us
         charge.main_windows += 1
-        charge.main_ns += 0 if main == NONE else charge.charged[main, TIME]
+        charge.main_ns += charge.charged[main, TIME]
         charge.main_backlog_ns += charge.backlog_ns
 
 
@@ -59,6 +63,8 @@ def begin_window(charges: Records, rows: Array) -> None:
     """Accounts of the subscriptions in `rows` start again."""
     for s in rows:
         charge = charges[s]
-        charge.backlog_ns, charge.incomplete = 0, 0
+        charge.backlog_ns, charge.backlog_end, charge.waiting_end, charge.incomplete = 0, 0, 0, 0
+        if charge.running == 0:
+            forget_stretch(charge)
         for account in range(ACCOUNT_COUNT):
             charge.charged[account, TIME], charge.charged[account, AREA], charge.first_at[account] = 0, 0, 0

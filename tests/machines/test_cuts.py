@@ -1,0 +1,92 @@
+"""A state does not depend on where it was saved: a snapshot, which a backfill plants, equals a state that nobody saved."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from bookkeeper.channel_random import channel_logs
+from bookkeeper.quota_random import quota_logs
+from bookkeeper.random_log import broken, logs
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from lane_rows import lane_rows
+from log_builder import SUB, TOPIC, Log
+from suite.examples import examples
+from test_causes_against_bookkeeper import brokers
+
+from pipeline.machines.array import Array
+from pipeline.machines.cause.around import forget_cursor
+from pipeline.machines.cause.layout import CHARGE_ROW, NO_CHARGE
+from pipeline.machines.model import BrokerModel
+
+Events = list[dict[str, Any]]
+EXAMPLES = settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+LOGS = {
+    "limits": logs(),
+    "damaged limits": broken(logs()),
+    "quotas": quota_logs(),
+    "channels": channel_logs(),
+    "causes": brokers().map(lambda broker: broker.events),
+}
+#: What belongs to the open window and to the run of main causes stays when a cursor ends, and in which chains it is.
+OF_THE_WINDOW = {
+    *("running", "next_in_chain", "next_in_window", "backlog_ns", "backlog_end", "waiting_end", "incomplete", "charged", "first_at"),
+    *("main", "main_since", "main_window_end", "main_windows", "main_ns", "main_backlog_ns", "padding"),
+}
+OF_THE_STRETCH = {"since_ns", "since_us", "since_ts", "backlog_since_ns"}
+
+
+def differ_when_cut(rows: Array, at: int) -> list[str]:
+    """Arrays of the state that are others if it was saved before event `at`. `rows`: of one epoch."""
+    whole, cut = BrokerModel(), BrokerModel()
+    whole.fold(rows)
+    cut.fold(rows[:at])
+    cut = BrokerModel(cut.arrays())
+    cut.fold(rows[at:])
+    ours, theirs = whole.ordered_arrays(), cut.ordered_arrays()
+    assert ours.keys() == theirs.keys()
+    return [name for name in ours if not np.array_equal(ours[name], theirs[name])]
+
+
+@pytest.mark.parametrize("about", LOGS)
+@EXAMPLES
+@given(st.data())
+def test_a_state_does_not_depend_on_cuts(about: str, data: st.DataObject) -> None:
+    """Equal states have equal arrays, in whatever pieces the events came."""
+    events: Events = data.draw(LOGS[about])
+    first = [event for event in events if event.get("epoch") == events[0].get("epoch")]
+    assert differ_when_cut(lane_rows(first), data.draw(st.integers(0, len(first)))) == []
+
+
+def test_a_topic_that_ended_leaves_nothing_whether_or_not_the_state_was_saved_since() -> None:
+    """A row that nobody keeps is dropped when a state is saved: its chain must be worth as much as a new one."""
+    log = Log().add("broker_start", cluster="c", version="4.0.8", settings={}).add("conn_open", conn=1)
+    log.add("producer_open", conn=1, producer=0, topic=TOPIC).at(4).add("topic_unload", topic=TOPIC)
+    ended = len(log.events)
+    rows = lane_rows(log.at(6).add("producer_open", conn=1, producer=0, topic=TOPIC).events)
+    assert differ_when_cut(rows, ended) == []
+
+
+@pytest.mark.parametrize("late", [(), ("dispatcher_close",), ("consumer_open", "consumer_close")], ids=str)
+def test_a_cursor_that_ended_leaves_nothing_nor_do_threads_that_write_of_it_later(late: tuple[str, ...]) -> None:
+    log = Log().add("broker_start", cluster="c", version="4.0.8", settings={}).add("conn_open", conn=1)
+    log.add("consumer_open", conn=1, consumer=1, topic=TOPIC, sub=SUB).at(1).add("topic_load", topic=TOPIC)
+    for event_type in late:
+        log.add(event_type, topic=TOPIC, sub=SUB, **({} if event_type == "dispatcher_close" else {"conn": 1, "consumer": 1}))
+    ended = len(log.events)
+    rows = lane_rows(log.at(2).read().events)
+    assert differ_when_cut(rows, ended) == []
+
+
+def test_of_a_cursor_that_ended_nothing_is_known_but_what_was_charged() -> None:
+    charges = NO_CHARGE.copy()
+    for number, name in enumerate(CHARGE_ROW.names or (), start=1):
+        charges[name] = number
+    before = charges.copy()
+    forget_cursor(charges[0])
+    kept = {name for name in before.dtype.names or () if np.array_equal(charges[name], before[name])}
+    forgotten = {name for name in before.dtype.names or () if np.array_equal(charges[name], NO_CHARGE[name])}
+    assert (kept, forgotten) == (OF_THE_WINDOW | OF_THE_STRETCH, set(before.dtype.names or ()) - OF_THE_WINDOW - OF_THE_STRETCH)
+    charges["backlog_ns"] = 0
+    forget_cursor(charges[0])
+    assert all((charges[name] == 0).all() for name in OF_THE_STRETCH)
