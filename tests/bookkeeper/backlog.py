@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 
 Place = tuple[int, int]
 
+#: That a cursor is gone is forgotten after so long.
+GONE_FOR_US = 600_000_000
+
 
 @dataclass
 class Ledger:
@@ -30,6 +33,9 @@ class TopicBacklog:
     life: list[Ledger] = field(default_factory=list)
     cursors: dict[str, Cursor] = field(default_factory=dict)
     consumers: dict[str, int] = field(default_factory=dict)
+    opened: set[str] = field(default_factory=set)  # whose cursor is there
+    gone: dict[str, int] = field(default_factory=dict)  # whose cursor ended, and when: ts in µs
+    doubted: set[str] = field(default_factory=set)  # of these: something was lost since, and it may have come back
 
     @property
     def published(self) -> Place:
@@ -78,8 +84,44 @@ class TopicBacklog:
         """The subscription's cursor; one that nobody opened starts where the published entries stand now."""
         return self.cursors.setdefault(sub, Cursor(self.published, self.published))
 
+    def meets(self, sub: str) -> bool:
+        """Whether there is a cursor, opened in the log or not: of one that is gone threads of the broker may write later."""
+        if sub not in self.opened and (sub not in self.gone or sub in self.doubted):
+            self._begin(sub)
+        return sub in self.opened
+
+    def _begin(self, sub: str) -> None:
+        self.opened.add(sub)
+        self.gone.pop(sub, None)
+
+    def end_cursor(self, sub: str, ts: int) -> None:
+        """The cursor is gone."""
+        self.opened.discard(sub)
+        self.gone[sub] = ts
+        self.doubted.discard(sub)
+
+    def close_cursor(self, sub: str, ts: int) -> None:
+        """Unsubscribed, or a reader that left."""
+        self.end_cursor(sub, ts)
+        self.cursors.pop(sub, None)
+
+    def unloaded(self, ts: int) -> "TopicBacklog":
+        """What is left of the topic: which cursors are gone."""
+        left = TopicBacklog(gone=dict(self.gone), doubted=set(self.doubted))
+        for sub in self.opened:
+            left.end_cursor(sub, ts)
+        return left
+
+    def forget_gone(self, before_ts: int) -> None:
+        """Which cursors ended before that time is forgotten, and what was written of them since."""
+        for sub in [sub for sub, ts in self.gone.items() if ts < before_ts]:
+            del self.gone[sub]
+            self.cursors.pop(sub, None)
+            self.consumers.pop(sub, None)
+
     def open_cursor(self, sub: str, ledger: int, entry: int, deleted: int) -> None:
         """A cursor at its mark-delete position, with `deleted` individually deleted entries behind it."""
+        self._begin(sub)
         self.consumers[sub] = 0
         self.cursors.pop(sub, None)
         cursor = self.meet(sub)
@@ -97,13 +139,15 @@ class TopicBacklog:
 
     def dispatch(self, sub: str, entries: int, size: int) -> None:
         """A delivery moves the read position."""
+        self.meets(sub)
         cursor = self.meet(sub)
         cursor.read = self.within((cursor.read[0] + entries, cursor.read[1] + size))
 
     def mark_delete(self, sub: str, ledger: int, entry: int, *, persisted: bool, reset: bool) -> None:
         """The mark-delete position moved in memory: a seek puts the read position there, any other only pushes it forward."""
-        cursor = self.meet(sub)
-        known = self.known(ledger)
+        if not self.meets(sub):
+            return
+        cursor, known = self.meet(sub), self.known(ledger)
         if persisted or known is None:
             return
         cursor.deleted = self.upto(known, entry)
@@ -112,11 +156,14 @@ class TopicBacklog:
 
     def open_consumer(self, sub: str) -> None:
         """One more consumer."""
+        self.meets(sub)
         self.meet(sub)
         self.consumers[sub] = self.consumers.get(sub, 0) + 1
 
     def close_consumer(self, sub: str) -> None:
         """One consumer less; when none is left the broker rewinds the cursor to its mark-delete position."""
+        if not self.meets(sub):
+            return
         cursor = self.meet(sub)
         self.consumers[sub] = max(0, self.consumers.get(sub, 0) - 1)
         if self.consumers[sub] == 0:

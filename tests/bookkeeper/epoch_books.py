@@ -1,6 +1,6 @@
 """The books of one epoch of one broker: its dispatchers and limiters, and what each event does to them (docs/throttling.md)."""
 
-from bookkeeper.backlog import TopicBacklog
+from bookkeeper.backlog import GONE_FOR_US, TopicBacklog
 from bookkeeper.dispatchers import Dispatcher
 from bookkeeper.epoch_time import EpochTime, Event, Row
 from bookkeeper.limiters import Limiter
@@ -30,6 +30,8 @@ class EpochBooks(EpochTime):
             dispatcher.complete = False
         for limiter in self.limiters.values():
             limiter.complete = False
+        for backlog in self.backlogs.values():
+            backlog.doubted = set(backlog.gone)
 
     def _split(self, border: int, ts: int, ns: int, seq: int) -> None:
         for dispatcher in self.dispatchers.values():
@@ -43,6 +45,8 @@ class EpochBooks(EpochTime):
         return any(d.stretch is not None and d.stretch.ns < ns for d in self.dispatchers.values())
 
     def _rows_of_window(self, ns: int) -> dict[str, list[Row]]:
+        for backlog in self.backlogs.values():
+            backlog.forget_gone(self.window.start - GONE_FOR_US)
         throttled, limited = [], []
         for dispatcher in self.dispatchers.values():
             throttled += dispatcher.close_window(self._backlog(dispatcher.topic).waiting(dispatcher.subscription))
@@ -79,7 +83,7 @@ class EpochBooks(EpochTime):
         for key in [key for key in self.dispatchers if key[0] == topic]:
             self._end_dispatcher(*key, ts, ns)
         self._end_limiter(("topic", topic, None), ts, ns)
-        self.backlogs.pop(topic, None)
+        self.backlogs[topic] = self._backlog(topic).unloaded(ts)
 
     # ---- who exists ------------------------------------------------------------------------------------------------------------
 
@@ -110,6 +114,7 @@ class EpochBooks(EpochTime):
 
     def _on_topic_load(self, event: Event, ts: int, ns: int) -> None:
         self._end_topic(event["topic"], ts, ns)
+        self.backlogs.pop(event["topic"])
         self.loaded.add(event["topic"])
 
     def _on_topic_unload(self, event: Event, ts: int, ns: int) -> None:
@@ -155,11 +160,14 @@ class EpochBooks(EpochTime):
         self._backlog(event["topic"]).open_cursor(event["sub"], event["ledger"], event["entry"], event.get("entries") or 0)
 
     def _on_cursor_close(self, event: Event, ts: int, ns: int) -> None:
-        self._backlog(event["topic"]).cursors.pop(event["sub"], None)
+        self._backlog(event["topic"]).close_cursor(event["sub"], ts)
 
     def _on_mark_delete(self, event: Event, ts: int, ns: int) -> None:
         kind = {"persisted": event["persisted"], "reset": bool(event.get("reset"))}
         self._backlog(event["topic"]).mark_delete(event["sub"], event["ledger"], event["entry"], **kind)
+
+    def _on_ack(self, event: Event, ts: int, ns: int) -> None:
+        self._backlog(event["topic"]).meets(event["sub"])
 
     def _on_consumer_open(self, event: Event, ts: int, ns: int) -> None:
         self._backlog(event["topic"]).open_consumer(event["sub"])
@@ -203,7 +211,6 @@ class EpochBooks(EpochTime):
             dispatcher.left = counting.left
 
     def _on_dispatch(self, event: Event, ts: int, ns: int) -> None:
-        self._backlog(event["topic"]).meet(event["sub"])
         dispatcher = self._dispatcher(event, ts)
         entries, msgs, size = event["entries"], event["msgs"], event["bytes"]
         dispatcher.count("dispatches")

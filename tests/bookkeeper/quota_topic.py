@@ -144,7 +144,9 @@ class Topic:
         return next((position for position in self.entries_after(cursor.mark) if position not in cursor.deleted), None)
 
     def backlog_messages(self, cursor: Cursor) -> int | None:
-        """None if an entry is from before the log, or if it is not known which entries are deleted."""
+        """None if an entry is from before the log, or if it is not known which entries are deleted: but for a backlog of none."""
+        if self.backlog_entries(cursor) == 0:
+            return 0
         known = [self.fact(position) for position in self.entries_after(cursor.mark) if position not in cursor.deleted]
         if cursor.unknown_deleted or None in known:
             return None

@@ -15,9 +15,12 @@ from suite.examples import examples
 from test_causes_against_bookkeeper import brokers
 
 from pipeline.machines.array import Array
+from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.around import forget_cursor
 from pipeline.machines.cause.layout import CHARGE_ROW, NO_CHARGE
+from pipeline.machines.compiled import compiled
 from pipeline.machines.model import BrokerModel
+from pipeline.machines.records import Records
 
 Events = list[dict[str, Any]]
 EXAMPLES = settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -46,6 +49,11 @@ def differ_when_cut(rows: Array, at: int) -> list[str]:
     ours, theirs = whole.ordered_arrays(), cut.ordered_arrays()
     assert ours.keys() == theirs.keys()
     return [name for name in ours if not np.array_equal(ours[name], theirs[name])]
+
+
+@compiled
+def forget(charges: Records) -> None:
+    forget_cursor(charges[0])
 
 
 @pytest.mark.parametrize("about", LOGS)
@@ -83,10 +91,10 @@ def test_of_a_cursor_that_ended_nothing_is_known_but_what_was_charged() -> None:
     for number, name in enumerate(CHARGE_ROW.names or (), start=1):
         charges[name] = number
     before = charges.copy()
-    forget_cursor(charges[0])
+    forget(charges)
     kept = {name for name in before.dtype.names or () if np.array_equal(charges[name], before[name])}
     forgotten = {name for name in before.dtype.names or () if np.array_equal(charges[name], NO_CHARGE[name])}
     assert (kept, forgotten) == (OF_THE_WINDOW | OF_THE_STRETCH, set(before.dtype.names or ()) - OF_THE_WINDOW - OF_THE_STRETCH)
-    charges["backlog_ns"] = 0
-    forget_cursor(charges[0])
+    charges["backlog_ns"], charges["main"] = 0, NONE
+    forget(charges)
     assert all((charges[name] == 0).all() for name in OF_THE_STRETCH)

@@ -114,7 +114,7 @@ def end_cursor(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
 def forget_cursor(charge: Record) -> None:
     """As of a cursor that was never seen, whatever comes next: a state that is saved now may drop the row.
 
-    What was charged in the open window, and the main cause, stay until its end. So does the time up to which it was charged.
+    What was charged in the open window, and the main cause, stay until their end. So does the time up to which it was charged.
     """
     charge.account, charge.charged_to, charge.losses, charge.certain_lost = NONE, NONE, 0, 0
     charge.placed, charge.offset, charge.backlog_seen, charge.gone_seen, charge.area_seen = 0, 0, 0, 0, 0
@@ -124,7 +124,7 @@ def forget_cursor(charge: Record) -> None:
     charge.granted_known, charge.granted, charge.had_consumer, charge.is_attached = 0, 0, 0, 0
     charge.consumers_capped, charge.is_capped = 0, 0
     charge.aside, charge.again, charge.repeats, charge.repeats_seen, charge.repeated_ns = 0, 0, 0, 0, 0
-    if charge.backlog_ns == 0:
+    if charge.backlog_ns == 0 and charge.main == NONE:
         forget_stretch(charge)
 
 

@@ -151,7 +151,7 @@ def begin_at(charge: Record, ts_us: int, ns: int) -> None:
 
 @compiled_part
 def forget_stretch(charge: Record) -> None:
-    """Nothing was charged in the open window, and nothing lasts: the next stretch may begin at any time."""
+    """Nothing was charged in the open window, nothing lasts, and no main cause has to end: the next stretch may begin at any time."""
     charge.since_ns, charge.since_us, charge.since_ts, charge.backlog_since_ns = 0, 0, 0, 0
 
 

@@ -64,7 +64,7 @@ def begin_window(charges: Records, rows: Array) -> None:
     for s in rows:
         charge = charges[s]
         charge.backlog_ns, charge.backlog_end, charge.waiting_end, charge.incomplete = 0, 0, 0, 0
-        if charge.running == 0:
+        if charge.running == 0 and charge.main == NONE:
             forget_stretch(charge)
         for account in range(ACCOUNT_COUNT):
             charge.charged[account, TIME], charge.charged[account, AREA], charge.first_at[account] = 0, 0, 0
