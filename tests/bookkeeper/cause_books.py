@@ -68,6 +68,7 @@ class Subscription:
     most: str | None = None  # where most of its backlog was when it was weighed: at a read or delivery, or when nothing held it any more
     account: Cause | None = None  # what held it when it was last asked
     is_asked: bool = True  # it is to be asked again
+    is_awaited: bool = False  # nothing waited when it was asked: the next publish asks it again
     passed: list[tuple[int, int]] = field(default_factory=list)  # time that is not divided yet, ns
 
     def progress(self, ns: int) -> None:
@@ -146,6 +147,7 @@ class CauseBooks:
             if not sub.is_asked:
                 continue
             sub.is_asked = False
+            sub.is_awaited = sub.is_awaited or len(self.waiting(sub)) <= sub.held
             if not self.backlog(sub):
                 sub.repeats, sub.aside = 0, 0
             sub.aside = min(sub.aside, len(self.waiting(sub)))
@@ -280,16 +282,28 @@ class CauseBooks:
             self._divide(sub)
         elif self._is_looked_at(sub):
             self._divide_if_due(sub)
+        else:
+            return
         if kind not in ("flow", "read_done"):
             self._weigh_if_elsewhere(sub)
             sub.is_asked = True
 
+    def _acks_moved(self, sub: Subscription, entry: int) -> None:
+        """Acknowledgements of all up to the entry move the mark: they were looked at, if they were to be."""
+        self._emit("mark_delete", topic=TOPIC, sub=sub.name, ledger=5, entry=entry, persisted=False)
+        self._divide(sub)
+        if self._is_about_each(sub):
+            self._weigh_if_elsewhere(sub)
+            sub.is_asked = True
+
+    def _is_about_each(self, sub: Subscription) -> bool:
+        """Whether each acknowledgement may change what holds the subscription."""
+        return (self._is_free(sub) and sub.most != "catching_up") or sub.account == plain("redelivery") or sub.in_vain >= 2
+
     def _is_looked_at(self, sub: Subscription) -> bool:
         """Whether this acknowledgement may change what holds the subscription: others are not looked at."""
-        is_elsewhere = self._is_free(sub) and sub.most != "catching_up"
-        return (
-            is_elsewhere or sub.account == plain("redelivery") or sub.in_vain >= 2 or len(self.backlog(sub)) == 1 or len(sub.delivered) == 1
-        )
+        has_limit = sub.account is not None and sub.account[0] in ("unacked_limit", "no_permits")
+        return self._is_about_each(sub) or len(self.backlog(sub)) == 1 or (has_limit and len(sub.delivered) == 1)
 
     def _weigh_if_elsewhere(self, sub: Subscription) -> None:
         """Most of its backlog is not what waits: whatever happens to it may change that."""

@@ -9,13 +9,13 @@ class CauseBroker(CauseBooks):
     def publish(self, entries: int) -> None:
         for _ in range(entries):
             self.ask()
-            idle = [sub for sub in self.subs if len(self.waiting(sub)) <= sub.held]
+            idle = [sub for sub in self.subs if sub.is_awaited or len(self.waiting(sub)) <= sub.held]
             self._emit("publish", topic=TOPIC, ledger=5, entry=self.published, msgs=1, bytes=10, publish_ts=1)
             for sub in idle:
                 self._divide_if_due(sub)
                 if sub.account is None or sub.account[0] in ("in_flight", "delayed", "redelivery"):
                     sub.progress(self.ns)
-                sub.is_asked = True
+                sub.is_asked, sub.is_awaited = True, False
             self.published += 1
 
     def transact(self, action: str) -> None:
@@ -143,7 +143,7 @@ class CauseBroker(CauseBooks):
         sub.answered = entries > 0
         sub.in_vain += 1
         if brings == "entries":
-            sub.aside += 1
+            sub.aside = min(sub.aside + 1, len(self.waiting(sub)))
 
     def acknowledge(self, number: int, entries: int, first: int) -> None:
         """Delivered entries, from the `first`-th on; then the mark-delete position moves over all that is whole."""
@@ -166,7 +166,7 @@ class CauseBroker(CauseBooks):
         sub.acked |= set(upto)
         sub.delivered = [entry for entry in sub.delivered if entry not in sub.acked]
         self._acknowledged(sub, newly)
-        self._of(sub, "mark_delete", ledger=5, entry=upto[-1], persisted=False)
+        self._acks_moved(sub, upto[-1])
         sub.mark = upto[-1] + 1
         self._move(sub)
 
@@ -183,7 +183,7 @@ class CauseBroker(CauseBooks):
         while mark in sub.acked:
             mark += 1
         if mark > sub.mark:
-            self._of(sub, "mark_delete", ledger=5, entry=mark - 1, persisted=False)
+            self._acks_moved(sub, mark - 1)
             sub.mark = mark
 
     def evict(self, number: int, entries: int) -> None:
@@ -249,7 +249,7 @@ class CauseBroker(CauseBooks):
         if len(sub.conns) == 1:
             sub.sure_capped, sub.maybe_capped = int(on), False
         else:
-            sub.sure_capped = sub.sure_capped + 1 if on else max(0, sub.sure_capped - 1)
+            sub.sure_capped = min(len(sub.conns), sub.sure_capped + 1) if on else max(0, sub.sure_capped - 1)
         sub.progress(self.ns)
 
     def fill(self, number: int, position: int, writable: bool) -> None:

@@ -73,8 +73,8 @@ def brokers(draw: st.DrawFn) -> CauseBroker:
     return broker
 
 
-#: A stretch may be split at a border of windows this far away from it: where its beginning has a part of a µs.
-NEAR_NS = 20_000
+#: Stretches may be split at borders of windows this far away from them: where their beginnings have parts of a µs.
+NEAR_NS = 50_000
 
 
 def is_near(found: Mapping[Any, Counter[Any]], expected: Mapping[Any, Counter[Any]]) -> bool:

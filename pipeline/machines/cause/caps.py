@@ -27,7 +27,8 @@ def note_cap(charge: Record, reading: Record, cap: int, is_on: int) -> None:
     elif reading.consumers == 1:
         charge.consumers_capped, charge.is_capped = is_on, charge.is_capped & ~_MAYBE_MORE
     else:
-        charge.consumers_capped = max(0, charge.consumers_capped + (1 if is_on == 1 else -1))
+        most = max(1, reading.consumers)  # that one consumer has reached its cap may be written twice
+        charge.consumers_capped = min(most, max(0, charge.consumers_capped + (1 if is_on == 1 else -1)))
 
 
 @compiled_part

@@ -47,7 +47,7 @@ from pipeline.machines.cause.reads import (
     note_taken,
     note_whether_parked,
 )
-from pipeline.machines.cause.repeats import forget_given_back
+from pipeline.machines.cause.repeats import forget_given_back, limit_to
 from pipeline.machines.cause.stalls import is_fruitless, note_progress
 from pipeline.machines.cause.verdict import judge, look_at_channels, may_be_unwritable
 from pipeline.machines.cause.waiting import ask_again, forget_delivered, forget_removed, waiting_entries
@@ -334,7 +334,9 @@ def on_read_done(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     settle_row(broker, cause, t, s, ns)
     measure_turnaround(charge, pace, ns)
     note_done(charge, event[own.DONE_ENTRIES], event[own.DONE_REPLAY], ns)
-    watch(charge, broker.cursors[s])
+    topic, cursor = broker.topics[t], broker.cursors[s]
+    limit_to(charge, waiting_entries(charge, topic, cursor, broker.readings[s], backlog_of(topic, cursor, charge)))
+    watch(charge, cursor)
 
 
 @compiled_part
