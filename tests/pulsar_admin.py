@@ -46,7 +46,7 @@ def printed(topic: str, subscription: str) -> list[str]:
         for dimension, rate in (("msg", 50), ("bytes", 4_000_000_000))
     ]
     common: dict[str, Any] = {
-        "behind": True, "status": "behind",
+        "behind": True, "status": "behind", "last_cause": None,
         "topic": topic, "subscription": subscription, "level": None, "dimension": None, "unknown_reason": None,
         "limits": limits, "shared_with": [], "uncovers": [], "needed": None, "sub_type": "Shared", "cursor_kind": "subscription",
         "share": 1.0, "backlog": 5, "catch_up": None, "log_version": None, "lost_entries": 0,

@@ -6,7 +6,7 @@ from pipeline.verdict.by_cause import BY_CAUSE
 from pipeline.verdict.commands import LOSES_DATA, Step, told
 from pipeline.verdict.counts import entries
 from pipeline.verdict.own_cursors import OWN, READER, own_advice
-from pipeline.verdict.verdict import Document
+from pipeline.verdict.verdict import Document, is_same_cause
 
 
 def advice(document: Document) -> list[Step]:
@@ -15,8 +15,21 @@ def advice(document: Document) -> list[Step]:
         return []
     if document["cursor_kind"] in OWN:
         return mildest_first(own_advice(document))
-    cause = "unknown" if document["status"] == "unknown" else document["cause"] or "unknown"
-    return mildest_first([*_lost_to_reader(document), *BY_CAUSE[cause](document)])
+    steps = [step for held in _held_by(document) for step in BY_CAUSE[held["cause"]](held)]
+    return mildest_first([*_lost_to_reader(document), *dict.fromkeys(steps)])
+
+
+def _held_by(document: Document) -> list[Document]:
+    """The document, as if each of its causes were the only one: the cause at the end first, for an operator acts on now.
+
+    That reads and deliveries follow each other at the end, or that the cause is not known then, is no reason to forget the main one.
+    """
+    if document["status"] == "unknown" or document["cause"] is None:
+        return [{**document, "cause": "unknown"}]
+    last = document["last_cause"]
+    if last is None or is_same_cause(last, document) or last["cause"] in ("catching_up", "unknown"):
+        return [document]
+    return [{**document, **last}, document]
 
 
 def mildest_first(steps: Sequence[Step]) -> list[Step]:

@@ -135,7 +135,10 @@ def _in_flight(document: Document) -> list[Step]:
     if document.get("cursor_kind") == READER:
         return [stats("The reader has what waits, and has not gone on. Look at its program:", topic)]
     return [
-        stats("All of its backlog is delivered and waits for acknowledgements. In its output unackedMessages shows who has it:", topic),
+        stats(
+            "Its backlog, or most of it, is delivered and waits for acknowledgements. In its output unackedMessages shows who has it:",
+            topic,
+        ),
         unload(
             "If consumers have lost it, restart them: closing a consumer gives back what it holds. Unloading the topic closes all,"
             " they connect again, and what has no acknowledgement is delivered again:",
@@ -145,8 +148,11 @@ def _in_flight(document: Document) -> list[Step]:
 
 
 def _delayed(document: Document) -> list[Step]:
-    words = "Nothing is wrong: what waits is to be delivered later. This shows the policy:"
-    return [policy_of(words, "get-delayed-delivery", document["topic"], "--applied")]
+    words = "Most of its backlog is to be delivered later, as its producers ask. The rest is due: msgBacklog less msgDelayed in its output:"
+    return [
+        stats(words, document["topic"]),
+        policy_of("This shows the policy:", "get-delayed-delivery", document["topic"], "--applied"),
+    ]
 
 
 def _reading(document: Document) -> list[Step]:

@@ -90,14 +90,12 @@ INCIDENT = Incident(
             (BATCHES, SUB),
             document={"cause": "throttled", "level": "subscription", "catch_up.allowed": "no"},
             within={"catch_up.most_entries_per_s": (9.9, 10.1)},
-            fails="messages an entry divide the limit also where the limiter counts entries",
         ),
         Check("it pays for whole batches", (ORDERS, SUB), says=["owes"]),
         Check(
             "it says why more goes out than the limit: a read counts entries, the limiter messages",
             (ORDERS, SUB),
             says=["batch"],
-            fails="nothing names batches, nor the setting",
         ),
         Check(
             "the limiter's books: beyond the balance, balance at the end, answers that the model gives exactly",

@@ -55,7 +55,6 @@ INCIDENT = Incident(
             "it does not advise to delete the cursor of compaction: that deletes the compacted data",
             (TOPIC, COMPACTION),
             never=["unsubscribe"],
-            fails="harmful advice",
         ),
         Check("it names compaction", (TOPIC, COMPACTION), says=["compaction"]),
     ],

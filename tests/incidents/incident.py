@@ -24,7 +24,7 @@ class Check:
 
     `at`: seconds after the start, `window`: seconds, both of `explain`. `exit`: the status of the process. `document`: keys of the document
     (as `limits[0].rate`), or columns of the row of `why`, with their values; `within`: least and most; `unlike`: values that are wrong.
-    `says`, `never`: words of the text. `rows`: of the query. `fails`: why it is known to be wrong; the check must fail then.
+    `says`, `never`: words of the text. `rows`: of the query.
     """
 
     what: str
@@ -40,7 +40,6 @@ class Check:
     says: Sequence[str] = ()
     never: Sequence[str] = ()
     rows: Sequence[Sequence[Any]] = ()
-    fails: str | None = None
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,6 @@ INCIDENT = Incident(
             window=300,
             exit=1,
             document={"cause": "stuck"},
-            fails="slow storage, how sure: high, however long; other reads of the broker end in a millisecond",
         ),
         Check("the good ones are well", (ASKED, "good"), exit=0),
     ],

@@ -49,13 +49,11 @@ INCIDENT = Incident(
             "the newest window is the last minute, not the first",
             sql=f"SELECT unix_micros(as_of) >= {START_US + 300 * 10**6} FROM newest_windows WHERE broker LIKE 'quiet-broker%'",
             rows=[[True]],
-            fails="windows without rows of five tables do not exist for why, explain, report",
         ),
         Check(
             "explain shows the quota, which was checked five times",
             (TOPIC, REPLICATOR),
             never=["no quota and no rate can be shown", "had no backlog"],
-            fails="no backlog, no quota can be shown, how sure: high, four minutes after an eviction",
         ),
     ],
 )

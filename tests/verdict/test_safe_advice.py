@@ -27,9 +27,9 @@ def said(document: dict[str, Any]) -> str:
 
 def of_cause(cause: str, sub_type: str = "Shared", rates: dict[str, Any] | None = None, **around: Any) -> dict[str, Any]:
     """Of three minutes with this cause, in which 5 messages were delivered."""
-    reason = {"unknown_reason": around.pop("unknown_reason")} if "unknown_reason" in around else {}
+    account = {name: around.pop(name) for name in ("unknown_reason", "cap") if name in around}
     throttle = [served(2, around.pop("dispatched_msgs", 5), sub_type=sub_type)]
-    rows = [charge(m, cause, **reason) for m in range(3)]
+    rows = [charge(m, cause, **account) for m in range(3)]
     return judged(evidence(rows, throttle=throttle, rates=[rates or SLOW]), **around)
 
 
@@ -92,6 +92,30 @@ def test_a_cap_that_is_on_while_nothing_is_unacknowledged_is_a_fault_of_the_brok
     assert found["advice"][-1]["command"].startswith("pulsar-admin topics unload")
     assert "hold too many messages" not in said(found)
     assert "charged to a cap of unacknowledged messages that the broker left on, since" in found["verdict"], "its name is in the advice"
+
+
+@pytest.mark.parametrize(
+    ("mostly", "at_the_end", "first", "then"),
+    [
+        ("delayed", "in_flight", "waits for acknowledgements", "to be delivered later"),
+        ("redelivery", "no_consumer", "Start its consumers", "delivered again and again"),
+        ("no_permits", "catching_up", "add some, or speed them up", None),
+        ("stuck", "catching_up", "a fault of the broker", None),
+    ],
+)
+def test_the_first_step_is_about_what_holds_it_at_the_end(mostly: str, at_the_end: str, first: str, then: str | None) -> None:
+    """But where nothing holds it then."""
+    rows = [charge(0, mostly), charge(1, mostly), charge(2, at_the_end)]
+    found = judged(evidence(rows, throttle=[served(2, 5)], rates=[SLOW]))
+    steps = [one["do"] for one in found["advice"]]
+    assert first in steps[0]
+    assert then is None or any(then in one for one in steps[1:])
+    assert len(steps) == len(set(steps))
+
+
+def test_what_is_behind_is_not_said_to_be_well_though_most_of_it_is_for_later() -> None:
+    found = of_cause("delayed")
+    assert "The rest is due" in said(found) if found["behind"] else found["advice"] == []
 
 
 @pytest.mark.parametrize(
