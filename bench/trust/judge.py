@@ -2,8 +2,9 @@
 
 **The cause** is right if it is the main one: the one with the most entries × time of the stretch that the answer speaks of. At a border
 either of the two neighbours is right: borders of causes may lie elsewhere by a tenth of the stretch, at most by five seconds.
+So a backlog of at most five seconds of which no truth is stated is open.
 **The all-clear** (`current`, `keeping up`) is wrong if the subscription was behind at the instant of the answer, and "behind" is a false
-alarm if it was well; what lies between may be called either (`Truth.is_behind`).
+alarm if it was well; what lies between may be called either (`Truth.is_behind`). `unknown` is neither.
 """
 
 from collections import defaultdict
@@ -44,8 +45,10 @@ def judge(document: Mapping[str, Any], truth: Truth) -> Judgement:
     said = NO_BACKLOG if document["cause"] is None else label(document)
     behind = truth.is_behind(to_us)
     word, true = _cause(said, truth, from_us, to_us)
-    is_clear = document["status"] in ALL_CLEAR
-    return Judgement(said, word, true, is_clear and behind is True, bool(document["behind"]) and behind is False)
+    if true == NO_BACKLOG and word == WRONG and document["backlog_s"] * US_PER_S <= BORDER_US:
+        word = OPEN
+    is_clear, is_alarm = document["status"] in ALL_CLEAR, document["behind"] and document["status"] != "unknown"
+    return Judgement(said, word, true, is_clear and behind is True, is_alarm and behind is False)
 
 
 def _cause(said: str, truth: Truth, from_us: int, to_us: int) -> tuple[str, str]:

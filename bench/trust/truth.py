@@ -81,7 +81,8 @@ class Truth:
     def is_behind(self, at_us: int) -> bool | None:
         """Whether it is behind at that instant; None: one may call it so or not.
 
-        Behind: an entry is older than 10 s, and something else than movement held it back for the last 10 s. Well: nothing was older than
+        Behind: an entry is older than 10 s, at the whole seconds before and after, and something else than movement held it back for the
+        last 10 s. Well: nothing was older than
         2 s in the last 10 s, or all that waits is to be delivered later. A stretch that says it for itself decides.
         """
         last = list(self.within(at_us - LAST_US, at_us))
@@ -94,7 +95,7 @@ class Truth:
             return None
         held = sum(one.to_us - one.from_us for one in last if not one.causes & (MOVING | {"delayed"}))
         later = sum(one.to_us - one.from_us for one in last if one.causes == {"delayed"})
-        if held >= HELD_SHARE * LAST_US and self.sample(at_us).age_us > OLD_US:
+        if held >= HELD_SHARE * LAST_US and min(self.sample(at_us).age_us, self.sample(at_us + US_PER_S - 1).age_us) > OLD_US:
             return True
         is_fresh = all(self.sample(at_us - back * US_PER_S).age_us <= FRESH_US for back in range(LAST_US // US_PER_S))
         return False if is_fresh or later >= HELD_SHARE * LAST_US else None

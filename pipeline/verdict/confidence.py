@@ -6,10 +6,12 @@ What counts, in this order:
 2. Was the beginning seen? Else a backlog that the log does not show may be there.
 3. Are the kinds of events there that show the cause? A log of version 1.0 lacks deliveries.
 4. How much of the backlog has the main cause, and how much has none that is known? These are shares of entries × time.
-5. Do two signs agree? An answer that is behind is sure only if what was delivered agrees with the cause (delivered.py), and if the main
+5. Is it long enough? A backlog of less than two seconds in the whole stretch is nothing to judge a subscription by that is behind.
+6. Do two signs agree? An answer that is behind is sure only if what was delivered agrees with the cause (delivered.py), and if the main
    cause of the stretch is that of its last window, too: the status is that of the end.
 
-`high`: all of it. `low`: the status or the main cause is unknown, or most of the backlog has no main cause. `medium`: between.
+`high`: all of it. `low`: the status or the main cause is unknown, most of the backlog has no main cause, or it is too short. `medium`:
+between.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,6 +24,8 @@ from pipeline.verdict.policies import NOT_IN_THIS_LOG
 HIGH_SHARE, LOW_SHARE = 0.5, 0.34
 #: At most so much without a known cause: `high`; more than that: `low`.
 FEW_UNKNOWN, MANY_UNKNOWN = 0.01, 0.2
+#: A subscription that is behind had a backlog for at least so long, or nobody can be sure.
+SHORT_S = 2.0
 #: What of `missing` makes an answer less than sure.
 _LESS_SURE = ("events_lost", "beginning_not_seen", "points_missing", "not_there")
 
@@ -56,7 +60,7 @@ def confidence(document: dict[str, Any], lacking: Sequence[str], *, has_changed:
     if not document["causes"]:
         return "high" if is_whole else "medium"
     unknown = _unknown_share(document)
-    if document["share"] < LOW_SHARE or unknown > MANY_UNKNOWN:
+    if document["share"] < LOW_SHARE or unknown > MANY_UNKNOWN or (document["behind"] and document["backlog_s"] < SHORT_S):
         return "low"
     signs_agree = not document["behind"] or (agrees and not has_changed)
     return "high" if is_whole and signs_agree and document["share"] >= HIGH_SHARE and unknown <= FEW_UNKNOWN else "medium"

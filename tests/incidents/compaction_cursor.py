@@ -42,7 +42,7 @@ INCIDENT = Incident(
     "apache/pulsar#6173, #6432",
     UNTIL,
     scenes,
-    [Stretch(TOPIC, CACHE, 0, UNTIL, ("in_flight", "catching_up"), False), Stretch(TOPIC, COMPACTION, 30, UNTIL, ("*",), True)],
+    [Stretch(TOPIC, CACHE, 0, UNTIL, ("in_flight", "catching_up"), False), Stretch(TOPIC, COMPACTION, 60, UNTIL, ("*",), True)],
     [
         Check(
             "its cursor has the size; producers are cut off",

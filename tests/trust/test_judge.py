@@ -27,7 +27,8 @@ def truth(*stretches: tuple[float, float, str], sample: Sample = ENDLESS, behind
 
 def says(cause: str | None, begin: float = 0, end: float = 60, status: str = "slow consumers", **more: Any) -> dict[str, Any]:
     told = {"cause": cause, "level": None, "dimension": None, "status": status, "behind": status not in ("current", "keeping up")}
-    return {**told, "from": NOON + timedelta(seconds=begin), "to": NOON + timedelta(seconds=end), **more}
+    asked = {"from": NOON + timedelta(seconds=begin), "to": NOON + timedelta(seconds=end), "backlog_s": end - begin}
+    return {**told, **asked, **more}
 
 
 @pytest.mark.parametrize(
@@ -87,6 +88,24 @@ def test_behind_is_who_has_waited_for_ten_seconds_for_a_reason(true: Truth, behi
     clear, alarm = judge(says("in_flight", status="keeping up"), true), judge(says("in_flight", status="unacknowledged"), true)
     assert (clear.false_clear, clear.false_alarm) == (behind is True, False)
     assert (alarm.false_clear, alarm.false_alarm) == (False, behind is False)
+
+
+def test_a_moment_of_a_backlog_of_which_no_truth_is_stated_is_open() -> None:
+    """A truth has a border, too."""
+    assert judge(says("no_permits", backlog_s=4.0), truth()).word == "open"
+    assert judge(says("no_permits", backlog_s=6.0), truth()).word == "wrong"
+
+
+def test_who_is_current_by_the_next_whole_second_may_have_been_so_at_the_instant() -> None:
+    held = truth((0, 60, "no_permits"))
+    over = Truth(held.stretches, {**held.samples, at(60) // US_PER_S: Sample(0, 0)}, True)
+    assert (held.is_behind(at(59.5)), over.is_behind(at(59.5)), over.is_behind(at(59))) == (True, None, True)
+
+
+def test_unknown_is_no_false_alarm() -> None:
+    well = truth(sample=Sample(0, 0))
+    found = [judge(says("no_permits", status=status), well).false_alarm for status in ("slow consumers", "unknown")]
+    assert found == [True, False]
 
 
 def test_unknown_is_no_all_clear() -> None:

@@ -30,6 +30,12 @@ def test_what_was_delivered_in_the_last_window_agrees_with_the_cause(cause: str,
     assert judged(evidence(three(cause), throttle=throttle))["confidence"] == confidence
 
 
+@pytest.mark.parametrize(("seconds", "confidence"), [(1, "low"), (2, "high")])
+def test_who_is_behind_for_a_moment_is_not_judged(seconds: int, confidence: str) -> None:
+    """As at the begin of a log."""
+    assert judged(evidence([charge(2, "no_consumer", seconds)]))["confidence"] == confidence
+
+
 @pytest.mark.parametrize(("end", "confidence"), [(99, "high"), (100, "medium"), (101, "medium")])
 def test_a_backlog_that_fell_agrees_with_catching_up(end: int, confidence: str) -> None:
     assert judged(evidence(three("catching_up", {"backlog_end": end})))["confidence"] == confidence
