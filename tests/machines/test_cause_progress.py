@@ -79,6 +79,12 @@ def test_keys_are_blocked_where_all_that_waits_was_read_and_nobody_took_it() -> 
     assert charged(story.beats(14)) == {("keys_blocked",): 13}
 
 
+def test_entries_that_were_read_while_nothing_waited_are_not_those_that_are_published_later() -> None:
+    """A log without some deliveries has such reads."""
+    story = done(Story(sub_type="Key_Shared").reads(), 3).at(1).puts(3)
+    assert charged(story.beats(5)) == {("catching_up",): 4}
+
+
 def test_of_a_key_shared_dispatcher_that_does_not_ask_any_more_nothing_is_known() -> None:
     story = Story(sub_type="Key_Shared").reads()
     done(story.at(1).puts(1), 1).reads()
@@ -268,3 +274,12 @@ def test_where_all_consumers_are_at_their_caps_the_one_that_leaves_was() -> None
     for _ in range(2):
         story.of_sub("consumer_blocked", cap="consumer", on=True)
     assert charged(leaves(story.at(2), 0).beats(20)) == {("unacked_limit",): 20}
+
+
+def test_a_cap_of_a_consumer_that_is_written_twice_is_one() -> None:
+    """Two consumers, of which each has reached its cap; one has room again."""
+    story = second_consumer(Story().puts(9)).reads().gives(2)
+    for _ in range(3):
+        story.of_sub("consumer_blocked", cap="consumer", on=True)
+    story.at(5).of_sub("consumer_blocked", cap="consumer", on=False)
+    assert charged(story.beats(8)) == {("unacked_limit",): 5, ("catching_up",): 3}
