@@ -7,11 +7,11 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/broker_windows` (
   `log_until` TIMESTAMP NOT NULL COMMENT 'up to when the log has the window: its end, if an event came later; else ts of its newest event',
   `last_event_at` TIMESTAMP COMMENT 'greatest ts of its events; null: it has none',
   `events` BIGINT NOT NULL COMMENT 'events of the broker seen in it [events]',
-  `lost_events` BIGINT NOT NULL COMMENT 'events of the broker lost or rejected in it, or just before it [events]',
+  `lost_events` BIGINT NOT NULL COMMENT 'events of the broker lost or rejected in it, or since the window before [events]',
   `completeness` DOUBLE NOT NULL COMMENT 'share of the broker\'s events of this window that were seen; < 1 where some were lost or quarantined'
 )
 USING DELTA
-COMMENT 'How far the log of a broker goes. One row per window with an event, a heartbeat is enough, and per window between in which something lasted. Between two rows that do not touch the log has no event: nothing happened, or it was lost (`lost_events` of the next row).'
+COMMENT 'How far the log of a broker goes: one row per window with an event (a heartbeat is enough), or in which something lasted.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'broker,epoch,window_start,clock_segment',

@@ -15,7 +15,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quarantine` (
   `quarantined_at` TIMESTAMP NOT NULL COMMENT 'when, by the driver\'s clock'
 )
 USING DELTA
-COMMENT 'Lines that are not events, each with the reason. Every line of a batch is in dispatch_events or here. Events of the reason seq_taken are in both. quarantine_replays has the lines that moved since.'
+COMMENT 'Lines that are not events, each with the reason. quarantine_replays has the lines that moved since.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'source_file,source_line,ingest_batch,reason,raw_sha256',

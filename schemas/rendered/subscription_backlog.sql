@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/subscription_backlog` (
   `msg_backlog` BIGINT NOT NULL COMMENT 'entries not acknowledged [entries]; Pulsar: msgBacklog',
   `backlog_messages` BIGINT COMMENT 'messages in them; null where an entry of them was not seen published [messages]',
   `backlog_size` BIGINT NOT NULL COMMENT 'the broker\'s estimate from this cursor\'s own mark-delete position [bytes]; Pulsar: subscriptions.backlogSize',
-  `oldest_publish_time` TIMESTAMP COMMENT 'publish time of its oldest unacknowledged entry; null: none, or not seen published; Pulsar: earliestMsgPublishTimeInBacklog, if no entry behind the mark-delete position is acknowledged',
+  `oldest_publish_time` TIMESTAMP COMMENT 'publish time of its oldest unacknowledged entry; null: none, or not known; Pulsar: earliestMsgPublishTimeInBacklog, if no entry behind the mark-delete position is acknowledged',
   `oldest_age_ms` BIGINT COMMENT 'check_time less oldest_publish_time [ms]',
   `exact_to_ms` BIGINT NOT NULL COMMENT 'oldest_publish_time is exact to this: 0 unless the topic retains very many entries [ms]',
   `mark_delete_ledger` BIGINT NOT NULL COMMENT 'mark-delete position in memory',

@@ -114,8 +114,7 @@ def _one_of(reasons: Iterable[str]) -> str:
 
 QUARANTINE = Table(
     "quarantine",
-    "Lines that are not events, each with the reason. Every line of a batch is in dispatch_events or here. Events of the reason seq_taken "
-    "are in both. quarantine_replays has the lines that moved since.",
+    "Lines that are not events, each with the reason. quarantine_replays has the lines that moved since.",
     grain=("source_file", "source_line", "ingest_batch", "reason", "raw_sha256"),
     grain_where=_HAS_A_LINE,
     age_by="quarantined_at",

@@ -74,6 +74,14 @@ def test_an_entry_that_was_not_seen_published_has_an_unknown_time() -> None:
     assert checked(state)[:2] == (True, UNKNOWN_TIME)
 
 
+def test_where_nobody_knows_which_entries_are_deleted_the_true_oldest_is_not_known() -> None:
+    """Three behind the position are: perhaps all that is left, so not even that there is one."""
+    broker = with_one_topic(LEDGERS, [Cursor((3, 0))], MARKS, PRECISE).group("broker")
+    assert truly(broker, 0) == (11_000, 0)
+    broker.cursors[0].deleted_unknown = 3
+    assert truly(broker, 0) == (NULL, 0)
+
+
 @pytest.mark.parametrize(
     ("at", "known", "ms"),
     [

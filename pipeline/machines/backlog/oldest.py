@@ -97,8 +97,10 @@ def next_valid_ledger(topic: Record, ledgers: Records, ledger: int) -> int:
 def oldest_unacknowledged(topic: Record, ledgers: Records, marks: Blocks, cursor: Record, words: Blocks) -> tuple[int, int]:
     """(publish time in ms, exact to how many ms) of the cursor's own oldest unacknowledged entry, individually deleted ones skipped.
 
-    (NULL, 0) if there is none, or it was not seen published.
+    (NULL, 0) if there is none, it was not seen published, or it is not known which entries are deleted.
     """
+    if cursor.deleted_unknown > 0:
+        return NULL, 0
     place = max(place_of(topic, ledgers, cursor.ledger, cursor.entry), first_entries_before(topic, ledgers))
     row = row_of_place(topic, ledgers, place)
     end = first_row(topic.ledgers) + topic.ledgers[USED]

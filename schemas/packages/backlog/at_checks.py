@@ -86,7 +86,7 @@ SUBSCRIPTION_BACKLOG = Table(
         counted("backlog_messages", "messages in them; null where an entry of them was not seen published", "messages", nullable=True),
         Field("backlog_size", "long", "the broker's estimate from this cursor's own mark-delete position", "bytes", check="backlog_size >= 0",
               pulsar="subscriptions.backlogSize"),
-        Field("oldest_publish_time", "timestamp", "publish time of its oldest unacknowledged entry; null: none, or not seen published", nullable=True,
+        Field("oldest_publish_time", "timestamp", "publish time of its oldest unacknowledged entry; null: none, or not known", nullable=True,
               pulsar="earliestMsgPublishTimeInBacklog, if no entry behind the mark-delete position is acknowledged"),
         Field("oldest_age_ms", "long", "check_time less oldest_publish_time", "ms", nullable=True),
         counted("exact_to_ms", "oldest_publish_time is exact to this: 0 unless the topic retains very many entries", "ms"),
