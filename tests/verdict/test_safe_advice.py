@@ -110,12 +110,21 @@ def test_the_first_step_is_about_what_holds_it_at_the_end(mostly: str, at_the_en
     steps = [one["do"] for one in found["advice"]]
     assert first in steps[0]
     assert then is None or any(then in one for one in steps[1:])
-    assert len(steps) == len(set(steps))
+
+
+def test_a_step_that_two_causes_share_is_told_once() -> None:
+    rows = [charge(m, "unacked_limit", cap="consumer" if m < 2 else "subscription") for m in range(3)]
+    steps = judged(evidence(rows, throttle=[served(2, 5)], rates=[SLOW]))["advice"]
+    told = [one["do"] for one in steps]
+    assert told == list(dict.fromkeys(told))
+    commands = " ".join(one["command"] or "" for one in steps)
+    assert commands.index("per-subscription") < commands.index("per-consumer"), "the cap at the end first"
 
 
 def test_what_is_behind_is_not_said_to_be_well_though_most_of_it_is_for_later() -> None:
-    found = of_cause("delayed")
-    assert "The rest is due" in said(found) if found["behind"] else found["advice"] == []
+    overdue = of_cause("delayed")
+    assert (overdue["status"], "The rest is due" in said(overdue)) == ("overdue", True)
+    assert "Nothing is wrong" not in said(overdue)
 
 
 @pytest.mark.parametrize(
