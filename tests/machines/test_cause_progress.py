@@ -283,3 +283,11 @@ def test_a_cap_of_a_consumer_that_is_written_twice_is_one() -> None:
         story.of_sub("consumer_blocked", cap="consumer", on=True)
     story.at(5).of_sub("consumer_blocked", cap="consumer", on=False)
     assert charged(story.beats(8)) == {("unacked_limit",): 5, ("catching_up",): 3}
+
+
+def test_what_was_lost_before_a_cursor_has_a_position_is_no_reason_to_doubt_what_waits_now() -> None:
+    """Its opening is lost; the position comes with a move."""
+    story = Story()
+    story.events = [event for event in story.events if event["type"] != "cursor_open"]
+    story.at(1).puts(4).of_sub("mark_delete", ledger=5, entry=0, persisted=False).reads()
+    assert charged(story.beats(4)) == {("catching_up",): 3}

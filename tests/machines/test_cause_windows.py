@@ -6,6 +6,7 @@ import numpy as np
 from cause_story import Story, measured
 from lane_rows import lane_rows
 from lane_tables import drain_row, run_lane, tables_of
+from log_builder import TOPIC
 
 SECOND = 1_000_000_000
 
@@ -26,6 +27,14 @@ def test_a_status_is_a_run_of_windows_with_one_main_cause() -> None:
         (row["window_start"] - start) / 60e6: (row["main_since"] - start) / 1e6 for row in tables["subscription_causes"] if row["is_main"]
     }
     assert since == {0: 0, 1: 0, 2: 0, 3: 180, 4: 180}
+
+
+def test_a_main_cause_ends_with_its_backlog_also_where_the_topic_is_unloaded_a_window_later() -> None:
+    story = Story(consumer=False).puts(1).at(20).acks(0).at(70)
+    story.add("topic_unload", topic=TOPIC).beats(200).add("broker_stop")
+    tables = tables_of(story.events)
+    start = tables["subscription_causes"][0]["window_start"]
+    assert [(row["until"] - start) / 1e6 for row in tables["subscription_status"]] == [20]
 
 
 def test_restarts_change_nothing() -> None:

@@ -11,7 +11,7 @@ from bookkeeper.random_log import broken, logs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lane_rows import lane_rows
-from log_builder import SUB, TOPIC, Log
+from log_builder import EPOCH, START_NS, START_TS_US, SUB, TOPIC, Log
 from suite.examples import examples
 from test_causes_against_bookkeeper import brokers
 
@@ -21,6 +21,7 @@ from pipeline.machines.cause.around import forget_cursor
 from pipeline.machines.cause.layout import CHARGE_ROW, NO_CHARGE
 from pipeline.machines.compiled import compiled
 from pipeline.machines.model import BrokerModel
+from pipeline.machines.outcome import Window
 from pipeline.machines.records import Records
 
 Events = list[dict[str, Any]]
@@ -85,6 +86,40 @@ def test_a_cursor_that_ended_leaves_nothing_nor_do_threads_that_write_of_it_late
     ended = len(log.events)
     rows = lane_rows(log.at(2).read().events)
     assert differ_when_cut(rows, ended) == []
+
+
+def closed(model: BrokerModel, minute: int) -> BrokerModel:
+    """After the window of that minute of a Log, saved and restored."""
+    start_us = START_TS_US + 60_000_000 * minute
+    border_ns = START_NS + 60 * 10**9 * (minute + 1)
+    for _ in model.close_window(
+        Window(EPOCH, start_us, start_us + 60_000_000, 0, border_ns, applied=1, missing=0, border_seq=100, last_us=start_us)
+    ):
+        pass
+    return model
+
+
+@pytest.mark.parametrize("comes_back", ["by its opening", "unseen"])
+def test_a_backlog_and_a_main_cause_that_are_over_leave_nothing_when_their_windows_are_closed(comes_back: str) -> None:
+    """Two windows with a backlog, two without, the last one so late that nobody keeps that the cursor is gone; then it comes back."""
+    log = Log().start().publish(3).at(70).add("topic_unload", topic=TOPIC)
+    before = lane_rows(log.events)
+    if comes_back == "unseen":
+        log.at(900).add("consumer_open", topic=TOPIC, sub=SUB, consumer=1, conn=1)
+    else:
+        log.at(900).add("topic_load", topic=TOPIC).add("cursor_open", topic=TOPIC, sub=SUB, durable=True, ledger=5, entry=-1)
+    after = lane_rows(log.events)[len(before) :]
+    states = []
+    for is_saved in (False, True):
+        model = BrokerModel()
+        model.fold(before[:-1])
+        closed(model, 0).fold(before[-1:])
+        for minute in (1, 2, 12):
+            closed(model, minute)
+        model = BrokerModel(model.arrays()) if is_saved else model
+        model.fold(after)
+        states.append(model.ordered_arrays()["charges"])
+    assert np.array_equal(*states)
 
 
 def test_of_a_cursor_that_ended_nothing_is_known_but_what_was_charged() -> None:
