@@ -41,11 +41,21 @@ def lane_rows(events: list[dict[str, Any]], ingest_batch: int = 0) -> Array:
             if value is not None:
                 row[COLUMN[f"s{slot}"]] = value
                 mask |= 1 << slot
-        if event["type"] == "read":
-            mask |= (event.get("permits") is not None and event["permits"] <= 1) << SLOTS
-            mask |= any(event.get(f"{answer}_tokens") is not None for answer in ANSWERS) << (SLOTS + 1)
+        for bit, answer in enumerate(_answers(event)):
+            mask |= answer << (SLOTS + bit)
         row[COLUMN["mask"]] = mask
     return rows
+
+
+def _answers(event: dict[str, Any]) -> tuple[bool, ...]:
+    if event["type"] == "read":
+        has_one_permit = event.get("permits") is not None and event["permits"] <= 1
+        return has_one_permit, any(event.get(f"{answer}_tokens") is not None for answer in ANSWERS)
+    if event["type"] == "state":
+        yes = {name: bool(event.get(name)) for name in ("moving", "blocked", "read_out", "replay_out", "read_waits")}
+        is_exact, is_durable = event["seq"] <= event["as_of_seq"] + 1, event.get("durable") is not False
+        return is_exact, yes["moving"], is_durable, yes["blocked"], yes["read_out"] or yes["replay_out"], yes["read_waits"]
+    return (bool(event.get("moving")),) if event["type"] == "topic_state" else ()
 
 
 def _slot_value(event: dict[str, Any], field: str) -> int | None:
@@ -77,7 +87,7 @@ def _slot_value(event: dict[str, Any], field: str) -> int | None:
         return None if points is None else sum({1 << CODES[name] for point in points for name in POINTS.get(point, ())})
     if field == "cursor_kind_number":
         by_name = {"pulsar.dedup": 3, "__compaction": 4}.get(event["sub"], 2 if event["sub"].startswith("pulsar.repl") else None)
-        by_life = 0 if event["durable"] else 1
+        by_life = 1 if event.get("durable") is False else 0
         kinds = ("subscription", "reader", "replicator", "deduplication", "compaction")
         return kinds.index(event["cursor_kind"]) if "cursor_kind" in event else by_life if by_name is None else by_name
     if field == "outside_of_round":

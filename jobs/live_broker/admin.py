@@ -75,6 +75,10 @@ class Admin:
         """Make a topic without partitions."""
         self.ask("PUT", _path(topic))
 
+    def make_partitions(self, topic: str, count: int) -> None:
+        """Make a topic with so many partitions."""
+        self.ask("PUT", f"{_path(topic)}/partitions", count)
+
     def namespace_policy(self, namespace: str, policy: str, value: Any) -> None:
         """Set a policy of a namespace, by the name that it has in the service (`dispatchRate`, `subscriptionDispatchRate` …)."""
         self.ask("POST", f"admin/v2/namespaces/{namespace}/{policy}", value)

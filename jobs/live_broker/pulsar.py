@@ -3,6 +3,7 @@
 import os
 import shutil
 import tarfile
+import threading
 from pathlib import Path
 
 from jobs.maven import MavenProject
@@ -16,6 +17,8 @@ _EMPTY_PROJECT = (
     "<project><modelVersion>4.0.0</modelVersion><groupId>io.dispatchanalytics</groupId>"
     "<artifactId>fetches-pulsar</artifactId><version>1</version><packaging>pom</packaging></project>\n"
 )
+#: Brokers may start side by side; the first one fetches.
+_ONE_AT_A_TIME = threading.Lock()
 
 
 def cache_folder() -> Path:
@@ -27,9 +30,10 @@ def cache_folder() -> Path:
 def server(version: str = VERSION) -> Path:
     """The folder of an unpacked server. Fetches 245 MB the first time; BadConfig if that fails."""
     home = cache_folder() / version
-    if not home.exists():
-        print(f"fetching Pulsar {version} (245 MB) into {home}, once", flush=True)
-        _fetch(version, home)
+    with _ONE_AT_A_TIME:
+        if not home.exists():
+            print(f"fetching Pulsar {version} (245 MB) into {home}, once", flush=True)
+            _fetch(version, home)
     return home
 
 

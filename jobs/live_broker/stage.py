@@ -47,6 +47,14 @@ class Stage:
             self.clients.subscribe(topic, *subs, kind=kind)
         return topic
 
+    def partitions(self, name: str, count: int, *subs: str) -> list[str]:
+        """Make a partitioned topic with Shared subscriptions at its beginning; returns the full names of its partitions."""
+        topic = f"persistent://{self.namespace}/{name}"
+        self.admin.make_partitions(topic, count)
+        if subs:
+            self.clients.subscribe(topic, *subs)
+        return [f"{topic}-partition-{number}" for number in range(count)]
+
     def publish(self, topic: str, count: int, per_s: float, **how: Any) -> None:
         """See Clients.publish; `how` as in Publishing."""
         self.clients.publish(topic, Publishing(count, per_s, **how))

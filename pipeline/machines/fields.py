@@ -38,8 +38,10 @@ WANT_SHIFT, LEFT_MASK, LEFT_OFFSET = 32, 2**32 - 1, 2
 (FIRST_ANSWER,) = columns("read", "broker_msgs_or_debt")
 DEBT = -DEBT_OFFSET
 ENTRIES, MSGS, SIZE, CHARGED = columns("dispatch", "entries", "msgs", "bytes", "charged")
+LAST_LEDGER, LAST_ENTRY = columns("dispatch", "last_ledger", "last_entry")
 (GIVEN_BACK,) = columns("redeliver", "entries")
 MARK_PERSISTED, MARK_RESET = columns("mark_delete", "persisted", "reset")
+#: The same columns in `broker_ack`.
 ACK_TYPE, BATCH_INDEX = columns("ack", "ack_type", "batch_index")
 QUOTA_TYPE, LIMIT, POLICY = columns("backlog_quota", "quota_type", "limit", "policy")
 EXCEEDED_TYPE, EXCEEDED_POLICY, EXCEEDED_LIMIT = columns("quota_exceeded", "quota_type", "policy", "limit")
@@ -52,11 +54,24 @@ WRITABLE, PENDING_BYTES = columns("writability", "writable", "pending_bytes")
 THROTTLE_TYPE, THROTTLE_ON = columns("throttle", "throttle_type", "on")
 (PRODUCER,) = columns("producer_open", "producer")
 (CONSUMER,) = columns("consumer_open", "consumer")
+#: Positions of a `state` lie in LEDGER and ENTRY, too.
+READ_LEDGER, READ_ENTRY, BACKLOG_ENTRIES, DELETED_ENTRIES, CONSUMERS, PERMITS, DELAYED, REPLAY, STATED_KIND = columns(
+    "state",
+    *("read_ledger", "read_entry", "backlog_entries", "deleted_entries"),
+    *("consumers", "permits", "delayed_entries", "replay_entries", "cursor_kind_number"),
+)
 
 
 def question(event_type: str, name: str) -> int:
     """No column, but what `has` takes for one: the bit of the mask that answers the question with yes."""
     return _FIRST_SLOT + SLOTS + list(QUESTIONS[event_type]).index(name)
+
+
+TOPIC_ENTRIES, TOPIC_BYTES = columns("topic_state", "entries", "bytes")
+TOPIC_IS_MOVING = question("topic_state", "is_moving")
+IS_EXACT, IS_MOVING, IS_DURABLE, IS_BLOCKED, IS_READ_OUT, IS_READ_WAITING = (
+    question("state", name) for name in ("is_exact", "is_moving", "is_durable", "is_blocked", "is_read_out", "is_read_waiting")
+)
 
 
 @compiled

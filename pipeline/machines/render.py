@@ -50,9 +50,9 @@ FAMILIES = {
 #: Events that name a connection.
 CONNECTED = tuple(event for event, slots in SLOT_FIELDS.items() if "conn" in slots)
 #: Events that a cursor must be there for: one that is not open is met, unless it is known to be gone.
-MEETING = ("ack", "mark_delete", "dispatch", "consumer_open", "consumer_close")
+MEETING = ("ack", "broker_ack", "mark_delete", "dispatch", "consumer_open", "consumer_close")
 #: Of these, the ones that say nothing if it is gone.
-OF_CURSOR = ("ack", "mark_delete")
+OF_CURSOR = ("ack", "broker_ack", "mark_delete")
 #: The most frequent events are asked for first.
 FREQUENT = ("publish", "dispatch", "read", "ack", "mark_delete")
 EVENTS = (*FREQUENT, *(name for name in CODES if name not in FREQUENT), "tombstone")

@@ -1,5 +1,8 @@
-"""What an answer about a subscription needs besides its own rows: whose cursor it is, its topic's quotas and cursors, the rate it needs."""
+"""What an answer about a subscription needs besides its own rows: whose cursor it is, its topic's quotas and cursors, the rate it needs,
+its clients.
+"""
 
+from pipeline.verdict.clients import client_rows, clients, lies_with_clients
 from pipeline.verdict.evidence import Row
 from pipeline.verdict.foreseen import foreseen
 from pipeline.verdict.own_cursors import kind_of
@@ -22,9 +25,16 @@ def around(look: Queries, document: Document) -> Document:
         "log_version": rows.log_version,
         "lost_entries": None if cursor is None else cursor["evicted_entries"] + cursor["expired_entries"],
         "needed": needed(look, document, counts_entries(look, document)),
+        "clients": _clients(look, document),
         **who(rows),
     }
     return {**found, "catch_up": foreseen({**document, **found})}
+
+
+def _clients(look: Queries, document: Document) -> list[Document] | None:
+    """None where the cause does not lie with consumers."""
+    cause = lies_with_clients(document)
+    return None if cause is None else clients(*client_rows(look, document), cause)
 
 
 def _gone(look: Queries, document: Document) -> Row | None:

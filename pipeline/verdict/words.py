@@ -6,6 +6,7 @@ from itertools import groupby
 from math import ceil
 
 from pipeline.verdict.by_cause import ONE_ACTIVE, cap_words, takes_nothing
+from pipeline.verdict.clients import client_lines
 from pipeline.verdict.commands import LOSES_DATA
 from pipeline.verdict.counts import entries
 from pipeline.verdict.duration import duration
@@ -270,6 +271,7 @@ def text_lines(document: Document) -> Iterable[str]:
     if document["shared_with"]:
         shares = (f"{one['share'] or 0:.0%} {one['subscription']} of {one['topic']}" for one in document["shared_with"][:3])
         yield from section("shared with", list(shares))
+    yield from section("clients", client_lines(document["clients"]))
     for step in document["advice"]:
         yield from step_lines(step)
     yield from section("how sure", [document["confidence"]])

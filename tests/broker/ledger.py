@@ -16,6 +16,8 @@ CHARGES: dict[str, frozenset[Charge]] = {
     **{f"{level}_byte_limit": frozenset({("throttled", level, "bytes")}) for level in _LEVELS},
     # Messages wait in the client's queue or, where that is full, in the broker.
     "slow_consumer": frozenset({("in_flight",), ("no_permits",)}),
+    # It keeps nothing from being trimmed. Once what waits in its queue is trimmed the broker counts nothing that it holds.
+    "paused_reader": frozenset({("in_flight",), ("no_permits",), ("no_flow",)}),
     "no_consumer": frozenset({("no_consumer",)}),
     # How much a connection takes is a matter of the machine.
     "stopped_consumer": frozenset({("in_flight",), ("channel",)}),

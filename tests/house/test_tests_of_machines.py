@@ -12,7 +12,8 @@ DECLARATIONS = {"__init__", "package", "layout", "fields", "rows"}
 REASONS = {
     "It hands an event, or the passing of a border, to the laws: the lane's tests compare its tables with a bookkeeper's": (
         "*/rules", "*/ends", "*/window_end", "throttle/reads", "throttle/closing", "channel/closing", "channel/firing",
-        "channel/writability", "broker/topics", "broker/cursor_life", "broker/dispatchers", "backlog/decisions",
+        "channel/writability", "broker/topics", "broker/cursor_life", "broker/dispatchers", "broker/ack_rules", "broker/state_rules",
+        "backlog/decisions",
         "cause/around", "cause/caps", "cause/charging", "cause/lives", "cause/reads", "cause/repeats", "cause/stalls",
         "cause/verdict", "cause/waiting", "cause/waking",
     ),

@@ -1,6 +1,6 @@
 """Small logs of one subscription, for tests of causes."""
 
-from typing import Any
+from typing import Any, Self
 
 from log_builder import SUB, TOPIC, Log
 
@@ -21,34 +21,34 @@ class Story(Log):
         if consumer:
             self.of_sub("consumer_open", consumer=0, conn=1)
 
-    def of_sub(self, event_type: str, **fields: Any) -> "Story":
+    def of_sub(self, event_type: str, **fields: Any) -> Self:
         self.add(event_type, **WHERE, **fields)
         return self
 
-    def puts(self, entries: int) -> "Story":
+    def puts(self, entries: int) -> Self:
         for _ in range(entries):
             self.add("publish", topic=TOPIC, ledger=5, entry=self.published, msgs=1, bytes=100, publish_ts=1)
             self.published += 1
         return self
 
-    def reads(self, permits: int | None = 1000, **answers: Any) -> "Story":
+    def reads(self, permits: int | None = 1000, **answers: Any) -> Self:
         fields = {} if permits is None else {"permits": permits}
         return self.of_sub("read", sub_type="Shared", want_msgs=100, want_bytes=5_000_000, **fields, **answers)
 
-    def gives(self, entries: int) -> "Story":
+    def gives(self, entries: int) -> Self:
         return self.of_sub("dispatch", entries=entries, msgs=entries, bytes=100 * entries)
 
-    def acks(self, *entries: int) -> "Story":
+    def acks(self, *entries: int) -> Self:
         for entry in entries:
             self.of_sub("ack", consumer=0, ack_type="individual", ledger=5, entry=entry)
         return self
 
-    def loses(self, second: float) -> "Story":
+    def loses(self, second: float) -> Self:
         """What happened then is not in the log."""
         self.events = [event for event in self.events if event["ts"] - self.events[0]["ts"] != round(second * 1_000_000)]
         return self
 
-    def beats(self, *seconds: float) -> "Story":
+    def beats(self, *seconds: float) -> Self:
         for second in seconds:
             self.at(second).add("heartbeat", dropped=0)
         return self

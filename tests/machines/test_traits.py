@@ -14,9 +14,8 @@ def test_an_event_has_the_bits_of_its_traits() -> None:
 def test_the_fold_knows_which_events_have_rules_and_which_need_a_cursor() -> None:
     ruled = {name for name, code in CODES.items() if fold.TRAITS[code] & fold.RULED}
     of_logs_from_1_2_on = {
-        *("state", "topic_state", "consumer_state", "limiter_state", "dispatch_share", "keys_blocked"),
-        *("producer_refused", "replicator_connection", "replicator_read", "broker_ack"),
+        *("limiter_state", "dispatch_share", "keys_blocked", "producer_refused", "replicator_connection", "replicator_read"),
     }
     assert set(CODES) - ruled == {"broker_stop", "compaction"} | of_logs_from_1_2_on
     meeting = {name for name, code in CODES.items() if fold.TRAITS[code] & fold.MEETING}
-    assert meeting == {"ack", "mark_delete", "dispatch", "consumer_open", "consumer_close"}
+    assert meeting == {"ack", "broker_ack", "mark_delete", "dispatch", "consumer_open", "consumer_close"}

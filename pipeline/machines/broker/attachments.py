@@ -101,6 +101,16 @@ def detach(links: Links, kind: int, e: int) -> None:
 
 
 @compiled_part
+def attached_to(subscription: Record, attachments: Records) -> int:
+    """How many consumers of the subscription are known by their connections."""
+    count, a = 0, subscription.first_attachment
+    while a != NONE:
+        count += attachments[a].endpoints
+        a = attachments[a].next_of_target
+    return count
+
+
+@compiled_part
 def detach_all(links: Links, kind: int, a: int) -> None:
     """All producers or consumers of an attachment end, and it with them."""
     while links.attachments[a].endpoints > 0:

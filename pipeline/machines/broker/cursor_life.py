@@ -53,6 +53,12 @@ def meet_cursor(broker: Any, t: int, s: int, now_us: int) -> None:
 
 
 @compiled_part
+def is_of_nowhere(cursor: Record) -> bool:
+    """Whether the cursor was met, and nobody said since where it stands."""
+    return bool(cursor.ledger == _END_OF_LOG)
+
+
+@compiled_part
 def open_cursor(broker: Any, t: int, s: int, event: Array) -> None:
     """`cursor_open`: a durable one joins the heap at its position."""
     if broker.cursors[s].open == 1:

@@ -26,6 +26,12 @@ def is_of_subscription(cursor: Record) -> bool:
 
 
 @compiled_part
+def is_whole(cursor: Record, settings: Record) -> int:
+    """1 if the log has the cursor's whole life."""
+    return 1 if cursor.began_complete == 1 and cursor.losses_at_open == settings.losses else 0
+
+
+@compiled_part
 def backlog_entries(topic: Record, ledgers: Records, cursor: Record) -> int:
     """Entries behind the mark-delete position that are not individually deleted (precise, §2.3)."""
     place = max(place_of(topic, ledgers, cursor.ledger, cursor.entry), first_entries_before(topic, ledgers))
@@ -59,6 +65,14 @@ def acknowledge(topic: Record, marks: Blocks, cursor: Record, words: Blocks, led
     elif entry >= 0 and delete_entry(cursor, words, ledger, entry):
         cursor.acknowledged += 1
         acknowledge_in_flight(topic, marks, cursor, ledger, entry)
+
+
+@compiled_part
+def pass_over(cursor: Record, words: Blocks, ledger: int, entry: int) -> bool:
+    """The broker acknowledged an entry that nobody got: a marker, a message of an aborted transaction. Whether it was in the backlog."""
+    is_new = entry >= 0 and is_behind(cursor, ledger, entry) and delete_entry(cursor, words, ledger, entry)
+    cursor.acknowledged += 1 if is_new else 0
+    return is_new
 
 
 @compiled_part
@@ -164,5 +178,6 @@ def seek(topic: Record, ledgers: Records, cursor: Record, words: Blocks, ledger:
     cursor.deleted_unknown = 0
     cursor.ledger, cursor.entry = ledger, entry
     cursor.cumulative_ledger, cursor.cumulative_entry = -1, -1
+    cursor.delivered_ledger, cursor.delivered_entry = 0, 0
     cursor.sought += backlog_entries(topic, ledgers, cursor) - before
     forget_in_flight(cursor)

@@ -25,6 +25,19 @@ def deliver(cursor: Record, entries: int, msgs: int) -> None:
 
 
 @compiled_part
+def note_delivered_up_to(cursor: Record, ledger: int, entry: int) -> None:
+    """A delivery ended at this position."""
+    if ledger > cursor.delivered_ledger or (ledger == cursor.delivered_ledger and entry > cursor.delivered_entry):
+        cursor.delivered_ledger, cursor.delivered_entry = ledger, entry
+
+
+@compiled_part
+def was_passed_over(cursor: Record, ledger: int, entry: int) -> bool:
+    """Of an entry that the broker acknowledged itself: it was read and given to nobody, for it lies beyond all that was delivered."""
+    return bool(ledger > cursor.delivered_ledger or (ledger == cursor.delivered_ledger and entry > cursor.delivered_entry))
+
+
+@compiled_part
 def settle_in_flight(cursor: Record, entries: int, msgs: int) -> None:
     """So many entries are in flight no more: acknowledged, given back, or removed. `msgs`: messages in them, −1 where nobody knows."""
     if entries >= cursor.in_flight:

@@ -102,6 +102,8 @@ CURSOR_ROW = record(
     "heap_position",  # NONE: not in the heap
     "deleted",  # entries in the words
     "deleted_unknown",  # entries deleted behind the position, nobody knows which
+    "delivered_ledger",  # the highest position that was dispatched, where the log has positions of deliveries (1.2); 0: none
+    "delivered_entry",
     "cumulative_ledger",  # of the latest cumulative acknowledgement
     "cumulative_entry",
     "evicting",  # the move of the mark-delete position that comes now is an eviction's

@@ -4,4 +4,4 @@ from pipeline.machines.broker import rules
 from pipeline.machines.broker.ends import STORES, BrokerEnds
 from pipeline.machines.package import Package
 
-PACKAGE = Package("broker", 6, STORES, rules, BrokerEnds())
+PACKAGE = Package("broker", 7, STORES, rules, BrokerEnds())

@@ -4,7 +4,7 @@ Laws: a reading never passes the end of the scale; a position in a ledger that i
 docs/throttling.md, "Binding and nominal", has the formula.
 """
 
-from pipeline.machines.broker.ledgers import consumed, find_ledger
+from pipeline.machines.broker.ledgers import consumed, find_ledger, place_of
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.integers import add, multiply_divide
 from pipeline.machines.records import Record, Records
@@ -51,6 +51,17 @@ def move_reading(reading: Record, topic: Record, ledgers: Records, ledger: int, 
     _delete_up_to(reading, ledgers, row, entry)
     if is_seek or reading.deleted_entries > reading.entries:
         rewind(reading, topic)
+
+
+@compiled_part
+def read_at(reading: Record, topic: Record, ledgers: Records, ledger: int, entry: int, left_behind: int) -> None:
+    """The entry at this position is read next; `left_behind` entries before it were read and not delivered."""
+    row = find_ledger(topic, ledgers, ledger)
+    if row < 0:
+        return
+    before = ledgers[row].bytes_before + consumed(ledgers[row].entries, ledgers[row].bytes, entry - 1)
+    entries = max(reading.deleted_entries, place_of(topic, ledgers, ledger, entry - 1) - left_behind)
+    read_up_to(reading, topic, entries, max(reading.deleted_bytes, before))
 
 
 @compiled_part

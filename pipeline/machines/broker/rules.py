@@ -5,18 +5,33 @@ from typing import Any
 from pipeline.machines import fields
 from pipeline.machines.array import Array
 from pipeline.machines.blocks import Blocks
+from pipeline.machines.broker.ack_rules import on_ack as on_ack
+from pipeline.machines.broker.ack_rules import on_broker_ack as on_broker_ack
+from pipeline.machines.broker.ack_rules import on_mark_delete as on_mark_delete
+from pipeline.machines.broker.ack_rules import on_redeliver as on_redeliver
 from pipeline.machines.broker.attachments import Links, attach, detach, owner_of
 from pipeline.machines.broker.connections import close_connection, ensure_connected, open_connection, set_writable
-from pipeline.machines.broker.cursor_life import close_cursor, open_cursor, persist
-from pipeline.machines.broker.cursors import acknowledge, acknowledge_up_to, backlog_entries, mark_delete, seek
+from pipeline.machines.broker.cursor_life import close_cursor, open_cursor
+from pipeline.machines.broker.cursors import backlog_entries
 from pipeline.machines.broker.deleted import pass_deleted
 from pipeline.machines.broker.dispatchers import close_dispatcher, ensure_open, open_dispatcher
-from pipeline.machines.broker.in_flight import deliver, forget_in_flight, forget_passed, settle_in_flight
+from pipeline.machines.broker.in_flight import (
+    deliver,
+    forget_in_flight,
+    forget_passed,
+    note_delivered_up_to,
+)
 from pipeline.machines.broker.layout import BROKER, BYTES, CONSUMING, MSG, NONE, PRODUCING, TOPIC
 from pipeline.machines.broker.ledgers import close_ledger, find_ledger, grow_ledger, meet_ledger, trim_ledger
 from pipeline.machines.broker.limiter import apply_dispatch_rate, follow_average
 from pipeline.machines.broker.marks import forget_marks, mark_entry
-from pipeline.machines.broker.readings import count_consumer, meet_reading, move_reading, open_reading, read_up_to
+from pipeline.machines.broker.readings import count_consumer, meet_reading, open_reading, read_up_to
+from pipeline.machines.broker.state_rules import needs_on_consumer_state as needs_on_consumer_state
+from pipeline.machines.broker.state_rules import needs_on_state as needs_on_state
+from pipeline.machines.broker.state_rules import needs_on_topic_state as needs_on_topic_state
+from pipeline.machines.broker.state_rules import on_consumer_state as on_consumer_state
+from pipeline.machines.broker.state_rules import on_state as on_state
+from pipeline.machines.broker.state_rules import on_topic_state as on_topic_state
 from pipeline.machines.broker.topics import is_load_seen, load_topic, meet_topic, set_quota, unload_topic
 from pipeline.machines.compiled import compiled_part, inlined_part
 from pipeline.machines.index import EMPTY, find
@@ -304,43 +319,8 @@ def on_dispatch(
     read_up_to(reading, topic, add(reading.entries, event[fields.ENTRIES]), add(reading.bytes, event[fields.SIZE]))
     if cursor.open == 1:
         deliver(cursor, event[fields.ENTRIES], event[fields.MSGS])
-
-
-@inlined_part
-def on_ack(topic: Record, marks: Blocks, cursor: Record, words: Blocks, event: Array) -> None:
-    """An acknowledged position. A part of a batch leaves its entry where it is."""
-    if fields.has(event, fields.BATCH_INDEX):
-        cursor.msgs_unknown = 1
-        return
-    if event[fields.ACK_TYPE] == 1:
-        acknowledge_up_to(cursor, event[fields.LEDGER], event[fields.ENTRY])
-    else:
-        acknowledge(topic, marks, cursor, words, event[fields.LEDGER], event[fields.ENTRY])
-
-
-@compiled_part
-def on_redeliver(cursor: Record, event: Array) -> None:
-    """Entries go back to be delivered again: so many, or all."""
-    settle_in_flight(cursor, event[fields.GIVEN_BACK] if fields.has(event, fields.GIVEN_BACK) else cursor.in_flight, -1)
-
-
-@compiled_part
-def on_mark_delete(
-    topic: Record, ledgers: Records, heap: Records, cursors: Records, words: Blocks, reading: Record, settings: Record, s: int, event: Array
-) -> None:
-    """The mark-delete position moved: in the metadata that orders the heap, or in memory, by a seek or forward."""
-    meet_reading(reading, topic)
-    ledger, entry = event[fields.LEDGER], event[fields.ENTRY]
-    if event[fields.MARK_PERSISTED] == 1:
-        persist(topic, heap, cursors, s, ledger, entry)
-        return
-    is_seek, read_entries = event[fields.MARK_RESET] == 1, reading.entries
-    move_reading(reading, topic, ledgers, ledger, entry, is_seek)
-    if is_seek:
-        seek(topic, ledgers, cursors[s], words, ledger, entry)
-    else:
-        mark_delete(topic, ledgers, cursors[s], words, ledger, entry, read_entries, settings.version)
-        reading.has_passed = 1 if cursors[s].passed > 0 else 0
+        if fields.has(event, fields.LAST_ENTRY):
+            note_delivered_up_to(cursor, event[fields.LAST_LEDGER], event[fields.LAST_ENTRY])
 
 
 @compiled_part

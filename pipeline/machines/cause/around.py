@@ -3,7 +3,8 @@
 from typing import Any
 
 from pipeline.machines.broker.layout import CONSUMING, NONE
-from pipeline.machines.cause.charging import backlog_of, end_backlog, forget_stretch, is_whole, settle
+from pipeline.machines.cause.charging import backlog_of, end_backlog, forget_stretch, settle
+from pipeline.machines.cause.doubt import decide_doubt, is_certain
 from pipeline.machines.cause.layout import APART, FRESH, NO_CHAIN, PERMITS_KNOWN, PERMITS_UNKNOWN
 from pipeline.machines.cause.stalls import note_progress
 from pipeline.machines.cause.verdict import judge, look_at_channels
@@ -103,9 +104,10 @@ def end_cursor(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
     """The cursor ends: so does its backlog."""
     charge = cause.charges[s]
     settle_row(broker, cause, t, s, ns)
+    decide_doubt(charge, NONE)
     end_backlog(charge, ns)
     # Where nothing is charged in the window there is nothing to be incomplete: a mark would stay, and fall on a later window.
-    if charge.backlog_ns > 0 and broker.cursors[s].open == 1 and is_whole(broker.cursors[s], broker.settings[0]) == 0:
+    if charge.backlog_ns > 0 and broker.cursors[s].open == 1 and is_certain(charge, broker.cursors[s], broker.settings[0]) == 0:
         charge.incomplete = 1
     forget_cursor(charge)
 
@@ -123,6 +125,7 @@ def forget_cursor(charge: Record) -> None:
     charge.is_out, charge.done, charge.blocked, charge.permits_known, charge.permits = 0, FRESH, NONE, PERMITS_UNKNOWN, 0
     charge.granted_known, charge.granted, charge.had_consumer, charge.is_attached = 0, 0, 0, 0
     charge.consumers_capped, charge.is_capped = 0, 0
+    charge.proven_ns, charge.stated = 0, NONE
     charge.aside, charge.again, charge.repeats, charge.repeats_seen, charge.repeated_ns = 0, 0, 0, 0, 0
     if charge.backlog_ns == 0 and charge.main == NONE:
         forget_stretch(charge)

@@ -5,7 +5,7 @@ A dispatcher does not ask consumers that have reached their cap, whatever they g
 Law: `consumers_capped` is never more than have reached their cap. Which consumer did is not followed. So one that leaves takes one off.
 """
 
-from pipeline.machines.cause.layout import CONSUMER_CAP
+from pipeline.machines.cause.layout import CONSUMER_CAP, SUBSCRIPTION_CAP
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.records import Record
 
@@ -45,3 +45,18 @@ def note_read_of_one_consumer(charge: Record, reading: Record) -> None:
     """A dispatcher asks for entries only where some consumer has not reached its cap: of a single one this tells all."""
     if charge.is_capped & _MAYBE_MORE and reading.consumers == 1:
         charge.consumers_capped, charge.is_capped = 0, charge.is_capped & ~_MAYBE_MORE
+
+
+@compiled_part
+def may_be_capped_unseen(charge: Record) -> None:
+    """Events were lost: consumers may have reached their cap unseen. A dispatcher that is asked what it holds does not say so."""
+    charge.is_capped |= _MAYBE_MORE
+
+
+@compiled_part
+def note_stated_cap(charge: Record, is_on: bool) -> None:
+    """The dispatcher is stopped by a cap, or not. It does not say whose cap it is: that of the subscription, unless the broker's is on."""
+    if not is_on:
+        charge.is_capped &= _MAYBE_MORE
+    elif charge.is_capped & ~_MAYBE_MORE == 0:
+        charge.is_capped |= 1 << SUBSCRIPTION_CAP

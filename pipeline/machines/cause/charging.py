@@ -4,8 +4,9 @@ Law: what is charged to all accounts is the time in which there is a backlog, ho
 restarts cut it.
 """
 
-from pipeline.machines.cause.layout import APART, AREA, EVENTS_LOST, READING, TIME
-from pipeline.machines.cause.stalls import in_vain, in_vain_ns, is_fruitless, lost, lost_ns, silent, silent_ns, slow_ns
+from pipeline.machines.cause.doubt import is_certain, proven_until_ns
+from pipeline.machines.cause.layout import APART, AREA, DOUBTED, EVENTS_LOST, READING, TIME
+from pipeline.machines.cause.stalls import in_vain, in_vain_ns, is_fruitless, lost, lost_ns, passing_ns, silent, silent_ns, slow_ns
 from pipeline.machines.cause.watching import watch
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.integers import add, multiply_divide
@@ -26,12 +27,6 @@ def correct_waterfall(charge: Record, topic: Record, cursor: Record, backlog: in
     """Let the waterfall come to `backlog`: of a cursor that was met in mid-life, or of a log with losses, steps may be missing."""
     gone = cursor.acknowledged + cursor.evicted + cursor.expired
     charge.offset = backlog - (cursor.opened_backlog + topic.end_entries - cursor.opened_end - gone + cursor.sought)
-
-
-@compiled_part
-def is_whole(cursor: Record, settings: Record) -> int:
-    """1 if the log has the cursor's whole life."""
-    return 1 if cursor.began_complete == 1 and cursor.losses_at_open == settings.losses else 0
 
 
 @compiled_part
@@ -101,17 +96,23 @@ def _charge_up_to(
     charge: Record, chain: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, area: int, ns: int
 ) -> None:
     """`area`: entries in the backlog × time of the whole stretch, in entry-µs."""
-    if charge.losses != settings.losses:
+    if charge.losses != settings.losses and pace.tells_states == 0:
         _add(charge, EVENTS_LOST, area, ns)
         return
     quiet_ns = silent_ns(charge, dispatcher, pace)
     vain_ns = min(in_vain_ns(charge), quiet_ns)
     late_ns = min(slow_ns(charge, pace), vain_ns)
+    if charge.losses != settings.losses:
+        late_ns = min(late_ns, passing_ns(charge, pace))
+        area = _add_part(charge, charge.charged_to, area, min(late_ns, proven_until_ns(charge, pace), ns), ns)
+        area = _add_part(charge, DOUBTED, area, min(late_ns, ns), ns)
+        _add_part(charge, EVENTS_LOST, area, ns, ns)
+        return
     if ns <= late_ns:
         _add(charge, charge.charged_to, area, ns)
         return
     area = _add_part(charge, charge.charged_to, area, min(late_ns, ns), ns)
-    if is_whole(cursor, settings) == 0:
+    if is_certain(charge, cursor, settings) == 0:
         _add_part(charge, EVENTS_LOST, area, ns, ns)
         return
     area = _add_part(charge, READING, area, min(vain_ns, ns), ns)

@@ -29,6 +29,8 @@ def _account(cause: str, reason: str | None = None) -> int:
     CATCHING_UP,
     STUCK,  # the first of four: no cap is on, or one of UNACKED_CAPS is left on
 ) = (_account(cause) for cause in CAUSES if cause != "unknown")
+#: Time that goes to an account of the table once it is proven which, and before the window ends.
+DOUBTED = ACCOUNT_COUNT
 EVENTS_LOST, BEGINNING_NOT_SEEN, NOT_IN_THIS_LOG = (_account("unknown", reason) for reason in UNKNOWN_REASONS)
 CONSUMER_CAP, SUBSCRIPTION_CAP, BROKER_CAP = range(3)  # UNACKED_CAPS
 SHARED, KEY_SHARED = 1, 3  # SUB_TYPES
@@ -43,6 +45,9 @@ FRESH, EMPTY_READ, REPLAYED = range(3)
 #: In place of the next row of a chain: the row is not in the chain.
 APART = -2
 
+#: So long after an event of its own, or a `state`, a subscription is what it was then, whatever is lost: whoever is served or blocked has
+#: another event within a second (`MESSAGE_RATE_BACKOFF_MS`), and nothing changes in one event alone.
+PROOF_LASTS_NS = 1_500_000_000
 #: A dispatcher that a limiter blocked asks again after 1,000 ms (`MESSAGE_RATE_BACKOFF_MS`, §1.2 step 4). After this many of them without
 #: any sign of life it does not ask any more.
 STALL_NS = 5 * 1_000_000_000
@@ -124,14 +129,19 @@ CHARGE_ROW = record(
     "main_windows",
     "main_ns",
     "main_backlog_ns",
-    # What was charged in the open window, [account, TIME or AREA]: ns, and entries in the backlog × time in entry-µs.
-    charged=(ACCOUNT_COUNT, 2),
-    first_at=(ACCOUNT_COUNT,),
+    # What a loss makes doubtful, and what proves it (doubt.py).
+    "proven_ns",  # the latest event of its own, or `state`
+    "stated",  # how often events of the broker were lost, when a `state` last said what the broker holds; NONE: never
+    # What was charged in the open window, [account, TIME or AREA]: ns, and entries in the backlog × time in entry-µs. The last is DOUBTED.
+    charged=(ACCOUNT_COUNT + 1, 2),
+    first_at=(ACCOUNT_COUNT + 1,),
     # The next row begins at a line, too.
-    padding=(4,),
+    padding=(7,),
 )
 TIME, AREA = range(2)
-NO_CHARGE = blank(CHARGE_ROW, account=NONE, charged_to=NONE, blocked=NONE, next_in_chain=APART, next_in_window=APART, main=NONE)
+NO_CHARGE = blank(
+    CHARGE_ROW, account=NONE, charged_to=NONE, blocked=NONE, next_in_chain=APART, next_in_window=APART, main=NONE, stated=NONE
+)
 #: Of a topic.
 CHAIN_ROW = record(
     "first_in_chain",  # of subscriptions for which nothing waits: the next publish looks at them, and at no others
@@ -149,6 +159,7 @@ BUCKET_COUNT = 48
 #: How long this broker takes from a read to its delivery, where something waited: counts by ⌊log2(ns)⌋.
 PACE_ROW = record(
     "tells_deliveries",  # the log has flow, read_done and the like
+    "tells_states",  # the log has what the broker holds, again and again
     "largest_read",  # entries that a read asked for
     "losses_at_border",
     "is_over",  # the epoch

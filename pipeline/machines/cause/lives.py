@@ -16,6 +16,7 @@ from pipeline.machines.cause.around import (
     take_all_back,
 )
 from pipeline.machines.cause.caps import note_consumer_left
+from pipeline.machines.cause.doubt import prove
 from pipeline.machines.cause.layout import (
     KEY_SHARED,
     NO_CHAIN,
@@ -72,7 +73,8 @@ def on_cursor_open(broker: Any, cause: Any, t: int, s: int, event: Array) -> Non
     """A cursor of a subscription; Pulsar's own have no consumers that could be late."""
     charge, cursor = cause.charges[s], broker.cursors[s]
     charge.placed = 1 if is_of_subscription(cursor) else 0
-    charge.losses, charge.certain_lost = broker.settings[0].losses, broker.settings[0].events_lost
+    prove(charge, broker.settings[0], event[fields.NS])
+    charge.certain_lost = broker.settings[0].events_lost
     forget_delivered(charge, cursor)
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
 
@@ -104,7 +106,8 @@ def on_consumer_open(broker: Any, cause: Any, t: int, s: int, event: Array) -> N
     settle_row(broker, cause, t, s, event[fields.NS])
     charge, losses = cause.charges[s], broker.settings[0].losses
     if charge.losses != losses:
-        charge.permits_known, charge.granted_known, charge.losses = PERMITS_UNKNOWN, 0, losses
+        charge.permits_known, charge.granted_known = PERMITS_UNKNOWN, 0
+        prove(charge, broker.settings[0], event[fields.NS])
     elif broker.readings[s].consumers == 1:
         forget_dispatcher(charge, event[fields.NS])
         charge.granted_known, charge.granted = 1, 0

@@ -5,4 +5,4 @@ from pipeline.machines.cause.ends import CauseEnds
 from pipeline.machines.cause.layout import STORES
 from pipeline.machines.package import Package
 
-PACKAGE = Package("cause", 5, STORES, rules, CauseEnds())
+PACKAGE = Package("cause", 6, STORES, rules, CauseEnds())

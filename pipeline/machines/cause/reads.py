@@ -2,9 +2,10 @@
 
 from pipeline.machines import fields
 from pipeline.machines.array import Array
+from pipeline.machines.broker.cursors import is_whole
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause import fields as own
-from pipeline.machines.cause.charging import is_whole
+from pipeline.machines.cause.doubt import prove
 from pipeline.machines.cause.layout import (
     ASKED_IN_VAIN,
     BEYOND,
@@ -32,11 +33,11 @@ from pipeline.machines.records import Record
 
 
 @compiled_part
-def note_alive(charge: Record, cursor: Record, reading: Record, settings: Record) -> None:
+def note_alive(charge: Record, cursor: Record, reading: Record, settings: Record, ns: int) -> None:
     """Who reads or is served has a consumer. One that was not seen coming counts, unless the count of consumers is whole: then the last one
     has just left, and this is the work of another thread.
     """
-    charge.losses = settings.losses
+    prove(charge, settings, ns)
     if reading.consumers == 0 and charge.is_attached == 0:
         charge.is_attached = 0 if is_whole(cursor, settings) == 1 and charge.had_consumer == 1 else 1
 

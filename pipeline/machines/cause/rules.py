@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.machines import fields
 from pipeline.machines.array import Array
-from pipeline.machines.broker.cursors import backlog_entries, is_of_subscription
+from pipeline.machines.broker.cursors import backlog_entries, is_of_subscription, is_whole
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.around import (
@@ -18,7 +18,8 @@ from pipeline.machines.cause.around import (
     wake_row,
 )
 from pipeline.machines.cause.caps import note_cap, note_read_of_one_consumer
-from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall, is_whole, settle, settle_if_due
+from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall, settle, settle_if_due
+from pipeline.machines.cause.doubt import has_lost, is_certain
 from pipeline.machines.cause.layout import (
     ENDED,
     OPEN,
@@ -49,8 +50,15 @@ from pipeline.machines.cause.reads import (
 )
 from pipeline.machines.cause.repeats import forget_given_back, limit_to
 from pipeline.machines.cause.stalls import is_fruitless, note_progress
+from pipeline.machines.cause.stated import before_state as before_state
+from pipeline.machines.cause.stated import before_topic_state as before_topic_state
+from pipeline.machines.cause.stated import needs_before_topic_state as needs_before_topic_state
+from pipeline.machines.cause.stated import needs_on_topic_state as needs_on_topic_state
+from pipeline.machines.cause.stated import on_consumer_state as on_consumer_state
+from pipeline.machines.cause.stated import on_state as on_state
+from pipeline.machines.cause.stated import on_topic_state as on_topic_state
 from pipeline.machines.cause.verdict import judge, look_at_channels, may_be_unwritable
-from pipeline.machines.cause.waiting import ask_again, forget_delivered, forget_removed, waiting_entries
+from pipeline.machines.cause.waiting import ask_again, forget_delivered, forget_removed, note_span, waiting_entries
 from pipeline.machines.cause.waking import Around, wake
 from pipeline.machines.cause.watching import is_elsewhere, may_be_over, watch
 from pipeline.machines.compiled import compiled_part, inlined_part
@@ -155,7 +163,7 @@ def on_read(
     ns = event[fields.NS]
     pace.largest_read = max(pace.largest_read, event[fields.WANT_LEFT] >> fields.WANT_SHIFT)
     settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
-    note_alive(charge, cursor, reading, settings)
+    note_alive(charge, cursor, reading, settings, ns)
     note_read_of_one_consumer(charge, reading)
     note_read(charge, throttling, working, event)
     note_asked_in_vain(charge, dispatcher, ns)
@@ -163,7 +171,7 @@ def on_read(
         judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, pace, connectivity, True, event[fields.TS], ns)
     if charge.running == 1 and charge.blocked != NONE and charge.account == charge.blocked:
         waiting = Waiting(topic.end_entries - reading.entries, topic.end_bytes - reading.bytes)
-        limiters, whole = Three(broker_limiter, topic_limiter, subscription_limiter), is_whole(cursor, settings)
+        limiters, whole = Three(broker_limiter, topic_limiter, subscription_limiter), is_certain(charge, cursor, settings)
         note_margin(margins, margins_index, counts, subscription, charge.account, limiters, waiting, working, whole, event)
     note_whether_parked(charge)
 
@@ -178,6 +186,7 @@ def on_dispatch(
     chain: Record,
     s: int,
     topic: Record,
+    ledgers: Records,
     subscription: Record,
     cursor: Record,
     reading: Record,
@@ -191,14 +200,16 @@ def on_dispatch(
     ns = event[fields.NS]
     note_came_back(charge, pace, ns)
     settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
-    if charge.losses != settings.losses:
+    if has_lost(charge, settings, pace, ns):
         charge.permits_known = PERMITS_UNKNOWN
-    note_alive(charge, cursor, reading, settings)
+    note_alive(charge, cursor, reading, settings, ns)
     measure_turnaround(charge, pace, ns)
     note_taken(charge, cursor, event[fields.ENTRIES], ns)
     charge.permits -= event[fields.MSGS]
     charge.granted -= event[fields.MSGS]
     charge.delivered = add(charge.delivered, event[fields.ENTRIES])
+    if is_whole(cursor, settings) == 0 and fields.has(event, fields.LAST_ENTRY):
+        note_span(charge, topic, ledgers, settings, backlog_of(topic, cursor, charge), event[fields.LAST_LEDGER], event[fields.LAST_ENTRY])
     if charge.running == 1:
         judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, pace, connectivity, True, event[fields.TS], ns)
 
@@ -234,6 +245,10 @@ def on_ack(
     look_at_channels(subscription, connectivity, attachments, connections)
     weighs = is_elsewhere(charge)
     judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, pace, connectivity, weighs, ts, ns)
+
+
+#: The broker acknowledged for the subscription: what waits may be less, without any delivery.
+on_broker_ack = on_ack
 
 
 @compiled_part

@@ -87,6 +87,13 @@ def slow_ns(charge: Record, pace: Record) -> int:
 
 
 @compiled_part
+def passing_ns(charge: Record, pace: Record) -> int:
+    """From when on a read or a delivery was lost: where all is there, each follows the other within a normal turnaround."""
+    is_due = charge.account == CATCHING_UP == charge.charged_to
+    return int(charge.moved_ns + pace.normal_ns) if is_due else INT64_MAX
+
+
+@compiled_part
 def in_vain_ns(charge: Record) -> int:
     """From when on reads that come back with nothing to deliver are no progress."""
     is_due = charge.account == CATCHING_UP == charge.charged_to and charge.permits_known != PERMITS_UNKNOWN and is_fruitless(charge)

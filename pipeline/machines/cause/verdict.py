@@ -2,7 +2,8 @@
 
 from pipeline.machines.broker.attachments import is_unwritable
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.cause.charging import backlog_of, begin_at, begin_backlog, begin_stretch, end_backlog, is_whole, settle_plainly
+from pipeline.machines.cause.charging import backlog_of, begin_at, begin_backlog, begin_stretch, end_backlog, settle_plainly
+from pipeline.machines.cause.doubt import decide_doubt, has_lost, is_certain, is_doubtful
 from pipeline.machines.cause.layout import (
     ASKED_IN_VAIN,
     BEGINNING_NOT_SEEN,
@@ -76,11 +77,17 @@ def judge(
         chain(charge, chain_of_topic, s)
     if backlog == 0:
         settle_plainly(charge, chain_of_topic, topic, backlog, ns)
+        decide_doubt(charge, NONE)
         end_backlog(charge, ns)
         forget_given_back(charge)
         watch(charge, cursor)
         return
-    account = _account(charge, waiting, cursor, reading, settings, pace, subscription, connectivity)
+    if is_doubtful(charge, settings, pace, ns):
+        charge.backlog_seen = backlog
+        watch(charge, cursor)
+        return
+    is_lost = has_lost(charge, settings, pace, ns)
+    account = EVENTS_LOST if is_lost else _account(charge, waiting, backlog, cursor, reading, settings, pace, subscription, connectivity)
     if account == CATCHING_UP:
         account = _why_fruitless(charge, chain_of_topic, waiting, cursor, dispatcher, settings, pace)
     if account == CATCHING_UP and charge.account == TRANSACTION:
@@ -88,6 +95,7 @@ def judge(
     if had_delivered > 0 and charge.delivered == 0 and is_capped(charge.account):
         charge.moved_ns = max(charge.moved_ns, ns)  # the cap has nothing to be about any more
     charged_to = _largest_part(charge, backlog) if account == CATCHING_UP else account
+    decide_doubt(charge, charged_to)
     if charge.running == 1 and account == charge.account and (charged_to == charge.charged_to or not weighs):
         charge.backlog_seen = backlog
         watch(charge, cursor)
@@ -113,6 +121,7 @@ def _largest_part(charge: Record, backlog: int) -> int:
 def _account(
     charge: Record,
     waiting: int,
+    backlog: int,
     cursor: Record,
     reading: Record,
     settings: Record,
@@ -121,10 +130,8 @@ def _account(
     connectivity: Record,
 ) -> int:
     """The first cause that applies."""
-    if charge.losses != settings.losses:
-        return EVENTS_LOST
     if reading.consumers == 0 and charge.is_attached == 0:
-        return NO_CONSUMER if cursor.began_complete == 1 else BEGINNING_NOT_SEEN
+        return NO_CONSUMER if cursor.began_complete == 1 or charge.stated != NONE else BEGINNING_NOT_SEEN
     if may_be_unwritable(subscription, connectivity) and subscription.unwritable_at == connectivity.changes:
         return CHANNEL
     if is_redelivering(charge, cursor):
@@ -139,8 +146,11 @@ def _account(
     if charge.blocked != NONE:
         return charge.blocked
     if charge.permits_known != PERMITS_UNKNOWN and charge.permits <= 0:
-        return NO_FLOW if charge.delivered == 0 and charge.certain_lost == settings.events_lost else NO_PERMITS
-    return CATCHING_UP if surely_waits(charge, settings, pace, waiting) else EVENTS_LOST
+        holds_nothing = charge.delivered == 0 and (charge.certain_lost == settings.events_lost or pace.tells_states == 1)
+        return NO_FLOW if holds_nothing else NO_PERMITS
+    if surely_waits(charge, settings, pace, waiting) or (pace.tells_states == 1 and _largest_part(charge, backlog) != CATCHING_UP):
+        return CATCHING_UP
+    return EVENTS_LOST
 
 
 @compiled_part
@@ -154,13 +164,19 @@ def _cap_that_is_on(charge: Record, reading: Record) -> int:
 
 
 @compiled_part
+def _is_known(charge: Record, cursor: Record, settings: Record, pace: Record) -> bool:
+    """Whether the log has what lies aside and what reads bring: all events, or now and then what the broker holds."""
+    return pace.tells_states == 1 or is_certain(charge, cursor, settings) == 1
+
+
+@compiled_part
 def _why_fruitless(
     charge: Record, chain_of_topic: Record, waiting: int, cursor: Record, dispatcher: Record, settings: Record, pace: Record
 ) -> int:
     """Permits, tokens and waiting entries are there: what keeps them from being delivered all the same, or CATCHING_UP."""
-    if charge.done == EMPTY_READ and chain_of_topic.transaction == OPEN and is_whole(cursor, settings) == 1:
+    if charge.done == EMPTY_READ and chain_of_topic.transaction == OPEN and _is_known(charge, cursor, settings, pace):
         return TRANSACTION
     if dispatcher.sub_type != KEY_SHARED or pace.tells_deliveries == 0 or charge.aside <= charge.delayed:
         return CATCHING_UP
     has_no_more = charge.aside >= waiting or charge.asked_again >= ASKED_IN_VAIN
-    return KEYS_BLOCKED if has_no_more and is_whole(cursor, settings) == 1 else CATCHING_UP
+    return KEYS_BLOCKED if has_no_more and _is_known(charge, cursor, settings, pace) else CATCHING_UP

@@ -3,10 +3,11 @@
 Law: a publish looks only at subscriptions of its topic for which nothing waited; each of them came into the chain by an event of its own.
 """
 
+from pipeline.machines.broker.ledgers import find_ledger, place_of
 from pipeline.machines.cause.layout import APART
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.integers import add
-from pipeline.machines.records import Record
+from pipeline.machines.records import Record, Records
 
 
 @compiled_part
@@ -52,6 +53,16 @@ def forget_removed(charge: Record, topic: Record, cursor: Record, reading: Recor
         return
     beyond = max(0, topic.end_entries - reading.entries)
     charge.delivered = min(charge.delivered, max(0, backlog - beyond))
+
+
+@compiled_part
+def note_span(charge: Record, topic: Record, ledgers: Records, settings: Record, backlog: int, ledger: int, entry: int) -> None:
+    """A delivery ended at this position: all before it was read, whatever is lost."""
+    if charge.is_redelivered == 1 or find_ledger(topic, ledgers, ledger) < 0:
+        return
+    beyond = topic.end_entries - place_of(topic, ledgers, ledger, entry)
+    charge.delivered = max(charge.delivered, backlog - beyond - charge.delayed - charge.aside - charge.again)
+    charge.certain_lost = settings.events_lost
 
 
 @compiled_part

@@ -15,6 +15,15 @@ _SETTINGS = {
     "backlogQuotaCheckEnabled": "flag",
     "backlogQuotaCheckIntervalInSeconds": "integer",
 }
+#: `is_exact`: nothing happened on the broker between the question and this event.
+_STATE_QUESTIONS = {
+    "is_exact": "coalesce(as_of_seq >= seq - 1L, false)",
+    "is_moving": "coalesce(moving, false)",
+    "is_durable": "coalesce(durable, true)",
+    "is_blocked": "coalesce(blocked, false)",
+    "is_read_out": "coalesce(read_out, false) OR coalesce(replay_out, false)",
+    "is_read_waiting": "coalesce(read_waits, false)",
+}
 
 
 def _version_number() -> str:
@@ -52,9 +61,9 @@ PACKAGE = Declaration(
         "cursor_open": ("ledger", "entry", "entries", "durable", "snapshot", "cursor_kind_number"),
         "dispatcher_open": ("sub_type",),
         "publish": ("ledger", "entry", "msgs", "bytes", "publish_ts"),
-        "dispatch": ("entries", "msgs", "bytes"),
+        "dispatch": ("entries", "msgs", "bytes", "last_ledger", "last_entry"),
         "redeliver": ("entries",),
-        "ack": ("ledger", "entry", "ack_type", "batch_index"),
+        **dict.fromkeys(("ack", "broker_ack"), ("ledger", "entry", "ack_type", "batch_index")),
         "mark_delete": ("ledger", "entry", "persisted", "reset"),
         "conn_open": ("conn",),
         "conn_close": ("conn",),
@@ -65,7 +74,14 @@ PACKAGE = Declaration(
         "producer_close": ("conn", "producer"),
         "consumer_open": ("conn", "consumer"),
         "consumer_close": ("conn", "consumer"),
+        "state": (
+            *("ledger", "entry", "read_ledger", "read_entry", "backlog_entries", "deleted_entries"),
+            *("consumers", "permits", "delayed_entries", "replay_entries", "cursor_kind_number"),
+        ),
+        "topic_state": ("ledger", "entry", "entries", "bytes"),
+        "consumer_state": ("conn", "consumer"),
     },
+    questions={"state": _STATE_QUESTIONS, "topic_state": {"is_moving": _STATE_QUESTIONS["is_moving"]}},
     computed={
         "version_number": _version_number(),
         "missing_events": _missing_events(),  # bits of the event types that lack something (schemas/events/points.py)

@@ -44,9 +44,20 @@ def _bits(points: list[str | None]) -> int:
     return reduce(or_, (BITS_OF_POINTS.get(point or "", 0) for point in points), 0)
 
 
+def _yes(answers: pa.Array) -> pa.Array:
+    return pc.fill_null(answers, False)
+
+
 VALUES = {
     "version_number": ByColumns(("version",), _versions_of),
     "cursor_kind_number": ByColumns(("cursor_kind", "sub", "durable"), _cursor_kinds_of),
     "missing_events": ByColumns(("missing_points",), _missing_events),
 }
-ANSWERS: dict[str, ByColumns] = {}
+ANSWERS = {
+    "is_exact": ByColumns(("as_of_seq", "seq"), lambda as_of, seq: _yes(pc.greater_equal(as_of, pc.subtract(seq, 1)))),
+    "is_moving": ByColumns(("moving",), lambda moving: _yes(moving)),
+    "is_durable": ByColumns(("durable",), lambda durable: pc.fill_null(durable, True)),
+    "is_blocked": ByColumns(("blocked",), lambda blocked: _yes(blocked)),
+    "is_read_out": ByColumns(("read_out", "replay_out"), lambda read, replay: pc.or_(_yes(read), _yes(replay))),
+    "is_read_waiting": ByColumns(("read_waits",), lambda waits: _yes(waits)),
+}

@@ -19,6 +19,7 @@ PACKAGE = Declaration(
         "transaction": ("transaction_action",),
         "transaction_open": ("open_transactions",),
         "transaction_end": ("open_transactions",),
+        "topic_state": ("open_transactions",),
     },
     # Logs from version 1.1 on have what happens to deliveries.
     computed={"tells_deliveries": "if(log_version IS NULL, 0L, 1L)", "failed": "if(error IS NULL, 0L, 1L)"},

@@ -62,7 +62,7 @@ def leaves_without_acknowledging(stage: Stage) -> None:
 
 @scenario("Failover: the active consumer hangs for 12 s, another one waits behind it.", timeline=True)
 def hanging_failover(stage: Stage) -> None:
-    topic = stage.topic("t-partition-0")
+    (topic,) = stage.partitions("t", 1)
     stage.clients.subscribe(topic, "failover", kind="Failover")
     active = stage.hanging((topic, "failover"), kind="Failover")
     stage.meanwhile(stage.publish, topic, 3000, 250)
@@ -98,7 +98,7 @@ def readers_behind(stage: Stage) -> None:
     slow = stage.reader(topic, "slow", count=50, for_s=16)
     stage.reader(topic, "fast", count=10_000, for_s=14)
     time.sleep(3)
-    with stage.held_back("slow_consumer", "it has read fifty messages, and reads no more", (topic, slow)):
+    with stage.held_back("paused_reader", "it has read fifty messages, and reads no more", (topic, slow)):
         time.sleep(8)
     stage.join()
 
@@ -134,7 +134,7 @@ def replicator_alone(stage: Stage) -> None:
 
 @scenario("One of three partitions has no consumer that keeps up: its consumer pauses, the others follow.", timeline=True)
 def partition_behind(stage: Stage) -> None:
-    parts = [stage.topic(f"p-partition-{number}", "s") for number in range(3)]
+    parts = stage.partitions("p", 3, "s")
     for part in parts:
         stage.meanwhile(stage.publish, part, 300, 30)
     for part in parts[1:]:

@@ -80,12 +80,10 @@ def many_topics(stage: Stage) -> None:
 def partitions_and_readers(stage: Stage) -> None:
     import pulsar
 
-    topic = f"persistent://{stage.namespace}/parts"
-    stage.admin.ask("PUT", f"admin/v2/persistent/{stage.namespace}/parts/partitions", 3)
+    topic, parts = f"persistent://{stage.namespace}/parts", stage.partitions("parts", 3)
     stage.admin.namespace_policy(stage.namespace, "subscriptionDispatchRate", rate(20))
     stage.clients.subscribe(topic, "s")
     stage.publish(topic, 300, 200)
-    parts = [f"{topic}-partition-{number}" for number in range(3)]
     with stage.clients.connected() as client:
         reader = client.create_reader(parts[0], pulsar.MessageId.earliest)
         with stage.held_back("subscription_msg_limit", "20/s for each partition", *((part, "s") for part in parts)):

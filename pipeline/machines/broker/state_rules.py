@@ -1,0 +1,58 @@
+"""What an event changes that has what the broker holds. Called as the other rules are (rules.py)."""
+
+from typing import Any
+
+from pipeline.machines import fields
+from pipeline.machines.array import Array
+from pipeline.machines.broker.attachments import Links, attach, attached_to, owner_of
+from pipeline.machines.broker.connections import ensure_connected
+from pipeline.machines.broker.cursors import is_whole
+from pipeline.machines.broker.layout import CONSUMING, NONE
+from pipeline.machines.broker.stated import is_news, is_news_of_topic, put_right, put_topic_right
+from pipeline.machines.compiled import compiled_part
+from pipeline.machines.index import EMPTY, find
+from pipeline.machines.records import Record, Records
+
+
+@compiled_part
+def needs_on_state(cursor: Record, settings: Record, event: Array) -> bool:
+    """Whether the log does not know it all."""
+    return is_news(cursor, settings, event)
+
+
+@compiled_part
+def on_state(broker: Any, t: int, s: int, event: Array) -> None:
+    """The broker says what it holds."""
+    put_right(broker, t, s, event)
+
+
+@compiled_part
+def needs_on_topic_state(topic: Record, settings: Record, event: Array) -> bool:
+    """Whether the log does not know it all."""
+    return is_news_of_topic(topic, settings, event)
+
+
+@compiled_part
+def on_topic_state(topic: Record, ledgers: Records, ledgers_ends: Array, event: Array) -> None:
+    """The broker says what the topic holds."""
+    put_topic_right(topic, ledgers, ledgers_ends, event)
+
+
+@compiled_part
+def needs_on_consumer_state(cursor: Record, settings: Record) -> bool:
+    """Whether its opening may not be in the log."""
+    return cursor.open == 1 and is_whole(cursor, settings) == 0
+
+
+@compiled_part
+def on_consumer_state(broker: Any, counts: Record, s: int, c: int, event: Array) -> None:
+    """The broker says on which connection a consumer is: one of those that `state` counts, of which the log may not have the opening."""
+    subscription, endpoint = broker.subscriptions[s], owner_of(CONSUMING, event[fields.CONN])
+    e = find(broker.endpoints_index, broker.endpoints, event[fields.CONSUMER], endpoint)
+    is_attached = e != EMPTY and broker.endpoints[e].attachment != NONE
+    if is_attached or attached_to(subscription, broker.attachments) >= broker.readings[s].consumers:
+        return
+    ensure_connected(broker.connections[c], broker.connectivity[0], broker.settings[0], event[fields.SEQ], event[fields.TS])
+    links = Links(broker.connections, broker.topics, broker.subscriptions, broker.attachments, broker.endpoints)
+    indexes = (broker.attachments_index, broker.endpoints_index)
+    attach(links, indexes, counts, c, CONSUMING, s, event[fields.SUB_ID], event[fields.CONSUMER])

@@ -1,0 +1,135 @@
+"""What the broker says it holds (`state`, from version 1.2 on): the proof of what was charged since the proof before.
+
+Where the books say the same, nothing that was lost since was about this subscription: all of it is charged as in a whole log.
+"""
+
+from typing import Any
+
+from pipeline.machines import fields
+from pipeline.machines.array import Array
+from pipeline.machines.broker.cursors import is_of_subscription, is_whole
+from pipeline.machines.broker.layout import NONE
+from pipeline.machines.broker.stated import is_news, is_news_of_topic, stated_waiting
+from pipeline.machines.cause import fields as own
+from pipeline.machines.cause.around import judge_row, settle_row, wake_row
+from pipeline.machines.cause.caps import may_be_capped_unseen, note_stated_cap
+from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall
+from pipeline.machines.cause.doubt import prove
+from pipeline.machines.cause.layout import ENDED, KEY_SHARED, OPEN, OUT, PARKED, PERMITS_KNOWN, PERMITS_UNKNOWN
+from pipeline.machines.cause.stalls import note_progress
+from pipeline.machines.cause.waiting import waiting_entries
+from pipeline.machines.compiled import compiled_part
+from pipeline.machines.records import Record
+
+
+@compiled_part
+def before_state(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """What lasted is charged: where the books agree with the broker nothing was lost, else it is in doubt."""
+    cause.pace[0].tells_states = 1
+    settings, cursor, charge = broker.settings[0], broker.cursors[s], cause.charges[s]
+    if cursor.open == 0 or not is_news(cursor, settings, event):
+        return
+    if charge.losses != settings.losses and _agree(broker, charge, t, s, event):
+        charge.stated = settings.losses
+        prove(charge, settings, event[fields.NS])
+        may_be_capped_unseen(charge)
+    settle_row(broker, cause, t, s, event[fields.NS])
+
+
+@compiled_part
+def on_state(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """The books are put right, and judged."""
+    settings, cursor, charge = broker.settings[0], broker.cursors[s], cause.charges[s]
+    if cursor.open == 0 or not is_news(cursor, settings, event):
+        return
+    if charge.losses != settings.losses:
+        charge.granted_known = 0
+        may_be_capped_unseen(charge)
+    charge.stated = settings.losses
+    prove(charge, settings, event[fields.NS])
+    charge.placed = 1 if is_of_subscription(cursor) else 0
+    correct_waterfall(charge, broker.topics[t], cursor, event[fields.BACKLOG_ENTRIES])
+    _put_right(charge, broker, t, s, event)
+    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def on_consumer_state(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """A consumer may be on a channel that is known to be unwritable."""
+    if broker.cursors[s].open == 1 and is_whole(broker.cursors[s], broker.settings[0]) == 0:
+        settle_row(broker, cause, t, s, event[fields.NS])
+        judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def needs_before_topic_state(topic: Record, settings: Record, event: Array) -> bool:
+    """Whether the log does not know it all."""
+    return is_news_of_topic(topic, settings, event)
+
+
+@compiled_part
+def before_topic_state(chain: Record, topic: Record, event: Array) -> None:
+    """All backlogs of the topic may be about to grow."""
+    advance_area(chain, topic, event[fields.NS])
+
+
+needs_on_topic_state = needs_before_topic_state
+
+
+@compiled_part
+def on_topic_state(broker: Any, cause: Any, t: int, event: Array) -> None:
+    """There may be more to read than was seen, and other transactions open than those that were."""
+    chain = cause.chains[t]
+    if fields.has(event, own.STATED_TRANSACTIONS):
+        chain.counts_transactions = 1
+        if event[own.STATED_TRANSACTIONS] > 0:
+            chain.transaction = OPEN
+        elif chain.transaction == OPEN:
+            chain.transaction = ENDED
+    wake_row(broker, cause, t, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def _agree(broker: Any, charge: Record, t: int, s: int, event: Array) -> bool:
+    """Whether the books say of the subscription what the broker says: what it has, where it stands, and who could take it."""
+    topic, cursor, reading = broker.topics[t], broker.cursors[s], broker.readings[s]
+    waiting = waiting_entries(charge, topic, cursor, reading, backlog_of(topic, cursor, charge))
+    stated = stated_waiting(topic, broker.ledgers, event)
+    if cursor.ledger != event[fields.LEDGER] or cursor.entry != event[fields.ENTRY] or stated < 0:
+        return False
+    # More may have been published unseen: that changes nothing, where something waited.
+    if charge.delivered != event[fields.BACKLOG_ENTRIES] - stated or (waiting > 0) != (stated > 0):
+        return False
+    has_permits, is_stated = charge.permits > 0, event[fields.PERMITS] > 0
+    if charge.permits_known == PERMITS_KNOWN and has_permits != is_stated:
+        return False
+    has_consumers = reading.consumers > 0 or charge.is_attached == 1
+    return has_consumers == (event[fields.CONSUMERS] > 0) and charge.delayed == event[fields.DELAYED]
+
+
+@compiled_part
+def _put_right(charge: Record, broker: Any, t: int, s: int, event: Array) -> None:
+    topic, cursor = broker.topics[t], broker.cursors[s]
+    charge.is_attached, charge.delayed = 0, event[fields.DELAYED]
+    if event[fields.CONSUMERS] > 0:
+        charge.had_consumer = 1
+    waiting = stated_waiting(topic, broker.ledgers, event)
+    if waiting < 0 or charge.delivered != event[fields.BACKLOG_ENTRIES] - waiting:
+        note_progress(charge, event[fields.NS])
+    if waiting >= 0:
+        charge.delivered = event[fields.BACKLOG_ENTRIES] - waiting
+        charge.is_redelivered = 0
+        is_by_key = broker.dispatchers[s].sub_type == KEY_SHARED
+        charge.aside, charge.again = (event[fields.REPLAY], 0) if is_by_key else (0, event[fields.REPLAY])
+        if fields.has(event, fields.IS_EXACT):
+            charge.certain_lost = broker.settings[0].events_lost
+    charge.acknowledged_seen, charge.removed_seen = cursor.acknowledged, cursor.evicted + cursor.expired
+    charge.repeats_seen = cursor.acknowledged
+    charge.permits_known = PERMITS_KNOWN if fields.has(event, fields.PERMITS) else PERMITS_UNKNOWN
+    charge.permits = event[fields.PERMITS]
+    if charge.permits <= 0:
+        charge.blocked = NONE  # the latest read, which a limiter blocked, was asked with permits
+    note_stated_cap(charge, fields.has(event, fields.IS_BLOCKED))
+    charge.is_out = 0
+    if fields.has(event, fields.IS_READ_OUT):
+        charge.is_out = PARKED if fields.has(event, fields.IS_READ_WAITING) else OUT

@@ -1,0 +1,52 @@
+"""What the broker says it holds (`state`) puts right a cursor of which the log has not all: figures at the next check."""
+
+from typing import Any
+
+import pytest
+from lane_tables import tables_of
+from log_builder import TOPIC
+from stated_story import Stated, checked, of_check
+
+
+def test_the_backlog_is_the_brokers_after_acknowledgements_are_lost() -> None:
+    story = Stated().puts(9).reads().gives(9).at(1).acks(0, 1, 2).without(3)
+    story.at(2).holds(read=9, acked=3)
+    row = of_check(checked(story).arrived())
+    seen = {name: row[name] for name in ("msg_backlog", "mark_delete_entry", "in_flight_entries", "unexplained_entries", "complete")}
+    assert seen == {"msg_backlog": 6, "mark_delete_entry": 2, "in_flight_entries": 6, "unexplained_entries": 0, "complete": False}
+
+
+def test_the_backlog_is_the_brokers_where_the_log_begins_in_the_middle() -> None:
+    story = Stated().puts(9).reads().gives(4).holds(read=4, acked=1, deleted_entries=2, backlog_entries=6).puts(1)
+    row = of_check(checked(story).from_its_first_state())
+    seen = {name: row[name] for name in ("msg_backlog", "individually_deleted", "durable", "cursor_kind", "complete")}
+    assert seen == {"msg_backlog": 7, "individually_deleted": 2, "durable": True, "cursor_kind": "subscription", "complete": False}
+
+
+def test_a_reader_that_is_met_in_its_state_is_no_durable_cursor() -> None:
+    story = Stated().puts(9).holds(read=4, acked=1, durable=False, cursor_kind="reader").puts(1)
+    row = of_check(checked(story).from_its_first_state())
+    assert (row["durable"], row["cursor_kind"]) == (False, "reader")
+
+
+@pytest.mark.parametrize("fields", [{"moving": True}, {"as_of_seq": 1}])
+def test_a_state_that_is_not_of_one_instant_or_of_a_cursor_that_was_closed_since_is_ignored(fields: dict[str, Any]) -> None:
+    story = Stated(consumer=False).puts(9).at(1).of_sub("cursor_close").misses(2).at(3)
+    story.holds(read=0, consumers=0, permits=0, **fields)
+    assert tables_of(checked(story).arrived().events)["subscription_backlog"] == []
+
+
+def test_entries_of_which_the_publish_is_lost_are_there_by_the_state_of_the_topic() -> None:
+    """The newest three: the next publish would tell of them, and none comes."""
+    story = Stated(consumer=False).puts(6).at(1).puts(3).without(3)
+    story.at(2).add("topic_state", topic=TOPIC, as_of_seq=len(story.events), ledger=5, entry=8, entries=9, bytes=1_000)
+    row = of_check(checked(story).arrived())
+    assert (row["msg_backlog"], row["backlog_size"], row["unexplained_entries"]) == (9, 1_000, 0)
+
+
+@pytest.mark.parametrize(("fields", "entries"), [({"moving": True}, 6), ({"entry": 4, "entries": 5}, 6), ({"entry": -1, "entries": 0}, 6)])
+def test_a_state_of_the_topic_takes_nothing_away(fields: dict[str, Any], entries: int) -> None:
+    story = Stated(consumer=False).puts(6).misses(1)
+    known = {"ledger": 5, "entry": 8, "entries": 9, "bytes": 1_000}
+    story.at(2).add("topic_state", topic=TOPIC, as_of_seq=len(story.events), **{**known, **fields})
+    assert of_check(checked(story).arrived())["msg_backlog"] == entries
