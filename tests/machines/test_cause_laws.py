@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from bookkeeper.quota_random import quota_logs
 from bookkeeper.random_log import broken, logs
+from bookkeeper.random_states import stated
 from capture_events import capture_events
 from cause_story import Story
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +16,7 @@ from lane_tables import SETTINGS
 from real_captures import CAPTURES, EVERY_CAPTURE
 from suite.examples import examples
 from test_backlog_state import START_MS, event_rows
+from test_causes_against_bookkeeper import brokers
 
 from pipeline.lanes.lane import Lane
 from pipeline.machines.array import Array
@@ -126,7 +128,7 @@ def test_what_is_read_together_lies_in_one_line_of_the_cache() -> None:
 
 
 @settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(st.one_of(logs(), broken(logs()), quota_logs()))
+@given(st.one_of(logs(), broken(logs()), quota_logs(), stated(logs()), stated(brokers().map(lambda broker: broker.events))))
 def test_laws_hold_whatever_is_lost_or_damaged(events: list[dict[str, object]]) -> None:
     if events:
         assert_laws(lane_rows(events), 1)

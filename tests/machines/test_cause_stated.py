@@ -1,11 +1,18 @@
 """What the broker says it holds (`state`) makes the cause of a backlog known again."""
 
+from collections import Counter
+from typing import Any
+
 import pytest
+from bookkeeper.random_states import stated
 from cause_story import measured
+from hypothesis import HealthCheck, given, settings
 from lane_tables import tables_of
 from log_builder import SUB, TOPIC
 from stated_story import Stated
+from suite.examples import examples
 from test_causes import charged
+from test_causes_against_bookkeeper import brokers
 
 
 def test_a_delivery_that_says_how_far_it_went_shows_what_waits() -> None:
@@ -69,3 +76,18 @@ def test_in_a_whole_log_states_change_nothing() -> None:
     for name in ("subscription_causes", "subscription_backlog", "subscription_throttle", "topic_backlog"):
         assert of_plain[name] == of_stated[name] != []
     assert {row["subscription"] for row in of_stated["subscription_causes"]} == {SUB}
+
+
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(stated(brokers().map(lambda broker: broker.events)))
+def test_all_time_of_a_backlog_is_charged_whatever_the_broker_says_and_is_lost(events: list[dict[str, Any]]) -> None:
+    """Right or wrong: causes add up, nothing is in doubt any more, and no figure is less than nothing."""
+    tables = tables_of(events)
+    sums: Counter[Any] = Counter()
+    for row in tables["subscription_causes"]:
+        key = row["subscription"], row["window_start"], row["clock_segment"], row["backlog_ns"]
+        sums[key] += row["ns"]
+        assert min(row["ns"], row["entry_us"], row["backlog_end"], row["waiting_end"]) >= 0
+    assert {key: key[-1] for key in sums} == sums
+    for row in tables["subscription_backlog"]:
+        assert min(row[name] for name in ("msg_backlog", "in_flight_entries", "individually_deleted")) >= 0
