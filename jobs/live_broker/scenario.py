@@ -17,6 +17,7 @@ CAUSES = {
     "subscription_msg_limit": "the subscription's dispatch rate in messages",
     "subscription_byte_limit": "the subscription's dispatch rate in bytes",
     "slow_consumer": "the consumers take longer for a message than the producers",
+    "paused_reader": "a reader does not read on",
     "no_consumer": "nobody consumes",
     "stopped_consumer": "the client hangs; its queue and its connection take what comes until they are full",
     "full_channel": "the client hangs, and its connection is full",

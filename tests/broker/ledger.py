@@ -19,8 +19,8 @@ CHARGES: dict[str, frozenset[Charge]] = {
     # It keeps nothing from being trimmed. Once what waits in its queue is trimmed the broker counts nothing that it holds.
     "paused_reader": frozenset({("in_flight",), ("no_permits",), ("no_flow",)}),
     "no_consumer": frozenset({("no_consumer",)}),
-    # How much a connection takes is a matter of the machine.
-    "stopped_consumer": frozenset({("in_flight",), ("channel",)}),
+    # How much a connection takes is a matter of the machine, and how much waits: a queue may be full before.
+    "stopped_consumer": frozenset({("in_flight",), ("channel",), ("no_permits",)}),
     "full_channel": frozenset({("channel",)}),
     "unacked_cap": frozenset({("unacked_limit",)}),
     "delayed_delivery": frozenset({("delayed",)}),

@@ -39,24 +39,24 @@ def nack_storm(stage: Stage) -> None:
 
 
 @scenario(
-    "Three clients that take 50 messages each time and leave without acknowledging, in turn; the messages come again and again.",
+    "Clients that take up to 200 messages and leave without acknowledging, one after the other; the messages come again and again.",
     timeline=True,
 )
 def leaves_without_acknowledging(stage: Stage) -> None:
     topic = stage.topic("t", "s")
     stage.publish(topic, 200, 100)
 
-    def comes_and_goes(first_s: float) -> None:
-        time.sleep(first_s)
-        for _ in range(5):
-            stage.consume(topic, "s", count=50, for_s=3, queue=50, acknowledges=lambda number: False)
+    def come_and_go() -> None:
+        # Of several at once the broker (4.0.8) forgets what one has that leaves: it lies nowhere, until all have left.
+        until = time.monotonic() + 9
+        while time.monotonic() < until:
+            stage.consume(topic, "s", count=150, for_s=3, pause_ms=3, queue=200, acknowledges=lambda number: False)
 
-    clients = [stage.meanwhile(comes_and_goes, first_s) for first_s in (0, 0.5, 1)]
-    time.sleep(2)
+    clients = stage.meanwhile(come_and_go)
+    time.sleep(5)
     with stage.held_back("not_acknowledged", "every client leaves with what it has", (topic, "s")):
         time.sleep(4)
-    for client in clients:
-        client.result()
+    clients.result()
     stage.consume(topic, "s", idle_s=2)
 
 
