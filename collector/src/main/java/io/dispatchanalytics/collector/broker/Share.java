@@ -6,6 +6,7 @@ import org.apache.bookkeeper.mledger.Entry;
 import org.apache.pulsar.broker.service.Consumer;
 import org.apache.pulsar.broker.service.RedeliveryTracker;
 import org.apache.pulsar.broker.service.RedeliveryTrackerDisabled;
+import org.apache.pulsar.common.api.proto.CommandSubscribe.SubType;
 
 /** What one consumer is sent at once. Read before it is sent: the broker recycles the entries then. */
 final class Share {
@@ -59,6 +60,11 @@ final class Share {
             take(other.lastLedger, other.lastEntry, null);
         }
         redelivered = both;
+    }
+
+    /** Of a dispatcher that serves one consumer at a time. */
+    boolean isOfActiveConsumer() {
+        return consumer.subType() == SubType.Exclusive || consumer.subType() == SubType.Failover;
     }
 
     long entries() {

@@ -7,7 +7,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.bookkeeper.mledger.Entry;
 import org.apache.pulsar.broker.service.Consumer;
 import org.apache.pulsar.broker.service.RedeliveryTracker;
-import org.apache.pulsar.common.api.proto.CommandSubscribe.SubType;
 
 /**
  * Who was sent what, from the sending until limiters are charged for it.
@@ -37,7 +36,7 @@ public final class Shares {
     /** A consumer is about to be sent these. */
     public void sending(Consumer consumer, List<? extends Entry> entries, long msgs, long bytes, RedeliveryTracker tracker) {
         Share share = new Share(consumer, entries, msgs, bytes, tracker);
-        if (consumer.subType() == SubType.Exclusive || consumer.subType() == SubType.Failover) {
+        if (share.isOfActiveConsumer()) {
             onTheWay.put(new SameList(entries), share);
             return;
         }
@@ -64,9 +63,19 @@ public final class Shares {
         sent.get().clear();
     }
 
-    /** What makes up a delivery of this size; empty where it is not known. Filtered entries are charged alone, before others are sent. */
+    /**
+     * What makes up a delivery of this size; empty where it is not known. Filtered entries are charged alone, before others are sent.
+     *
+     * What an active consumer is charged for may be of another size: Pulsar counts it in an object of the thread, which a later sending
+     * may have used before the connection took this one.
+     */
     List<Share> of(long msgs, long bytes) {
         List<Share> shares = sent.get();
+        if (shares.size() == 1 && shares.get(0).isOfActiveConsumer()) {
+            List<Share> found = List.copyOf(shares);
+            shares.clear();
+            return found;
+        }
         long sumMsgs = 0;
         long sumBytes = 0;
         for (int at = 0; at < shares.size(); at++) {
