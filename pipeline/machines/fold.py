@@ -746,7 +746,7 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             cause_rules.on_transaction(chains[at_t], event)
         elif code == STATE:
             cause_rules.before_state(broker, cause, t, s, event)
-            if broker_rules.needs_on_state(cursors[at_s], settings_row[0], event):
+            if broker_rules.needs_on_state(topics[at_t], cursors[at_s], settings_row[0], event):
                 broker_rules.on_state(broker, t, s, event)
             cause_rules.on_state(broker, cause, t, s, event)
         elif code == TOPIC_STATE:

@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/subscription_causes` (
   `main_since` TIMESTAMP NOT NULL COMMENT 'since when the cause with is_main is the main one, through windows that touch',
   `backlog_end` BIGINT NOT NULL COMMENT 'entries in the backlog at the end of the window [entries]',
   `waiting_end` BIGINT NOT NULL COMMENT 'of them neither delivered nor held for later delivery [entries]',
-  `complete` BOOLEAN NOT NULL COMMENT 'false: its cursor was met without its beginning, or events of the broker were lost or quarantined since',
+  `complete` BOOLEAN NOT NULL COMMENT 'false: its cursor was met without its beginning, or events of the broker were lost or quarantined since. True again in a window without a loss, once the broker said what it holds (`state`)',
   `completeness` DOUBLE NOT NULL COMMENT 'share of the broker\'s events of this window that were seen; < 1 where some were lost or quarantined'
 )
 USING DELTA

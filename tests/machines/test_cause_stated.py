@@ -91,3 +91,102 @@ def test_all_time_of_a_backlog_is_charged_whatever_the_broker_says_and_is_lost(e
     assert {key: key[-1] for key in sums} == sums
     for row in tables["subscription_backlog"]:
         assert min(row[name] for name in ("msg_backlog", "in_flight_entries", "individually_deleted")) >= 0
+
+
+def completes(story: Stated) -> list[bool]:
+    """Of each window with a backlog, in order."""
+    rows = tables_of(story.events)["subscription_causes"]
+    return [complete for _, complete in sorted({(row["window_start"], row["complete"]) for row in rows})]
+
+
+def test_a_window_is_complete_again_where_it_began_with_what_the_broker_holds() -> None:
+    """What is missing between two events may have been in either's window."""
+    story = Stated(consumer=False).puts(9).misses(5)
+    for second in (10, 70, 130):
+        story.at(second).holds(read=0, consumers=0, permits=0)
+    assert completes(story.beats(181).misses(190).beats(250).arrived()) == [False, True, True, False, False]
+
+
+def test_the_window_in_which_the_first_state_comes_is_not_complete() -> None:
+    story = Stated(consumer=False).puts(9).at(30).holds(read=0, consumers=0, permits=0)
+    assert completes(story.at(90).holds(read=0, consumers=0, permits=0).beats(110).from_its_first_state()) == [False, True]
+
+
+def test_entries_of_which_the_publish_is_lost_are_not_with_consumers() -> None:
+    """The state of the topic, which has them, comes after that of its cursors."""
+    story = Stated().puts(4).reads(permits=0).at(1).puts(50).without(50)
+    for second in (2, 12, 22):
+        story.at(second).holds(read=0, permits=0)
+        story.add("topic_state", topic=TOPIC, as_of_seq=len(story.events), ledger=5, entry=53, entries=54, bytes=5_400)
+    found = charged(story.beats(23).arrived())
+    assert ("no_permits",) not in found
+    assert found[("no_flow",)] >= 21
+
+
+def holds_older(story: Stated, permits: int, **of_older: int) -> Stated:
+    """At seconds 2 and 12; an entry is published after each."""
+    of_dispatcher = {"deleted_entries": 0, "consumers": 1, "permits": permits, "delayed_entries": 0}
+    for second in (2, 12):
+        story.at(second).of_sub("state", as_of_seq=len(story.events), **of_dispatcher, **of_older)
+        story.at(second + 0.001).puts(1).misses(second + 1)
+    return story.beats(13.5).from_its_first_state().arrived()
+
+
+@pytest.mark.parametrize(("permits", "causes"), [(0, {"no_flow", "unknown"}), (1000, {"unknown", "catching_up"})])
+def test_entries_in_ledgers_that_the_log_does_not_know_wait(permits: int, causes: set[str]) -> None:
+    story = holds_older(Stated(), permits, ledger=4, entry=-1, read_ledger=4, read_entry=0, backlog_entries=1_010)
+    assert {cause for cause, *_ in charged(story)} <= causes
+
+
+def test_where_the_log_does_not_know_what_lies_before_the_read_position_nobody_knows_what_consumers_have() -> None:
+    story = holds_older(Stated(), 0, ledger=3, entry=6, read_ledger=5, read_entry=0, backlog_entries=500)
+    assert {cause for cause, *_ in charged(story)} <= {"unknown", "no_flow"}
+
+
+def test_a_cap_of_which_the_end_is_lost_is_on_no_more_where_the_broker_says_something_else() -> None:
+    story = Stated().puts(9).holds(read=0).reads().gives(9)
+    story.of_sub("consumer_blocked", cap="consumer", consumer=0, conn=1, on=True).puts(20)
+    story.at(2).of_sub("consumer_blocked", cap="consumer", consumer=0, conn=1, on=False).without(1)
+    for second in (10, 20, 30, 40):
+        story.at(second).holds(read=9, acked=9, read_out=True)
+    found = charged(story.beats(45).arrived())
+    assert found.get(("unacked_limit",), 0) <= 2
+    assert ("stuck",) not in found
+
+
+def test_nothing_is_charged_to_a_cursor_that_is_pulsars_own() -> None:
+    """It was met by its mark-delete: whose it is its state says."""
+    story = Stated(consumer=False).puts(9).at(1).of_sub("mark_delete", ledger=5, entry=0, persisted=False)
+    story.events = story.events[-1:]
+    for second in (2, 12):
+        story.at(second).holds(read=1, acked=1, cursor_kind="replicator", durable=True, consumers=0, permits=0)
+    assert charged(story.puts(1).beats(20)) == {}
+
+
+@pytest.mark.parametrize("was_writable", [True, False])
+def test_a_consumer_that_came_and_one_that_went_unseen_are_told_apart_by_their_connections(was_writable: bool) -> None:
+    story = Stated().puts(9).at(1).add("writability", conn=2 if was_writable else 1, writable=False, pending_bytes=70_000)
+    story.at(2).of_sub("consumer_close", consumer=0, conn=1).of_sub("consumer_open", consumer=0, conn=2).without(2)
+    for second in (3, 13):
+        story.at(second).holds(read=4, permits=0)
+        story.of_sub("consumer_state", conn=2, consumer=0, as_of_seq=len(story.events), permits=0, unacked_msgs=4)
+    found = charged(story.beats(23).arrived())
+    assert found[("channel",) if was_writable else ("no_permits",)] >= 20
+
+
+def test_a_limiter_is_not_proven_by_what_says_nothing_of_it() -> None:
+    story, done = Stated().puts(100).holds(read=0).reads(topic_msgs=0, topic_bytes=0), 0
+    for number in range(1, 6):
+        story.misses(10 * number - 5)
+        done += 5 + number
+        story.at(10 * number).holds(read=done + 5 + number, acked=done, read_out=True)
+    found = charged(story.beats(51).arrived())
+    assert found[("throttled", "topic", "msg")] == 1.5
+
+
+def test_a_subscription_that_was_deleted_unseen_is_not_waiting_for_a_consumer() -> None:
+    """The broker says each ten seconds what it holds of a subscription with a backlog. Of this one it says nothing any more."""
+    story = Stated(consumer=False).puts(9).holds(read=0, consumers=0, permits=0)
+    story.at(5).of_sub("cursor_close").without(1)
+    story.beats(*range(10, 300, 10))
+    assert charged(story.arrived())[("no_consumer",)] == 1.5

@@ -50,3 +50,24 @@ def test_a_state_of_the_topic_takes_nothing_away(fields: dict[str, Any], entries
     known = {"ledger": 5, "entry": 8, "entries": 9, "bytes": 1_000}
     story.at(2).add("topic_state", topic=TOPIC, as_of_seq=len(story.events), **{**known, **fields})
     assert of_check(checked(story).arrived())["msg_backlog"] == entries
+
+
+def test_a_ledger_that_was_trimmed_does_not_come_back_with_the_last_confirmed_position() -> None:
+    story = Stated(consumer=False).puts(9).misses(1)
+    story.at(2).add("ledger_close", topic=TOPIC, ledger=5, entries=9, bytes=900, close_ts=1)
+    story.add("ledger_open", topic=TOPIC, ledger=6, snapshot=False).of_sub("mark_delete", ledger=6, entry=-1, persisted=False)
+    story.at(3).add("ledger_trim", topic=TOPIC, ledger=5)
+    story.at(10).add("topic_state", topic=TOPIC, as_of_seq=len(story.events), ledger=5, entry=8, entries=0, bytes=0)
+    assert of_check(checked(story).arrived())["msg_backlog"] == 0
+
+
+@pytest.mark.parametrize("opens", [True, False])
+def test_in_a_topic_whose_life_is_whole_a_cursor_begins_with_its_opening(opens: bool) -> None:
+    """Whoever asks the broker may see a cursor before its opening is written, or one that is gone."""
+    story = Stated(consumer=False)
+    story.add("topic_unload", topic=TOPIC).add("topic_load", topic=TOPIC).add("ledger_open", topic=TOPIC, ledger=5, snapshot=True)
+    story.puts(9).at(1).holds(read=0, consumers=0, permits=0, as_of_seq=1).at(3)
+    if opens:
+        story.of_sub("cursor_open", durable=True, ledger=5, entry=-1)
+    rows = tables_of(checked(story).events)["subscription_backlog"]
+    assert [row["opened_at"] == story.events[-1]["ts"] for row in rows] == [True] * opens

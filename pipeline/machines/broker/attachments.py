@@ -126,14 +126,20 @@ def detach_all_of_connection(links: Links, c: int) -> None:
 
 
 @compiled_part
+def detach_all_of_subscription(links: Links, s: int) -> None:
+    """All consumers of the subscription end."""
+    while links.subscriptions[s].first_attachment != NONE:
+        detach_all(links, CONSUMING, links.subscriptions[s].first_attachment)
+
+
+@compiled_part
 def detach_all_of_topic(links: Links, t: int) -> None:
     """All producers of the topic and all consumers of its subscriptions end."""
     while links.topics[t].first_attachment != NONE:
         detach_all(links, PRODUCING, links.topics[t].first_attachment)
     s = links.topics[t].first_subscription
     while s != NONE:
-        while links.subscriptions[s].first_attachment != NONE:
-            detach_all(links, CONSUMING, links.subscriptions[s].first_attachment)
+        detach_all_of_subscription(links, s)
         s = links.subscriptions[s].next_of_topic
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from pipeline.machines import fields
 from pipeline.machines.array import Array
-from pipeline.machines.broker.attachments import Links, attach, attached_to, owner_of
+from pipeline.machines.broker.attachments import Links, attach, attached_to, detach_all_of_subscription, owner_of
 from pipeline.machines.broker.connections import ensure_connected
 from pipeline.machines.broker.cursors import is_whole
 from pipeline.machines.broker.layout import CONSUMING, NONE
@@ -15,9 +15,9 @@ from pipeline.machines.records import Record, Records
 
 
 @compiled_part
-def needs_on_state(cursor: Record, settings: Record, event: Array) -> bool:
+def needs_on_state(topic: Record, cursor: Record, settings: Record, event: Array) -> bool:
     """Whether the log does not know it all."""
-    return is_news(cursor, settings, event)
+    return is_news(topic, cursor, settings, event)
 
 
 @compiled_part
@@ -46,13 +46,17 @@ def needs_on_consumer_state(cursor: Record, settings: Record) -> bool:
 
 @compiled_part
 def on_consumer_state(broker: Any, counts: Record, s: int, c: int, event: Array) -> None:
-    """The broker says on which connection a consumer is: one of those that `state` counts, of which the log may not have the opening."""
+    """The broker says on which connection a consumer is of which the log may not have the opening.
+
+    If more are known than there are, some have gone unseen: nobody knows which.
+    """
     subscription, endpoint = broker.subscriptions[s], owner_of(CONSUMING, event[fields.CONN])
-    e = find(broker.endpoints_index, broker.endpoints, event[fields.CONSUMER], endpoint)
-    is_attached = e != EMPTY and broker.endpoints[e].attachment != NONE
-    if is_attached or attached_to(subscription, broker.attachments) >= broker.readings[s].consumers:
-        return
-    ensure_connected(broker.connections[c], broker.connectivity[0], broker.settings[0], event[fields.SEQ], event[fields.TS])
     links = Links(broker.connections, broker.topics, broker.subscriptions, broker.attachments, broker.endpoints)
+    e = find(broker.endpoints_index, broker.endpoints, event[fields.CONSUMER], endpoint)
+    if e != EMPTY and broker.endpoints[e].attachment != NONE:
+        return
+    if attached_to(subscription, broker.attachments) >= broker.readings[s].consumers:
+        detach_all_of_subscription(links, s)
+    ensure_connected(broker.connections[c], broker.connectivity[0], broker.settings[0], event[fields.SEQ], event[fields.TS])
     indexes = (broker.attachments_index, broker.endpoints_index)
     attach(links, indexes, counts, c, CONSUMING, s, event[fields.SUB_ID], event[fields.CONSUMER])

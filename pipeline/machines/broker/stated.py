@@ -18,47 +18,77 @@ from pipeline.machines.broker.topics import meet_topic
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.integers import multiply_divide
 from pipeline.machines.records import Record, Records
+from pipeline.machines.segments import USED, first_row
 
 
 @compiled_part
-def is_news(cursor: Record, settings: Record, event: Array) -> bool:
+def is_news(topic: Record, cursor: Record, settings: Record, event: Array) -> bool:
     """Whether a `state` tells more than the log did: numbers of one instant, of a cursor that is there, whose life is not all in the log.
 
-    One of a cursor that may be gone counts only if nothing happened since the broker was asked.
+    One that is not open comes with its opening where the topic's life is whole. One that may be gone counts only if nothing happened since
+    the broker was asked.
     """
     if fields.has(event, fields.IS_MOVING) or is_whole(cursor, settings) == 1:
         return False
-    return cursor.open == 1 or cursor.gone_at == 0 or (fields.has(event, fields.IS_EXACT) and not is_gone(cursor, settings))
+    if cursor.open == 1:
+        return True
+    if _is_whole_topic(topic, settings):
+        return False
+    return cursor.gone_at == 0 or (fields.has(event, fields.IS_EXACT) and not is_gone(cursor, settings))
 
 
 @compiled_part
-def stated_waiting(topic: Record, ledgers: Records, event: Array) -> int:
-    """Entries of the backlog that were not delivered, held ones included: those from the read position on, those in the replay queue, and
-    those that are held. −1: the read position's ledger was not seen.
+def _is_whole_topic(topic: Record, settings: Record) -> bool:
+    return bool(topic.began_complete == 1 and topic.losses_at_start == settings.losses)
+
+
+@compiled_part
+def stated_delivered(topic: Record, ledgers: Records, event: Array) -> int:
+    """Entries of the backlog that consumers have: those before the read position that are not acknowledged, in the replay queue, or held.
+
+    −1: the log does not know how many lie between the two positions. Where the topic ends plays no part.
     """
-    ledger = event[fields.READ_LEDGER]
-    if find_ledger(topic, ledgers, ledger) < 0 and place_of(topic, ledgers, ledger, -1) < topic.end_entries:
+    between = _entries_between(topic, ledgers, event)
+    if between < 0:
         return -1
-    read = place_of(topic, ledgers, ledger, event[fields.READ_ENTRY] - 1)
-    return min(event[fields.BACKLOG_ENTRIES], topic.end_entries - read + event[fields.REPLAY] + event[fields.DELAYED])
+    elsewhere = event[fields.DELETED_ENTRIES] + event[fields.REPLAY] + event[fields.DELAYED]
+    return min(max(0, between - elsewhere), event[fields.BACKLOG_ENTRIES])
+
+
+@compiled_part
+def _entries_between(topic: Record, ledgers: Records, event: Array) -> int:
+    """Behind the mark-delete position and before the read position; −1 where a ledger of these is not known."""
+    marked, read = event[fields.LEDGER], event[fields.READ_LEDGER]
+    if marked == read:
+        return max(0, event[fields.READ_ENTRY] - 1 - event[fields.ENTRY])
+    is_trimmed = topic.began_complete == 1 and topic.ledgers[USED] > 0 and marked < ledgers[first_row(topic.ledgers)].ledger
+    if not is_trimmed and find_ledger(topic, ledgers, marked) < 0:
+        return -1
+    if event[fields.READ_ENTRY] > 0 and find_ledger(topic, ledgers, read) < 0:
+        return -1
+    before_read = place_of(topic, ledgers, read, event[fields.READ_ENTRY] - 1)
+    behind_mark = max(place_of(topic, ledgers, marked, event[fields.ENTRY]), first_entries_before(topic, ledgers))
+    return max(0, before_read - behind_mark)
 
 
 @compiled_part
 def is_news_of_topic(topic: Record, settings: Record, event: Array) -> bool:
     """Whether a `topic_state` tells more than the log did: of a topic that is there, whose life is not all in the log."""
-    is_whole_topic = topic.began_complete == 1 and topic.losses_at_start == settings.losses
-    return bool(topic.alive == 1) and not is_whole_topic and not fields.has(event, fields.TOPIC_IS_MOVING)
+    return bool(topic.alive == 1) and not _is_whole_topic(topic, settings) and not fields.has(event, fields.TOPIC_IS_MOVING)
 
 
 @compiled_part
 def put_topic_right(topic: Record, ledgers: Records, ends: Array, event: Array) -> None:
     """Entries up to the last confirmed position are there, also those of which the publish is lost.
 
-    Of what size they are is known where no ledger is missing: then all of the topic's are as many as the broker says.
+    Of what size they are is known where no ledger is missing: then all of the topic's are as many as the broker says. The position may lie
+    in a ledger that was trimmed since.
     """
-    if event[fields.ENTRY] < 0:
+    ledger = event[fields.LEDGER]
+    is_trimmed = ledger <= topic.confirmed_ledger and find_ledger(topic, ledgers, ledger) < 0
+    if event[fields.ENTRY] < 0 or is_trimmed or event[fields.TOPIC_ENTRIES] <= event[fields.ENTRY]:
         return
-    row = meet_ledger(topic, ledgers, ends, event[fields.LEDGER])
+    row = meet_ledger(topic, ledgers, ends, ledger)
     more = event[fields.ENTRY] + 1 - ledgers[row].entries
     if more <= 0:
         return
@@ -66,7 +96,7 @@ def put_topic_right(topic: Record, ledgers: Records, ends: Array, event: Array) 
     is_all = topic.end_entries + more - first == event[fields.TOPIC_ENTRIES]
     size = max(0, event[fields.TOPIC_BYTES] - storage_size(topic, ledgers)) if is_all else 0
     grow_ledger(topic, ledgers, row, more, size)
-    topic.confirmed_ledger = max(topic.confirmed_ledger, event[fields.LEDGER])
+    topic.confirmed_ledger = max(topic.confirmed_ledger, ledger)
 
 
 @compiled_part
@@ -80,11 +110,15 @@ def put_right(broker: Any, t: int, s: int, event: Array) -> None:
     before = backlog_entries(topic, broker.ledgers, cursor)
     _put_position_right(cursor, broker.words, event)
     if is_met:
-        _begin(broker, t, s, event)
+        _begin(broker, t, s)
     else:
         _explain(cursor, before - backlog_entries(topic, broker.ledgers, cursor))
-    _put_reading_right(broker.readings[s], topic, broker.ledgers, event)
-    _put_in_flight_right(cursor, stated_waiting(topic, broker.ledgers, event), event)
+    if cursor.began_complete == 0:
+        _put_kind_right(broker, t, s, event)
+    delivered = stated_delivered(topic, broker.ledgers, event)
+    _put_reading_right(broker.readings[s], topic, broker.ledgers, event, delivered)
+    if delivered >= 0:
+        _put_in_flight_right(cursor, delivered)
 
 
 @compiled_part
@@ -98,17 +132,23 @@ def _put_position_right(cursor: Record, words: Any, event: Array) -> None:
 
 
 @compiled_part
-def _begin(broker: Any, t: int, s: int, event: Array) -> None:
+def _begin(broker: Any, t: int, s: int) -> None:
     """Of a cursor that was met without its opening: the log begins to know it here."""
     topic, cursor = broker.topics[t], broker.cursors[s]
-    cursor.cursor_kind = event[fields.STATED_KIND]
     cursor.opened_backlog, cursor.opened_end = backlog_entries(topic, broker.ledgers, cursor), topic.end_entries
     cursor.acknowledged, cursor.evicted, cursor.expired, cursor.sought = 0, 0, 0, 0
     persist(topic, broker.heap, broker.cursors, s, cursor.ledger, cursor.entry)
+
+
+@compiled_part
+def _put_kind_right(broker: Any, t: int, s: int, event: Array) -> None:
+    """Whose cursor it is, and whether it is durable: its opening, which says so, is not in the log."""
+    cursor = broker.cursors[s]
+    cursor.cursor_kind = event[fields.STATED_KIND]
     if not fields.has(event, fields.IS_DURABLE):
         cursor.durable = 0
         if cursor.heap_position != NONE:
-            remove(topic, broker.heap, broker.cursors, s)
+            remove(broker.topics[t], broker.heap, broker.cursors, s)
 
 
 @compiled_part
@@ -121,20 +161,17 @@ def _explain(cursor: Record, fell: int) -> None:
 
 
 @compiled_part
-def _put_reading_right(reading: Record, topic: Record, ledgers: Records, event: Array) -> None:
-    reading.known, reading.consumers = 1, event[fields.CONSUMERS]
+def _put_reading_right(reading: Record, topic: Record, ledgers: Records, event: Array, delivered: int) -> None:
+    reading.known, reading.consumers = 1 if delivered >= 0 else 0, event[fields.CONSUMERS]
     move_reading(reading, topic, ledgers, event[fields.LEDGER], event[fields.ENTRY], False)
     read_at(reading, topic, ledgers, event[fields.READ_LEDGER], event[fields.READ_ENTRY], event[fields.REPLAY] + event[fields.DELAYED])
 
 
 @compiled_part
-def _put_in_flight_right(cursor: Record, waiting: int, event: Array) -> None:
-    """What does not wait is with consumers. How many messages are in it is known where each entry has one."""
-    if waiting < 0:
-        return
-    in_flight = event[fields.BACKLOG_ENTRIES] - waiting
-    if in_flight != cursor.in_flight:
+def _put_in_flight_right(cursor: Record, delivered: int) -> None:
+    """How many messages are in what consumers have is known where each entry has one."""
+    if delivered != cursor.in_flight:
         is_plain = cursor.in_flight_msgs == cursor.in_flight
-        cursor.in_flight_msgs = in_flight if is_plain else multiply_divide(cursor.in_flight_msgs, in_flight, max(1, cursor.in_flight))[0]
+        cursor.in_flight_msgs = delivered if is_plain else multiply_divide(cursor.in_flight_msgs, delivered, max(1, cursor.in_flight))[0]
         cursor.msgs_unknown = 1
-    cursor.in_flight = in_flight
+    cursor.in_flight = delivered

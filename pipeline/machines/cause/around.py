@@ -104,7 +104,7 @@ def end_cursor(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
     """The cursor ends: so does its backlog."""
     charge = cause.charges[s]
     settle_row(broker, cause, t, s, ns)
-    decide_doubt(charge, NONE)
+    decide_doubt(charge, broker.settings[0], NONE)
     end_backlog(charge, ns)
     # Where nothing is charged in the window there is nothing to be incomplete: a mark would stay, and fall on a later window.
     if charge.backlog_ns > 0 and broker.cursors[s].open == 1 and is_certain(charge, broker.cursors[s], broker.settings[0]) == 0:
@@ -125,7 +125,7 @@ def forget_cursor(charge: Record) -> None:
     charge.is_out, charge.done, charge.blocked, charge.permits_known, charge.permits = 0, FRESH, NONE, PERMITS_UNKNOWN, 0
     charge.granted_known, charge.granted, charge.had_consumer, charge.is_attached = 0, 0, 0, 0
     charge.consumers_capped, charge.is_capped = 0, 0
-    charge.proven_ns, charge.stated = 0, NONE
+    charge.proven_ns, charge.was_certain, charge.stated = 0, 0, NONE
     charge.aside, charge.again, charge.repeats, charge.repeats_seen, charge.repeated_ns = 0, 0, 0, 0, 0
     if charge.backlog_ns == 0 and charge.main == NONE:
         forget_stretch(charge)

@@ -20,6 +20,12 @@ def may_have_capped_consumers(charge: Record) -> bool:
 
 
 @compiled_part
+def is_capped_unseen(charge: Record) -> bool:
+    """Whether more consumers may have reached their cap than are counted."""
+    return bool(charge.is_capped & _MAYBE_MORE != 0)
+
+
+@compiled_part
 def note_cap(charge: Record, reading: Record, cap: int, is_on: int) -> None:
     """A cap is on from now on, or is not any more. Of a single consumer the event tells all."""
     if cap != CONSUMER_CAP:

@@ -20,14 +20,17 @@ def is_certain(charge: Record, cursor: Record, settings: Record) -> int:
 
 @compiled_part
 def prove(charge: Record, settings: Record, ns: int) -> None:
-    """What is known of the subscription is known at this instant."""
-    charge.losses, charge.proven_ns = settings.losses, ns
+    """What is known of the subscription is known at this instant: noted where something was lost before."""
+    charge.losses = settings.losses
+    if settings.losses > 0:
+        charge.proven_ns = ns
 
 
 @compiled_part
 def proven_until_ns(charge: Record, pace: Record) -> int:
-    """Until when events that were lost make nothing doubtful."""
-    return int(charge.proven_ns + PROOF_LASTS_NS) if pace.tells_states == 1 else 0
+    """Until when events that were lost make nothing doubtful. Before the first loss the latest sign of life is the proof."""
+    proven_ns = charge.proven_ns if charge.proven_ns > 0 else charge.moved_ns
+    return int(proven_ns + PROOF_LASTS_NS) if pace.tells_states == 1 else 0
 
 
 @compiled_part
@@ -43,9 +46,9 @@ def is_doubtful(charge: Record, settings: Record, pace: Record, ns: int) -> bool
 
 
 @compiled_part
-def decide_doubt(charge: Record, account: int) -> None:
+def decide_doubt(charge: Record, settings: Record, account: int) -> None:
     """Time in doubt goes to the account that it would have gone to, if it is `account`; else nobody knows."""
-    if charge.charged[DOUBTED, TIME] == 0:
+    if settings.losses == 0 or charge.charged[DOUBTED, TIME] == 0:
         return
     to = account if account == charge.charged_to else EVENTS_LOST
     if charge.charged[to, TIME] == 0:

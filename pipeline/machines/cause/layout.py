@@ -131,12 +131,13 @@ CHARGE_ROW = record(
     "main_backlog_ns",
     # What a loss makes doubtful, and what proves it (doubt.py).
     "proven_ns",  # the latest event of its own, or `state`
+    "was_certain",  # at the last border: nothing was unknown of it
     "stated",  # how often events of the broker were lost, when a `state` last said what the broker holds; NONE: never
     # What was charged in the open window, [account, TIME or AREA]: ns, and entries in the backlog × time in entry-µs. The last is DOUBTED.
     charged=(ACCOUNT_COUNT + 1, 2),
     first_at=(ACCOUNT_COUNT + 1,),
     # The next row begins at a line, too.
-    padding=(7,),
+    padding=(6,),
 )
 TIME, AREA = range(2)
 NO_CHARGE = blank(

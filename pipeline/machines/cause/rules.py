@@ -19,7 +19,7 @@ from pipeline.machines.cause.around import (
 )
 from pipeline.machines.cause.caps import note_cap, note_read_of_one_consumer
 from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall, settle, settle_if_due
-from pipeline.machines.cause.doubt import has_lost, is_certain
+from pipeline.machines.cause.doubt import has_lost
 from pipeline.machines.cause.layout import (
     ENDED,
     OPEN,
@@ -171,7 +171,7 @@ def on_read(
         judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, pace, connectivity, True, event[fields.TS], ns)
     if charge.running == 1 and charge.blocked != NONE and charge.account == charge.blocked:
         waiting = Waiting(topic.end_entries - reading.entries, topic.end_bytes - reading.bytes)
-        limiters, whole = Three(broker_limiter, topic_limiter, subscription_limiter), is_certain(charge, cursor, settings)
+        limiters, whole = Three(broker_limiter, topic_limiter, subscription_limiter), is_whole(cursor, settings)
         note_margin(margins, margins_index, counts, subscription, charge.account, limiters, waiting, working, whole, event)
     note_whether_parked(charge)
 

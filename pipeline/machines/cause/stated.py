@@ -7,15 +7,15 @@ from typing import Any
 
 from pipeline.machines import fields
 from pipeline.machines.array import Array
-from pipeline.machines.broker.cursors import is_of_subscription, is_whole
+from pipeline.machines.broker.cursors import backlog_entries, is_of_subscription, is_whole
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.broker.stated import is_news, is_news_of_topic, stated_waiting
+from pipeline.machines.broker.stated import is_news, is_news_of_topic, stated_delivered
 from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.around import judge_row, settle_row, wake_row
 from pipeline.machines.cause.caps import may_be_capped_unseen, note_stated_cap
 from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall
 from pipeline.machines.cause.doubt import prove
-from pipeline.machines.cause.layout import ENDED, KEY_SHARED, OPEN, OUT, PARKED, PERMITS_KNOWN, PERMITS_UNKNOWN
+from pipeline.machines.cause.layout import ENDED, KEY_SHARED, OPEN, OUT, PARKED, PERMITS_KNOWN, PERMITS_UNKNOWN, PROOF_LASTS_NS
 from pipeline.machines.cause.stalls import note_progress
 from pipeline.machines.cause.waiting import waiting_entries
 from pipeline.machines.compiled import compiled_part
@@ -27,7 +27,7 @@ def before_state(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     """What lasted is charged: where the books agree with the broker nothing was lost, else it is in doubt."""
     cause.pace[0].tells_states = 1
     settings, cursor, charge = broker.settings[0], broker.cursors[s], cause.charges[s]
-    if cursor.open == 0 or not is_news(cursor, settings, event):
+    if cursor.open == 0 or not is_news(broker.topics[t], cursor, settings, event):
         return
     if charge.losses != settings.losses and _agree(broker, charge, t, s, event):
         charge.stated = settings.losses
@@ -40,14 +40,15 @@ def before_state(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
 def on_state(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     """The books are put right, and judged."""
     settings, cursor, charge = broker.settings[0], broker.cursors[s], cause.charges[s]
-    if cursor.open == 0 or not is_news(cursor, settings, event):
+    if cursor.open == 0 or not is_news(broker.topics[t], cursor, settings, event):
         return
     if charge.losses != settings.losses:
-        charge.granted_known = 0
+        charge.granted_known, charge.consumers_capped = 0, 0
         may_be_capped_unseen(charge)
-    charge.stated = settings.losses
-    prove(charge, settings, event[fields.NS])
-    charge.placed = 1 if is_of_subscription(cursor) else 0
+    if stated_delivered(broker.topics[t], broker.ledgers, event) >= 0:
+        charge.stated = settings.losses
+        prove(charge, settings, event[fields.NS])
+    charge.placed = 1 if is_of_subscription(cursor) else 0  # of another one nothing is charged
     correct_waterfall(charge, broker.topics[t], cursor, event[fields.BACKLOG_ENTRIES])
     _put_right(charge, broker, t, s, event)
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
@@ -94,11 +95,11 @@ def _agree(broker: Any, charge: Record, t: int, s: int, event: Array) -> bool:
     """Whether the books say of the subscription what the broker says: what it has, where it stands, and who could take it."""
     topic, cursor, reading = broker.topics[t], broker.cursors[s], broker.readings[s]
     waiting = waiting_entries(charge, topic, cursor, reading, backlog_of(topic, cursor, charge))
-    stated = stated_waiting(topic, broker.ledgers, event)
-    if cursor.ledger != event[fields.LEDGER] or cursor.entry != event[fields.ENTRY] or stated < 0:
+    delivered = stated_delivered(topic, broker.ledgers, event)
+    if cursor.ledger != event[fields.LEDGER] or cursor.entry != event[fields.ENTRY] or charge.delivered != delivered:
         return False
     # More may have been published unseen: that changes nothing, where something waited.
-    if charge.delivered != event[fields.BACKLOG_ENTRIES] - stated or (waiting > 0) != (stated > 0):
+    if (waiting > 0) != (event[fields.BACKLOG_ENTRIES] > delivered):
         return False
     has_permits, is_stated = charge.permits > 0, event[fields.PERMITS] > 0
     if charge.permits_known == PERMITS_KNOWN and has_permits != is_stated:
@@ -113,12 +114,14 @@ def _put_right(charge: Record, broker: Any, t: int, s: int, event: Array) -> Non
     charge.is_attached, charge.delayed = 0, event[fields.DELAYED]
     if event[fields.CONSUMERS] > 0:
         charge.had_consumer = 1
-    waiting = stated_waiting(topic, broker.ledgers, event)
-    if waiting < 0 or charge.delivered != event[fields.BACKLOG_ENTRIES] - waiting:
+    delivered = stated_delivered(topic, broker.ledgers, event)
+    if delivered != charge.delivered:
         note_progress(charge, event[fields.NS])
-    if waiting >= 0:
-        charge.delivered = event[fields.BACKLOG_ENTRIES] - waiting
-        charge.is_redelivered = 0
+    # The read position says what waits where the log knows all entries behind it, too.
+    knows_end = delivered >= 0 and backlog_entries(topic, broker.ledgers, cursor) == event[fields.BACKLOG_ENTRIES]
+    charge.is_redelivered = 0 if knows_end else 1
+    if delivered >= 0:
+        charge.delivered = delivered
         is_by_key = broker.dispatchers[s].sub_type == KEY_SHARED
         charge.aside, charge.again = (event[fields.REPLAY], 0) if is_by_key else (0, event[fields.REPLAY])
         if fields.has(event, fields.IS_EXACT):
@@ -127,8 +130,10 @@ def _put_right(charge: Record, broker: Any, t: int, s: int, event: Array) -> Non
     charge.repeats_seen = cursor.acknowledged
     charge.permits_known = PERMITS_KNOWN if fields.has(event, fields.PERMITS) else PERMITS_UNKNOWN
     charge.permits = event[fields.PERMITS]
-    if charge.permits <= 0:
-        charge.blocked = NONE  # the latest read, which a limiter blocked, was asked with permits
+    # Whom a limiter blocks asks with permits, again and again, and has no read out.
+    asks_no_more = event[fields.NS] - charge.moved_ns > PROOF_LASTS_NS
+    if charge.permits <= 0 or fields.has(event, fields.IS_READ_OUT) or asks_no_more:
+        charge.blocked = NONE
     note_stated_cap(charge, fields.has(event, fields.IS_BLOCKED))
     charge.is_out = 0
     if fields.has(event, fields.IS_READ_OUT):

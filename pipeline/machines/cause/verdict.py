@@ -77,7 +77,7 @@ def judge(
         chain(charge, chain_of_topic, s)
     if backlog == 0:
         settle_plainly(charge, chain_of_topic, topic, backlog, ns)
-        decide_doubt(charge, NONE)
+        decide_doubt(charge, settings, NONE)
         end_backlog(charge, ns)
         forget_given_back(charge)
         watch(charge, cursor)
@@ -95,7 +95,7 @@ def judge(
     if had_delivered > 0 and charge.delivered == 0 and is_capped(charge.account):
         charge.moved_ns = max(charge.moved_ns, ns)  # the cap has nothing to be about any more
     charged_to = _largest_part(charge, backlog) if account == CATCHING_UP else account
-    decide_doubt(charge, charged_to)
+    decide_doubt(charge, settings, charged_to)
     if charge.running == 1 and account == charge.account and (charged_to == charge.charged_to or not weighs):
         charge.backlog_seen = backlog
         watch(charge, cursor)

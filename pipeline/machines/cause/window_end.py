@@ -8,7 +8,7 @@ from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.around import judge_row, settle_row, topic_of
 from pipeline.machines.cause.charging import backlog_of, begin_stretch, border_of
 from pipeline.machines.cause.doubt import decide_doubt, is_certain
-from pipeline.machines.cause.layout import APART, EVENTS_LOST, REPEATS_LAST_NS, TIME
+from pipeline.machines.cause.layout import APART, REPEATS_LAST_NS
 from pipeline.machines.cause.waiting import waiting_entries
 from pipeline.machines.compiled import compiled, compiled_part
 from pipeline.machines.records import Record, Records
@@ -58,7 +58,7 @@ def _split(broker: Any, cause: Any, s: int, is_calm: bool, border_us: int, borde
     """A backlog lasts beyond the border: what it was until there belongs to the window."""
     charge, cursor, settings, t = cause.charges[s], broker.cursors[s], broker.settings[0], topic_of(broker, s)
     settle_row(broker, cause, t, s, border_of(charge, border_us, border_ns))
-    decide_doubt(charge, NONE)
+    decide_doubt(charge, settings, NONE)
     if charge.repeats > 0 and charge.since_ns - charge.repeated_ns > REPEATS_LAST_NS:
         charge.repeats = 0
         judge_row(broker, cause, t, s, charge.since_ts, charge.since_ns)
@@ -69,9 +69,10 @@ def _split(broker: Any, cause: Any, s: int, is_calm: bool, border_us: int, borde
     waiting = waiting_entries(charge, broker.topics[t], cursor, broker.readings[s], charge.backlog_end)
     charge.waiting_end = max(0, waiting - charge.delayed)
     if is_whole(cursor, settings) == 0:
-        is_known = is_calm and is_certain(charge, cursor, settings) == 1 and charge.charged[EVENTS_LOST, TIME] == 0
-        charge.incomplete = charge.incomplete if is_known else 1
-    if is_calm and charge.losses != settings.losses and broker.readings[s].consumers == 0 and charge.waiting_end > 0:
+        charge.incomplete = charge.incomplete if is_calm and charge.was_certain == 1 else 1
+    charge.was_certain = is_certain(charge, cursor, settings)
+    is_unproven = charge.losses != settings.losses and cause.pace[0].tells_states == 0
+    if is_calm and is_unproven and broker.readings[s].consumers == 0 and charge.waiting_end > 0:
         charge.losses = settings.losses  # a consumer that came unseen would have read in a whole window
 
 

@@ -47,7 +47,8 @@ SUBSCRIPTION_CAUSES = Table(
         Field("main_since", "timestamp", "since when the cause with is_main is the main one, through windows that touch"),
         _count("backlog_end", "entries in the backlog at the end of the window", "entries"),
         _count("waiting_end", "of them neither delivered nor held for later delivery", "entries"),
-        Field("complete", "boolean", "false: its cursor was met without its beginning, or events of the broker were lost or quarantined since"),
+        Field("complete", "boolean", "false: its cursor was met without its beginning, or events of the broker were lost or quarantined "
+              "since. True again in a window without a loss, once the broker said what it holds (`state`)"),
         COMPLETENESS,
     ),
 )  # fmt: skip
