@@ -14,6 +14,8 @@ from suite.examples import examples
 from test_causes import charged
 from test_causes_against_bookkeeper import brokers
 
+UNKNOWN = ("unknown", "events_lost")
+
 
 def test_a_delivery_that_says_how_far_it_went_shows_what_waits() -> None:
     """A delivery of four entries is lost. The next one begins behind them."""
@@ -190,3 +192,66 @@ def test_a_subscription_that_was_deleted_unseen_is_not_waiting_for_a_consumer() 
     story.at(5).of_sub("cursor_close").without(1)
     story.beats(*range(10, 300, 10))
     assert charged(story.arrived())[("no_consumer",)] == 1.5
+
+
+def test_permits_are_known_for_a_moment_after_a_proof() -> None:
+    story = Stated().puts(9).holds(read=0).misses(0.1).at(0.2).reads(permits=9).misses(0.5).at(1).gives(9).puts(5)
+    assert charged(story.at(2).holds(read=9, permits=0).beats(3).arrived())[("no_permits",)] == 2
+
+
+@pytest.mark.parametrize(("consumers", "permits"), [(1, 0), (1, 50)])
+def test_a_consumer_that_came_unseen_makes_the_time_before_doubtful(consumers: int, permits: int) -> None:
+    """Nothing was delivered to it: positions are the same."""
+    story = Stated(consumer=False).puts(9).holds(read=0, consumers=0, permits=0)
+    story.misses(1).at(10).holds(read=0, consumers=consumers, permits=permits)
+    found = charged(story.beats(10).arrived())
+    assert found == {("no_consumer",): 1.5, UNKNOWN: 8.5}
+
+
+def test_permits_that_were_granted_unseen_make_the_time_before_doubtful() -> None:
+    story = Stated().puts(9).holds(read=0, permits=0).misses(0.1).at(0.2).holds(read=0, permits=0)
+    found = charged(story.misses(1).at(10).holds(read=0, permits=50).beats(10).arrived())
+    assert found == {("no_flow",): pytest.approx(1.7), UNKNOWN: pytest.approx(8.3)}
+
+
+def test_a_dispatcher_that_does_not_ask_again_is_not_throttled() -> None:
+    story = Stated().puts(100).holds(read=0).reads(topic_msgs=0, topic_bytes=0)
+    for second in (10, 20, 30):
+        story.misses(second - 5).at(second).holds(read=second, acked=second)
+    assert charged(story.beats(31).arrived())[("throttled", "topic", "msg")] == 1.5
+
+
+def test_what_a_key_shared_dispatcher_put_aside_is_in_its_replay_queue() -> None:
+    story = Stated(sub_type="Key_Shared").puts(30).holds(read=0).misses(0.1)
+    story.at(0.2).holds(read=30, replay_entries=10).at(1).reads().beats(5)
+    assert charged(story.arrived())[("keys_blocked",)] >= 3
+
+
+def test_what_moved_unseen_moved_until_the_broker_said_so() -> None:
+    """Then five seconds without a sign of life are needed."""
+    story = Stated().puts(500).holds(read=0).misses(1).at(10).holds(read=200, acked=200)
+    assert charged(story.beats(20).arrived())[("catching_up",)] == 5
+
+
+def test_a_cap_that_is_on_unseen_is_known_by_the_state() -> None:
+    story = Stated().puts(9).holds(read=0).reads().gives(5).misses(1)
+    for second in (10, 20):
+        story.at(second).holds(read=5, blocked=True)
+    assert charged(story.beats(21).arrived())[("unacked_limit",)] == 11
+
+
+def test_a_transaction_that_ended_unseen_is_known_by_the_state_of_the_topic() -> None:
+    story = Stated().puts(9).reads()
+    story.add("transaction_open", topic=TOPIC, open_transactions=1).misses(0.1).at(0.2).holds(read=0)
+    positions = {"ledger": 5, "entry": 8, "entries": 9, "bytes": 900}
+    story.at(0.3).add("topic_state", topic=TOPIC, as_of_seq=len(story.events), **positions, open_transactions=0)
+    for second in range(1, 4):
+        story.at(second).of_sub("read_done", entries=0, bytes=0).reads()
+    assert ("transaction",) not in charged(story.beats(4).arrived())
+
+
+def test_a_backlog_begins_where_the_state_of_the_topic_shows_entries_that_were_not_seen() -> None:
+    story = Stated(consumer=False).holds(read=0, consumers=0, permits=0).at(1).puts(2).without(2)
+    story.at(2).add("topic_state", topic=TOPIC, as_of_seq=len(story.events), ledger=5, entry=1, entries=2, bytes=200)
+    story.at(3).holds(read=0, consumers=0, permits=0)
+    assert charged(story.beats(9).arrived()) == {("no_consumer",): 7}

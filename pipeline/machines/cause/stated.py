@@ -115,7 +115,8 @@ def _put_right(charge: Record, broker: Any, t: int, s: int, event: Array) -> Non
     if event[fields.CONSUMERS] > 0:
         charge.had_consumer = 1
     delivered = stated_delivered(topic, broker.ledgers, event)
-    if delivered != charge.delivered:
+    asks_no_more = event[fields.NS] - charge.moved_ns > PROOF_LASTS_NS
+    if delivered != charge.delivered or cursor.acknowledged != charge.acknowledged_seen:
         note_progress(charge, event[fields.NS])
     # The read position says what waits where the log knows all entries behind it, too.
     knows_end = delivered >= 0 and backlog_entries(topic, broker.ledgers, cursor) == event[fields.BACKLOG_ENTRIES]
@@ -131,7 +132,6 @@ def _put_right(charge: Record, broker: Any, t: int, s: int, event: Array) -> Non
     charge.permits_known = PERMITS_KNOWN if fields.has(event, fields.PERMITS) else PERMITS_UNKNOWN
     charge.permits = event[fields.PERMITS]
     # Whom a limiter blocks asks with permits, again and again, and has no read out.
-    asks_no_more = event[fields.NS] - charge.moved_ns > PROOF_LASTS_NS
     if charge.permits <= 0 or fields.has(event, fields.IS_READ_OUT) or asks_no_more:
         charge.blocked = NONE
     note_stated_cap(charge, fields.has(event, fields.IS_BLOCKED))
