@@ -748,7 +748,8 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             cause_rules.before_state(broker, cause, t, s, event)
             if broker_rules.needs_on_state(topics[at_t], cursors[at_s], settings_row[0], event):
                 broker_rules.on_state(broker, t, s, event)
-            cause_rules.on_state(broker, cause, t, s, event)
+            if cause_rules.needs_on_state(topics[at_t], cursors[at_s], settings_row[0], event):
+                cause_rules.on_state(broker, cause, t, s, event)
         elif code == TOPIC_STATE:
             if cause_rules.needs_before_topic_state(topics[at_t], settings_row[0], event):
                 cause_rules.before_topic_state(chains[at_t], topics[at_t], event)
@@ -759,7 +760,8 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
         elif code == CONSUMER_STATE:
             if broker_rules.needs_on_consumer_state(cursors[at_s], settings_row[0]):
                 broker_rules.on_consumer_state(broker, counts, s, c, event)
-            cause_rules.on_consumer_state(broker, cause, t, s, event)
+            if cause_rules.needs_on_consumer_state(cursors[at_s], settings_row[0]):
+                cause_rules.on_consumer_state(broker, cause, t, s, event)
         elif code == TRANSACTION_OPEN:
             cause_rules.on_transaction_open(chains[at_t], event)
         elif code == TRANSACTION_END:

@@ -4,3 +4,8 @@
 def entries(count: int) -> str:
     """`1 entry`, `1,200 entries`."""
     return f"{count:,} {'entry' if count == 1 else 'entries'}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Of a noun whose plural has an s: `1 message`, `1,200 messages`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -255,3 +255,10 @@ def test_a_backlog_begins_where_the_state_of_the_topic_shows_entries_that_were_n
     story.at(2).add("topic_state", topic=TOPIC, as_of_seq=len(story.events), ledger=5, entry=1, entries=2, bytes=200)
     story.at(3).holds(read=0, consumers=0, permits=0)
     assert charged(story.beats(9).arrived()) == {("no_consumer",): 7}
+
+
+def test_a_cursor_that_ends_in_a_window_of_which_not_all_is_known_leaves_it_incomplete() -> None:
+    """Its last `state` is of the same window as the loss."""
+    story = Stated(consumer=False).puts(9).at(1).of_sub("consumer_open", consumer=0, conn=1).misses(5)
+    story.at(20).holds(read=0, permits=0).at(30).of_sub("cursor_close")
+    assert completes(story.beats(90).arrived()) == [False]

@@ -91,6 +91,15 @@ def test_a_cursor_that_ended_leaves_nothing_nor_do_threads_that_write_of_it_late
     assert differ_when_cut(rows, ended) == []
 
 
+def test_a_load_forgets_who_is_gone() -> None:
+    """Also that something was lost before: the row is dropped when a state is saved after the load, where nothing is known of it."""
+    log = Log().add("broker_start", cluster="c", version="4.0.8", settings={})
+    log.events.append({**log.events[-1], "seq": 2, "tombstone": True})
+    log.add("cursor_close", topic=TOPIC, sub=SUB).at(1).add("topic_load", topic=TOPIC)
+    loaded = len(log.events)
+    assert differ_when_cut(lane_rows(log.at(2).read().events), loaded) == []
+
+
 def closed(model: BrokerModel, minute: int) -> BrokerModel:
     """After the window of that minute of a Log, saved and restored."""
     start_us = START_TS_US + 60_000_000 * minute

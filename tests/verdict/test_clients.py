@@ -8,15 +8,24 @@ import pytest
 from pipeline.verdict.clients import client_lines, clients, lies_with_clients
 
 T0 = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
-NAMELESS = {"consumer_name": None, "permits": None, "unacked_msgs": None, "redelivered_msgs": None, "on": None}
+NOTHING = ("as_of_seq", "consumer_name", "permits", "unacked_msgs", "redelivered_msgs", "blocked", "on")
 
 
 def event(kind: str, seq: int, consumer: int, conn: int = 7, **fields: Any) -> dict[str, Any]:
-    return {"type": kind, "seq": seq, "at": T0 + timedelta(seconds=seq), "conn": conn, "consumer": consumer, **NAMELESS, **fields}
+    return {
+        "type": kind,
+        "seq": seq,
+        "at": T0 + timedelta(seconds=seq),
+        "conn": conn,
+        "consumer": consumer,
+        **dict.fromkeys(NOTHING),
+        **fields,
+    }
 
 
-def state(seq: int, consumer: int, unacked: int, permits: int, again: int = 0) -> dict[str, Any]:
-    return event("consumer_state", seq, consumer, unacked_msgs=unacked, permits=permits, redelivered_msgs=again)
+def state(seq: int, consumer: int, unacked: int, permits: int, again: int = 0, **fields: Any) -> dict[str, Any]:
+    told = {"as_of_seq": seq - 1, "unacked_msgs": unacked, "permits": permits, "redelivered_msgs": again}
+    return event("consumer_state", seq, consumer, **{**told, **fields})
 
 
 THREE = [
@@ -61,15 +70,47 @@ def test_a_log_that_begins_in_the_middle_has_consumers_by_their_states() -> None
     assert client_lines([one]) == ["worker-1 on connection 7: 100 messages unacknowledged, 0 permits (at 2026-11-21T03:00:11Z)"]
 
 
+def test_who_is_unknown_is_not_called_the_worst() -> None:
+    unknown = [*THREE, event("consumer_open", 4, 3)]
+    for cause in ("no_flow", "no_permits", "redelivery"):
+        assert [one["consumer"] for one in clients(unknown, REMOTES, cause)][-1] == 3
+
+
+def test_a_state_that_is_written_after_the_consumer_has_left_is_no_sign_of_it() -> None:
+    late = [event("consumer_open", 1, 0), event("consumer_close", 20, 0), state(21, 0, 5, 95, as_of_seq=19)]
+    assert clients(late, [], "no_permits") == clients([*late, event("consumer_blocked", 22, 0, on=False)], [], "no_permits") == []
+
+
+@pytest.mark.parametrize(
+    ("events", "capped"),
+    [
+        ([], None),
+        ([event("consumer_blocked", 5, 0, on=True)], True),
+        ([event("consumer_blocked", 5, 0, on=True), state(9, 0, 5, 95, blocked=False)], False),
+        ([event("consumer_blocked", 9, 0, on=True), state(5, 0, 5, 95, blocked=False)], True),
+        ([event("consumer_blocked", 1, 0, on=True)], None),
+    ],
+    ids=["not told", "by its event", "by a later state", "by a later event", "of a life before"],
+)
+def test_whether_it_has_reached_its_cap(events: list[dict[str, Any]], capped: bool | None) -> None:
+    (one,) = clients([event("consumer_open", 2, 0), *events], [], "no_permits")
+    assert one["capped"] is capped
+
+
+def test_one_is_one() -> None:
+    (line,) = client_lines(clients([state(11, 1, 1, 1)], [], "no_permits"))
+    assert "1 message unacknowledged, 1 permit (at" in line
+
+
 def test_the_lines_name_three_and_count_the_others() -> None:
     capped = [*THREE, event("consumer_blocked", 15, 1, on=True), event("consumer_open", 4, 3)]
     assert client_lines(clients(capped, REMOTES, "redelivery")) == [
-        "worker-0 at 10.0.0.9:51234, since 2026-11-21T03:00:01Z: 5 messages unacknowledged, 95 permits, 40 were delivered again"
+        "worker-0 at 10.0.0.9:51234, since 2026-11-21T03:00:01Z: 5 messages unacknowledged, 95 permits, 40 delivered again"
         " (at 2026-11-21T03:00:10Z)",
         "worker-1 at 10.0.0.9:51234, since 2026-11-21T03:00:02Z: 100 messages unacknowledged, 0 permits, has reached its cap"
         " (at 2026-11-21T03:00:11Z)",
         "worker-2 at 10.0.0.9:51234, since 2026-11-21T03:00:03Z: 0 messages unacknowledged, 0 permits (at 2026-11-21T03:00:12Z)",
-        "and 1 more",
+        "and 1 consumer more",
     ]
     assert client_lines(clients(capped[-1:], REMOTES, "redelivery")) == [
         "consumer 3 at 10.0.0.9:51234, since 2026-11-21T03:00:04Z: the log does not say what it holds"

@@ -5,7 +5,7 @@ from pipeline.machines.array import Array
 from pipeline.machines.blocks import Blocks
 from pipeline.machines.broker.cursor_life import persist
 from pipeline.machines.broker.cursors import acknowledge, acknowledge_up_to, mark_delete, pass_over, seek
-from pipeline.machines.broker.in_flight import settle_in_flight, was_passed_over
+from pipeline.machines.broker.in_flight import is_beyond_delivered, settle_in_flight
 from pipeline.machines.broker.readings import meet_reading, move_reading, read_up_to
 from pipeline.machines.compiled import compiled_part, inlined_part
 from pipeline.machines.integers import add
@@ -28,7 +28,7 @@ def on_ack(topic: Record, marks: Blocks, cursor: Record, words: Blocks, event: A
 def on_broker_ack(topic: Record, marks: Blocks, cursor: Record, words: Blocks, reading: Record, event: Array) -> None:
     """The broker acknowledged for the subscription: an entry that was read and nobody gets, or one of a transaction that is committed."""
     is_whole_entry = not fields.has(event, fields.BATCH_INDEX) and event[fields.ACK_TYPE] != 1
-    if is_whole_entry and was_passed_over(cursor, event[fields.LEDGER], event[fields.ENTRY]):
+    if is_whole_entry and is_beyond_delivered(cursor, event[fields.LEDGER], event[fields.ENTRY]):
         if pass_over(cursor, words, event[fields.LEDGER], event[fields.ENTRY]):
             read_up_to(reading, topic, add(reading.entries, 1), reading.bytes)
     else:

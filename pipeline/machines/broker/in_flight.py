@@ -25,16 +25,16 @@ def deliver(cursor: Record, entries: int, msgs: int) -> None:
 
 
 @compiled_part
-def note_delivered_up_to(cursor: Record, ledger: int, entry: int) -> None:
-    """A delivery ended at this position."""
-    if ledger > cursor.delivered_ledger or (ledger == cursor.delivered_ledger and entry > cursor.delivered_entry):
-        cursor.delivered_ledger, cursor.delivered_entry = ledger, entry
+def is_beyond_delivered(cursor: Record, ledger: int, entry: int) -> bool:
+    """Whether the entry lies behind the last one that was delivered. One that the broker acknowledges there was given to nobody."""
+    return bool(ledger > cursor.delivered_ledger or (ledger == cursor.delivered_ledger and entry > cursor.delivered_entry))
 
 
 @compiled_part
-def was_passed_over(cursor: Record, ledger: int, entry: int) -> bool:
-    """Of an entry that the broker acknowledged itself: it was read and given to nobody, for it lies beyond all that was delivered."""
-    return bool(ledger > cursor.delivered_ledger or (ledger == cursor.delivered_ledger and entry > cursor.delivered_entry))
+def note_delivered_up_to(cursor: Record, ledger: int, entry: int) -> None:
+    """A delivery ended at this position."""
+    if is_beyond_delivered(cursor, ledger, entry):
+        cursor.delivered_ledger, cursor.delivered_entry = ledger, entry
 
 
 @compiled_part

@@ -169,7 +169,7 @@ def _put_reading_right(reading: Record, topic: Record, ledgers: Records, event: 
 
 @compiled_part
 def _put_in_flight_right(cursor: Record, delivered: int) -> None:
-    """How many messages are in what consumers have is known where each entry has one."""
+    """How many messages are in what consumers have nobody knows, where it is not what the log had."""
     if delivered != cursor.in_flight:
         is_plain = cursor.in_flight_msgs == cursor.in_flight
         cursor.in_flight_msgs = delivered if is_plain else multiply_divide(cursor.in_flight_msgs, delivered, max(1, cursor.in_flight))[0]

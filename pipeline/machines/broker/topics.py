@@ -76,7 +76,7 @@ def load_topic(broker: Any, t: int, now_us: int) -> None:
     topic.began_complete, topic.losses_at_start = 1, broker.settings[0].losses
     s = topic.first_subscription
     while s != NONE:
-        broker.cursors[s].gone_at = 0
+        broker.cursors[s].gone_at, broker.cursors[s].losses_at_open = 0, 0
         s = broker.subscriptions[s].next_of_topic
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from pipeline.machines.broker.layout import CONSUMING, NONE
 from pipeline.machines.cause.charging import backlog_of, end_backlog, forget_stretch, settle
-from pipeline.machines.cause.doubt import decide_doubt, is_certain
+from pipeline.machines.cause.doubt import decide_doubt, is_window_whole
 from pipeline.machines.cause.layout import APART, FRESH, NO_CHAIN, PERMITS_KNOWN, PERMITS_UNKNOWN
 from pipeline.machines.cause.stalls import note_progress
 from pipeline.machines.cause.verdict import judge, look_at_channels
@@ -107,7 +107,9 @@ def end_cursor(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
     decide_doubt(charge, broker.settings[0], NONE)
     end_backlog(charge, ns)
     # Where nothing is charged in the window there is nothing to be incomplete: a mark would stay, and fall on a later window.
-    if charge.backlog_ns > 0 and broker.cursors[s].open == 1 and is_certain(charge, broker.cursors[s], broker.settings[0]) == 0:
+    is_calm = cause.pace[0].losses_at_border == broker.settings[0].losses
+    is_known = is_window_whole(charge, broker.cursors[s], broker.settings[0], is_calm)
+    if charge.backlog_ns > 0 and broker.cursors[s].open == 1 and not is_known:
         charge.incomplete = 1
     forget_cursor(charge)
 

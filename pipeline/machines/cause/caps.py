@@ -14,15 +14,15 @@ _MAYBE_MORE = 1 << CONSUMER_CAP
 
 
 @compiled_part
-def may_have_capped_consumers(charge: Record) -> bool:
-    """Whether some consumers may have reached their cap."""
-    return charge.consumers_capped > 0 or charge.is_capped & _MAYBE_MORE != 0
+def may_be_more_than_counted(charge: Record) -> bool:
+    """Whether more consumers may have reached their cap than are counted."""
+    return bool(charge.is_capped & _MAYBE_MORE != 0)
 
 
 @compiled_part
-def is_capped_unseen(charge: Record) -> bool:
-    """Whether more consumers may have reached their cap than are counted."""
-    return bool(charge.is_capped & _MAYBE_MORE != 0)
+def may_have_capped_consumers(charge: Record) -> bool:
+    """Whether some consumers may have reached their cap."""
+    return charge.consumers_capped > 0 or may_be_more_than_counted(charge)
 
 
 @compiled_part
@@ -49,12 +49,12 @@ def note_consumer_left(charge: Record, reading: Record) -> None:
 @compiled_part
 def note_read_of_one_consumer(charge: Record, reading: Record) -> None:
     """A dispatcher asks for entries only where some consumer has not reached its cap: of a single one this tells all."""
-    if charge.is_capped & _MAYBE_MORE and reading.consumers == 1:
+    if may_be_more_than_counted(charge) and reading.consumers == 1:
         charge.consumers_capped, charge.is_capped = 0, charge.is_capped & ~_MAYBE_MORE
 
 
 @compiled_part
-def may_be_capped_unseen(charge: Record) -> None:
+def note_caps_unseen(charge: Record) -> None:
     """Events were lost: consumers may have reached their cap unseen. A dispatcher that is asked what it holds does not say so."""
     charge.is_capped |= _MAYBE_MORE
 

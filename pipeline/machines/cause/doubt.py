@@ -19,6 +19,12 @@ def is_certain(charge: Record, cursor: Record, settings: Record) -> int:
 
 
 @compiled_part
+def is_window_whole(charge: Record, cursor: Record, settings: Record, is_calm: bool) -> bool:
+    """Whether all of the open window is known of the cursor. `is_calm`: nothing was lost in it."""
+    return is_whole(cursor, settings) == 1 or (is_calm and charge.was_certain == 1)
+
+
+@compiled_part
 def prove(charge: Record, settings: Record, ns: int) -> None:
     """What is known of the subscription is known at this instant: noted where something was lost before."""
     charge.losses = settings.losses
@@ -37,12 +43,6 @@ def proven_until_ns(charge: Record, pace: Record) -> int:
 def has_lost(charge: Record, settings: Record, pace: Record, ns: int) -> bool:
     """Whether events were lost since the latest proof, which may have changed everything."""
     return charge.losses != settings.losses and ns > proven_until_ns(charge, pace)
-
-
-@compiled_part
-def is_doubtful(charge: Record, settings: Record, pace: Record, ns: int) -> bool:
-    """Whether time goes to DOUBTED, until a proof comes."""
-    return pace.tells_states == 1 and charge.running == 1 and has_lost(charge, settings, pace, ns)
 
 
 @compiled_part

@@ -45,8 +45,9 @@ FRESH, EMPTY_READ, REPLAYED = range(3)
 #: In place of the next row of a chain: the row is not in the chain.
 APART = -2
 
-#: So long after an event of its own, or a `state`, a subscription is what it was then, whatever is lost: whoever is served or blocked has
-#: another event within a second (`MESSAGE_RATE_BACKOFF_MS`), and nothing changes in one event alone.
+#: So long after an event of its own, or a `state`, a subscription is taken to be what it was then, whatever is lost: whoever is blocked
+#: asks again within a second (`MESSAGE_RATE_BACKOFF_MS`), and most changes come with several events. docs/causes.md has how often that is
+#: wrong.
 PROOF_LASTS_NS = 1_500_000_000
 #: A dispatcher that a limiter blocked asks again after 1,000 ms (`MESSAGE_RATE_BACKOFF_MS`, §1.2 step 4). After this many of them without
 #: any sign of life it does not ask any more.

@@ -53,6 +53,8 @@ from pipeline.machines.cause.stalls import is_fruitless, note_progress
 from pipeline.machines.cause.stated import before_state as before_state
 from pipeline.machines.cause.stated import before_topic_state as before_topic_state
 from pipeline.machines.cause.stated import needs_before_topic_state as needs_before_topic_state
+from pipeline.machines.cause.stated import needs_on_consumer_state as needs_on_consumer_state
+from pipeline.machines.cause.stated import needs_on_state as needs_on_state
 from pipeline.machines.cause.stated import needs_on_topic_state as needs_on_topic_state
 from pipeline.machines.cause.stated import on_consumer_state as on_consumer_state
 from pipeline.machines.cause.stated import on_state as on_state

@@ -5,7 +5,7 @@ none.
 """
 
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.cause.caps import is_capped_unseen, may_have_capped_consumers
+from pipeline.machines.cause.caps import may_be_more_than_counted, may_have_capped_consumers
 from pipeline.machines.cause.layout import (
     CATCHING_UP,
     CHANNEL,
@@ -138,7 +138,7 @@ def in_vain(charge: Record, chain: Record, dispatcher: Record) -> int:
 def silent(charge: Record, chain: Record, dispatcher: Record, pace: Record) -> int:
     """The account from `silent_ns` on: a fault of the broker, if the log has all else that could explain it."""
     if is_capped(charge.account):
-        is_lost = charge.stated != NONE and is_capped_unseen(charge)
+        is_lost = charge.stated != NONE and may_be_more_than_counted(charge)
         return NOT_IN_THIS_LOG if is_lost else STUCK + 1 + charge.account - UNACKED_LIMIT
     can_tell = pace.tells_deliveries == 1 and charge.permits_known == PERMITS_KNOWN and chain.transaction != OPEN
     is_simple = dispatcher.sub_type not in (KEY_SHARED, NONE) and charge.is_out in (0, PARKED)

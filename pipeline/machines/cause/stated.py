@@ -7,12 +7,15 @@ from typing import Any
 
 from pipeline.machines import fields
 from pipeline.machines.array import Array
-from pipeline.machines.broker.cursors import backlog_entries, is_of_subscription, is_whole
+from pipeline.machines.broker.cursors import backlog_entries, is_of_subscription
 from pipeline.machines.broker.layout import NONE
-from pipeline.machines.broker.stated import is_news, is_news_of_topic, stated_delivered
+from pipeline.machines.broker.state_rules import needs_on_consumer_state as needs_on_consumer_state
+from pipeline.machines.broker.state_rules import needs_on_state as needs_on_state
+from pipeline.machines.broker.state_rules import needs_on_topic_state as needs_on_topic_state
+from pipeline.machines.broker.stated import stated_delivered
 from pipeline.machines.cause import fields as own
 from pipeline.machines.cause.around import judge_row, settle_row, wake_row
-from pipeline.machines.cause.caps import may_be_capped_unseen, note_stated_cap
+from pipeline.machines.cause.caps import note_caps_unseen, note_stated_cap
 from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall
 from pipeline.machines.cause.doubt import prove
 from pipeline.machines.cause.layout import ENDED, KEY_SHARED, OPEN, OUT, PARKED, PERMITS_KNOWN, PERMITS_UNKNOWN, PROOF_LASTS_NS
@@ -26,55 +29,47 @@ from pipeline.machines.records import Record
 def before_state(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     """What lasted is charged: where the books agree with the broker nothing was lost, else it is in doubt."""
     cause.pace[0].tells_states = 1
-    settings, cursor, charge = broker.settings[0], broker.cursors[s], cause.charges[s]
-    if cursor.open == 0 or not is_news(broker.topics[t], cursor, settings, event):
+    topic, settings, cursor, charge = broker.topics[t], broker.settings[0], broker.cursors[s], cause.charges[s]
+    if cursor.open == 0 or not needs_on_state(topic, cursor, settings, event):
         return
     if charge.losses != settings.losses and _agree(broker, charge, t, s, event):
         charge.stated = settings.losses
         prove(charge, settings, event[fields.NS])
-        may_be_capped_unseen(charge)
+        note_caps_unseen(charge)
     settle_row(broker, cause, t, s, event[fields.NS])
 
 
 @compiled_part
 def on_state(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     """The books are put right, and judged."""
-    settings, cursor, charge = broker.settings[0], broker.cursors[s], cause.charges[s]
-    if cursor.open == 0 or not is_news(broker.topics[t], cursor, settings, event):
-        return
+    topic, settings, cursor, charge = broker.topics[t], broker.settings[0], broker.cursors[s], cause.charges[s]
+    delivered = stated_delivered(topic, broker.ledgers, event)
     if charge.losses != settings.losses:
         charge.granted_known, charge.consumers_capped = 0, 0
-        may_be_capped_unseen(charge)
-    if stated_delivered(broker.topics[t], broker.ledgers, event) >= 0:
+        note_caps_unseen(charge)
+    if delivered >= 0:
         charge.stated = settings.losses
         prove(charge, settings, event[fields.NS])
     charge.placed = 1 if is_of_subscription(cursor) else 0  # of another one nothing is charged
-    correct_waterfall(charge, broker.topics[t], cursor, event[fields.BACKLOG_ENTRIES])
-    _put_right(charge, broker, t, s, event)
+    correct_waterfall(charge, topic, cursor, event[fields.BACKLOG_ENTRIES])
+    _put_right(charge, broker, t, s, delivered, event)
     judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
 
 
 @compiled_part
 def on_consumer_state(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     """A consumer may be on a channel that is known to be unwritable."""
-    if broker.cursors[s].open == 1 and is_whole(broker.cursors[s], broker.settings[0]) == 0:
-        settle_row(broker, cause, t, s, event[fields.NS])
-        judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+    settle_row(broker, cause, t, s, event[fields.NS])
+    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
 
 
-@compiled_part
-def needs_before_topic_state(topic: Record, settings: Record, event: Array) -> bool:
-    """Whether the log does not know it all."""
-    return is_news_of_topic(topic, settings, event)
+needs_before_topic_state = needs_on_topic_state
 
 
 @compiled_part
 def before_topic_state(chain: Record, topic: Record, event: Array) -> None:
     """All backlogs of the topic may be about to grow."""
     advance_area(chain, topic, event[fields.NS])
-
-
-needs_on_topic_state = needs_before_topic_state
 
 
 @compiled_part
@@ -109,12 +104,11 @@ def _agree(broker: Any, charge: Record, t: int, s: int, event: Array) -> bool:
 
 
 @compiled_part
-def _put_right(charge: Record, broker: Any, t: int, s: int, event: Array) -> None:
+def _put_right(charge: Record, broker: Any, t: int, s: int, delivered: int, event: Array) -> None:
     topic, cursor = broker.topics[t], broker.cursors[s]
     charge.is_attached, charge.delayed = 0, event[fields.DELAYED]
     if event[fields.CONSUMERS] > 0:
         charge.had_consumer = 1
-    delivered = stated_delivered(topic, broker.ledgers, event)
     asks_no_more = event[fields.NS] - charge.moved_ns > PROOF_LASTS_NS
     if delivered != charge.delivered or cursor.acknowledged != charge.acknowledged_seen:
         note_progress(charge, event[fields.NS])

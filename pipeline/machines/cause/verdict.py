@@ -3,7 +3,7 @@
 from pipeline.machines.broker.attachments import is_unwritable
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.charging import backlog_of, begin_at, begin_backlog, begin_stretch, end_backlog, settle_plainly
-from pipeline.machines.cause.doubt import decide_doubt, has_lost, is_certain, is_doubtful
+from pipeline.machines.cause.doubt import decide_doubt, has_lost, is_certain
 from pipeline.machines.cause.layout import (
     ASKED_IN_VAIN,
     BEGINNING_NOT_SEEN,
@@ -82,11 +82,11 @@ def judge(
         forget_given_back(charge)
         watch(charge, cursor)
         return
-    if is_doubtful(charge, settings, pace, ns):
+    is_lost = has_lost(charge, settings, pace, ns)
+    if is_lost and pace.tells_states == 1 and charge.running == 1:  # in doubt until a proof comes
         charge.backlog_seen = backlog
         watch(charge, cursor)
         return
-    is_lost = has_lost(charge, settings, pace, ns)
     account = EVENTS_LOST if is_lost else _account(charge, waiting, backlog, cursor, reading, settings, pace, subscription, connectivity)
     if account == CATCHING_UP:
         account = _why_fruitless(charge, chain_of_topic, waiting, cursor, dispatcher, settings, pace)

@@ -3,11 +3,10 @@
 from typing import Any
 
 from pipeline.machines.array import Array
-from pipeline.machines.broker.cursors import is_whole
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.cause.around import judge_row, settle_row, topic_of
 from pipeline.machines.cause.charging import backlog_of, begin_stretch, border_of
-from pipeline.machines.cause.doubt import decide_doubt, is_certain
+from pipeline.machines.cause.doubt import decide_doubt, is_certain, is_window_whole
 from pipeline.machines.cause.layout import APART, REPEATS_LAST_NS
 from pipeline.machines.cause.waiting import waiting_entries
 from pipeline.machines.compiled import compiled, compiled_part
@@ -68,8 +67,8 @@ def _split(broker: Any, cause: Any, s: int, is_calm: bool, border_us: int, borde
     charge.backlog_end = backlog_of(broker.topics[t], cursor, charge)
     waiting = waiting_entries(charge, broker.topics[t], cursor, broker.readings[s], charge.backlog_end)
     charge.waiting_end = max(0, waiting - charge.delayed)
-    if is_whole(cursor, settings) == 0:
-        charge.incomplete = charge.incomplete if is_calm and charge.was_certain == 1 else 1
+    if not is_window_whole(charge, cursor, settings, is_calm):
+        charge.incomplete = 1
     charge.was_certain = is_certain(charge, cursor, settings)
     is_unproven = charge.losses != settings.losses and cause.pace[0].tells_states == 0
     if is_calm and is_unproven and broker.readings[s].consumers == 0 and charge.waiting_end > 0:

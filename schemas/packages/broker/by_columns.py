@@ -55,9 +55,9 @@ VALUES = {
 }
 ANSWERS = {
     "is_exact": ByColumns(("as_of_seq", "seq"), lambda as_of, seq: _yes(pc.greater_equal(as_of, pc.subtract(seq, 1)))),
-    "is_moving": ByColumns(("moving",), lambda moving: _yes(moving)),
+    "is_moving": ByColumns(("moving",), _yes),
     "is_durable": ByColumns(("durable",), lambda durable: pc.fill_null(durable, True)),
-    "is_blocked": ByColumns(("blocked",), lambda blocked: _yes(blocked)),
+    "is_blocked": ByColumns(("blocked",), _yes),
     "is_read_out": ByColumns(("read_out", "replay_out"), lambda read, replay: pc.or_(_yes(read), _yes(replay))),
-    "is_read_waiting": ByColumns(("read_waits",), lambda waits: _yes(waits)),
+    "is_read_waiting": ByColumns(("read_waits",), _yes),
 }
