@@ -11,9 +11,9 @@
 --                    null: never at that rate, or not within 30 days. Rounded up to checks by the broker's interval
 --   current_in_s     from the check to current_at
 --   most_msgs_per_s, most_bytes_per_s   the least that the limits in force at the check leave it (its own, the topic's, the broker's);
---                    null: no limit. Of the topic's, which its other subscriptions draw on, what they left in the last five minutes, and
---                    at least its own share of what all got; the broker's is not divided. most_entries_per_s: both, by what its entries
---                    are charged (limiter_units)
+--                    null: no limit. Of the topic's and the broker's, which other subscriptions draw on, what these left in the last
+--                    five minutes, and at least its own share of what all got. most_entries_per_s: both, by what its entries are charged
+--                    (limiter_units)
 --   soonest_at       when it is current if it gets all that these limits allow, and as much is published as in the last minutes;
 --                    null: no limit, or more is published than the limits allow (allowed: no), or not within 30 days
 --   allowed          whether the limits allow that it is ever current: yes, no; null: no limit
@@ -47,18 +47,31 @@ rates AS (
   )
 ),
 drawing AS (
-  SELECT r.*,
-    CASE WHEN u.counts_entries THEN 1 ELSE coalesce(try_divide(r.dispatched_msgs, r.dispatched_entries), 1) END AS msgs_per_entry,
-    try_divide(r.backlog_size, r.msg_backlog) AS bytes_per_entry,
-    -- What the other subscriptions of the topic get, and its own share of what all of them get.
-    (sum(r.delivery_rate) OVER checked) - r.delivery_rate AS others_rate,
-    try_divide(r.delivery_rate, sum(r.delivery_rate) OVER checked) AS own_share
-  FROM rates r
-  LEFT JOIN limiter_units u ON u.broker = r.broker AND u.epoch = r.epoch
-  WINDOW checked AS (PARTITION BY r.broker, r.epoch, r.topic, r.check_number)
+  -- A round of checks ends where half of the interval passes without a check.
+  SELECT *,
+    delivery_rate * msgs_per_entry AS msgs_rate,
+    delivery_rate * bytes_per_entry AS bytes_rate,
+    sum(CASE WHEN from_last_us > interval_s * 500000 THEN 1 ELSE 0 END) OVER (PARTITION BY broker, epoch ORDER BY check_us) AS round
+  FROM (
+    SELECT r.*, i.interval_s,
+      CASE WHEN u.counts_entries THEN 1 ELSE coalesce(try_divide(r.dispatched_msgs, r.dispatched_entries), 1) END AS msgs_per_entry,
+      try_divide(r.backlog_size, r.msg_backlog) AS bytes_per_entry,
+      r.check_us - lag(r.check_us) OVER (PARTITION BY r.broker, r.epoch ORDER BY r.check_us) AS from_last_us
+    FROM rates r
+    LEFT JOIN limiter_units u ON u.broker = r.broker AND u.epoch = r.epoch
+    LEFT JOIN check_intervals i ON i.broker = r.broker AND i.epoch = r.epoch
+  )
+),
+drawn AS (
+  -- What all get that draw on a limiter of the topic, and on one of the broker.
+  SELECT *,
+    sum(msgs_rate) OVER of_topic AS topic_msgs_rate, sum(bytes_rate) OVER of_topic AS topic_bytes_rate,
+    sum(msgs_rate) OVER of_broker AS broker_msgs_rate, sum(bytes_rate) OVER of_broker AS broker_bytes_rate
+  FROM drawing
+  WINDOW of_topic AS (PARTITION BY broker, epoch, topic, check_number), of_broker AS (PARTITION BY broker, epoch, round)
 ),
 set_limits AS (
-  SELECT broker, epoch, topic, subscription, since, until, limit_kind = 'topic_dispatch_rate' AS is_shared,
+  SELECT broker, epoch, topic, subscription, since, until, limit_kind,
     CASE WHEN msg_rate > 0 THEN (CAST(msg_rate AS DOUBLE) + coalesce(publish_msgs, 0)) / period_s END AS msgs_per_s,
     CASE WHEN byte_rate > 0 THEN (CAST(byte_rate AS DOUBLE) + coalesce(publish_bytes, 0)) / period_s END AS bytes_per_s
   FROM (
@@ -70,26 +83,33 @@ set_limits AS (
     WHERE in_force AND limit_kind IN ('broker_dispatch_rate', 'topic_dispatch_rate', 'subscription_dispatch_rate')
   )
 ),
+passed AS (
+  -- Each limit that its reads pass. all_…: what all get of a limit that is shared; null: it is not, or nobody knows.
+  SELECT d.broker, d.epoch, d.topic, d.subscription, d.opened_at, d.check_number, d.msgs_rate, d.bytes_rate, l.msgs_per_s, l.bytes_per_s,
+    CASE l.limit_kind WHEN 'topic_dispatch_rate' THEN d.topic_msgs_rate WHEN 'broker_dispatch_rate' THEN d.broker_msgs_rate END AS all_msgs,
+    CASE l.limit_kind WHEN 'topic_dispatch_rate' THEN d.topic_bytes_rate WHEN 'broker_dispatch_rate' THEN d.broker_bytes_rate END
+      AS all_bytes
+  FROM drawn d
+  JOIN set_limits l ON l.broker = d.broker AND l.epoch = d.epoch AND (l.topic IS NULL OR l.topic = d.topic)
+    AND (l.subscription IS NULL OR l.subscription = d.subscription)
+    AND l.since <= d.check_time AND (l.until IS NULL OR l.until > d.check_time)
+),
 limits AS (
-  SELECT r.broker, r.epoch, r.topic, r.subscription, r.opened_at, r.check_number,
-    min(CASE WHEN l.is_shared THEN coalesce(greatest(l.msgs_per_s - r.others_rate * r.msgs_per_entry, l.msgs_per_s * r.own_share),
-      l.msgs_per_s) ELSE l.msgs_per_s END) AS most_msgs_per_s,
-    min(CASE WHEN l.is_shared THEN coalesce(greatest(l.bytes_per_s - r.others_rate * r.bytes_per_entry, l.bytes_per_s * r.own_share),
-      l.bytes_per_s) ELSE l.bytes_per_s END) AS most_bytes_per_s
-  FROM drawing r
-  JOIN set_limits l ON l.broker = r.broker AND l.epoch = r.epoch AND (l.topic IS NULL OR l.topic = r.topic)
-    AND (l.subscription IS NULL OR l.subscription = r.subscription)
-    AND l.since <= r.check_time AND (l.until IS NULL OR l.until > r.check_time)
-  GROUP BY r.broker, r.epoch, r.topic, r.subscription, r.opened_at, r.check_number
+  SELECT broker, epoch, topic, subscription, opened_at, check_number,
+    min(coalesce(greatest(msgs_per_s - (all_msgs - msgs_rate), try_divide(msgs_per_s * msgs_rate, all_msgs)), msgs_per_s))
+      AS most_msgs_per_s,
+    min(coalesce(greatest(bytes_per_s - (all_bytes - bytes_rate), try_divide(bytes_per_s * bytes_rate, all_bytes)), bytes_per_s))
+      AS most_bytes_per_s
+  FROM passed
+  GROUP BY broker, epoch, topic, subscription, opened_at, check_number
 ),
 allowed AS (
-  SELECT r.*, i.interval_s, l.most_msgs_per_s, l.most_bytes_per_s,
+  SELECT r.*, l.most_msgs_per_s, l.most_bytes_per_s,
     r.waiting = 0 OR r.waiting <= coalesce(r.publish_rate, 0) AND r.waiting <= coalesce(r.delivered, 0) AS is_current,
     least(try_divide(l.most_msgs_per_s, r.msgs_per_entry), try_divide(l.most_bytes_per_s, r.bytes_per_entry)) AS most_entries_per_s
-  FROM drawing r
+  FROM drawn r
   LEFT JOIN limits l ON l.broker = r.broker AND l.epoch = r.epoch AND l.topic = r.topic AND l.subscription = r.subscription
     AND l.opened_at = r.opened_at AND l.check_number = r.check_number
-  LEFT JOIN check_intervals i ON i.broker = r.broker AND i.epoch = r.epoch
 ),
 banded AS (
   -- Half of it in an hour: the rate is what is left of two, of the consumers and of the producers.

@@ -2,8 +2,9 @@
 -- One row per subscription that drew on, or was held back by, a limiter of the broker or a topic, and window in which that limiter
 -- was binding (it lowered a read while more was waiting than was granted).
 --   level, limiter_topic       the shared limiter; limiter_topic is null for the broker's. dimension: msg or bytes
---   used                       messages or bytes dispatched to this subscription in the window (messages: only those charged)
---   used_share, rank           of what all subscriptions under the limiter got; rank 1 used most
+--   used                       messages or bytes that the limiter was charged for this subscription: only while the limiter was on. An
+--                              earlier version did not write that: of its rows it is all that was dispatched in the window
+--   used_share, rank           of what all subscriptions under the limiter were charged; rank 1 used most
 --   own_reads_blocked, own_blocked_s   what the same limiter's level did to this subscription: the victims have much of it
 --   limiter_used, limiter_asks_binding the limiter's own books, for comparison
 WITH shared AS (
@@ -17,8 +18,10 @@ WITH shared AS (
 ),
 users AS (
   SELECT broker, epoch, topic, subscription, window_start, clock_segment,
-    sum(dispatched_msgs - uncharged_msgs) AS msgs,
-    sum(dispatched_bytes) AS bytes,
+    sum(coalesce(charged_msg_by_broker_limit, dispatched_msgs - uncharged_msgs)) AS broker_msgs,
+    sum(coalesce(charged_msg_by_topic_limit, dispatched_msgs - uncharged_msgs)) AS topic_msgs,
+    sum(coalesce(charged_bytes_by_broker_limit, dispatched_bytes)) AS broker_bytes,
+    sum(coalesce(charged_bytes_by_topic_limit, dispatched_bytes)) AS topic_bytes,
     sum(reads_blocked_by_broker_limit) AS reads_blocked_by_broker,
     sum(reads_blocked_by_topic_limit) AS reads_blocked_by_topic,
     sum(blocked_ns_by_broker_limit) AS blocked_ns_by_broker,
@@ -28,7 +31,8 @@ users AS (
 ),
 drawn AS (
   SELECT l.*, u.topic, u.subscription,
-    CASE l.dimension WHEN 'msg' THEN u.msgs ELSE u.bytes END AS used,
+    CASE WHEN l.level = 'broker' THEN CASE l.dimension WHEN 'msg' THEN u.broker_msgs ELSE u.broker_bytes END
+      ELSE CASE l.dimension WHEN 'msg' THEN u.topic_msgs ELSE u.topic_bytes END END AS used,
     CASE l.level WHEN 'broker' THEN u.reads_blocked_by_broker ELSE u.reads_blocked_by_topic END AS own_reads_blocked,
     CASE l.level WHEN 'broker' THEN u.blocked_ns_by_broker ELSE u.blocked_ns_by_topic END AS own_blocked_ns
   FROM shared l JOIN users u

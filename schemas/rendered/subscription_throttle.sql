@@ -63,6 +63,12 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/subscription_throttle` (
   `dispatched_msgs` BIGINT NOT NULL COMMENT 'messages delivered [messages]',
   `dispatched_bytes` BIGINT NOT NULL COMMENT 'bytes delivered [bytes]',
   `uncharged_msgs` BIGINT NOT NULL COMMENT 'messages delivered without charging any limiter [messages]',
+  `charged_msg_by_broker_limit` BIGINT COMMENT 'messages that the broker limiter was charged for its deliveries; null: an earlier version wrote the row [messages]',
+  `charged_msg_by_topic_limit` BIGINT COMMENT 'messages that the topic limiter was charged for its deliveries; null: an earlier version wrote the row [messages]',
+  `charged_msg_by_subscription_limit` BIGINT COMMENT 'messages that the subscription limiter was charged for its deliveries; null: an earlier version wrote the row [messages]',
+  `charged_bytes_by_broker_limit` BIGINT COMMENT 'bytes that the broker limiter was charged for its deliveries; null: an earlier version wrote the row [bytes]',
+  `charged_bytes_by_topic_limit` BIGINT COMMENT 'bytes that the topic limiter was charged for its deliveries; null: an earlier version wrote the row [bytes]',
+  `charged_bytes_by_subscription_limit` BIGINT COMMENT 'bytes that the subscription limiter was charged for its deliveries; null: an earlier version wrote the row [bytes]',
   `oversized_dispatches` BIGINT NOT NULL COMMENT 'deliveries of more messages or bytes than the latest read was left with',
   `waiting_entries` BIGINT NOT NULL COMMENT 'entries beyond the read position at the end of the window [entries]',
   `waiting_bytes` BIGINT NOT NULL COMMENT 'bytes beyond the read position at the end of the window [bytes]'

@@ -27,6 +27,7 @@ COUNTED = (
     "dispatched_msgs",
     "dispatched_bytes",
     "uncharged_msgs",
+    *(f"charged_{dimension}_by_{level}_limit" for dimension in DIMENSIONS for level in LEVELS),
     "oversized_dispatches",
 )
 

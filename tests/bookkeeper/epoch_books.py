@@ -222,8 +222,11 @@ class EpochBooks(EpochTime):
         if event.get("charged") is False:
             dispatcher.count("uncharged_msgs", msgs)
         else:
-            for limiter in self._limiters_of(event["topic"], event["sub"]).values():
-                limiter.consume({"msg": entries if dispatcher.batch_mode else msgs, "bytes": size}, ns)
+            permits = {"msg": entries if dispatcher.batch_mode else msgs, "bytes": size}
+            for level, limiter in self._limiters_of(event["topic"], event["sub"]).items():
+                limiter.consume(permits, ns)
+                for dimension in limiter.limited():
+                    dispatcher.count(f"charged_{dimension}_by_{level}_limit", permits[dimension])
         self._backlog(event["topic"]).dispatch(event["sub"], entries, size)
 
 

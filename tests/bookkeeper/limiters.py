@@ -109,6 +109,10 @@ class Limiter:
             figures.used = saturated(figures.used + n)
             figures.over_delivered = saturated(figures.over_delivered + over)
 
+    def limited(self) -> list[str]:
+        """Dimensions that have a rate."""
+        return [dimension for dimension in DIMENSIONS if self.models[dimension] is not None]
+
     def ask(self, now: int) -> tuple[int, int]:
         """The model's answer to a read; −1 where there is no rate."""
         msg, size = (model.ask(now) if model else -1 for model in (self.models["msg"], self.models["bytes"]))

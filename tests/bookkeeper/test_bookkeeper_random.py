@@ -91,6 +91,16 @@ def test_the_size_of_windows_changes_no_total(events: Events) -> None:
 
 
 @EXAMPLES
+@given(logs())
+def test_what_limiters_were_charged_is_what_subscriptions_charged_them(events: Events) -> None:
+    books = keep_books(events)
+    for level, dimension in SIX:
+        limiters = [row for row in books.limiter_windows if (row["level"], row["dimension"]) == (level, dimension)]
+        name = f"charged_{dimension}_by_{level}_limit"
+        assert totals(books.subscription_throttle, (name,))[name] == totals(limiters, ("used",))["used"]
+
+
+@EXAMPLES
 @given(broken(logs()))
 def test_order_and_repeats_change_nothing(events: Events) -> None:
     assert keep_books(events) == keep_books([*reversed(events), *events])

@@ -71,7 +71,8 @@ def billing() -> list[Row]:
          "durable": True, "msg_backlog": backlog[m], "backlog_messages": backlog[m], "backlog_size": ORDERS_SIZES[m],
          "oldest_publish_time": second(0), "oldest_age_ms": 60_000 * m, "opened_backlog": 5, "published_entries": published[m],
          "acknowledged_entries": acknowledged[m], "expired_entries": 10 if m >= 2 else 0, "sought_entries": 7 if m >= 3 else 0,
-         "evicted_entries": 60 if m == 5 else 0, "dispatched_entries": 2 * acknowledged[m], "in_flight_entries": 15, "unacked_entries": 15}
+         "evicted_entries": 60 if m == 5 else 0, "dispatched_entries": 2 * acknowledged[m], "dispatched_msgs": 2 * acknowledged[m],
+         "in_flight_entries": 15, "unacked_entries": 15}
         for m in MINUTES
     ]  # fmt: skip
 

@@ -36,6 +36,7 @@ THROTTLING_ROW = record(
     modelled=_SIX,
     modelled_since_open=_SIX,
     decisive=_SIX,
+    charged=_SIX,
     reads_blocked_by=(LEVEL_COUNT,),
     blocked_ns_by=(LEVEL_COUNT,),
 )

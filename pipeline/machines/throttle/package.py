@@ -5,4 +5,4 @@ from pipeline.machines.throttle import rules
 from pipeline.machines.throttle.ends import ThrottleEnds
 from pipeline.machines.throttle.layout import STORES
 
-PACKAGE = Package("throttle", 3, STORES, rules, ThrottleEnds())
+PACKAGE = Package("throttle", 4, STORES, rules, ThrottleEnds())

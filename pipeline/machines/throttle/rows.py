@@ -25,6 +25,7 @@ _SIX = {
     "modelled_dispatch_throttled_{dimension}_events_by_{level}_limit": "modelled",
     "modelled_dispatch_throttled_{dimension}_events_by_{level}_limit_since_open": "modelled_since_open",
     "decisive_{dimension}_by_{level}_limit": "decisive",
+    "charged_{dimension}_by_{level}_limit": "charged",
 }
 _BY_LEVEL = {"reads_blocked_by_{level}_limit": "reads_blocked_by", "blocked_ns_by_{level}_limit": "blocked_ns_by"}
 #: Name of each of these columns, its field, and its place in it.

@@ -148,6 +148,7 @@ def on_dispatch(
             use.over_delivered[dimension] = add(use.over_delivered[dimension], beyond)
             if limiter.rate[dimension] > 0:
                 use.used[dimension] = add(use.used[dimension], used)
+                throttling.charged[dimension, level] = add(throttling.charged[dimension, level], used)
 
 
 @compiled_part

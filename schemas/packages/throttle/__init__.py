@@ -62,8 +62,8 @@ PACKAGE = Declaration(
         "partitioned_subscription_throttle",
         "namespace_throttle",
         "throttled_now",
-        "throttle_by_limiter",
         "limiter_use",
+        "throttle_by_limiter",
         "noisy_neighbours",
     ),
 )

@@ -10,6 +10,9 @@ def _count(name: str, meaning: str, unit: str = "") -> Field:
     return Field(name, "long", meaning, unit, check=f"{name} >= 0")
 
 
+#: Where the broker charges entries, a batch counts as one message.
+_CHARGED = {"msg": "messages", "bytes": "bytes"}
+
 SUBSCRIPTION_THROTTLE = Table(
     "subscription_throttle",
     "One row per dispatcher incarnation and window in which something happened to it (an event of its own, or blocked time).",
@@ -54,6 +57,13 @@ SUBSCRIPTION_THROTTLE = Table(
         _count("dispatched_msgs", "messages delivered", "messages"),
         _count("dispatched_bytes", "bytes delivered", "bytes"),
         _count("uncharged_msgs", "messages delivered without charging any limiter", "messages"),
+        *(
+            Field(f"charged_{dimension}_by_{level}_limit", "long",
+                  f"{_CHARGED[dimension]} that the {level} limiter was charged for its deliveries; null: an earlier version wrote the row",
+                  _CHARGED[dimension], nullable=True, added=True)
+            for dimension in DIMENSIONS
+            for level in LEVELS
+        ),
         _count("oversized_dispatches", "deliveries of more messages or bytes than the latest read was left with"),
         _count("waiting_entries", "entries beyond the read position at the end of the window", "entries"),
         _count("waiting_bytes", "bytes beyond the read position at the end of the window", "bytes"),
