@@ -1,7 +1,7 @@
 """Rows about a topic as a whole, as of an instant: its newest quota check, all cursors of it, what its quotas did. It only asks."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from pipeline.warehouse.literals import instant
@@ -10,6 +10,10 @@ from schemas.packages.broker import KINDS_BY_NAME
 from schemas.render.ddl import quoted
 
 Row = dict[str, Any]
+#: After so long a broker closes an open ledger (§2.8).
+ROLLOVER = "managedLedgerMaxLedgerRolloverTimeMinutes"
+#: It adds up to a twentieth by chance, so that not all ledgers close at once (ManagedLedgerImpl).
+_LATEST = 1.05
 _COMPACTION = next(name for name, kind in KINDS_BY_NAME.items() if kind == "compaction")
 
 
@@ -19,6 +23,8 @@ class TopicRows:
     quota_evictions since the last check that decided nothing, the oldest first: what lasts. `moves`: of quota_eviction_moves, all.
     `producer_events`: since the first of `decisions`, by `type`: how many producers asked for the age, and were opened.
     `compactions`: `at` and `error` of those that ended. `log_version` is null for a log of version 1.0.
+    `is_age_precise`: the broker reads the oldest message, and does not go by ledgers (preciseTimeBasedBacklogQuotaCheck). `closes_by`: when the broker closes
+    the open ledger at the latest, where an age quota waits for that; null: it does not, or the log does not tell.
     """
 
     check: Row | None
@@ -28,6 +34,8 @@ class TopicRows:
     producer_events: list[Row]
     compactions: list[Row]
     log_version: str | None
+    is_age_precise: bool
+    closes_by: datetime | None
 
 
 def topic_rows(look: Queries, broker: str, epoch: int, topic: str, until: datetime) -> TopicRows:
@@ -39,7 +47,9 @@ def topic_rows(look: Queries, broker: str, epoch: int, topic: str, until: dateti
     at = f"{here} AND check_number = {check['check_number']}" if check is not None else ""
     cursors = look.rows(f"SELECT * FROM subscription_backlog WHERE {at} ORDER BY subscription") if at else []
     decisions = _decisions(look, here, until) if check is not None and check["decision"] in ("size", "time") else []
-    started = look.rows(f"SELECT log_version FROM dispatch_events WHERE seq = 1 AND type = 'broker_start' AND {of_broker}")
+    started = _started(look, of_broker)
+    is_precise = started.get("precise") == "true"
+    counts_from_ledger = check is not None and not is_precise and _sees_no_age(check)
     return TopicRows(
         check=check,
         cursors=cursors,
@@ -49,8 +59,35 @@ def topic_rows(look: Queries, broker: str, epoch: int, topic: str, until: dateti
         ),
         producer_events=_producer_events(look, here, decisions, until),
         compactions=_compactions(look, here, until) if any(row["subscription"] == _COMPACTION for row in cursors) else [],
-        log_version=started[0]["log_version"] if started else None,
+        log_version=started.get("log_version"),
+        is_age_precise=is_precise,
+        closes_by=_closes_by(look, here, until, started.get("rollover")) if counts_from_ledger else None,
     )
+
+
+def _started(look: Queries, of_broker: str) -> Row:
+    """The log's version and settings of ages; empty where the log does not have the start."""
+    rows = look.rows(
+        f"SELECT log_version, settings['{ROLLOVER}'] AS rollover, settings['preciseTimeBasedBacklogQuotaCheck'] AS precise"
+        f" FROM dispatch_events WHERE seq = 1 AND type = 'broker_start' AND {of_broker}"
+    )
+    return rows[0] if rows else {}
+
+
+def _sees_no_age(check: Row) -> bool:
+    """Whether the topic has an age quota, and the broker no age: it counts from the end of a ledger that is open (§2.4, step 5)."""
+    return bool((check["backlog_quota_limit_time"] or 0) > 0 and check["oldest_backlog_message_age_seconds"] == -1)
+
+
+def _closes_by(look: Queries, here: str, until: datetime, rollover: str | None) -> datetime | None:
+    """The newest ledger is the open one. Without a setting above 0 no timer closes it."""
+    if not (rollover or "").isdigit() or int(rollover or 0) <= 0:
+        return None
+    opened: datetime | None = look.rows(
+        f"SELECT max(timestamp_micros(ts)) AS at FROM dispatch_events WHERE {here} AND type = 'ledger_open'"
+        f" AND timestamp_micros(ts) <= {instant(until)}"
+    )[0]["at"]
+    return None if opened is None else opened + timedelta(minutes=int(rollover or 0) * _LATEST)
 
 
 def _decisions(look: Queries, here: str, until: datetime) -> list[Row]:

@@ -1,13 +1,14 @@
 """Who fills the quotas of a topic, and since when its producers are shut out. Pure: rows in, parts of a document and lines out."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from pipeline.verdict.counts import entries
 from pipeline.verdict.duration import duration
 from pipeline.verdict.instants import time_words
 from pipeline.verdict.own_cursors import compaction_words, kind_of, kind_words
-from pipeline.verdict.topic_rows import TopicRows
+from pipeline.verdict.topic_rows import ROLLOVER, TopicRows
 
 Row = Mapping[str, Any]
 Document = dict[str, Any]
@@ -22,7 +23,7 @@ def who(rows: TopicRows) -> Document:
         "holders_as_of": None if rows.check is None else rows.check["check_time"],
         "holders_before_eviction": rows.check is not None and any(row["check_number"] == rows.check["check_number"] for row in rows.moves),
         "holders": _holders(rows.cursors),
-        "age": _age(rows.check, rows.cursors),
+        "age": _age(rows),
         "producers_shut_out": _shut_out(rows),
         "evicted": _evicted(rows.moves),
         "compactions": [dict(one) for one in rows.compactions],
@@ -39,13 +40,24 @@ def _holders(cursors: Sequence[Row]) -> list[Document]:
     ]
 
 
-def _age(check: Row | None, cursors: Sequence[Row]) -> Document | None:
-    """The age that the broker shows, and the true one; null where nothing waits, or no check has it."""
-    ages = [row["oldest_age_ms"] for row in cursors if row["msg_backlog"] > 0 and row["oldest_age_ms"] is not None]
+def _age(rows: TopicRows) -> Document | None:
+    """The age that the broker shows, and the true one of durable cursors: it looks at no others (§2.4). Null where nothing waits, or no
+    check has it. A broker that shows none counts from when the open ledger is closed: at the latest `counts_by`, and the quota is exceeded
+    by `exceeds_by`.
+    """
+    check, closes_by = rows.check, rows.closes_by
+    ages = [row["oldest_age_ms"] for row in rows.cursors if row["durable"] and row["msg_backlog"] > 0 and row["oldest_age_ms"] is not None]
     if check is None or not ages:
         return None
-    believed = check["oldest_backlog_message_age_seconds"]
-    return {"believed_s": believed, "true_ms": max(ages), "limit_s": check["backlog_quota_limit_time"]}
+    limit_s = check["backlog_quota_limit_time"]
+    return {
+        "believed_s": check["oldest_backlog_message_age_seconds"],
+        "true_ms": max(ages),
+        "limit_s": limit_s,
+        "precise": rows.is_age_precise,
+        "counts_by": closes_by,
+        "exceeds_by": None if closes_by is None else closes_by + timedelta(seconds=limit_s),
+    }
 
 
 def _shut_out(rows: TopicRows) -> Document | None:
@@ -99,16 +111,20 @@ def who_lines(document: Document) -> list[str]:
 
 def _age_lines(age: Document | None) -> list[str]:
     """Only where the broker's age is another one than the true one, and a quota looks at it."""
-    if age is None or (age["limit_s"] or 0) <= 0 or age["believed_s"] is None:
+    if age is None or (age["limit_s"] or 0) <= 0 or age["believed_s"] is None or age["precise"]:
         return []
     true_s = age["true_ms"] / 1e3
+    by = "goes by that"
     if age["believed_s"] == -1:
         sees = "the broker sees no age yet, for the ledger of that message is still open: it counts from when that ledger is closed"
+        if age["counts_by"] is not None:
+            sees += f", at the latest at {time_words(age['counts_by'])} ({ROLLOVER})"
+            by += f": if the message still waits then, it is exceeded by {time_words(age['exceeds_by'])}"
     elif true_s - age["believed_s"] >= 2:
         sees = f"the broker sees {duration(age['believed_s'])}, for it counts from when the ledger of that message was closed"
     else:
         return []
-    return [f"the oldest message is {duration(true_s)} old; {sees}. The age quota of {duration(age['limit_s'])} goes by that"]
+    return [f"the oldest message is {duration(true_s)} old; {sees}. The age quota of {duration(age['limit_s'])} {by}"]
 
 
 def producer_lines(document: Document) -> list[str]:

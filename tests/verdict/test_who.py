@@ -28,7 +28,7 @@ def topic(*cursors: dict[str, Any], **more: Any) -> TopicRows:
     """Its check of minute 4."""
     check = {"check_number": 4, "check_time": minute(4), "oldest_backlog_message_age_seconds": 239, "backlog_quota_limit_time": -1,
              "producers": 0, "topic": TOPIC}  # fmt: skip
-    none: dict[str, Any] = {"decisions": [], "moves": [], "producer_events": [], "compactions": []}
+    none: dict[str, Any] = {"decisions": [], "moves": [], "producer_events": [], "compactions": [], "closes_by": None, "is_age_precise": False}
     return TopicRows(**{**none, "check": check | more.pop("check", {}), "cursors": list(cursors), "log_version": "1.1", **more})
 
 
@@ -88,6 +88,27 @@ def test_the_true_age_stands_beside_the_one_that_the_broker_sees(believed: int, 
     check = {"oldest_backlog_message_age_seconds": believed, "backlog_quota_limit_time": 300}
     lines = who_lines(who(topic(cursor("slow", 0, 600), check=check)))
     assert any("quota of 5 min" in line and (words or "") in line for line in lines) == (words is not None)
+
+
+def test_a_broker_that_reads_the_oldest_message_counts_from_no_ledger() -> None:
+    check = {"oldest_backlog_message_age_seconds": -1, "backlog_quota_limit_time": 300}
+    assert not any("ledger" in line for line in who_lines(who(topic(cursor("slow", 0, 600), check=check, is_age_precise=True))))
+
+
+def test_the_age_of_a_reader_is_none_that_the_broker_looks_at() -> None:
+    reader = cursor("tail", -1, 900, durable=False)
+    assert who(topic(reader, cursor("slow", 0, 600)))["age"]["true_ms"] == 600_000
+    assert who(topic(reader))["age"] is None
+
+
+def test_when_the_broker_will_see_the_age_follows_from_the_open_ledger() -> None:
+    check = {"oldest_backlog_message_age_seconds": -1, "backlog_quota_limit_time": 300}
+    found = who(topic(cursor("slow", 0, 600), check=check, closes_by=minute(256)))
+    assert (found["age"]["counts_by"], found["age"]["exceeds_by"]) == (minute(256), minute(261))
+    assert who_lines(found)[-1].endswith(
+        "it counts from when that ledger is closed, at the latest at 2026-01-05T16:16:00Z (managedLedgerMaxLedgerRolloverTimeMinutes)."
+        " The age quota of 5 min goes by that: if the message still waits then, it is exceeded by 2026-01-05T16:21:00Z"
+    )
 
 
 @pytest.mark.parametrize(

@@ -110,3 +110,27 @@ def test_the_document_has_the_keys_that_are_promised(warehouse: Warehouse) -> No
 def test_a_topic_without_a_check_has_no_answer(warehouse: Warehouse) -> None:
     with pytest.raises(NoAnswer, match="no quota check of a topic"):
         topic_answer(ReadingRoom(warehouse), f"{TOPIC}-2", None, None)
+
+
+def waiting_in_an_open_ledger() -> Log:
+    """An age quota of a minute: the only message waits for five, and its ledger is open."""
+    log = Log()
+    settings = {"managedLedgerMaxLedgerRolloverTimeMinutes": "240"}
+    log.at(0).add("broker_start", cluster="c", version="4.0.8", log_version="1.2", settings=settings)
+    log.add("topic_load", topic=TOPIC).at(10).add("ledger_open", topic=TOPIC, ledger=5)
+    for quota, limit in (("destination_storage", -1), ("message_age", 60)):
+        log.add("backlog_quota", topic=TOPIC, quota_type=quota, limit=limit, policy="producer_request_hold", source="namespace")
+    log.add("cursor_open", topic=TOPIC, sub=SUB, durable=True, ledger=5, entry=-1, cursor_kind="subscription")
+    log.at(20).add("publish", topic=TOPIC, ledger=5, entry=0, msgs=1, bytes=100, publish_ts=round(START.timestamp() * 1000) + 20_000)
+    for minute in (1, 2, 3, 4, 5):
+        _check(log.at(60 * minute), exceeded=False, closes=False)
+    return log
+
+
+def test_when_the_broker_will_see_the_age_of_the_oldest_message(tmp_path: Path) -> None:
+    found = topic_answer(ReadingRoom(warehouse_of_logs([waiting_in_an_open_ledger().events], tmp_path)), TOPIC, None, None)
+    opened = START + timedelta(seconds=10)
+    assert (found["age"]["believed_s"], found["age"]["true_ms"]) == (-1, 280_000)
+    assert found["age"]["counts_by"] == opened + timedelta(minutes=252)
+    assert found["age"]["exceeds_by"] == opened + timedelta(minutes=253)
+    assert any("managedLedgerMaxLedgerRolloverTimeMinutes" in line for line in text_lines(found))
