@@ -262,3 +262,81 @@ def test_a_cursor_that_ends_in_a_window_of_which_not_all_is_known_leaves_it_inco
     story = Stated(consumer=False).puts(9).at(1).of_sub("consumer_open", consumer=0, conn=1).misses(5)
     story.at(20).holds(read=0, permits=0).at(30).of_sub("cursor_close")
     assert completes(story.beats(90).arrived()) == [False]
+
+
+def test_a_dispatcher_that_has_a_read_out_is_not_throttled() -> None:
+    story = Stated().puts(100).holds(read=0).reads(topic_msgs=0, topic_bytes=0).misses(0.5).at(1).holds(read=0, read_out=True)
+    assert charged(story.beats(2).arrived()) == {("throttled", "topic", "msg"): 1, ("catching_up",): 1}
+
+
+@pytest.mark.parametrize(("read_waits", "is_stuck"), [(True, True), (False, False)])
+def test_a_read_that_waits_for_entries_that_are_there_is_a_fault_of_the_broker(read_waits: bool, is_stuck: bool) -> None:
+    """One that is at storage may be slow."""
+    story = measured_and_lost().at(2).holds(read=16, acked=16, read_out=True, read_waits=read_waits)
+    story.of_sub("consumer_blocked", cap="consumer", consumer=0, conn=1, on=False)
+    assert (("stuck",) in charged(story.beats(9).arrived())) == is_stuck
+
+
+def measured_and_lost() -> Stated:
+    """Nine entries wait."""
+    story = Stated()
+    measured(story)
+    return story.at(1).puts(9).reads().misses(1.5)
+
+
+def test_a_cap_of_a_subscription_of_which_the_end_is_lost_is_on_no_more() -> None:
+    story = Stated().puts(9).holds(read=0).reads().gives(9)
+    story.of_sub("consumer_blocked", cap="subscription", on=True).puts(20)
+    story.at(1).of_sub("consumer_blocked", cap="subscription", on=False).without(1)
+    story.at(1.2).holds(read=9, blocked=False)
+    assert charged(story.beats(2).arrived())[("catching_up",)] == pytest.approx(0.8)
+
+
+def test_a_cap_that_is_on_with_nothing_unacknowledged_may_be_one_of_a_consumer_that_came_unseen() -> None:
+    story = Stated().puts(9).misses(1)
+    for second in (2, 12):
+        story.at(second).holds(read=0, blocked=True)
+    found = charged(story.beats(20).arrived())
+    assert found[("unacked_limit",)] == 3
+    assert "stuck" not in {cause for cause, *_ in found}
+
+
+def test_for_a_moment_after_a_proof_a_transaction_is_what_reads_wait_for() -> None:
+    """More waits than the lost event may have been a delivery of."""
+    story = Stated().puts(150).reads()
+    story.add("transaction_open", topic=TOPIC, open_transactions=1).misses(0.1).at(0.2).holds(read=0).misses(0.3)
+    story.at(0.4).of_sub("read_done", entries=0, bytes=0).reads()
+    assert charged(story.beats(1.4).arrived())[("transaction",)] == pytest.approx(1)
+
+
+def test_where_most_is_with_consumers_a_loss_does_not_make_that_doubtful() -> None:
+    """An unseen delivery may have had the ten that wait: then all is with consumers."""
+    story = Stated().puts(100).holds(read=0).reads().gives(90).misses(1).at(1.1).reads()
+    assert charged(story.beats(2.5).arrived()) == {("in_flight",): 2.5}
+
+
+def spans(story: Stated, first: int, last: int) -> Stated:
+    """A delivery of all from entry `first` to `last`."""
+    size = last - first + 1
+    of_span = {"first_ledger": 5, "first_entry": first, "last_ledger": 5, "last_entry": last}
+    return story.of_sub("dispatch", entries=size, msgs=size, bytes=100 * size, **of_span)
+
+
+def test_a_delivery_that_says_how_far_it_went_shows_that_the_rest_waits() -> None:
+    """Each of three lost events may have been a delivery of ten."""
+    story = spans(Stated().puts(40).holds(read=0).reads(), 0, 9).misses(1).misses(1.1).misses(1.2)
+    assert charged(spans(story.at(1.3).reads(), 10, 19).beats(2).arrived())[("catching_up",)] >= 0.7
+
+
+@pytest.mark.parametrize(
+    ("sub_type", "held", "cause"),
+    [
+        ("Shared", {"delayed_entries": 5}, "delayed"),
+        ("Shared", {"replay_entries": 5}, "catching_up"),
+        ("Key_Shared", {"replay_entries": 5}, "keys_blocked"),
+    ],
+)
+def test_what_is_held_or_given_back_was_read_and_is_not_with_consumers(sub_type: str, held: dict[str, int], cause: str) -> None:
+    story = Stated(sub_type=sub_type).puts(9).reads().misses(0.1).at(0.2).holds(read=5, **held).misses(0.3)
+    story = spans(story.at(0.4).reads(), 5, 8).reads()
+    assert (cause,) in charged(story.beats(1.8).arrived())

@@ -116,7 +116,7 @@ def put_right(broker: Any, t: int, s: int, event: Array) -> None:
     if cursor.began_complete == 0:
         _put_kind_right(broker, t, s, event)
     delivered = stated_delivered(topic, broker.ledgers, event)
-    _put_reading_right(broker.readings[s], topic, broker.ledgers, event, delivered)
+    _put_reading_right(broker.readings[s], topic, broker.ledgers, event)
     if delivered >= 0:
         _put_in_flight_right(cursor, delivered)
 
@@ -161,8 +161,9 @@ def _explain(cursor: Record, fell: int) -> None:
 
 
 @compiled_part
-def _put_reading_right(reading: Record, topic: Record, ledgers: Records, event: Array, delivered: int) -> None:
-    reading.known, reading.consumers = 1 if delivered >= 0 else 0, event[fields.CONSUMERS]
+def _put_reading_right(reading: Record, topic: Record, ledgers: Records, event: Array) -> None:
+    reading.known = 1 if find_ledger(topic, ledgers, event[fields.READ_LEDGER]) >= 0 else 0
+    reading.consumers = event[fields.CONSUMERS]
     move_reading(reading, topic, ledgers, event[fields.LEDGER], event[fields.ENTRY], False)
     read_at(reading, topic, ledgers, event[fields.READ_LEDGER], event[fields.READ_ENTRY], event[fields.REPLAY] + event[fields.DELAYED])
 

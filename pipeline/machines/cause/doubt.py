@@ -55,4 +55,4 @@ def decide_doubt(charge: Record, settings: Record, account: int) -> None:
         charge.first_at[to] = charge.first_at[DOUBTED]
     charge.charged[to, TIME] += charge.charged[DOUBTED, TIME]
     charge.charged[to, AREA] = add(charge.charged[to, AREA], charge.charged[DOUBTED, AREA])
-    charge.charged[DOUBTED, TIME], charge.charged[DOUBTED, AREA], charge.first_at[DOUBTED] = 0, 0, 0
+    charge.charged[DOUBTED, TIME], charge.charged[DOUBTED, AREA] = 0, 0
