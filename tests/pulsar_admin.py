@@ -50,6 +50,7 @@ def printed(topic: str, subscription: str) -> list[str]:
         "topic": topic, "subscription": subscription, "level": None, "dimension": None, "unknown_reason": None,
         "limits": limits, "shared_with": [], "uncovers": [], "needed": None, "sub_type": "Shared", "cursor_kind": "subscription",
         "share": 1.0, "backlog": 5, "catch_up": None, "log_version": None, "lost_entries": 0,
+        "replicators": [],
     }  # fmt: skip
     found: list[dict[str, Any]] = [{**common, "cause": cause} for cause in BY_CAUSE if cause not in ("throttled", "unknown")]
     found += [{**common, "cause": "unacked_limit", "cap": cap} for cap in UNACKED_CAPS]
@@ -61,7 +62,8 @@ def printed(topic: str, subscription: str) -> list[str]:
     ]
     steps = [step for document in found for step in advice(document)]
     for kind in CURSOR_KINDS:
-        steps += of_topic({"exceeded": True, "topic": topic, "holders": [{"subscription": subscription, "cursor_kind": kind}]})
+        steps += of_topic({"exceeded": True, "topic": topic, "replicators": [],
+                           "holders": [{"subscription": subscription, "cursor_kind": kind}]})  # fmt: skip
     return list(dict.fromkeys(step.command for step in steps if step.command is not None))
 
 

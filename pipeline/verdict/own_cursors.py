@@ -53,17 +53,15 @@ def own_advice(document: Document) -> list[Step]:
 
 def _replicator(document: Document) -> list[Step]:
     topic, cluster = document["topic"], cluster_of(document["subscription"])
-    return [
-        stats(
-            f"The broker replicates to cluster {cluster}; in its output `replication` shows whether it is connected, and since when:", topic
-        ),
-        step(
-            f"If it is not connected, ask whether brokers of {cluster} can be reached. These are the clusters of the namespace:",
-            "namespaces",
-            "get-clusters",
-            namespace_of(topic),
-        ),
-    ]
+    found = _connection(document, document["subscription"])
+    words = "in its output `replication` shows whether it is connected, and since when:"
+    shows = stats(f"The broker replicates to cluster {cluster}; {words}", topic)
+    if found is not None and found["connected"]:
+        return [told(f"It is connected, so brokers of {cluster}, or a limit of the replicator, take less than what comes."), shows]
+    reached = f"ask whether brokers of {cluster} can be reached. These are the clusters of the namespace:"
+    when = "If it is not connected, " if found is None else "It is not connected: "
+    clusters = step(when + reached, "namespaces", "get-clusters", namespace_of(topic))
+    return [shows, clusters] if found is None else [clusters, shows]
 
 
 def _deduplication(document: Document) -> list[Step]:
@@ -90,3 +88,27 @@ def compaction_words(compactions: Sequence[Row]) -> str:
     failed = sum(1 for _ in takewhile(lambda one: one["error"] is not None, reversed(compactions)))
     head = "the last compaction failed" if failed == 1 else f"the last {failed:,} compactions failed, the newest"
     return f"{head} at {time_words(last['at'])} ({last['error']})"
+
+
+def trouble_words(document: Document, kind: str, subscription: str) -> str | None:
+    """Why one of Pulsar's own cursors may not move: a compaction that failed, or how its connection is. Null: nothing is known."""
+    if kind == COMPACTION and document["compactions"] and document["compactions"][-1]["error"] is not None:
+        return compaction_words(document["compactions"])
+    found = _connection(document, subscription) if kind == REPLICATOR else None
+    return None if found is None else connection_words(found)
+
+
+def _connection(document: Document, subscription: str) -> Row | None:
+    """The replicator's row of `replicators`; null: the log does not have its connection."""
+    return next((one for one in document["replicators"] if one["subscription"] == subscription), None)
+
+
+def connection_words(found: Row) -> str:
+    """`it is not connected since …: 11 tries failed, the newest at … (PulsarClientException)`."""
+    if found["connected"]:
+        return f"it is connected since {time_words(found['since'])}"
+    head = f"it is not connected since {time_words(found['since'])}"
+    if not found["failed"]:
+        return head
+    tries = "one try failed," if found["failed"] == 1 else f"{found['failed']:,} tries failed, the newest"
+    return f"{head}: {tries} at {time_words(found['failed_at'])} ({found['error']})"

@@ -10,7 +10,7 @@ from pipeline.verdict.counts import entries
 from pipeline.verdict.duration import duration
 from pipeline.verdict.evidence import NoAnswer
 from pipeline.verdict.instants import time_words
-from pipeline.verdict.own_cursors import OWN, kind_of, kind_words, own_advice
+from pipeline.verdict.own_cursors import OWN, kind_of, kind_words, own_advice, trouble_words
 from pipeline.verdict.topic_rows import topic_rows
 from pipeline.verdict.verdict import quota_of
 from pipeline.verdict.who import evicted_lines, producer_lines, who, who_lines
@@ -111,7 +111,9 @@ def _slowest(document: Document) -> str:
     oldest = "" if first["oldest_age_ms"] is None else f", the oldest message is {duration(first['oldest_age_ms'] / 1e3)} old"
     head = f"It is filled by {name}" if document["exceeded"] else f"The slowest cursor is {name}"
     held = f"{entries(first['msg_backlog'])} and {first['backlog_size']:,} bytes"
-    return f"{head}: {held} are behind it{oldest}."
+    trouble = trouble_words(document, first["cursor_kind"], first["subscription"])
+    more = "" if trouble is None else f" {trouble[0].upper()}{trouble[1:]}."
+    return f"{head}: {held} are behind it{oldest}.{more}"
 
 
 def advice(document: Document) -> list[Step]:

@@ -7,7 +7,7 @@ from typing import Any
 from pipeline.verdict.counts import entries
 from pipeline.verdict.duration import duration
 from pipeline.verdict.instants import time_words
-from pipeline.verdict.own_cursors import compaction_words, kind_of, kind_words
+from pipeline.verdict.own_cursors import COMPACTION, compaction_words, kind_of, kind_words, trouble_words
 from pipeline.verdict.topic_rows import ROLLOVER, TopicRows
 
 Row = Mapping[str, Any]
@@ -18,7 +18,7 @@ SHOWN = 3
 
 
 def who(rows: TopicRows) -> Document:
-    """Keys `holders_as_of`, `holders`, `age`, `producers_shut_out`, `evicted`, `compactions` of the document."""
+    """Keys `holders_as_of`, `holders`, `age`, `producers_shut_out`, `evicted`, `compactions`, `replicators` of the document."""
     return {
         "holders_as_of": None if rows.check is None else rows.check["check_time"],
         "holders_before_eviction": rows.check is not None and any(row["check_number"] == rows.check["check_number"] for row in rows.moves),
@@ -27,6 +27,7 @@ def who(rows: TopicRows) -> Document:
         "producers_shut_out": _shut_out(rows),
         "evicted": _evicted(rows.moves),
         "compactions": [dict(one) for one in rows.compactions],
+        "replicators": [dict(one) for one in rows.replicators],
     }
 
 
@@ -65,17 +66,24 @@ def _shut_out(rows: TopicRows) -> Document | None:
     cut = [row for row in rows.decisions if row["action"] == "disconnect_producers"]
     if not cut or rows.check is None or cut[-1]["check_number"] != rows.check["check_number"]:
         return None
-    counts = {row["type"]: row["n"] for row in rows.producer_events}
-    asked, opened = counts.get("quota_check"), counts.get("producer_open", 0)
     return {
         "since": cut[0]["decided_at"],
         "quota_type": cut[-1]["quota_type"],
         "policy": cut[-1]["policy"],
         "closed": sum(row["producers_closed"] for row in cut),
-        # The broker looked the age up for each that asked; one that was let in was opened.
-        "refused": None if asked is None else max(0, asked - opened),
+        "refused": _refused(rows),
         "connected": rows.check["producers"],
     }
+
+
+def _refused(rows: TopicRows) -> int | None:
+    """How many producers asked and were not let in; null: the log does not tell."""
+    counts = {row["type"]: row["n"] for row in rows.producer_events}
+    if rows.tells_refusals:
+        return int(counts.get("producer_refused", 0))
+    # The broker looked the age up for each that asked; one that was let in was opened.
+    asked, opened = counts.get("quota_check"), counts.get("producer_open", 0)
+    return None if asked is None else max(0, asked - opened)
 
 
 def _evicted(moves: Sequence[Row]) -> list[Document]:
@@ -104,9 +112,16 @@ def who_lines(document: Document) -> list[str]:
     more = f", and {len(others) - SHOWN:,} more" if len(others) > SHOWN else ""
     verb = "is" if len(others) == 1 else "are"
     lines.append(f"next {verb} {', '.join(names)}{more}" if names else "no other durable cursor has a backlog")
-    if slowest["cursor_kind"] == "compaction":
+    if slowest["cursor_kind"] == COMPACTION:
         lines.append(compaction_words(document["compactions"]))
+    lines += _troubles(document, holders if slowest["cursor_kind"] != COMPACTION else others)
     return [*lines, *_age_lines(document["age"])]
+
+
+def _troubles(document: Document, holders: Sequence[Document]) -> list[str]:
+    """How those of Pulsar's own cursors fare of which the log has something to tell."""
+    found = ((one, trouble_words(document, one["cursor_kind"], one["subscription"])) for one in holders)
+    return [f"{kind_words(one['cursor_kind'], one['subscription'])}: {words}" for one, words in found if words is not None]
 
 
 def _age_lines(age: Document | None) -> list[str]:

@@ -13,7 +13,7 @@ from pipeline.verdict.duration import duration
 from pipeline.verdict.foreseen import current_line, lost_before_line, pace_line
 from pipeline.verdict.instants import as_of_line, time_words
 from pipeline.verdict.margins import margin_line
-from pipeline.verdict.own_cursors import COMPACTION, OWN, READER, compaction_words, kind_words
+from pipeline.verdict.own_cursors import OWN, READER, kind_words, trouble_words
 from pipeline.verdict.policies import NOWHERE
 from pipeline.verdict.raise_limit import rate_words
 from pipeline.verdict.verdict import Account, Document, is_same_cause
@@ -107,29 +107,29 @@ def sentence(document: Document) -> str:
 
 def _own_sentence(document: Document) -> str:
     """One of Pulsar's own cursors has no consumer, so its backlog has no cause that a client could mend."""
-    name = kind_words(document["cursor_kind"], document["subscription"])
-    name = name[0].upper() + name[1:]
+    name = _capital(kind_words(document["cursor_kind"], document["subscription"]))
     held = next((one for one in document["holders"] if one["subscription"] == document["subscription"]), None)
     status = "behind" if document["behind"] else document["status"]
     if held is None:
         at, behind_it = time_words(document["to"]), _behind_it(document["backlog"])
-        return f"{name} of {document['topic']} is {status} at {at}: {behind_it}.{_failed(document)}"
+        return f"{name} of {document['topic']} is {status} at {at}: {behind_it}.{_trouble(document)}"
     at = time_words(document["holders_as_of"])
     oldest = "" if held["oldest_age_ms"] is None else f"; the oldest message is {duration(held['oldest_age_ms'] / 1e3)} old"
     size = f"{entries(held['msg_backlog'])}, {held['backlog_size']:,} bytes"
-    return f"{name} of {document['topic']} is {status} at {at}: {size} are behind it{oldest}. No application reads it.{_failed(document)}"
+    return f"{name} of {document['topic']} is {status} at {at}: {size} are behind it{oldest}. No application reads it.{_trouble(document)}"
 
 
 def _behind_it(backlog: int) -> str:
     return f"{entries(backlog)} {'is' if backlog == 1 else 'are'} behind it" if backlog else "no entry is behind it"
 
 
-def _failed(document: Document) -> str:
-    """That the last compaction failed: until one succeeds, the cursor does not move."""
-    if document["cursor_kind"] != COMPACTION or not document["compactions"] or document["compactions"][-1]["error"] is None:
-        return ""
-    words = compaction_words(document["compactions"])
-    return f" {words[0].upper()}{words[1:]}."
+def _trouble(document: Document) -> str:
+    words = trouble_words(document, document["cursor_kind"], document["subscription"])
+    return "" if words is None else f" {_capital(words)}."
+
+
+def _capital(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def cause_words(account: Document) -> str:

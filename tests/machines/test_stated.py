@@ -79,7 +79,9 @@ def test_in_a_topic_whose_life_is_whole_a_cursor_begins_with_its_opening(opens: 
 
 
 def test_a_seek_that_was_lost_brings_entries_back() -> None:
-    story = Stated().puts(9).reads().gives(9).of_sub("mark_delete", ledger=5, entry=4, persisted=False).misses(1).at(2).holds(read=2, acked=2)
+    story = (
+        Stated().puts(9).reads().gives(9).of_sub("mark_delete", ledger=5, entry=4, persisted=False).misses(1).at(2).holds(read=2, acked=2)
+    )
     row = of_check(checked(story).arrived())
     assert (row["msg_backlog"], row["sought_entries"], row["unexplained_entries"]) == (7, 3, 0)
 

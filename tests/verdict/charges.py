@@ -93,6 +93,7 @@ AROUND: dict[str, Any] = {
     "clients": None,
     "cursor_kind": "subscription", "log_version": "1.1", "lost_entries": None, "needed": None, "holders_as_of": None,
     "holders_before_eviction": False, "holders": [], "age": None, "producers_shut_out": None, "evicted": [], "compactions": [],
+    "replicators": [],
 }  # fmt: skip
 
 

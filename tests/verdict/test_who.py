@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from charges import TOPIC, minute
 
-from pipeline.verdict.own_cursors import compaction_words, kind_of
+from pipeline.verdict.own_cursors import compaction_words, kind_of, own_advice
 from pipeline.verdict.topic_rows import TopicRows
 from pipeline.verdict.who import evicted_lines, producer_lines, who, who_lines
 
@@ -28,7 +28,8 @@ def topic(*cursors: dict[str, Any], **more: Any) -> TopicRows:
     """Its check of minute 4."""
     check = {"check_number": 4, "check_time": minute(4), "oldest_backlog_message_age_seconds": 239, "backlog_quota_limit_time": -1,
              "producers": 0, "topic": TOPIC}  # fmt: skip
-    none: dict[str, Any] = {"decisions": [], "moves": [], "producer_events": [], "compactions": [], "closes_by": None, "is_age_precise": False}
+    none: dict[str, Any] = {"decisions": [], "moves": [], "producer_events": [], "compactions": [], "replicators": [],
+                            "closes_by": None, "tells_refusals": False, "is_age_precise": False}  # fmt: skip
     return TopicRows(**{**none, "check": check | more.pop("check", {}), "cursors": list(cursors), "log_version": "1.1", **more})
 
 
@@ -69,6 +70,14 @@ def test_producers_are_shut_out_since_the_first_decision_that_lasts(events: list
     assert producer_lines(found) == [
         f"the size quota (producer_request_hold) cut producers off at 2026-01-05T12:01:00Z: 3 were closed, {words}"
     ]
+
+
+def test_a_log_that_has_refusals_tells_how_many_there_were() -> None:
+    """Also of a size quota, where nobody looks up an age; none is written where none was."""
+    cut = {"decisions": [decision(4, 1)], "tells_refusals": True}
+    refused = topic(cursor("slow", 0, 9), producer_events=[{"type": "producer_refused", "n": 12}], **cut)
+    assert "1 was closed, 12 were refused since" in producer_lines(who(refused))[0]
+    assert "0 were refused since" in producer_lines(who(topic(cursor("slow", 0, 9), **cut)))[0]
 
 
 def test_producers_that_may_publish_again_are_not_shut_out() -> None:
@@ -132,3 +141,29 @@ def test_how_compactions_ended_is_told() -> None:
     assert compaction_words([SUCCEEDED, FAILED, FAILED]).startswith("the last 2 compactions failed, the newest at 2026-01-05T12:02")
     assert compaction_words([FAILED]) == "the last compaction failed at 2026-01-05T12:02:00Z (TimeoutException)"
     assert compaction_words([FAILED, SUCCEEDED]) == "the last compaction succeeded at 2026-01-05T12:03:00Z"
+
+
+def test_whether_a_replicator_is_connected_is_told_of_each_that_is_behind() -> None:
+    lost = {"subscription": "pulsar.repl.east", "connected": False, "since": minute(1), "failed": 0, "error": None, "failed_at": None}
+    tried = {**lost, "subscription": "pulsar.repl.west", "failed": 11, "error": "PulsarClientException", "failed_at": minute(3)}
+    cursors = [cursor(name, -1, 9, "replicator") for name in ("pulsar.repl.east", "pulsar.repl.north", "pulsar.repl.west")]
+    lines = who_lines(who(topic(*cursors, replicators=[lost, tried])))
+    assert lines[2:] == [
+        "the replicator to cluster east (pulsar.repl.east): it is not connected since 2026-01-05T12:01:00Z",
+        "the replicator to cluster west (pulsar.repl.west): it is not connected since 2026-01-05T12:01:00Z:"
+        " 11 tries failed, the newest at 2026-01-05T12:03:00Z (PulsarClientException)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("replicators", "steps"),
+    [
+        ([], ["in its output `replication`", "If it is not connected"]),
+        ([True], ["It is connected", "in its output `replication`"]),
+        ([False], ["It is not connected", "in its output `replication`"]),
+    ],
+)
+def test_advice_about_a_replicator_begins_with_what_the_log_has(replicators: list[bool], steps: list[str]) -> None:
+    document = {"topic": TOPIC, "subscription": "pulsar.repl.east", "cursor_kind": "replicator",
+                "replicators": [{"subscription": "pulsar.repl.east", "connected": one} for one in replicators]}  # fmt: skip
+    assert [words in step.do for words, step in zip(steps, own_advice(document), strict=True)] == [True, True]

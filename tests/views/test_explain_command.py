@@ -59,7 +59,7 @@ def test_json_has_the_keys_that_are_promised(small_warehouse: Warehouse, capsys:
     promised = set(re.findall(r"^\| `([a-z_.\[\]]+)` \|", WHY.partition("## The document")[2].partition("\n## ")[0], re.MULTILINE))
     # Nothing was evicted, nobody is shut out, and so on: these have no keys here.
     nothing = paths(document) - promised
-    assert nothing <= {"clients", "holders", "age", "producers_shut_out", "evicted", "compactions", "needed"}
+    assert nothing <= {"clients", "holders", "age", "producers_shut_out", "evicted", "compactions", "replicators", "needed"}
     without = {key for key in promised if key.split(".")[0].removesuffix("[]") in nothing}
     assert (code, paths(document) - nothing) == (1, promised - without)
     assert [document[key] for key in ("cause", "level", "dimension", "confidence")] == ["throttled", "topic", "msg", "medium"]

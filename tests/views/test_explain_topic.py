@@ -63,7 +63,7 @@ def test_it_names_who_fills_the_quota_and_since_when_producers_are_shut_out(ware
     assert found["verdict"] == (
         f"Producers of {TOPIC} are shut out since 2026-11-21T11:22:00Z (2 min): its size quota is exceeded (producer_request_hold)."
         " It is filled by the cursor of compaction (__compaction): 30 entries and 600,000 bytes are behind it,"
-        " the oldest message is 3 min 59 s old."
+        " the oldest message is 3 min 59 s old. The last 2 compactions failed, the newest at 2026-11-21T11:23:05Z (TimeoutException)."
     )
     assert found["producers_shut_out"]["closed"] == 1
     assert [one["cursor_kind"] for one in found["subscriptions"]] == ["compaction", "subscription"]
@@ -134,3 +134,45 @@ def test_when_the_broker_will_see_the_age_of_the_oldest_message(tmp_path: Path) 
     assert found["age"]["counts_by"] == opened + timedelta(minutes=252)
     assert found["age"]["exceeds_by"] == opened + timedelta(minutes=253)
     assert any("managedLedgerMaxLedgerRolloverTimeMinutes" in line for line in text_lines(found))
+
+
+EAST = "pulsar.repl.east"
+
+
+def with_a_replicator(*connected: bool | str) -> Log:
+    """What is told of its connection, ten seconds apart: an event with the class of a failed try, else a state."""
+    log = Log()
+    log.at(0).add("broker_start", cluster="c", version="4.0.8", log_version="1.2", settings={})
+    log.add("topic_load", topic=TOPIC).add("ledger_open", topic=TOPIC, ledger=5, snapshot=True)
+    log.add("cursor_open", topic=TOPIC, sub=EAST, durable=True, ledger=5, entry=-1, cursor_kind="replicator")
+    log.add("publish", topic=TOPIC, ledger=5, entry=0, msgs=1, bytes=100, publish_ts=1)
+    where = {"topic": TOPIC, "sub": EAST}
+    for number, told in enumerate(connected):
+        log.at(10 * number + 10)
+        if isinstance(told, str):
+            log.add("replicator_connection", **where, connected=False, error=told)
+        else:
+            positions = {"ledger": 5, "entry": -1, "read_ledger": 5, "read_entry": 0, "deleted_entries": 0, "backlog_entries": 1}
+            log.add("state", **where, as_of_seq=1, **positions, delayed_entries=0, connected=told)
+    _check(log.at(100), exceeded=False, closes=False)
+    return log
+
+
+@pytest.mark.parametrize(
+    ("connected", "expected"),
+    [
+        ((True, False, False), {"connected": False, "since": 20, "failed": 0, "error": None}),
+        ((False, True, True), {"connected": True, "since": 20, "failed": 0, "error": None}),
+        (("A", "B", False), {"connected": False, "since": 10, "failed": 2, "error": "B"}),
+        (("A", True, "B"), {"connected": False, "since": 30, "failed": 1, "error": "B"}),
+    ],
+)
+def test_since_when_a_replicator_is_connected_or_not(
+    tmp_path: Path, connected: tuple[bool | str, ...], expected: dict[str, object]
+) -> None:
+    found = topic_answer(ReadingRoom(warehouse_of_logs([with_a_replicator(*connected).events], tmp_path)), TOPIC, None, None)
+    (row,) = found["replicators"]
+    since = START + timedelta(seconds=int(str(expected["since"])))
+    assert {name: row[name] for name in expected} == {**expected, "since": since}
+    assert ("It is connected" in found["verdict"]) == row["connected"]
+    assert ("It is not connected" in found["verdict"]) != row["connected"]
