@@ -34,7 +34,7 @@ public final class Counted {
         if (topic != null) {
             Event event = Event.of(Fields.COMPACTION).with(topic.fragment).with(END)
                     .number(Fields.DURATION_US, (System.nanoTime() - topic.compactionBeganNs) / 1000);
-            queue.put(fault == null ? event : event.with(Json.field("error", fault.getClass().getSimpleName())));
+            queue.put(fault == null ? event : event.with(Json.field("error", Faults.name(fault))));
         }
     }
 

@@ -3,8 +3,6 @@ package io.dispatchanalytics.collector.broker;
 import io.dispatchanalytics.collector.log.Event;
 import io.dispatchanalytics.collector.log.EventQueue;
 import io.dispatchanalytics.collector.log.Json;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import org.apache.pulsar.broker.service.Producer;
 import org.apache.pulsar.common.policies.data.BacklogQuota;
 
@@ -30,7 +28,7 @@ public final class Refusals {
     public void byQuota(String topicName, String producer, String quotaType, BacklogQuota quota, Throwable fault) {
         LoadedTopic topic = topics.of(topicName);
         if (topic != null) {
-            sums.add(new Key(topic, name(fault), producer, quotaType, quota.getPolicy().name(), -1, -1), 1);
+            sums.add(new Key(topic, Faults.name(fault), producer, quotaType, quota.getPolicy().name(), -1, -1), 1);
         }
     }
 
@@ -39,17 +37,8 @@ public final class Refusals {
         LoadedTopic topic = topics.of(producer.getTopic().getName());
         if (topic != null && producer.getCnx() != null) {
             long conn = connections.of(producer.getCnx());
-            sums.add(new Key(topic, name(fault), producer.getProducerName(), null, null, conn, producer.getProducerId()), 1);
+            sums.add(new Key(topic, Faults.name(fault), producer.getProducerName(), null, null, conn, producer.getProducerId()), 1);
         }
-    }
-
-    /** The class of a failure; futures wrap it. */
-    static String name(Throwable fault) {
-        Throwable cause = fault;
-        while ((cause instanceof CompletionException || cause instanceof ExecutionException) && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        return cause.getClass().getSimpleName();
     }
 
     private void write(Key key, long sum, long commands) {

@@ -22,7 +22,7 @@ public final class Replications {
         Sub sub = topics.sub(cursor);
         if (sub != null) {
             Event event = Event.of(Fields.REPLICATOR_CONNECTION).with(sub.fragment).flag(Fields.CONNECTED, connected);
-            queue.put(fault == null ? event : event.with(Json.field("error", Refusals.name(fault))));
+            queue.put(fault == null ? event : event.with(Json.field("error", Faults.name(fault))));
         }
     }
 
@@ -42,7 +42,7 @@ public final class Replications {
     public void failed(ManagedCursor cursor, Throwable fault) {
         Sub sub = topics.sub(cursor);
         if (sub != null) {
-            queue.put(read(sub, 0, 0).with(Json.field("error", Refusals.name(fault))));
+            queue.put(read(sub, 0, 0).with(Json.field("error", Faults.name(fault))));
         }
     }
 

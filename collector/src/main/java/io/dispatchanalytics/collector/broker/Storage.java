@@ -58,6 +58,6 @@ public final class Storage {
         if (replay) {
             event.with(REPLAY);
         }
-        queue.put(fault == null ? event : event.with(Json.field("error", fault.getClass().getSimpleName())));
+        queue.put(fault == null ? event : event.with(Json.field("error", Faults.name(fault))));
     }
 }
