@@ -87,8 +87,9 @@ _DELIVERY = (
     EventType("delayed", 35, "How many entries a subscription holds for later delivery, when that changes",
               ("topic", "sub", "entries"), since=_SECOND),
     EventType("redeliver", 36, "Entries will be delivered again: `cause` is requested (by the client: a negative acknowledgement, or a "
-              "timeout of its own) or consumer_closed. Without `entries` all that are not acknowledged, which the "
-              "broker does not count. Thinned: one event has the sum of several commands",
+              "timeout of its own; for the active consumer also an aborted transaction), consumer_closed, or aborted (a transaction "
+              "that had acknowledged entries of a Shared or Key_Shared subscription; without a consumer). Without `entries` all that "
+              "are not acknowledged, which the broker does not count. Thinned: one event has the sum of several commands",
               ("topic", "sub", "cause"), ("entries", "consumer", "conn", "commands"), since=_SECOND),
     EventType("read_done", 37, "Storage gave these entries, or failed with `error`; `duration_us` since it was asked",
               ("topic", "sub", "entries", "bytes"), ("duration_us", "replay", "error"), since=_SECOND),

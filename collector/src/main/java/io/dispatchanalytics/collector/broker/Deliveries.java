@@ -15,6 +15,7 @@ public final class Deliveries {
     private static final Fragments CAPS = new Fragments("cap");
     private static final Fragments CAUSES = new Fragments("cause");
     private static final String BY_CONSUMER = "consumer";
+    private static final String BY_ABORT = "aborted";
 
     private final EventQueue queue;
     private final Topics topics;
@@ -110,6 +111,14 @@ public final class Deliveries {
         }
         Event event = of(Fields.REDELIVER, sub, consumer).with(CAUSES.of(cause));
         queue.put(entries < 0 ? event : event.number(Fields.ENTRIES, entries));
+    }
+
+    /** Entries come again although no consumer asked: a transaction that had acknowledged them is aborted. */
+    public void givenBack(AbstractPersistentDispatcherMultipleConsumers dispatcher, long entries) {
+        Sub sub = sub(dispatcher.getSubscription());
+        if (sub != null && entries > 0) {
+            queue.put(Event.of(Fields.REDELIVER).with(sub.fragment).with(CAUSES.of(BY_ABORT)).number(Fields.ENTRIES, entries));
+        }
     }
 
     /** A dispatcher is closed: nothing of it stays here. */

@@ -80,15 +80,15 @@ public final class DeliveryHooks {
         }
     }
 
-    /** A client asks for entries again. */
+    /** A client asks for entries again, or its transaction is aborted. */
     public static final class Redeliver {
         private Redeliver() { }
 
         /** Woven. */
         @Advice.OnMethodEnter(suppress = Throwable.class)
-        public static void enter(@Advice.Argument(0) Object consumer,
+        public static void enter(@Advice.This Object dispatcher, @Advice.Argument(0) Object consumer,
                 @Advice.Argument(value = 1, typing = Assigner.Typing.DYNAMIC) Object which) {
-            redelivered(consumer, which);
+            redelivered(dispatcher, consumer, which);
         }
     }
 
@@ -127,10 +127,24 @@ public final class DeliveryHooks {
     }
 
     /** Called by what is woven. `which` is a list of positions, or an epoch: all. */
-    public static void redelivered(Object consumer, Object which) {
+    public static void redelivered(Object dispatcher, Object consumer, Object which) {
         TestFaults.at("redeliver");
+        if (consumer == null) {
+            ofNobody(dispatcher, which);
+            return;
+        }
         long entries = which instanceof Collection<?> positions ? positions.size() : pending(consumer);
         Collector.recorder().deliveries.redelivered((Consumer) consumer, entries, "requested");
+    }
+
+    /**
+     * A transaction is aborted. For Shared and Key_Shared the broker passes positions, and no consumer. For Exclusive and Failover it passes
+     * the active consumer; none where that has left: then Pulsar 4.0 fails, and nothing comes again.
+     */
+    private static void ofNobody(Object dispatcher, Object which) {
+        if (dispatcher instanceof AbstractPersistentDispatcherMultipleConsumers shared && which instanceof Collection<?> positions) {
+            Collector.recorder().deliveries.givenBack(shared, positions.size());
+        }
     }
 
     /** Called by what is woven. */
