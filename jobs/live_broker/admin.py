@@ -113,6 +113,10 @@ class Admin:
         """Drop the topic's object; the next client loads it."""
         self.ask("PUT", f"{_path(topic)}/unload")
 
+    def compact(self, topic: str) -> None:
+        """Begin a compaction; HTTPError (409) where one runs."""
+        self.ask("PUT", f"{_path(topic)}/compaction")
+
     def subscription(self, method: str, topic: str, sub: str, action: str = "", body: Any = None) -> None:
         """A request about one subscription: `skip/100`, `skip_all`, `resetcursor/TIMESTAMP_MS` …; DELETE without an action unsubscribes."""
         self.ask(method, f"{_path(topic)}/subscription/{quote(sub, safe='')}{'/' + action if action else ''}", body)
@@ -129,6 +133,10 @@ class Admin:
     def internal_stats(self, topic: str) -> Any:
         """Ledgers and cursors."""
         return self.ask_json(f"{_path(topic)}/internalStats")
+
+    def compaction_status(self, topic: str) -> str:
+        """Of the newest compaction since the topic was loaded: NOT_RUN, RUNNING, SUCCESS or ERROR."""
+        return str(self.ask_json(f"{_path(topic)}/compaction")["status"])
 
     def metrics(self) -> str:
         """The `pulsar_…` lines of /metrics."""

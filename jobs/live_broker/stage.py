@@ -12,10 +12,14 @@ from jobs.live_broker.admin import Admin
 from jobs.live_broker.hanging import Hanging
 from jobs.live_broker.load import Clients, Consuming, Publishing
 from jobs.live_broker.scenario import CAUSES, Cause
-from jobs.live_broker.standalone import Standalone
+from jobs.live_broker.standalone import BrokerFailed, Standalone
 from jobs.live_broker.transaction import OpenTransaction
 
 TENANT = "real"
+#: A compaction of some hundred messages takes a second; the first one of a broker makes its client.
+_COMPACTED_S = 60.0
+#: A replicator connects in a second or two, or tries again later.
+_REPLICATED_S = 60.0
 
 
 def now_us() -> int:
@@ -33,6 +37,7 @@ class Stage:
     causes: list[Cause] = field(default_factory=list)
     _begun: list[Future[Any]] = field(default_factory=list)
     _processes: list[Hanging] = field(default_factory=list)
+    _others: list[Standalone] = field(default_factory=list)
 
     @property
     def admin(self) -> Admin:
@@ -62,6 +67,34 @@ class Stage:
     def consume(self, topic: str, sub: str, **how: Any) -> int:
         """See Clients.consume; `how` as in Consuming."""
         return self.clients.consume(topic, sub, Consuming(**how))
+
+    def compact(self, topic: str, ends: str) -> None:
+        """Compact a topic, and wait for the end. BrokerFailed if the status is then another one than `ends` (SUCCESS or ERROR)."""
+        self.admin.compact(topic)
+        deadline = time.monotonic() + _COMPACTED_S
+        while (status := self.admin.compaction_status(topic)) == "RUNNING" and time.monotonic() < deadline:
+            time.sleep(0.1)
+        if status != ends:
+            raise BrokerFailed(f"the compaction of {topic} has the status {status}, not {ends}: {self.broker.output}")
+
+    def other_cluster(self, name: str) -> Standalone:
+        """Start the broker of another cluster, without the collector; it has the scenario's namespace, and this broker knows it."""
+        other = Standalone(self.broker.pulsar, None, self.broker.work / name, self.broker.events, {"clusterName": name})
+        self._others.append(other)
+        other.start()
+        other.admin.make_namespace(self.namespace)
+        self.admin.make_cluster(name, other.admin.web, other.service_url)
+        return other
+
+    def await_replicated(self, topic: str, cluster: str) -> None:
+        """Until the other cluster has all of a topic. TimeoutError if it has not within _REPLICATED_S."""
+        deadline = time.monotonic() + _REPLICATED_S
+        while time.monotonic() < deadline:
+            found = self.admin.stats(topic)["replication"].get(cluster)
+            if found is not None and found["connected"] and not found["replicationBacklog"]:
+                return
+            time.sleep(0.2)
+        raise TimeoutError(f"{topic} is not whole in the cluster {cluster} within {_REPLICATED_S:.0f} s")
 
     def meanwhile(self, work: Callable[..., Any], *arguments: Any, **named: Any) -> "Future[Any]":
         """Begin work on a thread; `join` waits for it, and raises what it raised. Nobody waits for it when the process ends."""
@@ -103,6 +136,8 @@ class Stage:
         """Leave no process behind, whatever the scenario came to."""
         for process in self._processes:
             process.kill()
+        for other in self._others:
+            other.kill()
 
     def join(self) -> None:
         """Wait for all work that was begun."""
