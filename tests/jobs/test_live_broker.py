@@ -94,6 +94,7 @@ def test_every_kind_of_trouble_has_a_scenario() -> None:
         *("classic_limiter", "slow_consumer", "absent_consumer", "leaving_consumers", "stopped_consumer", "unacknowledged_cap"),
         *("delayed_messages", "size_quota", "age_quota_precise", "age_quota_by_ledger", "producers_cut_off", "unwritable_channel"),
         *("incident", "unload", "restart", "batches", "seeks", "negative_acks", "many_topics"),
+        *("failing_compaction", "ended_transactions", "replicator_loses_its_cluster"),
     }
     assert wanted <= scenarios.keys()
     assert [name for name, scenario in scenarios.items() if len(scenario.what.split()) < 8] == []
