@@ -138,8 +138,8 @@ public final class DeliveryHooks {
     }
 
     /**
-     * A transaction is aborted. For Shared and Key_Shared the broker passes positions, and no consumer. For Exclusive and Failover it passes
-     * the active consumer; none where that has left: then Pulsar 4.0 fails, and nothing comes again.
+     * A transaction is aborted. For Shared and Key_Shared the broker passes positions, and no consumer. For Exclusive and Failover it
+     * passes the active consumer; none where that has left: then Pulsar 4.0 fails, and nothing comes again.
      */
     private static void ofNobody(Object dispatcher, Object which) {
         if (dispatcher instanceof AbstractPersistentDispatcherMultipleConsumers shared && which instanceof Collection<?> positions) {
