@@ -74,6 +74,7 @@ def test_explain_of_the_topic_names_the_cursor_and_the_failures(played: Played, 
     first = text.splitlines()[0]
     assert code == EXCEEDED
     assert f"its size quota is exceeded (producer_request_hold). It is filled by the cursor of compaction ({CURSOR}): {LEFT} " in first
+    assert f"The last {FAILURES} compactions failed, the newest at " in first
     assert f"the last {FAILURES} compactions failed, the newest at " in text
     assert f" ({FAULT})" in text
     assert "pulsar-admin topics compaction-status" in text
