@@ -35,6 +35,7 @@ class Evidence:
     `asked_at`: the instant that was asked about, null: now. `is_now`: no newer window of the broker is there, so that rows of views of now
     belong to the stretch. `standing`: the row of the view `why` as of `end`; none where the subscription is not there at that instant.
     `broker_windows`: of the stretch. `policies`: of policy_spans, what was set and in force at the end.
+    `quota_policies`: the same at the check that `quotas` are of: the topic may have been unloaded since.
     """
 
     broker: str
@@ -51,6 +52,7 @@ class Evidence:
     throttle: list[Row]
     limits: list[Row]
     policies: list[Row]
+    quota_policies: list[Row]
     neighbours: list[Row]
     quotas: list[Row]
     rates: list[Row]
@@ -89,6 +91,7 @@ def evidence(
     causes = asked.own(
         f"SELECT * FROM subscription_causes WHERE {asked.here} AND {asked.stretch} {_BY_WINDOW}, entry_us DESC, ns DESC, cause"
     )
+    quotas, spans = asked.own(_quotas(asked)), asked.own(_policies(asked))
     return Evidence(
         broker=found,
         epoch=epoch,
@@ -103,9 +106,10 @@ def evidence(
         causes=causes,
         throttle=asked.own(f"SELECT * FROM subscription_throttle WHERE {asked.here} AND {asked.stretch} {_BY_WINDOW}"),
         limits=asked.own(_limits(asked)),
-        policies=asked.own(_policies(asked)),
+        policies=_standing_at(spans, asked.end),
+        quota_policies=_standing_at(spans, max((row["check_time"] for row in quotas), default=asked.end)),
         neighbours=[row for row in look.rows(_neighbours(asked)) if row["limiter_topic"] in (None, topic)],
-        quotas=asked.own(_quotas(asked)),
+        quotas=quotas,
         rates=asked.own(_rates(asked)),
         more_consumers=asked.own(f"SELECT * FROM more_consumers WHERE {asked.here}") if is_now else [],
         margins=asked.own(margins_query(f"{asked.here} AND {asked.stretch}")),
@@ -181,12 +185,17 @@ def _limits(asked: _Asked) -> str:
 
 
 def _policies(asked: _Asked) -> str:
-    """Who had set what for the broker, the topic and the subscription, and which of it ruled."""
+    """Who had set what for the broker, the topic and the subscription, and which of it ruled, from when to when."""
     return (
         f"SELECT * FROM policy_spans WHERE {asked.of_epoch} AND (topic IS NULL OR topic IN ({asked.topics}))"
         f" AND (subscription IS NULL OR subscription IN ({asked.subscriptions}))"
-        f" AND since <= {instant(asked.end)} AND (until IS NULL OR until > {instant(asked.end)})"
+        f" AND since <= {instant(asked.end)}"
     )
+
+
+def _standing_at(spans: Iterable[Row], at: datetime) -> list[Row]:
+    """Those of the rows that hold at that instant."""
+    return [row for row in spans if row["since"] <= at and (row["until"] is None or row["until"] > at)]
 
 
 def _neighbours(asked: _Asked) -> str:

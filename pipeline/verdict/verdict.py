@@ -60,7 +60,7 @@ def verdict(evidence: Evidence) -> Document:
         "limits": _limits(evidence),
         "policies": places(evidence.policies),
         "shared_with": _neighbours(evidence.neighbours, main, evidence),
-        "quotas": [quota_of(row, evidence.policies) for row in sorted(evidence.quotas, key=lambda row: row["quota_type"])],
+        "quotas": [quota_of(row, evidence.quota_policies) for row in sorted(evidence.quotas, key=lambda row: row["quota_type"])],
         "uncovers": uncovered(evidence.margins),
         "catch_up": _catch_up(evidence.rates),
         "more_consumers": _more_consumers(evidence.more_consumers),

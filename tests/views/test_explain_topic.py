@@ -112,6 +112,20 @@ def test_a_topic_without_a_check_has_no_answer(warehouse: Warehouse) -> None:
         topic_answer(ReadingRoom(warehouse), f"{TOPIC}-2", None, None)
 
 
+def test_who_set_a_quota_is_of_the_check_that_the_quota_is_of(tmp_path: Path) -> None:
+    """The topic was unloaded since: at the end nobody sets anything for it."""
+    log = shut_out()
+    quota = {"quota_type": "destination_storage", "limit": 500_000, "policy": "producer_request_hold"}
+    log.at(0).add("policy_set", source="namespace", policy_kind="backlog_quota", namespace="shop/eu", **quota)
+    log.at(290).add("topic_unload", topic=TOPIC)
+    log.events.sort(key=lambda event: event["ns"])
+    for seq, event in enumerate(log.events, 1):
+        event["seq"] = seq
+    room = ReadingRoom(warehouse_of_logs([log.events], tmp_path))
+    (quota,) = answer(room, TOPIC, "cache", None, None, timedelta(minutes=10))["quotas"]
+    assert quota["set_by"] == "namespace"
+
+
 def waiting_in_an_open_ledger() -> Log:
     """An age quota of a minute: the only message waits for five, and its ledger is open."""
     log = Log()
