@@ -79,7 +79,18 @@ def _standing(causes: Sequence[Row], end: datetime) -> Row:
 
 def evidence(causes: Sequence[Row], minutes: int = 3, **more: Any) -> Evidence:
     """Of `minutes` windows up to now."""
-    lists = ("broker_windows", "throttle", "limits", "policies", "quota_policies", "neighbours", "quotas", "rates", "more_consumers", "margins")
+    lists = (
+        "broker_windows",
+        "throttle",
+        "limits",
+        "policies",
+        "quota_policies",
+        "neighbours",
+        "quotas",
+        "rates",
+        "more_consumers",
+        "margins",
+    )
     nothing: dict[str, Any] = {name: [] for name in lists}
     known: dict[str, Any] = {
         "broker": "b1:8080", "epoch": 1, "topic": TOPIC, "subscription": SUBSCRIPTION, "start": NOON, "end": minute(minutes),
