@@ -1,17 +1,13 @@
-"""The state blob of a lane: a published format (blob.py). A blob of another version, or of a machine of another version, is refused.
+"""The state blob of a lane (blob.py, state_layout.py). A blob of another layout is refused."""
 
-A lane on hold is written in a later version than any other lane: who does not know of holds must not lose what waits.
-"""
-
-from pipeline.lanes.blob import HOLD_VERSION, VERSION, packed, unpacked
+from pipeline.lanes.blob import packed, unpacked
 from pipeline.lanes.epoch import Epoch
 from pipeline.lanes.given_up import GivenUp
 from pipeline.lanes.hold import Hold
 from pipeline.lanes.kept import check_stamp, restored_model, stamp, time_arrays
 from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.state_layout import EPOCH_NUMBERS
 from pipeline.machines.array import Array
-
-_EPOCH_NUMBERS = ("phase", "next_seq", "mature_batch", "last_batch", "lived_ns")
 
 
 def encode(lane: Lane) -> bytes:
@@ -20,19 +16,19 @@ def encode(lane: Lane) -> bytes:
     epochs = []
     for number in sorted(lane.epochs):
         epoch = lane.epochs[number]
-        epochs.append({"epoch": number, **{name: getattr(epoch, name) for name in _EPOCH_NUMBERS}, "alive": epoch.time is not None})
+        epochs.append({"epoch": number, **{name: getattr(epoch, name) for name in EPOCH_NUMBERS}, "alive": epoch.time is not None})
         arrays[f"{number}/given_up"] = epoch.given_up.array()
         arrays[f"{number}/held"] = epoch.held
         if epoch.time is not None:
             arrays |= time_arrays(f"{number}/", epoch.time.numbers, epoch.time.model.arrays())
     header = {**stamp(lane.settings.window_us), "newest_batch": lane.newest_batch, "epochs": epochs}
     if not lane.hold:
-        return packed(header, arrays, VERSION)
-    return packed({**header, "hold": lane.hold.request}, {**arrays, "waiting": lane.hold.rows()}, HOLD_VERSION)
+        return packed(header, arrays)
+    return packed({**header, "hold": lane.hold.request}, {**arrays, "waiting": lane.hold.rows()})
 
 
 def decode(blob: bytes, settings: LaneSettings) -> Lane:
-    """The lane that `encode` saw. Raises BadWarehouse for another format, version, machine version or window length."""
+    """The lane that `encode` saw. Raises BadWarehouse for another format, layout or window length."""
     header, arrays = unpacked(blob)
     check_stamp(header, settings.window_us)
     lane = Lane(settings)
@@ -46,7 +42,7 @@ def decode(blob: bytes, settings: LaneSettings) -> Lane:
             time = lane.new_time(number, restored_model(f"{number}/", arrays))
             time.restore(arrays[f"{number}/time"])
         epoch = Epoch(number, counts=None, emit=None, time=time)  # type: ignore[arg-type]  # adopt() gives it both
-        for name in _EPOCH_NUMBERS:
+        for name in EPOCH_NUMBERS:
             setattr(epoch, name, kept[name])
         epoch.given_up = GivenUp.from_array(arrays[f"{number}/given_up"])
         epoch.held = arrays[f"{number}/held"]

@@ -5,21 +5,21 @@ from typing import Any
 from pipeline.faults import BadWarehouse
 from pipeline.lanes.blob import packed, unpacked
 from pipeline.machines.array import Array
-from pipeline.machines.model import VERSIONS, BrokerModel
+from pipeline.machines.model import BrokerModel
 
 
 def stamp(window_us: int) -> dict[str, Any]:
-    """What must be equal where a state is opened: versions of the packages of rules, and the length of windows."""
-    return {"packages": VERSIONS, "window_ms": window_us // 1000}
+    """What must be equal where a state is opened, beside its layout: the length of windows."""
+    return {"window_ms": window_us // 1000}
 
 
 def check_stamp(header: dict[str, Any], window_us: int) -> None:
-    """Raise BadWarehouse unless a state of these packages and windows can be opened here."""
-    expected = stamp(window_us)
-    if {name: header.get(name) for name in expected} != expected:
+    """Raise BadWarehouse unless a state of such windows can be opened here."""
+    expected = stamp(window_us)["window_ms"]
+    if header["window_ms"] != expected:
         raise BadWarehouse(
-            f"lane state was written by packages {header.get('packages')} with lanes.window_ms={header['window_ms']}, this is "
-            f"{expected['packages']} with {expected['window_ms']}: run ./spark-submit.sh rebuild lanes --warehouse WAREHOUSE"
+            f"lane state was written with lanes.window_ms={header['window_ms']}, this is {expected}: "
+            "run ./spark-submit.sh rebuild lanes --warehouse WAREHOUSE"
         )
 
 
@@ -40,7 +40,7 @@ def snapshot(numbers: Array, model: BrokerModel, window_us: int) -> bytes:
 
 
 def opened_snapshot(state: bytes, window_us: int) -> tuple[Array, BrokerModel]:
-    """(numbers, model) that `snapshot` saw; BadWarehouse for one of another version or window length."""
+    """(numbers, model) that `snapshot` saw; BadWarehouse for one of another layout or window length."""
     header, arrays = unpacked(state)
     check_stamp(header, window_us)
     return arrays["time"], restored_model("", arrays)

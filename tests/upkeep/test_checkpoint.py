@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from jobs.checkpoint import text_lines
 from jobs.cli import main
-from pipeline.lanes.blob import VERSION
+from pipeline.lanes.state_layout import STATE_LAYOUT
 from pipeline.upkeep.inspect import inspect
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.table_facts import existing_tables
@@ -33,7 +33,7 @@ def test_the_lanes_checkpoint_tells_its_batches_sources_and_state(made: Warehous
     assert [found["sources"][table]["reservoirVersion"] for table in ("dispatch_events", "lane_control")] == [5, 2]
     state = found["state"]
     assert (state["store"], state["partitions"], state["lanes"]) == ("RocksDBStateStoreProvider", 2, 1)
-    assert state["formats"] == [state["readable_format"]] == [f"DLAN version {VERSION}"]
+    assert state["formats"] == [state["readable_format"]] == [f"DLAN layout {STATE_LAYOUT}"]
     assert 0 < state["bytes"] < found["bytes"] <= sum(path.stat().st_size for path in folder.rglob("*"))
     assert every_file(folder) == before, "a look changes nothing"
 
