@@ -33,6 +33,8 @@ SHOWN = (
     "next_cause",
     "next_share",
 )
+#: Below a table with such rows.
+STOPPED = "broker_stopped: how it is since then is not known; backlog is of the last quota check, all else of the last window of the log"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
     write_rows(columns, [[row[name] for name in columns] for row in chosen], args.format)
     if args.format == "table":
         print(f"\n{_as_of(rows)}")
+        if any(row["unknown_reason"] == "broker_stopped" for row in chosen):
+            print(STOPPED)
     return 0
 
 

@@ -18,7 +18,7 @@ def foreseen(document: Document) -> Document | None:
     rates, now = document["catch_up"], document["to"]
     if rates is None:
         return None
-    passed = None if document["waiting"] > 0 and document["behind"] else now
+    passed = None if (document["waiting"] or 0) > 0 and document["behind"] else now
     return {**rates, **{name: _not_before(rates[name], now, passed) for name in _INSTANTS}}
 
 

@@ -90,19 +90,23 @@ def sentence(document: Document) -> str:
     if document["status"] == "unknown" and document["cause"] != "unknown":
         counted = document["backlog"] and document["checked_at"]
         last = f"; its check at {time_words(document['checked_at'])} counted {entries(document['backlog'])}" if counted else ""
-        return f"Whether {name} is behind at {at} is not known: {REASONS[document['unknown_reason']]}{last}."
+        before = f" {_charged(document, stretch, 'was')}." if document["unknown_reason"] == "broker_stopped" and document["cause"] else ""
+        return f"Whether {name} is behind at {at} is not known: {REASONS[document['unknown_reason']]}{last}.{before}"
     if document["cause"] is None and document["behind"]:
         check = f", as its last quota check at {time_words(document['checked_at'])} counted" if document["checked_at"] else ""
         return f"{name} is behind by {entries(document['backlog'])} at {at}{check}: {document['status']}."
     if document["cause"] is None:
         return f"{name} is {document['status']} at {at}: it had no backlog in the {stretch} before."
-    what = cause_words(document)
-    charged = f"{document['share']:.0%} of its backlog of the last {stretch} {'is' if document['behind'] else 'was'} charged to {what}"
+    charged = _charged(document, stretch, "is" if document["behind"] else "was")
     if not document["behind"]:
         return f"{name} is {document['status']} at {at}: {entries(document['backlog'])}. {charged}."
     limit = _limit_words(document)
     since = f"since {time_words(document['since'])} ({duration((document['to'] - document['since']).total_seconds())})"
     return f"{name} is behind by {entries(document['backlog'])} at {at}. {charged}{limit}, {since}.{_at_the_end(document)}"
+
+
+def _charged(document: Document, stretch: str, verb: str) -> str:
+    return f"{document['share']:.0%} of its backlog of the last {stretch} {verb} charged to {cause_words(document)}"
 
 
 def _own_sentence(document: Document) -> str:

@@ -8,7 +8,8 @@
 --                 unknown: the log does not tell, for the first three need proof up to as_of
 --   cause         the main cause (docs/causes.md): most entries × time of the window. level, dimension: of the limiter; null else
 --   unknown_reason  of the status unknown: events_lost, beginning_not_seen, not_in_this_log; broker_stopped; not_checked: its backlog is
---                 gone, and nothing tells whether its topic was unloaded, or itself deleted. For both, backlog is that of checked_at
+--                 gone, and nothing tells whether its topic was unloaded, or itself deleted. For both, backlog is that of checked_at,
+--                 and waiting is null
 --   share         of the window's entries × time that was charged to it, 0 to 1; time_share: of the time with a backlog
 --   since, since_s  when it became the main one, and how long before as_of
 --   next_cause, next_share   the cause with the second most
@@ -215,7 +216,7 @@ SELECT
   (unix_micros(as_of) - unix_micros(main_since)) / 1e6 AS since_s,
   next_cause, next_share,
   CASE WHEN well IS NOT NULL AND (is_stopped OR NOT coalesce(is_there, false)) THEN coalesce(checked_backlog, backlog) ELSE backlog END AS backlog,
-  waiting,
+  CASE WHEN NOT (well IS NOT NULL AND (is_stopped OR NOT coalesce(is_there, false))) THEN waiting END AS waiting,
   coalesce(backlog_ns, 0) / 1e9 AS backlog_s,
   lasts_s, pace_per_s, checked_at, complete, completeness
 FROM judged

@@ -339,3 +339,13 @@ def test_what_a_limiter_uncovers(row: dict[str, Any], words: str) -> None:
     found = judged(evidence([charge(m, "throttled", **TOPIC_LIMIT) for m in range(3)], margins=[row]))
     assert found["uncovers"] == [row]
     assert f"{'next limit':<15} {words}" in list(text_lines(found))
+
+
+def test_what_held_it_before_its_broker_stopped_is_told() -> None:
+    """Whoever looks into a log that is over asks that."""
+    stopped = standing("unknown", unknown_reason="broker_stopped", backlog=100, waiting=None, checked_at=minute(2.5))
+    found = judged(evidence([charge(m, "throttled", **TOPIC_LIMIT) for m in range(3)], standing=[stopped]))
+    assert found["verdict"] == (
+        f"Whether {SUBSCRIPTION} of {TOPIC} is behind at 2026-01-05T12:03:00Z is not known: its broker stopped; its check at"
+        " 2026-01-05T12:02:30Z counted 100 entries. 100% of its backlog of the last 3 min was charged to the topic's limiter of messages."
+    )

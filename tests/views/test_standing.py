@@ -241,6 +241,7 @@ def test_a_check_proves_nothing_when_events_were_lost_after_it(found: Mapping[tu
 def test_of_a_broker_that_stopped_nobody_is_current(found: Mapping[tuple[str, str], Row], room: ReadingRoom) -> None:
     row = found["b3:8080", "of-b3"]
     assert (row["status"], row["unknown_reason"], row["backlog"], row["checked_at"]) == ("unknown", "broker_stopped", 7, second(300))
+    assert row["waiting"] is None, "no check tells that"
     (before,) = room.rows(why_at("broker = 'b3:8080'", instant(second(299))))[:1] or [None]
     assert before is None or before["unknown_reason"] != "broker_stopped", "before its end it ran"
 
