@@ -1,24 +1,24 @@
 """When it is current, so that no instant of an answer lies before the question, and no sentence of it says another thing. Pure."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from pipeline.verdict.duration import duration
 from pipeline.verdict.instants import time_words
+from pipeline.verdict.verdict import Document, is_unproven
 
-Document = dict[str, Any]
 _INSTANTS = ("current_at", "current_from", "current_to", "soonest_at")
 
 
 def foreseen(document: Document) -> Document | None:
     """Key `catch_up` as of the end of the answer. The forecast is of the last check, which may be a minute before: an instant that has
-    passed since is now, if nothing waits by now; else it was missed, and is null.
+    passed since is now, if nothing waits by now; else it was missed, and is null. All are null where nobody knows what there is by now.
     """
     rates, now = document["catch_up"], document["to"]
     if rates is None:
         return None
-    passed = None if (document["waiting"] or 0) > 0 and document["behind"] else now
+    if is_unproven(document):
+        return {**rates, **dict.fromkeys(_INSTANTS)}
+    passed = None if document["waiting"] > 0 and document["behind"] else now
     return {**rates, **{name: _not_before(rates[name], now, passed) for name in _INSTANTS}}
 
 
@@ -26,11 +26,14 @@ def _not_before(at: datetime | None, now: datetime, passed: datetime | None) -> 
     return at if at is None or at >= now else passed
 
 
-def pace_line(rates: Mapping[str, Any]) -> str:
+def pace_line(document: Document) -> str:
     """What comes and goes, and whether it gets there by acknowledgements. What a quota takes is no progress."""
+    rates = document["catch_up"]
     come, acked, removed = rates["publish_rate"] or 0, rates["ack_rate"] or 0, rates["removed_rate"] or 0
     gone = f", {removed:,.1f}/s expire or are evicted" if removed else ""
     pace = f"{come:,.1f} entries/s come, {acked:,.1f}/s are acknowledged{gone} (in the {duration(rates['over_s'])} before the last check)"
+    if is_unproven(document):
+        return pace
     if rates["caught_up_in_s"] is None:
         return f"{pace}: it does not catch up at this rate"
     if rates["caught_up_in_s"] == 0:

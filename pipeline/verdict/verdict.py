@@ -63,8 +63,8 @@ def verdict(evidence: Evidence) -> Document:
         "quotas": [quota_of(row, evidence.quota_policies) for row in sorted(evidence.quotas, key=lambda row: row["quota_type"])],
         "uncovers": uncovered(evidence.margins),
         "catch_up": _catch_up(evidence.rates),
-        "more_consumers": _more_consumers(evidence.more_consumers),
     }
+    document["more_consumers"] = None if is_unproven(document) else _more_consumers(evidence.more_consumers)
     lacking = missing(evidence, document)
     changed = document["last_cause"] is not None and not is_same_cause(document["last_cause"], document)
     sure = confidence(document, lacking, has_changed=changed, agrees=is_delivery_in_line(evidence, document))
@@ -84,6 +84,12 @@ def _last_cause(evidence: Evidence) -> Document | None:
     """The main cause of the last window of the stretch, by itself; null where that window has no backlog."""
     last = [row for row in evidence.causes if row["window_end"] >= evidence.end]
     return None if not last else _account(max(last, key=lambda row: (row["is_main"], row["entry_us"], row["ns"])))._asdict()
+
+
+def is_unproven(document: Document) -> bool:
+    """Whether nobody knows if it is behind by now: a stop, a loss, or no check since. Not where only the cause is unknown."""
+    of_the_instant = document["unknown_reason"] in ("broker_stopped", "not_checked", "not_there")
+    return document["status"] == "unknown" and (of_the_instant or document["cause"] != "unknown")
 
 
 def _shares(causes: Sequence[Row]) -> list[Document]:

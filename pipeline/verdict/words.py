@@ -16,7 +16,7 @@ from pipeline.verdict.margins import margin_line
 from pipeline.verdict.own_cursors import OWN, READER, kind_words, trouble_words
 from pipeline.verdict.policies import NOWHERE
 from pipeline.verdict.raise_limit import rate_words
-from pipeline.verdict.verdict import Account, Document, is_same_cause
+from pipeline.verdict.verdict import Account, Document, is_same_cause, is_unproven
 from pipeline.verdict.who import evicted_lines, producer_lines, who_lines
 
 #: Why something is not known, after "is not known:".
@@ -87,10 +87,10 @@ def sentence(document: Document) -> str:
     name = f"{document['subscription']} of {document['topic']}"
     stretch = duration((document["to"] - document["from"]).total_seconds())
     at = time_words(document["to"])
-    if document["status"] == "unknown" and document["cause"] != "unknown":
+    if is_unproven(document):
         counted = document["backlog"] and document["checked_at"]
         last = f"; its check at {time_words(document['checked_at'])} counted {entries(document['backlog'])}" if counted else ""
-        before = f" {_charged(document, stretch, 'was')}." if document["unknown_reason"] == "broker_stopped" and document["cause"] else ""
+        before = f" {_charged(document, stretch, 'was')}." if document["unknown_reason"] == "broker_stopped" and document["share"] else ""
         return f"Whether {name} is behind at {at} is not known: {REASONS[document['unknown_reason']]}{last}.{before}"
     if document["cause"] is None and document["behind"]:
         check = f", as its last quota check at {time_words(document['checked_at'])} counted" if document["checked_at"] else ""
@@ -267,9 +267,10 @@ def text_lines(document: Document) -> Iterable[str]:
         yield from section("producers", producer_lines(document))
     yield from section("lost", evicted_lines(document))
     if document["catch_up"] is not None:
-        yield from section("pace", [pace_line(document["catch_up"])])
         lost = lost_before_line(document)
-        yield from section("current", [current_line(document), *([] if lost is None else [lost])])
+        current = f"not known: {REASONS[document['unknown_reason']]}" if is_unproven(document) else current_line(document)
+        yield from section("pace", [pace_line(document)])
+        yield from section("current", [current, *([] if lost is None else [lost])])
     if document["more_consumers"] is not None:
         yield from section("more consumers", [consumers_line(document["more_consumers"])])
     if document["shared_with"]:

@@ -19,7 +19,17 @@ RATES: dict[str, Any] = {
 
 def document(waiting: int = 5, *, behind: bool = True, quotas: Any = (), **rates: Any) -> dict[str, Any]:
     """As of NOW."""
-    return {"catch_up": RATES | rates, "to": NOW, "waiting": waiting, "behind": behind, "quotas": quotas, "subscription": SUBSCRIPTION}
+    return {
+        "status": "behind",
+        "cause": "no_permits",
+        "unknown_reason": None,
+        "catch_up": RATES | rates,
+        "to": NOW,
+        "waiting": waiting,
+        "behind": behind,
+        "quotas": quotas,
+        "subscription": SUBSCRIPTION,
+    }
 
 
 @pytest.mark.parametrize(
@@ -65,7 +75,7 @@ def test_nothing_is_current_now_while_something_waits() -> None:
     ],
 )
 def test_what_a_quota_takes_is_no_progress(rates: dict[str, Any], words: str) -> None:
-    assert pace_line(RATES | rates) == words
+    assert pace_line(document(**rates)) == words
 
 
 QUOTA: dict[str, Any] = {"quota_type": "size", "exceeded": False, "breach_at": minute(11), "loses_first": SUBSCRIPTION, "others_losing": []}
@@ -83,3 +93,21 @@ QUOTA: dict[str, Any] = {"quota_type": "size", "exceeded": False, "breach_at": m
 )
 def test_an_eviction_that_comes_first_is_told(quota: dict[str, Any], words: str | None) -> None:
     assert lost_before_line(document(quotas=[quota])) == words
+
+
+@pytest.mark.parametrize(
+    ("cause", "reason", "is_known"),
+    [
+        ("no_permits", "broker_stopped", False),
+        (None, "events_lost", False),
+        ("unknown", "not_in_this_log", True),
+        ("unknown", "not_checked", False),
+    ],
+)
+def test_where_nobody_knows_what_there_is_by_now_no_instant_is_foreseen(cause: str | None, reason: str, is_known: bool) -> None:
+    """Nothing is current now, and nothing has no backlog. Where only the cause is unknown the pace is known."""
+    asked = document(0, caught_up_in_s=0) | {"status": "unknown", "cause": cause, "unknown_reason": reason}
+    found = foreseen(asked)
+    assert found is not None
+    assert (found["current_at"] == minute(12)) == is_known
+    assert pace_line(asked).endswith("it has no backlog") == is_known

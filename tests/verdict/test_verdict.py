@@ -341,11 +341,16 @@ def test_what_a_limiter_uncovers(row: dict[str, Any], words: str) -> None:
     assert f"{'next limit':<15} {words}" in list(text_lines(found))
 
 
+MORE = {"answer": "yes", "why": "no_permits", "consumers_share": 1.0, "limits_share": 0.0, "dispatched_per_s": 1.0,
+        "most_msgs_per_s": None, "most_bytes_per_s": None}  # fmt: skip
+
+
 def test_what_held_it_before_its_broker_stopped_is_told() -> None:
     """Whoever looks into a log that is over asks that."""
     stopped = standing("unknown", unknown_reason="broker_stopped", backlog=100, waiting=None, checked_at=minute(2.5))
-    found = judged(evidence([charge(m, "throttled", **TOPIC_LIMIT) for m in range(3)], standing=[stopped]))
+    found = judged(evidence([charge(m, "throttled", **TOPIC_LIMIT) for m in range(3)], standing=[stopped], more_consumers=[MORE]))
     assert found["verdict"] == (
         f"Whether {SUBSCRIPTION} of {TOPIC} is behind at 2026-01-05T12:03:00Z is not known: its broker stopped; its check at"
         " 2026-01-05T12:02:30Z counted 100 entries. 100% of its backlog of the last 3 min was charged to the topic's limiter of messages."
     )
+    assert found["more_consumers"] is None
