@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from sim.agenda import NS_PER_MS, NS_PER_S, Agenda, ns
+from sim.blocked_keys import BlockedKeys
 from sim.chance import stream
 from sim.faults import Carrier
 from sim.files import LineFiles
@@ -63,6 +64,7 @@ class Process:
         self.tells_states = self.scenario.log_version not in ("1.0", "1.1")
         self.limiter = Limiter(self.brokers.limiter)
         self.topics: dict[str, LiveTopic] = {}
+        self.blocked_keys: list[BlockedKeys] = []
         self.normal_read_ns = round(self.brokers.read_ms * NS_PER_MS)
         self._loads = 0
         self._connections = 0
@@ -181,6 +183,8 @@ class Process:
             topic.unload(again=True)
 
     def _heartbeat(self) -> None:
+        for summed in self.blocked_keys:
+            summed.heartbeat()
         self.log.add(f'"heartbeat","dropped":{self.log.lost()},"pending_bytes":{len(self._unwritable) * UNWRITABLE_BYTES}')
         self.agenda.at(self.agenda.now_ns + NS_PER_S, self._heartbeat)
 

@@ -1,7 +1,7 @@
 """A consumer: its client with a queue, a rate and pauses, and what the broker knows of it."""
 
 from bisect import bisect_right
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,8 @@ class Consumer:
         self.writable = True
         #: Index → messages: delivered and not acknowledged.
         self.pending: dict[int, int] = {}
+        #: Key → how many of them have it (Key_Shared).
+        self.keys: Counter[int] = Counter()
         self.queue: deque[tuple[int, int]] = deque()
         self._service_ns = NS_PER_S / declared.msgs_per_s
         self._chance = stream(self.process.seed, self.process.name, subscription.topic.name, subscription.declared.name, number)
@@ -88,6 +90,16 @@ class Consumer:
         self.unacked_msgs += msgs
         self.pending[index] = msgs
         self.queue.append((index, msgs))
+        if self.subscription.is_keyed:
+            self.keys[self.subscription.topic.stored.key_of(index)] += 1
+
+    def drop(self, index: int) -> int:
+        """An entry is not with it any more, it acknowledged it or gave it back; its messages."""
+        msgs = self.pending.pop(index, 0)
+        self.unacked_msgs -= msgs
+        if msgs and self.subscription.is_keyed:
+            self.keys[self.subscription.topic.stored.key_of(index)] -= 1
+        return msgs
 
     # ---- the client ----------------------------------------------------------------------------------------------------------------
     def wake(self) -> None:

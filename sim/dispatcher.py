@@ -4,6 +4,7 @@ It knows why it does not move, because it decides it: `held` is the cause while 
 """
 
 from collections import deque
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from sim.agenda import NS_PER_MS
@@ -21,7 +22,12 @@ ROUND_ROBIN_ENTRIES = 20
 RETRY_NS = 1_000 * NS_PER_MS
 #: An entry has this many bytes more than its payload when the broker estimates how many fit.
 ENTRY_OVERHEAD_BYTES = 64
-IDLE, WAITING, OUT = 0, 1, 2
+#: HELD_BACK: all that is not read lies behind the first message of an open transaction; the cursor looks again a little later.
+IDLE, WAITING, OUT, HELD_BACK = 0, 1, 2, 3
+#: After this time the cursor asks storage, though nothing new has come (managedLedgerNewEntriesCheckDelayInMillis).
+LOOK_AGAIN_NS = 10 * NS_PER_MS
+#: A read that brought nothing is repeated after this time, which doubles up to the most (dispatcherRetryBackoff…TimeInMs).
+FIRST_BACKOFF_NS, MOST_BACKOFF_NS = NS_PER_MS, 10 * NS_PER_MS
 LEVELS = ("broker", "topic", "subscription")
 ANSWERS = {"broker": "broker", "topic": "topic", "subscription": "sub"}
 COUNTERS = [f"dispatch_throttled_{dimension}_events_by_{level}_limit" for dimension in ("msg", "bytes") for level in LEVELS]
@@ -33,7 +39,7 @@ class Dispatcher:
     def __init__(self, subscription: "LiveSubscription", limiter: "Limiter | None") -> None:
         self.subscription = subscription
         self.process = subscription.topic.process
-        self.shared = subscription.declared.type == "Shared"
+        self.shared = subscription.is_shared
         self.limiter = limiter
         self.counters = dict.fromkeys(COUNTERS, 0)
         self.held: Cause = CATCHING_UP
@@ -44,12 +50,29 @@ class Dispatcher:
         self.blocked_on_unacked = False
         #: Entries to deliver again.
         self.replay: deque[int] = deque()
+        #: Of them, those that nobody can take now, as far as the dispatcher looked.
+        self.kept_aside = 0
         self._granted = (0, 0)
+        #: The read that is out reads up to here; None: up to what there is when it comes back.
+        self._read_end: int | None = None
+        self._backoff_ns = 0
         self._retry_planned = False
         self._reads = 0
         #: Reads with lower numbers were abandoned.
         self._oldest_read = 0
         self._turn = 0
+
+    # ---- entries to deliver again --------------------------------------------------------------------------------------------------
+    def put_back(self, indexes: Iterable[int]) -> None:
+        """These are to be delivered again."""
+        self.replay.extend(indexes)
+
+    def forget_until(self, mark: int) -> None:
+        """A quota moved the cursor beyond some of them."""
+        self.replay = deque(index for index in self.replay if index > mark)
+
+    def acknowledged(self, consumer: "Consumer", indexes: Iterable[int], moved: bool) -> None:
+        """A consumer has acknowledged entries; `moved`: so the mark-delete position moved."""
 
     # ---- deciding to read ----------------------------------------------------------------------------------------------------------
     def read_more(self) -> None:
@@ -147,10 +170,14 @@ class Dispatcher:
             return max(msgs, 1), max(size, 1)
         if self.read == IDLE:
             self._idle(blocked)
+        self._ask_again_in(RETRY_NS)
+        return None
+
+    def _ask_again_in(self, after_ns: int) -> None:
+        """Unless that is planned already."""
         if not self._retry_planned:
             self._retry_planned = True
-            self.process.agenda.at(now_ns + RETRY_NS, self._retry)
-        return None
+            self.process.agenda.at(self.process.log.now_ns() + after_ns, self._retry)
 
     def _answer(self, name: str, limiter: "Limiter", msgs: int, size: int) -> str:
         said = f',"{name}_msgs":{msgs},"{name}_bytes":{size}'
@@ -174,17 +201,38 @@ class Dispatcher:
                 self.replay_read = True
                 self.held = cause
                 self._plan(self._delivered_again, granted, self.process.cached_read_ns())
-        elif self.subscription.read_index < self.subscription.topic.stored.end:
-            self.read, self.held = OUT, cause
-            self._plan(self._delivered, granted, self.process.storage_read_ns())
         else:
-            self.read, self._granted, self.held = WAITING, granted, cause
+            self._read_new(granted, cause)
+
+    def _read_new(self, granted: tuple[int, int], cause: Cause) -> None:
+        """Ask for entries that were not read, up to where one may read now."""
+        subscription, stored = self.subscription, self.subscription.topic.stored
+        self.held = cause
+        self._read_end = stored.readable_end if stored.declared.transactions else None
+        if subscription.read_index < stored.readable_end:
+            self.read = OUT
+            self._plan(self._delivered, granted, self.process.storage_read_ns())
+        elif subscription.read_index < stored.end:
+            self.read = HELD_BACK
+            self._reads += 1
+            self.process.agenda.at(self.process.log.now_ns() + LOOK_AGAIN_NS, self._look_again, granted, self._reads)
+        else:
+            self.read, self._granted = WAITING, granted
+
+    def _look_again(self, granted: tuple[int, int], read: int) -> None:
+        """There are entries, so the cursor asks storage for them: up to where one might read when the read began, so it brings nothing."""
+        if not self.subscription.closed and read >= self._oldest_read and self.read == HELD_BACK:
+            self.read = OUT
+            self._plan(self._delivered, granted, self.process.cached_read_ns())
+            self.subscription.settle()
 
     def published(self) -> None:
-        """A new entry: the read that waits for one gets it."""
+        """A new entry: the read that waits for one gets it. With a transaction buffer it comes back first, and is asked for anew."""
         if self.read == WAITING and not self._is_stuck():
             self.read = OUT
             self.held = CHANNEL if self._all_unwritable(self.subscription.consumers) else CATCHING_UP
+            if self.subscription.topic.declared.transactions:
+                self._read_end = self.subscription.read_index
             self._plan(self._delivered, self._granted, self.process.cached_read_ns())
 
     def unstick(self) -> None:
@@ -213,6 +261,7 @@ class Dispatcher:
         """The last consumer has left: reads that are out deliver nothing, the cursor goes back to its mark-delete position."""
         self.read, self.replay_read, self.held = IDLE, False, CATCHING_UP
         self.replay.clear()
+        self.kept_aside = 0
         self._oldest_read = self._reads + 1
         self.unacked_msgs, self.blocked_on_unacked = 0, False
 
@@ -220,7 +269,7 @@ class Dispatcher:
         if self.subscription.closed or read < self._oldest_read:
             return
         self.read = IDLE
-        indexes, delayed = self.subscription.take(*granted)
+        indexes, delayed = self.subscription.take(*granted, self._read_end)
         self._arrived(indexes, delayed, asked_ns, False)
 
     def _delivered_again(self, granted: tuple[int, int], read: int, asked_ns: int) -> None:
@@ -247,17 +296,31 @@ class Dispatcher:
                 + (',"replay":true' if again else "")
             )
         self.held = CATCHING_UP
-        if indexes:
-            self._send(indexes)
+        wanted = subscription.without_withheld(indexes)
+        if wanted:
+            self._send(wanted, again)
         if delayed:
             subscription.report_delayed()
-        self.read_more()
+        self._go_on(len(indexes) + delayed)
+
+    def _go_on(self, entries: int) -> None:
+        """A read brought so many entries. Without any the next one comes a little later; an Exclusive dispatcher does not wait."""
+        if entries or not (self.shared and self.subscription.topic.declared.transactions):
+            self._backoff_ns = 0
+            self.read_more()
+        else:
+            self._back_off()
+
+    def _back_off(self) -> None:
+        """Ask again soon, each time a little later."""
+        self._backoff_ns = min(max(FIRST_BACKOFF_NS, 2 * self._backoff_ns), MOST_BACKOFF_NS)
+        self._ask_again_in(self._backoff_ns)
+        self.subscription.settle()
 
     # ---- delivering ----------------------------------------------------------------------------------------------------------------
-    def _send(self, indexes: list[int]) -> None:
+    def _send(self, indexes: list[int], again: bool) -> None:
         """Hand entries to consumers in turn, write `dispatch`, charge the limiters. Entries that nobody may take wait to be read again."""
         subscription = self.subscription
-        stored = subscription.topic.stored
         delivery = Delivery(subscription.json)
         taker: Consumer | None = None
         in_a_row = 0
@@ -267,15 +330,23 @@ class Dispatcher:
                 if taker is None:
                     self.replay.extendleft(reversed(indexes[place:]))
                     break
-            ledger = stored.ledger_of(index)
-            msgs = ledger.msgs[index - ledger.first]
-            taker.receive(index, msgs)
-            subscription.in_flight += 1
-            delivery.add(taker.number, taker.connection, (ledger.id, index - ledger.first), msgs, ledger.entry_bytes[index - ledger.first])
+            self._give(taker, index, delivery)
             in_a_row += 1
+        self._complete(delivery)
+
+    def _give(self, taker: "Consumer", index: int, delivery: Delivery) -> None:
+        """An entry goes to a consumer."""
+        ledger = self.subscription.topic.stored.ledger_of(index)
+        msgs = ledger.msgs[index - ledger.first]
+        taker.receive(index, msgs)
+        self.subscription.in_flight += 1
+        delivery.add(taker.number, taker.connection, (ledger.id, index - ledger.first), msgs, ledger.entry_bytes[index - ledger.first])
+
+    def _complete(self, delivery: Delivery) -> None:
+        """Everybody has got his share."""
         if delivery.shares:
             self._charge(delivery)
-            for one in subscription.consumers:
+            for one in self.subscription.consumers:
                 if one.number in delivery.shares:
                     one.wake()
 

@@ -27,6 +27,14 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Transaction(Span):
+    """A transaction in a topic: its first message comes at `from_s`, it ends at `to_s`."""
+
+    entries_per_s: float = 1.0
+    ends: str = "commit"
+
+
+@dataclass(frozen=True)
 class SlowReads(Span):
     """Storage that is slow for a while: a read of what is not in the cache takes that long."""
 
@@ -79,6 +87,8 @@ class Brokers:
     precise_age: bool = False
     max_unacked_per_consumer: int = 50_000
     max_unacked_per_subscription: int = 200_000
+    look_ahead_per_consumer: int = 2_000
+    look_ahead_per_subscription: int = 20_000
     pause_if_unwritable: bool = False
     read_ms: float = 2.0
     slow_reads: tuple[SlowReads, ...] = ()
@@ -93,6 +103,7 @@ class Publish:
     shape: str = "steady"
     entries_per_s: float = 10.0
     msgs_per_entry: int = 1
+    keys: int = 100
     entry_bytes: tuple[int, int] = (200, 1000)
     period_s: float = 86_400.0
     depth: float = 0.8
@@ -155,6 +166,7 @@ class Topic:
     quotas: Quotas = Quotas()
     unloads_s: tuple[float, ...] = ()
     publish: Publish = Publish()
+    transactions: tuple[Transaction, ...] = ()
     subscriptions: tuple[Subscription, ...] = ()
 
 
@@ -187,13 +199,14 @@ CHOICES: dict[tuple[type, str], tuple[str, ...]] = {
     (Scenario, "log_version"): LOG_VERSIONS,
     (Brokers, "limiter"): ("token_bucket", "classic"),
     (Publish, "shape"): ("steady", "wave", "bursts"),
-    (Subscription, "type"): ("Exclusive", "Shared"),
+    (Transaction, "ends"): ("commit", "abort"),
+    (Subscription, "type"): ("Exclusive", "Shared", "Key_Shared"),
     (Quotas, "size_policy"): ("producer_request_hold", "producer_exception", "consumer_backlog_eviction"),
     (Quotas, "age_policy"): ("producer_request_hold", "producer_exception", "consumer_backlog_eviction"),
 }
 #: Numbers that may not be 0.
-POSITIVE = {"count", "duration_s", "quota_check_s", "prefetch", "msgs_per_s", "msgs_per_entry", "ledger_entries", "period_s", "every_s",
-            "read_ms", "ack_every_ms"}  # fmt: skip
+POSITIVE = {"count", "duration_s", "quota_check_s", "prefetch", "msgs_per_s", "msgs_per_entry", "keys", "ledger_entries", "period_s",
+            "every_s", "read_ms", "ack_every_ms", "look_ahead_per_consumer", "look_ahead_per_subscription"}  # fmt: skip
 #: Numbers that may be below 0: no limit, or a clock that is set back.
 SIGNED = {"by_s", "size_bytes", "age_s", "msg_rate", "byte_rate"}
 SHARES = {"lost", "repeated", "damaged", "late", "delayed_share", "depth"}

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from sim.agenda import NS_PER_S
-from sim.dispatcher import OUT, WAITING
+from sim.dispatcher import HELD_BACK, OUT, WAITING
 from sim.limiters import Limiter
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def _topic(topic: "LiveTopic") -> None:
     log.add(
         f'"topic_state",{topic.json},"as_of_seq":{log.seq},"ledger":{ledger},"entry":{entry},'
         f'"entries":{stored.end - stored.ledgers[0].first},"bytes":{stored.bytes},"ledgers":{len(stored.ledgers)}'
+        + topic.transactions.state()
     )
     _limiter(topic.process, topic.limiter, "topic", f"{topic.json},")
 
@@ -82,7 +83,8 @@ def _dispatcher(one: "LiveSubscription") -> str:
     return (
         f',"sub_type":"{one.declared.type}","permits":{permits},"unacked_msgs":{max(0, unacked)},"consumers":{len(one.consumers)},'
         f'"delayed_entries":{len(one.delayed)},"replay_entries":{len(dispatcher.replay)}'
-        f',"read_out":{_json(dispatcher.read in (OUT, WAITING))},"read_waits":{_json(dispatcher.read == WAITING)}'
+        f',"read_out":{_json(dispatcher.read in (OUT, WAITING, HELD_BACK))}'
+        f',"read_waits":{_json(dispatcher.read in (WAITING, HELD_BACK))}'
         f',"replay_out":{_json(dispatcher.replay_read)},"blocked":{_json(dispatcher.blocked_on_unacked)}{active}'
     )
 

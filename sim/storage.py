@@ -10,7 +10,7 @@ Position = tuple[int, int]
 class Ledger:
     """Entries one after the other; `first` is the index of its first one. `close_ms` is 0 while it is open."""
 
-    __slots__ = ("bytes", "close_ms", "due_ns", "entry_bytes", "first", "id", "msgs", "publish_ms")
+    __slots__ = ("bytes", "close_ms", "due_ns", "entry_bytes", "first", "id", "keys", "msgs", "publish_ms")
 
     def __init__(self, ledger_id: int, first: int) -> None:
         self.id, self.first, self.bytes, self.close_ms = ledger_id, first, 0, 0
@@ -19,6 +19,8 @@ class Ledger:
         self.publish_ms: list[int] = []
         #: Index → when a delayed entry may be delivered.
         self.due_ns: dict[int, int] = {}
+        #: Index → key, where somebody asks for keys.
+        self.keys: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self.entry_bytes)
@@ -88,6 +90,12 @@ class StoredTopic:
         #: Index of the next entry.
         self.end = 0
         self.bytes = 0
+        #: Open transactions → index of the first entry of each; all of their entries; those that ended.
+        self.open: dict[int, int] = {}
+        self.in_transaction: dict[int, list[int]] = {}
+        self.ended: set[int] = set()
+        #: Entries that no consumer gets: markers of ends, and what was aborted.
+        self.withheld: set[int] = set()
         self._firsts: list[int] = []
 
     def open_ledger(self, ledger_id: int) -> Ledger:
@@ -130,6 +138,15 @@ class StoredTopic:
         """(ledger, entry) of an index; before the first entry: (first ledger, −1)."""
         ledger = self.ledger_of(index)
         return ledger.id, max(index - ledger.first, -1)
+
+    @property
+    def readable_end(self) -> int:
+        """Dispatchers read up to here: behind the last entry before the lowest open transaction (maxReadPosition)."""
+        return min(self.open.values()) if self.open else self.end
+
+    def key_of(self, index: int) -> int:
+        """The key of an entry; −1 where it has none, as a marker."""
+        return self.ledger_of(index).keys.get(index, -1)
 
     def backlog(self, cursor: Cursor) -> int:
         """Entries that are not acknowledged."""

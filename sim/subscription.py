@@ -6,10 +6,23 @@ from typing import TYPE_CHECKING
 from sim.agenda import NS_PER_S, ns
 from sim.consumer import Consumer, Spans
 from sim.dispatcher import ENTRY_OVERHEAD_BYTES, Dispatcher
+from sim.key_shared import KeySharedDispatcher
 from sim.limiters import Limiter
 from sim.scenario import Consumers, Subscription
 from sim.storage import Cursor, Position
-from sim.truth import CATCHING_UP, DELAYED, IN_FLIGHT, NO_CONSUMER, NO_FLOW, NO_PERMITS, REDELIVERY, Account, Cause
+from sim.truth import (
+    CATCHING_UP,
+    DELAYED,
+    IN_FLIGHT,
+    KEYS_BLOCKED,
+    NO_CONSUMER,
+    NO_FLOW,
+    NO_PERMITS,
+    REDELIVERY,
+    TRANSACTION,
+    Account,
+    Cause,
+)
 
 if TYPE_CHECKING:
     from sim.topic import LiveTopic
@@ -26,6 +39,8 @@ class LiveSubscription:
     def __init__(self, topic: "LiveTopic", declared: Subscription, cursor: Cursor) -> None:
         self.topic, self.declared, self.cursor, self.process = topic, declared, cursor, topic.process
         self.json = f'{topic.json},"sub":"{declared.name}"'
+        #: Its consumers share the entries, and acknowledge them one by one; those of a key go to one of them.
+        self.is_shared, self.is_keyed = declared.type != "Exclusive", declared.type == "Key_Shared"
         self.account = Account(self.process.truth, self.process.name, self.process.epoch_ms, topic.name, declared.name)
         self.consumers: list[Consumer] = []
         self.dispatcher: Dispatcher | None = None
@@ -61,11 +76,22 @@ class LiveSubscription:
                 if cause is NO_PERMITS and self.in_flight <= 0:
                     cause = NO_FLOW
                 if cause is CATCHING_UP:
-                    cause = self._largest_part(waiting - len(self.delayed))
+                    cause = TRANSACTION if self._is_held_back() else self._largest_part(waiting - len(self.delayed))
         self.account.settle(self.process.log.now_ns(), cause)
+
+    def _is_held_back(self) -> bool:
+        """All that may be read is read, and there is more, behind the first message of an open transaction."""
+        stored, dispatcher = self.topic.stored, self.dispatcher
+        assert dispatcher is not None
+        return bool(stored.open) and stored.readable_end <= self.read_index < stored.end and not dispatcher.replay
 
     def _largest_part(self, to_read: int) -> Cause:
         """Nothing holds the dispatcher: the backlog is there for the reason that most of it has."""
+        assert self.dispatcher is not None
+        aside = min(self.dispatcher.kept_aside, to_read)
+        to_read -= aside
+        if aside > max(to_read, self.in_flight, len(self.delayed)):
+            return KEYS_BLOCKED
         if self.in_flight > to_read and self.in_flight >= len(self.delayed):
             return IN_FLIGHT
         return DELAYED if len(self.delayed) > to_read else CATCHING_UP
@@ -104,7 +130,7 @@ class LiveSubscription:
 
     def _open_dispatcher(self) -> None:
         self.process.log.add(f'"dispatcher_open",{self.json},"sub_type":"{self.declared.type}"')
-        self.dispatcher = Dispatcher(self, None)
+        self.dispatcher = KeySharedDispatcher(self, None) if self.is_keyed else Dispatcher(self, None)
         limit = self.topic.limit_now(self.declared.limit, self.declared.limit_changes)
         if limit.msg_rate > 0 or limit.byte_rate > 0:
             self._apply(limit.msg_rate, limit.byte_rate, limit.period_s)
@@ -135,7 +161,7 @@ class LiveSubscription:
         if self.consumers:
             self.in_flight -= len(had)
             dispatcher.unacked_msgs -= consumer.unacked_msgs
-            dispatcher.replay.extend(had)
+            dispatcher.put_back(had)
             if had and self.process.tells_causes:
                 log.add(f'"redeliver",{consumer.json},"cause":"consumer_closed","entries":{len(had)}')
             self.check_unacked()
@@ -162,19 +188,20 @@ class LiveSubscription:
         self.settle()
 
     # ---- reading -------------------------------------------------------------------------------------------------------------------
-    def take(self, most_entries: int, most_bytes: int) -> tuple[list[int], int]:
-        """The next entries to deliver as (indexes, how many more are delayed); the read position moves behind them."""
+    def take(self, most_entries: int, most_bytes: int, end: int | None) -> tuple[list[int], int]:
+        """The next entries to deliver as (indexes, how many more are delayed), up to `end`; the read position moves behind them."""
         stored, cursor = self.topic.stored, self.cursor
+        end = stored.end if end is None else end
         average = stored.bytes // max(1, stored.end - stored.ledgers[0].first) + ENTRY_OVERHEAD_BYTES
         room = min(most_entries, max(1, most_bytes // average))
         now_ns = self.process.log.now_ns()
         taken: list[int] = []
         delayed = 0
         index = max(self.read_index, cursor.mark + 1)
-        while index < stored.end and len(taken) + delayed < room:
+        while index < end and len(taken) + delayed < room:
             if index not in cursor.acked:
                 due_ns = stored.ledger_of(index).due_ns.get(index, 0)
-                if due_ns > now_ns and self.declared.type == "Shared":
+                if due_ns > now_ns and self.is_shared:
                     self.delayed.add(index)
                     delayed += 1
                 else:
@@ -200,7 +227,7 @@ class LiveSubscription:
         stored, now_ns = self.topic.stored, self.process.log.now_ns()
         due = sorted(index for index in self.delayed if stored.ledger_of(index).due_ns.get(index, 0) <= now_ns)
         self.delayed.difference_update(due)
-        self.dispatcher.replay.extend(due)
+        self.dispatcher.put_back(due)
         self.report_delayed()
         if due:
             self.dispatcher.read_more()
@@ -209,23 +236,37 @@ class LiveSubscription:
     def acknowledge(self, consumer: Consumer, indexes: list[int]) -> None:
         """Entries that a client has processed: one by one, or all up to the last one (Exclusive)."""
         stored, cursor, log = self.topic.stored, self.cursor, self.process.log
-        single = self.declared.type == "Shared"
+        single = self.is_shared
         kind = "individual" if single else "cumulative"
         for index in indexes if single else indexes[-1:]:
             if index >= stored.ledgers[0].first:
                 ledger, entry = stored.position_of(index)
                 log.add(f'"ack",{self.json},"consumer":{consumer.number},"ack_type":"{kind}","ledger":{ledger},"entry":{entry}')
         for index in indexes:
-            msgs = consumer.pending.pop(index, 0)
-            consumer.unacked_msgs -= msgs
+            msgs = consumer.drop(index)
             if self.dispatcher is not None and single:
                 self.dispatcher.unacked_msgs -= msgs
             if self._is_unacknowledged(index):
                 self.in_flight -= 1
                 cursor.acked.add(index)
-        self.move(self._slid(cursor.mark), None)
+        before = cursor.mark
+        self.move(self._slid(before), None)
         self.check_unacked()
+        if self.dispatcher is not None:
+            self.dispatcher.acknowledged(consumer, indexes, cursor.mark > before)
         self.settle()
+
+    def without_withheld(self, indexes: list[int]) -> list[int]:
+        """The broker acknowledges what no consumer gets: markers of transactions, and what was aborted. The others of `indexes`."""
+        stored, cursor = self.topic.stored, self.cursor
+        withheld = [index for index in indexes if index in stored.withheld] if stored.withheld else []
+        for index in withheld:
+            ledger, entry = stored.position_of(index)
+            if self.process.tells_states:
+                self.process.log.add(f'"broker_ack",{self.json},"ack_type":"individual","ledger":{ledger},"entry":{entry}')
+            cursor.acked.add(index)
+            self.move(self._slid(cursor.mark), None, moved_by="broker")
+        return [index for index in indexes if index not in stored.withheld] if withheld else indexes
 
     def give_back(self, consumer: Consumer, indexes: list[int]) -> None:
         """A client acknowledges nothing of this, it wants it to be delivered again (Shared)."""
@@ -233,13 +274,11 @@ class LiveSubscription:
         assert dispatcher is not None
         back = [index for index in indexes if self._is_unacknowledged(index)]
         for index in indexes:
-            msgs = consumer.pending.pop(index, 0)
-            consumer.unacked_msgs -= msgs
-            dispatcher.unacked_msgs -= msgs
+            dispatcher.unacked_msgs -= consumer.drop(index)
         if back:
             self.was_given_back = True
             self.in_flight -= len(back)
-            dispatcher.replay.extend(back)
+            dispatcher.put_back(back)
             if self.process.tells_causes:
                 self.process.log.add(f'"redeliver",{consumer.json},"cause":"requested","entries":{len(back)}')
         self.check_unacked()
@@ -265,12 +304,12 @@ class LiveSubscription:
         self.delayed = {index for index in self.delayed if index > cursor.mark}
         self.report_delayed()
         if self.dispatcher is not None:
-            self.dispatcher.replay = type(self.dispatcher.replay)(index for index in self.dispatcher.replay if index > cursor.mark)
+            self.dispatcher.forget_until(cursor.mark)
         self.read_index = max(self.read_index, cursor.mark + 1)
         self.settle()
 
-    def move(self, mark: int, position: Position | None, at_once: bool = False) -> None:
-        """Move the mark-delete position, in memory, and in the metadata if it is time."""
+    def move(self, mark: int, position: Position | None, at_once: bool = False, moved_by: str = "") -> None:
+        """Move the mark-delete position, in memory, and in the metadata if it is time. `moved_by`: who did, if no consumer."""
         cursor, log = self.cursor, self.process.log
         position = position or self.topic.stored.position_of(mark)
         if mark > cursor.mark or position > cursor.position:
@@ -280,7 +319,8 @@ class LiveSubscription:
                 else:
                     cursor.acked = {index for index in cursor.acked if index > mark}
             cursor.mark, cursor.position = mark, position
-            log.add(f'"mark_delete",{self.json},"ledger":{position[0]},"entry":{position[1]},"persisted":false')
+            by = f',"moved_by":"{moved_by}"' if moved_by and self.process.tells_states else ""
+            log.add(f'"mark_delete",{self.json},"ledger":{position[0]},"entry":{position[1]},"persisted":false{by}')
         if at_once or self.process.agenda.now_ns >= cursor.persisted_ns + PERSIST_NS:
             self.persist()
 
@@ -298,7 +338,7 @@ class LiveSubscription:
     def check_unacked(self) -> None:
         """Set or clear the caps. Pulsar clears one at half of it. What is cleared lets the dispatcher read again."""
         dispatcher = self.dispatcher
-        if dispatcher is None or self.declared.type != "Shared":
+        if dispatcher is None or not self.is_shared:
             return
         brokers, cleared = self.process.brokers, False
         for consumer in self.consumers:

@@ -4,12 +4,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sim.agenda import NS_PER_MS, NS_PER_S, ns
+from sim.chance import stream
 from sim.limiters import Limiter
 from sim.producer import Producer
 from sim.quotas import decide, evict
 from sim.scenario import Limit, LimitChange
 from sim.storage import Cursor, StoredTopic
 from sim.subscription import LiveSubscription
+from sim.transactions import Transactions
 
 if TYPE_CHECKING:
     from sim.broker import Process
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 CLIENTS_AFTER_NS = 20 * NS_PER_MS
 #: An unloaded topic is loaded again after this time.
 LOADED_AGAIN_NS = NS_PER_S
+#: Size of the entry that ends a transaction.
+MARKER_BYTES = 56
 
 
 class LiveTopic:
@@ -34,6 +38,9 @@ class LiveTopic:
         #: What the last quota check saw, before its action; None: no check yet.
         self.checked_bytes: int | None = None
         self.producer = Producer(self, self.declared.publish)
+        self.transactions = Transactions(self)
+        self._is_keyed = any(one.type == "Key_Shared" for one in self.declared.subscriptions)
+        self._keys = stream(process.seed, process.name, process.epoch_ms, self.name, loads, "keys")
 
     # ---- load and unload -----------------------------------------------------------------------------------------------------------
     def load(self) -> None:
@@ -42,6 +49,7 @@ class LiveTopic:
         log.add(f'"topic_load",{self.json}')
         self._load_ledgers()
         self._load_cursors()
+        self.transactions.tell_open()
         quotas = self.declared.quotas
         for kind, limit, policy in (
             ("destination_storage", quotas.size_bytes, quotas.size_policy),
@@ -90,6 +98,7 @@ class LiveTopic:
             for subscription in self.subscriptions:
                 subscription.start()
             self.producer.connect()
+            self.transactions.start()
 
     def unload(self, again: bool) -> None:
         """Drop the topic; `again`: it is loaded again a little later."""
@@ -116,19 +125,35 @@ class LiveTopic:
         self.process.apply_rate(self.limiter, "topic", self.json + ",", (msg_rate, byte_rate, period_s))
 
     # ---- entries -------------------------------------------------------------------------------------------------------------------
-    def append(self, size_bytes: int, msgs: int, due_ns: int) -> None:
-        """An entry is published."""
+    def append(self, size_bytes: int, msgs: int, due_ns: int, transaction: int | None = None) -> None:
+        """An entry is published, maybe in a transaction."""
+        self._persist(size_bytes, msgs, due_ns)
+        if transaction is not None:
+            self.transactions.persisted(transaction)
+        self._tell_dispatchers()
+
+    def append_marker(self, transaction: int) -> None:
+        """The marker of a transaction's end is persisted."""
+        self._persist(MARKER_BYTES, 1, 0)
+        self.transactions.marked(transaction)
+        self._tell_dispatchers()
+
+    def _persist(self, size_bytes: int, msgs: int, due_ns: int) -> None:
         stored, log = self.stored, self.process.log
         publish_ms = self.process.true_ms()
+        if self._is_keyed:
+            stored.ledgers[-1].keys[stored.end] = self._keys.randrange(self.declared.publish.keys)
         entry = stored.append(size_bytes, msgs, publish_ms, due_ns)
         log.add(
             f'"publish",{self.json},"ledger":{stored.ledgers[-1].id},"entry":{entry},"msgs":{msgs},"bytes":{size_bytes},"publish_ts":{publish_ms}'
         )
+
+    def _tell_dispatchers(self) -> None:
         for subscription in self.subscriptions:
             if subscription.dispatcher is not None:
                 subscription.dispatcher.published()
             subscription.settle()
-        if len(stored.ledgers[-1]) >= self.declared.ledger_entries:
+        if len(self.stored.ledgers[-1]) >= self.declared.ledger_entries:
             self._roll()
 
     def _roll(self) -> None:

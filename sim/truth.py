@@ -18,7 +18,7 @@ NO_CONSUMER, CHANNEL, UNACKED_LIMIT, NO_PERMITS = Cause("no_consumer"), Cause("c
 IN_FLIGHT, DELAYED, READING, CATCHING_UP, STUCK = (
     Cause("in_flight"), Cause("delayed"), Cause("reading"), Cause("catching_up"), Cause("stuck"),
 )  # fmt: skip
-NO_FLOW, REDELIVERY = Cause("no_flow"), Cause("redelivery")
+NO_FLOW, REDELIVERY, TRANSACTION, KEYS_BLOCKED = Cause("no_flow"), Cause("redelivery"), Cause("transaction"), Cause("keys_blocked")
 THROTTLED = {
     (level, dimension): Cause("throttled", level, dimension)
     for level in ("broker", "topic", "subscription")
