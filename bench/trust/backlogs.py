@@ -90,7 +90,7 @@ def _apply(event: Mapping[str, Any], topics: dict[str, _Topic], cursors: dict[Na
     elif type_ == "topic_unload":
         for other in [one for one in cursors if one[0] == topic]:
             del cursors[other]
-    elif name in cursors and type_ == "ack" and event["ack_type"] == "individual":
+    elif name in cursors and type_ in ("ack", "broker_ack") and event["ack_type"] == "individual":
         cursors[name].acknowledge((event["ledger"], event["entry"]))
     elif name in cursors and type_ == "mark_delete" and not event.get("persisted"):
         cursors[name].move((event["ledger"], event["entry"]), is_reset=bool(event.get("reset")))

@@ -31,6 +31,11 @@ def test_a_shipped_scenario_can_be_read(name: str) -> None:
         ({"title": "t", "duration_s": 1, "topics": [TOPIC, TOPIC]}, "topics: two have the same name"),
         ({"title": "t", "duration_s": 1, "topics": [{**TOPIC, "count": 2}]}, "put {n} into the name"),
         ({"title": "t", "duration_s": 1, "topics": TOPIC}, "topics: expected a list"),
+        (
+            {"title": "t", "duration_s": 1, "topics": [{**TOPIC, "transactions": [{"from_s": 1, "to_s": 2, "ends": "never"}]}]},
+            "topics.transactions.ends = 'never': expected one of commit, abort",
+        ),
+        ({"title": "t", "duration_s": 1, "topics": [{**TOPIC, "publish": {"keys": 0}}]}, "topics.publish.keys = 0: expected more than 0"),
         ({"title": "t", "duration_s": 1, "topics": [{**TOPIC, "publish": {"entry_bytes": [9, 1]}}]}, "the least comes first"),
         (
             {"title": "t", "duration_s": 1, "topics": [{**TOPIC, "subscriptions": [{"name": "s", "stuck": [{"from_s": 2, "to_s": 1}]}]}]},
