@@ -156,14 +156,15 @@ class LiveSubscription:
         assert dispatcher is not None
         self.consumers.remove(consumer)
         log = self.process.log
-        log.add(f'"consumer_close",{consumer.json}')
         had = sorted(index for index in consumer.pending if self._is_unacknowledged(index))
+        # A broker gives them back first, also those of the last consumer.
+        if had and self.is_shared and self.process.tells_causes:
+            log.add(f'"redeliver",{consumer.json},"cause":"consumer_closed","entries":{len(had)}')
+        log.add(f'"consumer_close",{consumer.json}')
         if self.consumers:
             self.in_flight -= len(had)
             dispatcher.unacked_msgs -= consumer.unacked_msgs
             dispatcher.put_back(had)
-            if had and self.process.tells_causes:
-                log.add(f'"redeliver",{consumer.json},"cause":"consumer_closed","entries":{len(had)}')
             self.check_unacked()
             dispatcher.read_more()
         else:

@@ -100,3 +100,30 @@ def test_it_asks_reads_and_delivers_as_the_real_broker(tmp_path: Path) -> None:
     }
     assert expected <= steps(between(events, "ks", 5, 25))
     assert expected <= steps(between(real("ac_key_shared_blocked"), "ks", 34, 54))
+
+
+@pytest.mark.parametrize("kind", ["Shared", "Key_Shared"])
+def test_what_a_consumer_has_that_leaves_is_given_back_before_it_is_closed_as_by_the_real_broker(tmp_path: Path, kind: str) -> None:
+    """Also what the last one has."""
+    table = {
+        "title": "consumers leave",
+        "duration_s": 40,
+        "topics": [
+            {
+                "name": "persistent://a/b/c",
+                "publish": {"entries_per_s": 20},
+                "subscriptions": [
+                    {"name": "s", "type": kind, "consumers": [{"ack_after_s": 2, "away": [{"from_s": at, "to_s": 99}]} for at in (20, 30)]}
+                ],
+            }
+        ],
+    }
+    mine = simulated(table, tmp_path / "run")
+    for log, leaves in ((real("ac_key_shared_blocked"), 1), (mine, 2)):
+        places = [place for place, event in enumerate(log) if event["type"] == "redeliver"]
+        assert len(places) == leaves
+        for place in places:
+            of = {name: log[place][name] for name in ("topic", "sub", "conn", "consumer")}
+            after = [event for event in log[place : place + 5] if event["type"] == "consumer_close" and event.items() >= of.items()]
+            assert len(after) == 1
+            assert log[place]["cause"] == "consumer_closed"
