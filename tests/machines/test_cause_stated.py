@@ -337,6 +337,18 @@ def test_a_delivery_that_says_how_far_it_went_shows_that_the_rest_waits() -> Non
     ],
 )
 def test_what_is_held_or_given_back_was_read_and_is_not_with_consumers(sub_type: str, held: dict[str, int], cause: str) -> None:
-    story = Stated(sub_type=sub_type).puts(9).reads().misses(0.1).at(0.2).holds(read=5, **held).misses(0.3)
+    story = Stated(sub_type=sub_type).puts(9).reads().misses(0.1).at(0.2).holds(read=5, **held)
     story = spans(story.at(0.4).reads(), 5, 8).reads()
     assert (cause,) in charged(story.beats(1.8).arrived())
+
+
+def test_a_delivery_that_was_lost_is_not_taken_for_entries_that_were_put_aside() -> None:
+    """Key_Shared: all nine are with the consumer. Of the second read the delivery is lost."""
+    story = Stated(sub_type="Key_Shared").puts(9).holds(read=0).reads()
+    story.at(0.1).of_sub("read_done", entries=6, bytes=600).gives(6).reads()
+    story.at(0.2).of_sub("read_done", entries=3, bytes=300).gives(3).without(1)
+    for second in (0.3, 0.4, 0.5, 0.6):
+        story.at(second).reads()
+    found = charged(story.beats(1.5).at(10).holds(read=9).beats(11).arrived())
+    assert ("keys_blocked",) not in found
+    assert found[("in_flight",)] == pytest.approx(1.2)

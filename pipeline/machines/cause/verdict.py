@@ -165,7 +165,7 @@ def _cap_that_is_on(charge: Record, reading: Record) -> int:
 
 @compiled_part
 def _is_known(charge: Record, cursor: Record, settings: Record, pace: Record) -> bool:
-    """Whether the log has what lies aside and what reads bring: all events, or now and then what the broker holds."""
+    """Whether the log has what reads bring, and which transactions are open: all events, or now and then what the broker holds."""
     return pace.tells_states == 1 or is_certain(charge, cursor, settings) == 1
 
 
@@ -179,4 +179,7 @@ def _why_fruitless(
     if dispatcher.sub_type != KEY_SHARED or pace.tells_deliveries == 0 or charge.aside <= charge.delayed:
         return CATCHING_UP
     has_no_more = charge.aside >= waiting or charge.asked_again >= ASKED_IN_VAIN
-    return KEYS_BLOCKED if has_no_more and _is_known(charge, cursor, settings, pace) else CATCHING_UP
+    if not has_no_more:
+        return CATCHING_UP
+    # A delivery that was lost looks like entries that were put aside, until the broker says how many are.
+    return KEYS_BLOCKED if is_certain(charge, cursor, settings) == 1 else EVENTS_LOST
