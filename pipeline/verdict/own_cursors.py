@@ -57,7 +57,10 @@ def _replicator(document: Document) -> list[Step]:
     words = "in its output `replication` shows whether it is connected, and since when:"
     shows = stats(f"The broker replicates to cluster {cluster}; {words}", topic)
     if found is not None and found["connected"]:
-        return [told(f"It is connected, so brokers of {cluster}, or a limit of the replicator, take less than what comes."), shows]
+        return [
+            told(f"By the log it is connected, so brokers of {cluster}, or a limit of the replicator, take less than what comes."),
+            shows,
+        ]
     reached = f"ask whether brokers of {cluster} can be reached. These are the clusters of the namespace:"
     when = "If it is not connected, " if found is None else "It is not connected: "
     clusters = step(when + reached, "namespaces", "get-clusters", namespace_of(topic))
@@ -106,7 +109,7 @@ def _connection(document: Document, subscription: str) -> Row | None:
 def connection_words(found: Row) -> str:
     """`it is not connected since …: 11 tries failed, the newest at … (PulsarClientException)`."""
     if found["connected"]:
-        return f"it is connected since {time_words(found['since'])}"
+        return f"it is connected since {time_words(found['since'])}, seen last at {time_words(found['seen_at'])}"
     head = f"it is not connected since {time_words(found['since'])}"
     if not found["failed"]:
         return head

@@ -81,7 +81,7 @@ def _replicators(look: Queries, here: str, until: datetime) -> list[Row]:
     before = "max(CASE WHEN connected <> is_connected THEN seq END) OVER (PARTITION BY subscription) AS before"
     failed = "FILTER (WHERE error IS NOT NULL)"
     return look.rows(
-        "SELECT subscription, bool_and(is_connected) AS connected, min(at) AS since, count(error) AS failed,"
+        "SELECT subscription, bool_and(is_connected) AS connected, min(at) AS since, max(at) AS seen_at, count(error) AS failed,"
         f" max_by(error, seq) {failed} AS error, max(at) {failed} AS failed_at"
         f" FROM (SELECT *, {before} FROM ({newest})) WHERE seq > coalesce(before, 0) GROUP BY subscription ORDER BY subscription"
     )
@@ -91,7 +91,7 @@ def _started(look: Queries, of_broker: str) -> Row:
     """The log's version, whether it has refusals, and settings of ages; empty where the log does not have the start."""
     rows = look.rows(
         f"SELECT log_version, settings['{ROLLOVER}'] AS rollover, settings['preciseTimeBasedBacklogQuotaCheck'] AS precise,"
-        " log_version >= '1.2' AND NOT coalesce(array_contains(missing_points, 'producer_refused'), false) AS tells_refusals"
+        " log_version NOT IN ('1.0', '1.1') AND NOT coalesce(array_contains(missing_points, 'producer_refused'), false) AS tells_refusals"
         f" FROM dispatch_events WHERE seq = 1 AND type = 'broker_start' AND {of_broker}"
     )
     return rows[0] if rows else {}

@@ -77,7 +77,9 @@ def _shut_out(rows: TopicRows) -> Document | None:
 
 
 def _refused(rows: TopicRows) -> int | None:
-    """How many producers asked and were not let in; null: the log does not tell."""
+    """How many producers asked and were not let in; null: the log does not tell, or has lost events."""
+    if rows.check is not None and rows.check.get("incomplete_reason") == "events_lost":
+        return None
     counts = {row["type"]: row["n"] for row in rows.producer_events}
     if rows.tells_refusals:
         return int(counts.get("producer_refused", 0))

@@ -78,6 +78,8 @@ def test_a_log_that_has_refusals_tells_how_many_there_were() -> None:
     refused = topic(cursor("slow", 0, 9), producer_events=[{"type": "producer_refused", "n": 12}], **cut)
     assert "1 was closed, 12 were refused since" in producer_lines(who(refused))[0]
     assert "0 were refused since" in producer_lines(who(topic(cursor("slow", 0, 9), **cut)))[0]
+    lost = topic(cursor("slow", 0, 9), check={"incomplete_reason": "events_lost"}, **cut)
+    assert "how many were refused since is not in this log" in producer_lines(who(lost))[0]
 
 
 def test_producers_that_may_publish_again_are_not_shut_out() -> None:
@@ -159,7 +161,7 @@ def test_whether_a_replicator_is_connected_is_told_of_each_that_is_behind() -> N
     ("replicators", "steps"),
     [
         ([], ["in its output `replication`", "If it is not connected"]),
-        ([True], ["It is connected", "in its output `replication`"]),
+        ([True], ["By the log it is connected", "in its output `replication`"]),
         ([False], ["It is not connected", "in its output `replication`"]),
     ],
 )

@@ -175,7 +175,7 @@ def with_a_replicator(*connected: bool | str) -> Log:
 @pytest.mark.parametrize(
     ("connected", "expected"),
     [
-        ((True, False, False), {"connected": False, "since": 20, "failed": 0, "error": None}),
+        ((True, False, False), {"connected": False, "since": 20, "failed": 0, "error": None, "seen_at": 30}),
         ((False, True, True), {"connected": True, "since": 20, "failed": 0, "error": None}),
         (("A", "B", False), {"connected": False, "since": 10, "failed": 2, "error": "B"}),
         (("A", True, "B"), {"connected": False, "since": 30, "failed": 1, "error": "B"}),
@@ -186,7 +186,7 @@ def test_since_when_a_replicator_is_connected_or_not(
 ) -> None:
     found = topic_answer(ReadingRoom(warehouse_of_logs([with_a_replicator(*connected).events], tmp_path)), TOPIC, None, None)
     (row,) = found["replicators"]
-    since = START + timedelta(seconds=int(str(expected["since"])))
-    assert {name: row[name] for name in expected} == {**expected, "since": since}
+    times = {name: START + timedelta(seconds=int(str(expected[name]))) for name in ("since", "seen_at") if name in expected}
+    assert {name: row[name] for name in expected} == {**expected, **times}
     assert ("It is connected" in found["verdict"]) == row["connected"]
     assert ("It is not connected" in found["verdict"]) != row["connected"]
