@@ -9,9 +9,9 @@ from pyspark.sql import SparkSession
 from jobs.probe import LivingBroker
 from pipeline.faults import BadWarehouse
 from pipeline.lanes.lane import LaneSettings
+from pipeline.lanes.lane_input import WANTED, replayed_rows
 from pipeline.lanes.operator import OUTPUT_TYPE
 from pipeline.lanes.probe_query import probe_lanes
-from pipeline.lanes.project import WANTED, replayed_rows
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES_BY_NAME

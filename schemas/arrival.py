@@ -13,10 +13,6 @@ from schemas.ids import id_of
 FILE_BITS, LINE_BITS = 23, 40
 FILE_MASK, LINE_MASK = 2**FILE_BITS - 1, 2**LINE_BITS - 1
 _LEVEL = "f"
-#: The same in Spark's SQL, of a row of dispatch_events.
-ARRIVAL_SQL = (
-    f"shiftleft(xxhash64('{_LEVEL}', coalesce(source_file, '')) & {FILE_MASK}L, {LINE_BITS}) + (coalesce(source_line, 0L) & {LINE_MASK}L)"
-)
 
 
 @lru_cache(maxsize=65_536)

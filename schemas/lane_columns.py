@@ -82,10 +82,10 @@ def _slots(packages: tuple[Declaration, ...]) -> dict[str, tuple[str, ...]]:
 
 #: Event type → payload fields in slot order. A type that is not listed carries no payload: it keeps `seq` whole and moves time.
 SLOT_FIELDS: dict[str, tuple[str, ...]] = _slots(PACKAGES)
-#: Of them, those that are no column of bronze → their SQL.
-COMPUTED_FIELDS: dict[str, str] = united(package.computed for package in PACKAGES)
-#: Event type → {question → its SQL}: bit SLOTS + k of `mask` answers the k-th one with yes.
-QUESTIONS: dict[str, Mapping[str, str]] = united(package.questions for package in PACKAGES)
+#: Of them, those that are no column of bronze → the columns that they are computed of.
+COMPUTED_FIELDS: dict[str, tuple[str, ...]] = united(package.computed for package in PACKAGES)
+#: Event type → {question → the columns that answer it}: bit SLOTS + k of `mask` answers the k-th one with yes.
+QUESTIONS: dict[str, Mapping[str, tuple[str, ...]]] = united(package.questions for package in PACKAGES)
 #: Pulsar configuration keys that a package acts on, and how their text becomes a number: true or false as 1 or 0, or an integer.
 SETTINGS: dict[str, str] = united(package.settings for package in PACKAGES)
 #: Slots of `broker_start` that hold two settings each, which no `setting` event changes.
@@ -109,7 +109,7 @@ ENUM_SLOTS = {
 }
 
 
-#: Raised when the bytes of a packet (pipeline/packets/packet.py) change in any other way.
+#: Raised when the bytes of a packet (pipeline/packets/packet.py), or what is computed of the same columns, change in any other way.
 PACKET_FORMAT = 3
 
 

@@ -1,4 +1,4 @@
-"""Text to numbers as Spark does it, for what is computed in Python and in SQL alike."""
+"""Text to numbers as Spark does it, so that a text is the same number here and in a query."""
 
 import re
 

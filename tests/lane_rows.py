@@ -1,4 +1,4 @@
-"""Events as dicts to lane rows, written again in plain Python: what pipeline/lanes/project.py does in the JVM."""
+"""Events as dicts to lane rows, written again in plain Python: what pipeline/packets/bronze_columns.py does by columns."""
 
 import hashlib
 import re
@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from pipeline.machines.array import Array
-from schemas.events import CODES, TOMBSTONE_CODE
+from schemas.events import CODES, SUB_TYPES, TOMBSTONE_CODE
 from schemas.events.points import POINTS
+from schemas.ids import id_of
 from schemas.lane_columns import COLUMN, ENUM_SLOTS, LANE_COLUMNS, SETTINGS, SLOT_FIELDS, SLOTS, START_SETTINGS
+from schemas.spark_numbers import integer
 
 ANSWERS = tuple(f"{limiter}_{dimension}" for limiter in ("broker", "topic", "sub") for dimension in ("msgs", "bytes"))
 
@@ -54,14 +56,15 @@ def _answers(event: dict[str, Any]) -> tuple[bool, ...]:
     if event["type"] == "state":
         yes = {name: bool(event.get(name)) for name in ("moving", "blocked", "read_out", "replay_out", "read_waits")}
         is_exact, is_durable = event["seq"] <= event["as_of_seq"] + 1, event.get("durable") is not False
-        return is_exact, yes["moving"], is_durable, yes["blocked"], yes["read_out"] or yes["replay_out"], yes["read_waits"]
+        is_of_type = (event.get("sub_type") == sub_type for sub_type in SUB_TYPES)
+        return is_exact, yes["moving"], is_durable, yes["blocked"], yes["read_out"] or yes["replay_out"], yes["read_waits"], *is_of_type
     return (bool(event.get("moving")),) if event["type"] == "topic_state" else ()
 
 
 def _slot_value(event: dict[str, Any], field: str) -> int | None:
     if field == "want_left_msgs":
         left = event.get("left_msgs")
-        return event["want_msgs"] * 2**32 + (0 if left is None else left + 2)
+        return _wrapped(event["want_msgs"] * 2**32 + (0 if left is None else left + 2))
     if field.startswith("settings."):
         key = field.split(".", 1)[1]
         return _setting(SETTINGS[key], event["settings"].get(key))
@@ -72,16 +75,19 @@ def _slot_value(event: dict[str, Any], field: str) -> int | None:
         first, second = (_setting(kind, event["settings"].get(key)) for key, kind in START_SETTINGS[field].items())
         return _half(first) * 2**31 + _half(second)
     if field == "version_number":
-        first, second, third = (*map(int, re.findall(r"\d+", event["version"])[:3]), 0, 0, 0)[:3]
+        parts = [integer(part, bits=32) or 0 for part in re.split(r"[^0-9.]", event["version"])[0].split(".")]
+        first, second, third = (*parts, 0, 0)[:3]
         return first * 1_000_000 + second * 1_000 + third
     if field.endswith("_or_debt"):
         answer = field.removesuffix("_or_debt")
         tokens = event.get(f"{answer}_tokens")
-        return min(tokens, 0) - 2 if event.get(answer) == 0 and tokens is not None else event.get(answer)
+        return max(min(tokens, 0) - 2, -(2**63)) if event.get(answer) == 0 and tokens is not None else event.get(answer)
     if field == "namespace_id":
         topic = event.get("topic")
-        namespace = event.get("namespace") or (topic.partition("://")[2].rpartition("/")[0] if topic else None)
-        return None if namespace is None else text_id("n", namespace)
+        namespace = event.get("namespace")
+        if namespace is None and topic is not None:
+            namespace = topic.partition("://")[2].rpartition("/")[0]
+        return None if namespace is None else id_of("n", namespace)
     if field == "missing_events":
         points = event.get("missing_points")
         return None if points is None else sum({1 << CODES[name] for point in points for name in POINTS.get(point, ())})
@@ -102,12 +108,17 @@ def _slot_value(event: dict[str, Any], field: str) -> int | None:
     return ENUM_SLOTS[field].index(value) if field in ENUM_SLOTS else int(value)
 
 
+def _wrapped(number: int) -> int:
+    """Its lowest 64 bits."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
 def _setting(kind: str, value: str | None) -> int | None:
     if value is None:
         return None
     if kind == "flag":
         return int(value.lower() == "true")
-    return int(value) if re.fullmatch(r"\s*[+-]?\d+\s*", value) and abs(int(value)) < 2**63 else None
+    return integer(value)
 
 
 def _half(setting: int | None) -> int:

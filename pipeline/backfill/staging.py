@@ -13,9 +13,9 @@ from pipeline.backfill.slices import HELD_ROWS, SWAPPED_TABLES, Rows, held_rows_
 from pipeline.backfill.stretch import Dates, Stretch
 from pipeline.faults import BadWarehouse
 from pipeline.lanes.lane import LaneSettings
+from pipeline.lanes.lane_input import WANTED, replayed_rows
 from pipeline.lanes.operator import OUTPUT_TYPE
 from pipeline.lanes.outcome_packets import narrow_rows
-from pipeline.lanes.project import WANTED, replayed_rows
 from pipeline.session_settings import ARROW_BATCH_BYTES, UNCOUNTED, setting
 from pipeline.sinks.few_outcomes import FEW_BYTES, FewOutcomes, ids_in
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text

@@ -45,10 +45,9 @@ def rows_of(chunk: pd.DataFrame) -> Array:
 
 
 def _rows_in_order(chunks: Iterable[pd.DataFrame]) -> Iterator[tuple[Array, bool]]:
-    """Rows as they came, then packets by their places: what is offered in order is applied at once, and never kept unpacked.
+    """Control rows as they came, then packets by their places: what is offered in order is applied at once, and never kept unpacked.
 
-    With each whether it may be applied at once: not where packets have a place in common. Of rows nobody knows it before they are all
-    there, and they are too many to wait for that.
+    With each whether it may be applied at once: not where packets have a place in common.
     """
     packets: list[bytes] = []
     for chunk in chunks:

@@ -14,10 +14,10 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.state import GroupStateTimeout
 
 from pipeline.faults import BadWarehouse
+from pipeline.lanes.lane_input import all_packets, control_rows, packets, packets_anew, packets_hold_every_event
 from pipeline.lanes.lane_settings import lane_settings
 from pipeline.lanes.operator import OUTPUT_TYPE, PACKETS_TYPE, STATE_TYPE, lane_operator
 from pipeline.lanes.outcome_packets import opened_outcomes, wide_rows
-from pipeline.lanes.project import bronze_lane_rows, control_lane_rows, handed, packets, packets_hold_every_event, packets_or_rows
 from pipeline.lanes.unread import PackedFiles, unread_packed
 from pipeline.parse.line import ParseLimits
 from pipeline.run_context import RunContext
@@ -70,12 +70,13 @@ def lane_outcomes(
     if packets_only:
         events = packets(bronze)
     elif after_rebuild and not _packets_are_whole(spark, warehouse):
-        events = handed(bronze_lane_rows(bronze))
+        events = packets_anew(bronze)
     else:
-        events = packets_or_rows(bronze)
-    rows = events.unionByName(handed(control_lane_rows(control)))
-    return rows.groupBy(LANE_KEY).applyInPandasWithState(
-        lane_operator(lane_settings(settings)), PACKETS_TYPE, STATE_TYPE, "update", GroupStateTimeout.NoTimeout
+        events = all_packets(bronze)
+    return (
+        events.unionByName(control_rows(control))
+        .groupBy(LANE_KEY)
+        .applyInPandasWithState(lane_operator(lane_settings(settings)), PACKETS_TYPE, STATE_TYPE, "update", GroupStateTimeout.NoTimeout)
     )
 
 
@@ -104,7 +105,7 @@ def _packets_are_whole(spark: SparkSession, warehouse: Warehouse) -> bool:
     """Whether lanes can read packets: somebody may have deleted events of dispatch_events by hand, packets or events in packets."""
     whole = packets_hold_every_event(spark.read.format("delta").load(warehouse.table("dispatch_events")))
     if not whole:
-        _LOG.warning("dispatch_events: rows were deleted by hand, so packets hold other events than its rows; lanes read the rows, slowly")
+        _LOG.warning("dispatch_events: rows were deleted by hand, so packets hold other events than its rows; lanes pack the rows anew")
     return whole
 
 

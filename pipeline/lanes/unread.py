@@ -1,6 +1,6 @@
 """Whether every event that lanes have still to read is in a packet, by the names of the files in the log of dispatch_events.
 
-A query that reads packets alone opens each file once and plans no projection, so it is planned without one where it can be. Then no other
+A query that reads packets alone opens each file once and reads two columns, so it is planned like this where it can be. Then no other
 file may come: ingest writes packets, and whoever else appends to dispatch_events needs the lock that the running job holds.
 """
 

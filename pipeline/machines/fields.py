@@ -2,6 +2,7 @@
 
 from pipeline.machines.array import Array
 from pipeline.machines.compiled import compiled
+from schemas.events import SUB_TYPES
 from schemas.lane_columns import COLUMN, QUESTIONS, SLOT_FIELDS, SLOTS
 from schemas.packages.throttle import DEBT_OFFSET
 
@@ -72,6 +73,8 @@ TOPIC_IS_MOVING = question("topic_state", "is_moving")
 IS_EXACT, IS_MOVING, IS_DURABLE, IS_BLOCKED, IS_READ_OUT, IS_READ_WAITING = (
     question("state", name) for name in ("is_exact", "is_moving", "is_durable", "is_blocked", "is_read_out", "is_read_waiting")
 )
+#: The bit of the first of SUB_TYPES; those of the others follow in their order.
+FIRST_SUB_TYPE = question("state", f"is_{SUB_TYPES[0]}")
 
 
 @compiled

@@ -1,8 +1,9 @@
-"""Columns of bronze to lane rows (schemas/lane_columns.py), by Arrow and numpy: what lanes/project.py computes in Spark's SQL."""
+"""Columns of bronze to lane rows (schemas/lane_columns.py), by Arrow and numpy."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from pipeline.parse.arrival import arrivals
 from schemas.events import CODES
 from schemas.lane_columns import (
     COLUMN,
+    COMPUTED_FIELDS,
     ENUM_SLOTS,
     LANE_COLUMNS,
     PACKED_BITS,
@@ -28,13 +30,15 @@ from schemas.lane_columns import (
     united,
 )
 from schemas.packages import NAMES
-from schemas.packages.computed import ByColumns
 from schemas.render.arrow import arrow_schema
 from schemas.spark_numbers import integer
 from schemas.tables.bronze import DISPATCH_EVENTS
 
+ByColumns = Callable[..., Any]
+Columns = Mapping[str, pa.Array]
 _BY_COLUMNS = [import_module(f"schemas.packages.{name}.by_columns") for name in NAMES]
-#: What packages compute of events (COMPUTED_FIELDS), and what they ask about them (QUESTIONS), by name.
+#: How packages compute fields (COMPUTED_FIELDS), and answer questions (QUESTIONS), by name: Arrow arrays of the declared columns → one of a
+#: value, or null, for each event.
 VALUES: dict[str, ByColumns] = united(module.VALUES for module in _BY_COLUMNS)
 ANSWERS: dict[str, ByColumns] = united(module.ANSWERS for module in _BY_COLUMNS)
 #: Columns of bronze that every event has and that a lane row takes over.
@@ -44,7 +48,6 @@ _FIRST_SLOT, _MASK, _NS, _TS, _ARRIVAL = (COLUMN[name] for name in ("s0", "mask"
 _SOURCE = ("source_file", "source_line")
 _NS_PER_US = 1000
 _TYPES = {field.name: field.type for field in arrow_schema(DISPATCH_EVENTS.fields)}
-Columns = Mapping[str, pa.Array]
 
 
 def lane_columns_of(events: pa.RecordBatch) -> Array:
@@ -65,13 +68,13 @@ def lane_columns_of(events: pa.RecordBatch) -> Array:
 def columns_read() -> tuple[str, ...]:
     """Columns of bronze that lanes read, each once: the lane's id first."""
     named = [_needed(field) for fields in SLOT_FIELDS.values() for field in fields]
-    asked = [ANSWERS[question].columns for questions in QUESTIONS.values() for question in questions]
+    asked = [columns for questions in QUESTIONS.values() for columns in questions.values()]
     return tuple(dict.fromkeys(("broker_id", *_TAKEN_OVER, "ns", *_SOURCE, *(name for names in (*named, *asked) for name in names))))
 
 
 def _needed(field: str) -> tuple[str, ...]:
-    if field in VALUES:
-        return VALUES[field].columns
+    if field in COMPUTED_FIELDS:
+        return COMPUTED_FIELDS[field]
     if field.startswith("settings.") or field in START_SETTINGS:
         return ("settings",)
     return ("key", "value") if field.startswith("setting.") else (field,)
@@ -128,9 +131,7 @@ class _Bronze:
         return self._events.column(name) if name in self._events.schema.names else pa.nulls(self._events.num_rows, _TYPES[name])
 
 
-_SLOTS_OF_CODE = {
-    CODES[event]: (fields, tuple(ANSWERS[question] for question in QUESTIONS.get(event, {}))) for event, fields in SLOT_FIELDS.items()
-}
+_SLOTS_OF_CODE = {CODES[event]: (fields, QUESTIONS.get(event, {})) for event, fields in SLOT_FIELDS.items()}
 
 
 def _places_of_types(codes: Array) -> list[tuple[int, Array]]:
@@ -140,7 +141,7 @@ def _places_of_types(codes: Array) -> list[tuple[int, Array]]:
     return [(int(codes[places[0]]), places) for places in np.split(order, borders) if len(places)]
 
 
-def _fill_slots(lane: Array, declared: tuple[tuple[str, ...], tuple[ByColumns, ...]], bronze: _Bronze, places: Array) -> None:
+def _fill_slots(lane: Array, declared: tuple[tuple[str, ...], Mapping[str, tuple[str, ...]]], bronze: _Bronze, places: Array) -> None:
     """Slots and mask of the events of one type, at `places`."""
     fields, questions = declared
     mask = np.zeros(len(places), dtype=np.int64)
@@ -156,21 +157,21 @@ def _fill_slots(lane: Array, declared: tuple[tuple[str, ...], tuple[ByColumns, .
         else:
             lane[_FIRST_SLOT + slot, places] = np.where(found.valid, found.values, 0)
             mask |= found.valid.astype(np.int64) << slot
-    for position, question in enumerate(questions):
-        yes = question.of(*bronze.taken(question.columns, places).values()).to_numpy(zero_copy_only=False)
+    for position, (question, columns) in enumerate(questions.items()):
+        yes = ANSWERS[question](*bronze.taken(columns, places).values()).to_numpy(zero_copy_only=False)
         mask |= yes.astype(np.int64) << (SLOTS + position)
     lane[_MASK, places] = mask
 
 
 def _is_column(field: str) -> bool:
     """Whether the field is a column of bronze, as it is."""
-    return _needed(field) == (field,) and field not in VALUES
+    return _needed(field) == (field,) and field not in COMPUTED_FIELDS
 
 
 def _computed(field: str, columns: Columns) -> pa.Array:
     """A field that is no column of bronze, as int64, null where an event does not have it."""
     if field in VALUES:
-        return VALUES[field].of(*columns.values())
+        return VALUES[field](*columns.values())
     source, _, key = field.partition(".")
     if source == "settings":
         return pa.array([_setting(key, of_event.get(key)) for of_event in _maps(columns["settings"])], pa.int64())

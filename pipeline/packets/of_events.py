@@ -17,16 +17,18 @@ ROWS_AT_ONCE, PACKET_ROWS = 32_768, 16_384
 
 def packet_columns(events: pa.RecordBatch) -> dict[str, pa.Array]:
     """LANE_LAYOUT and LANE_PACKET of rows of dispatch_events: every row is in a packet, the first row of each has it."""
-    places: list[int] = []
-    packets: list[bytes] = []
-    for first in range(0, events.num_rows, ROWS_AT_ONCE):
-        for place, packet in _packets(events.slice(first, ROWS_AT_ONCE)):
-            places.append(first + place)
-            packets.append(packet)
+    found = packets_of(events)
+    places, packets = [place for place, _ in found], [packet for _, packet in found]
     numbers = np.full(events.num_rows, -1, dtype=np.int64)
     numbers[places] = np.arange(len(places))
     packet_of_row = pa.array(packets, pa.binary()).take(pa.array(numbers, mask=numbers < 0))
     return {LANE_LAYOUT: pa.array(np.full(events.num_rows, LAYOUT, dtype=np.int32)), LANE_PACKET: packet_of_row}
+
+
+def packets_of(events: pa.RecordBatch) -> list[tuple[int, bytes]]:
+    """Packets of rows of dispatch_events, each with the place of its first event."""
+    starts = range(0, events.num_rows, ROWS_AT_ONCE)
+    return [(first + place, packet) for first in starts for place, packet in _packets(events.slice(first, ROWS_AT_ONCE))]
 
 
 def _packets(events: pa.RecordBatch) -> list[tuple[int, bytes]]:

@@ -10,8 +10,9 @@ from schemas.field import Table
 class Declaration:
     """All of it is optional. Fields of events that several packages read may be declared by each; the first one gives the place.
 
-    `slots`: event type → payload fields that the rules read. `computed`: of those, the ones that are no column of bronze → their SQL.
-    `questions`: event type → yes-or-no questions of events whose slots are all taken → their SQL.
+    `slots`: event type → payload fields that the rules read. `computed`: of those, the ones that are no column of bronze → the columns
+    that they are computed of. `questions`: event type → yes-or-no questions of events whose slots are all taken → the columns that answer
+    them. How, is in the package's module by_columns: it needs Arrow, a declaration does not.
     `settings`: Pulsar's configuration keys, in `broker_start` and `setting` alike → "flag" or "integer".
     `start_settings`: slot of `broker_start` → the two keys that share it, which no `setting` event changes.
     `enumerations`: columns of the tables whose text travels as its position in the tuple; `table.column` where tables differ.
@@ -23,8 +24,8 @@ class Declaration:
     name: str
     tables: tuple[Table, ...] = ()
     slots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    computed: Mapping[str, str] = field(default_factory=dict)
-    questions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    computed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    questions: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     start_settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     enumerations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

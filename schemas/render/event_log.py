@@ -1,6 +1,5 @@
 """The declared log as docs/event-log.md: what those who write logs must know."""
 
-import re
 from collections.abc import Iterator
 
 from schemas.events import (
@@ -128,8 +127,8 @@ def users(kind: EventType, name: str) -> tuple[str, ...]:
 
 def _read_by(package: Declaration, kind: str) -> set[str]:
     """Fields that the package reads of events of a type: its slots, what they are computed of, and what is asked."""
-    slots = [package.computed.get(slot, slot) for slot in package.slots.get(kind, ())]
-    read = set(re.findall(r"\w+", " ".join([*slots, *package.questions.get(kind, {}).values()])))
+    of_slots = [package.computed.get(slot, (slot.partition(".")[0],)) for slot in package.slots.get(kind, ())]
+    read = {name for names in (*of_slots, *package.questions.get(kind, {}).values()) for name in names}
     if kind == "broker_start" and package.start_settings:
         read.add("settings")
     return read | {"key", "value"} if kind == "setting" and read else read

@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/subscription_throttle` (
   `window_end` TIMESTAMP NOT NULL COMMENT 'its end, exclusive',
   `clock_segment` INT NOT NULL COMMENT 'steps of the broker\'s wall clock before it in the epoch; 0 unless the host\'s clock was set',
   `closed_at` TIMESTAMP COMMENT 'when the dispatcher ended in this window (closed, topic unloaded, epoch over); null while it is open',
-  `sub_type` STRING COMMENT 'subscription type; null if its dispatcher_open was not in the log',
+  `sub_type` STRING COMMENT 'subscription type; null if neither its dispatcher_open nor its state was in the log',
   `complete` BOOLEAN NOT NULL COMMENT 'false: its beginning was not in the log, or events of the broker were lost or quarantined since',
   `incomplete_reason` STRING COMMENT 'why `complete` is false, the first that holds of points_missing, beginning_not_seen, events_lost, deletions_unknown; null: it is true',
   `completeness` DOUBLE NOT NULL COMMENT 'share of the broker\'s events of this window that were seen; < 1 where some were lost or quarantined',

@@ -1,4 +1,4 @@
-"""Which way lanes read events: packets alone where every unread file has them, rows where some do not or where packets lie."""
+"""Which packets lanes read: those that are there where every unread file has them; where some do not, or packets lie, rows are packed."""
 
 import json
 from pathlib import Path
@@ -13,14 +13,14 @@ from pyspark.sql import SparkSession
 
 from pipeline.faults import BadWarehouse
 from pipeline.ingest.bronze_files import TaskFiles, written_in_tasks
-from pipeline.lanes.project import packets, packets_hold_every_event, packets_or_rows
+from pipeline.lanes.lane_input import all_packets, packets, packets_anew, packets_hold_every_event
 from pipeline.lanes.unread import PackedFiles, unread_packed
 from pipeline.packets.bronze_columns import lane_columns_of
 from pipeline.packets.files import is_packed, name_with_packets
 from pipeline.packets.packet import unpacked_rows
 from pipeline.sources.rows import EVENT
 from pipeline.warehouse.layout import Warehouse
-from schemas.lane_columns import LANE_COLUMNS, LAYOUT, PACKET, ROW
+from schemas.lane_columns import LANE_COLUMNS, LANE_KEY, LAYOUT, PACKET, ROW
 
 PACKED, OTHER = name_with_packets("event_date=2026-01-01/run-0-0-0"), "event_date=2026-01-01/part-00000-x.c000.snappy.parquet"
 REMOVED: dict[str, Any] = {"remove": {"path": OTHER, "dataChange": True}}
@@ -120,18 +120,24 @@ def bronze(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_event_reaches_its_lane_once_packed_or_as_a_row(spark: SparkSession, bronze: Path) -> None:
+def test_every_event_reaches_its_lane_in_one_packet(spark: SparkSession, bronze: Path) -> None:
+    """Also where a file has none, and where the packets that are there are not to be trusted."""
     rows = spark.read.option("mergeSchema", "true").parquet(str(bronze))
-    handed_over = packets_or_rows(rows).toArrow()
-    packed = [unpacked_rows(packet) for packet in handed_over[PACKET].to_pylist() if packet]
-    plain = [row for row in handed_over[ROW].to_pylist() if row]
-    assert (sum(map(len, packed)), len(plain)) == (600, 300)
-    found = np.concatenate([*packed, np.array(plain, dtype=np.int64)])
     whole = pa.concat_tables([pq.read_table(path, partitioning=None) for path in sorted(bronze.glob("*/*"))], promote_options="default")
     wanted = lane_columns_of(whole.combine_chunks().to_batches()[0]).T
-    assert found.shape == (900, len(LANE_COLUMNS))
-    assert np.array_equal(found[np.argsort(found[:, 1])], wanted[np.argsort(wanted[:, 1])])
-    assert packets(rows).select(PACKET).toArrow()[PACKET].to_pylist() == [packet for packet in handed_over[PACKET].to_pylist() if packet]
+    brokers = dict(zip(whole["seq"].to_pylist(), whole["broker_id"].to_pylist(), strict=True))
+    there = packets(rows).select(PACKET).toArrow()[PACKET].to_pylist()
+    for frame in (all_packets(rows), packets_anew(rows)):
+        handed_over = frame.toArrow()
+        assert not any(handed_over[ROW].to_pylist())
+        opened = [unpacked_rows(packet) for packet in handed_over[PACKET].to_pylist()]
+        for lane, of_packet in zip(handed_over[LANE_KEY].to_pylist(), opened, strict=True):
+            assert {brokers[seq] for seq in of_packet[:, 1].tolist()} == {lane}
+            assert len({*of_packet[:, 0].tolist()}) == 1
+        found = np.concatenate(opened)
+        assert found.shape == (900, len(LANE_COLUMNS))
+        assert np.array_equal(found[np.argsort(found[:, 1])], wanted[np.argsort(wanted[:, 1])])
+    assert {*there} < {*all_packets(rows).toArrow()[PACKET].to_pylist()}
 
 
 def test_rows_deleted_by_hand_are_noticed(spark: SparkSession, bronze: Path) -> None:

@@ -227,6 +227,13 @@ def test_what_a_key_shared_dispatcher_put_aside_is_in_its_replay_queue() -> None
     assert charged(story.arrived())[("keys_blocked",)] >= 3
 
 
+def test_in_a_log_from_the_middle_the_state_says_that_a_dispatcher_is_key_shared() -> None:
+    """And that the log has what reads bring: it is of version 1.2."""
+    story = Stated(sub_type="Key_Shared").puts(30).at(1).holds(read=30, replay_entries=10, sub_type="Key_Shared")
+    story.at(2).holds(read=30, replay_entries=10, sub_type="Key_Shared").reads()
+    assert charged(story.beats(5).from_its_first_state())[("keys_blocked",)] == 4
+
+
 def test_what_moved_unseen_moved_until_the_broker_said_so() -> None:
     """Then five seconds without a sign of life are needed."""
     story = Stated().puts(500).holds(read=0).misses(1).at(10).holds(read=200, acked=200)
@@ -307,6 +314,15 @@ def test_for_a_moment_after_a_proof_a_transaction_is_what_reads_wait_for() -> No
     story.add("transaction_open", topic=TOPIC, open_transactions=1).misses(0.1).at(0.2).holds(read=0).misses(0.3)
     story.at(0.4).of_sub("read_done", entries=0, bytes=0).reads()
     assert charged(story.beats(1.4).arrived())[("transaction",)] == pytest.approx(1)
+
+
+def test_after_a_loss_a_read_that_comes_back_empty_shows_that_something_waits() -> None:
+    """A delivery is lost: it may have had all nine. But a transaction is open, and reads bring nothing."""
+    story = Stated().puts(9).holds(read=0).reads().misses(0.1)
+    story.add("transaction_open", topic=TOPIC, open_transactions=1)
+    for tenth in range(2, 20):
+        story.at(tenth / 10).of_sub("read_done", entries=0, bytes=0).reads()
+    assert charged(story.beats(2).arrived())[("transaction",)] == pytest.approx(1.8, abs=0.1)
 
 
 def test_where_most_is_with_consumers_a_loss_does_not_make_that_doubtful() -> None:

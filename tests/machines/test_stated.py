@@ -127,3 +127,10 @@ def test_where_the_broker_reads_in_a_ledger_that_the_log_does_not_know_nobody_kn
     story.at(2).puts(1).reads(permits=9).beats(61)
     (row,) = tables_of(story.from_its_first_state().events)["subscription_throttle"]
     assert row["waiting_entries"] == 0
+
+
+@pytest.mark.parametrize("sub_type", ["Exclusive", "Shared", "Failover", "Key_Shared"])
+def test_the_type_of_a_dispatcher_of_which_the_opening_is_not_in_the_log_is_in_its_state(sub_type: str) -> None:
+    story = Stated(sub_type=sub_type).puts(9).at(1).holds(read=0, sub_type=sub_type).at(2).reads(permits=9).beats(61)
+    (row,) = tables_of(story.from_its_first_state().events)["subscription_throttle"]
+    assert row["sub_type"] == sub_type

@@ -3,7 +3,7 @@
 from pipeline.machines.integers import INT64_MAX
 from pipeline.machines.records import blank, record
 from pipeline.machines.segments import SEGMENT
-from schemas.events import CURSOR_KINDS
+from schemas.events import CURSOR_KINDS, SUB_TYPES
 
 NONE = -1
 #: In place of the losses before something began: something was lost since.
@@ -12,6 +12,7 @@ UNLIMITED = -1
 BROKER, TOPIC, SUBSCRIPTION = 0, 1, 2  # LIMITER_LEVELS
 MSG, BYTES = 0, 1
 LEVEL_COUNT, DIMENSION_COUNT = 3, 2
+SUB_TYPE_COUNT = len(SUB_TYPES)
 DEFAULT_INTERVAL_S = 60  # backlogQuotaCheckIntervalInSeconds
 
 SETTINGS_ROW = record(

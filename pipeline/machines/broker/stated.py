@@ -10,8 +10,9 @@ from pipeline.machines.array import Array
 from pipeline.machines.broker.cursor_life import is_gone, is_of_nowhere, meet_cursor, persist
 from pipeline.machines.broker.cursors import backlog_entries, is_whole
 from pipeline.machines.broker.deleted import forget_deleted, pass_deleted
+from pipeline.machines.broker.dispatchers import ensure_open
 from pipeline.machines.broker.heap import remove
-from pipeline.machines.broker.layout import NONE
+from pipeline.machines.broker.layout import NONE, SUB_TYPE_COUNT
 from pipeline.machines.broker.ledgers import find_ledger, first_entries_before, grow_ledger, meet_ledger, place_of, storage_size
 from pipeline.machines.broker.readings import move_reading, read_at
 from pipeline.machines.broker.topics import meet_topic
@@ -117,6 +118,7 @@ def put_right(broker: Any, t: int, s: int, event: Array) -> None:
         _put_kind_right(broker, t, s, event)
     delivered = stated_delivered(topic, broker.ledgers, event)
     _put_reading_right(broker.readings[s], topic, broker.ledgers, event)
+    _put_type_right(broker.dispatchers[s], broker.subscriptions[s], broker.settings[0], event)
     if delivered >= 0:
         _put_in_flight_right(cursor, delivered)
 
@@ -166,6 +168,15 @@ def _put_reading_right(reading: Record, topic: Record, ledgers: Records, event: 
     reading.consumers = event[fields.CONSUMERS]
     move_reading(reading, topic, ledgers, event[fields.LEDGER], event[fields.ENTRY], False)
     read_at(reading, topic, ledgers, event[fields.READ_LEDGER], event[fields.READ_ENTRY], event[fields.REPLAY] + event[fields.DELAYED])
+
+
+@compiled_part
+def _put_type_right(dispatcher: Record, subscription: Record, settings: Record, event: Array) -> None:
+    """Where a dispatcher is, its type is known."""
+    for number in range(SUB_TYPE_COUNT):
+        if fields.has(event, fields.FIRST_SUB_TYPE + number):
+            ensure_open(dispatcher, subscription, settings, event[fields.TS])
+            dispatcher.sub_type = number
 
 
 @compiled_part

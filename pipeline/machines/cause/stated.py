@@ -28,7 +28,7 @@ from pipeline.machines.records import Record
 @compiled_part
 def before_state(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
     """What lasted is charged: where the books agree with the broker nothing was lost, else it is in doubt."""
-    cause.pace[0].tells_states = 1
+    cause.pace[0].tells_states, cause.pace[0].tells_deliveries = 1, 1
     topic, settings, cursor, charge = broker.topics[t], broker.settings[0], broker.cursors[s], cause.charges[s]
     if cursor.open == 0 or not needs_on_state(topic, cursor, settings, event):
         return

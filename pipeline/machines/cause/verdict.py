@@ -87,7 +87,9 @@ def judge(
         charge.backlog_seen = backlog
         watch(charge, cursor)
         return
-    account = EVENTS_LOST if is_lost else _account(charge, waiting, backlog, cursor, reading, settings, pace, subscription, connectivity)
+    account = EVENTS_LOST
+    if not is_lost:
+        account = _account(charge, chain_of_topic, waiting, backlog, cursor, reading, settings, pace, subscription, connectivity)
     if account == CATCHING_UP:
         account = _why_fruitless(charge, chain_of_topic, waiting, cursor, dispatcher, settings, pace)
     if account == CATCHING_UP and charge.account == TRANSACTION:
@@ -120,6 +122,7 @@ def _largest_part(charge: Record, backlog: int) -> int:
 @compiled_part
 def _account(
     charge: Record,
+    chain_of_topic: Record,
     waiting: int,
     backlog: int,
     cursor: Record,
@@ -150,6 +153,8 @@ def _account(
         return NO_FLOW if holds_nothing else NO_PERMITS
     if surely_waits(charge, settings, pace, waiting) or (pace.tells_states == 1 and _largest_part(charge, backlog) != CATCHING_UP):
         return CATCHING_UP
+    if charge.done == EMPTY_READ and chain_of_topic.transaction == OPEN and pace.tells_states == 1:
+        return CATCHING_UP  # a read came back empty: something waits
     return EVENTS_LOST
 
 

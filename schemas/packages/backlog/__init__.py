@@ -18,7 +18,7 @@ PACKAGE = Declaration(
         "quota_check": ("duration_us", "outside_of_round"),
         "quota_exceeded": ("quota_type", "policy", "limit"),
     },
-    computed={"outside_of_round": "if(cause IS NULL, 0L, 1L)"},
+    computed={"outside_of_round": ("cause",)},
     enumerations={
         "check_source": CHECK_SOURCES,
         "decision": DECISIONS,

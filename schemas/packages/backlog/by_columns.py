@@ -1,6 +1,7 @@
 """What the package computes of events, by columns."""
 
-from schemas.packages.computed import ByColumns
+from collections.abc import Callable
+from typing import Any
 
-VALUES = {"outside_of_round": ByColumns(("cause",), lambda cause: cause.is_valid().cast("int64"))}
-ANSWERS: dict[str, ByColumns] = {}
+VALUES = {"outside_of_round": lambda cause: cause.is_valid().cast("int64")}
+ANSWERS: dict[str, Callable[..., Any]] = {}

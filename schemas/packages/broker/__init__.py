@@ -1,7 +1,6 @@
 """What a broker is made of: it has no tables of its own, all packages read its state."""
 
-from schemas.events import CURSOR_KINDS
-from schemas.events.points import BITS_OF_POINTS
+from schemas.events import SUB_TYPES
 from schemas.packages.declaration import Declaration
 
 #: `version_number` of Pulsar a.b.c is a · 10^6 + b · 10^3 + c.
@@ -17,35 +16,14 @@ _SETTINGS = {
 }
 #: `is_exact`: nothing happened on the broker between the question and this event.
 _STATE_QUESTIONS = {
-    "is_exact": "coalesce(as_of_seq >= seq - 1L, false)",
-    "is_moving": "coalesce(moving, false)",
-    "is_durable": "coalesce(durable, true)",
-    "is_blocked": "coalesce(blocked, false)",
-    "is_read_out": "coalesce(read_out, false) OR coalesce(replay_out, false)",
-    "is_read_waiting": "coalesce(read_waits, false)",
+    "is_exact": ("as_of_seq", "seq"),
+    "is_moving": ("moving",),
+    "is_durable": ("durable",),
+    "is_blocked": ("blocked",),
+    "is_read_out": ("read_out", "replay_out"),
+    "is_read_waiting": ("read_waits",),
+    **{f"is_{sub_type}": ("sub_type",) for sub_type in SUB_TYPES},
 }
-
-
-def _version_number() -> str:
-    parts = (
-        f"cast(try_cast(try_element_at(split(regexp_extract(version, '^[0-9.]+', 0), '[.]'), {k}) AS int) AS bigint)" for k in (1, 2, 3)
-    )
-    return " + ".join(f"coalesce({part}, 0L) * {VERSION_BASE ** (2 - k)}L" for k, part in enumerate(parts))
-
-
-def _cursor_kind() -> str:
-    """SQL: the position in CURSOR_KINDS of the event's kind; else by the cursor's name; else a cursor that is not durable is a reader's."""
-    told = " ".join(f"WHEN '{kind}' THEN {n}L" for n, kind in enumerate(CURSOR_KINDS))
-    named = [(f"sub = '{name}'", kind) for name, kind in KINDS_BY_NAME.items()]
-    named += [(f"startswith(sub, '{prefix}')", kind) for prefix, kind in KINDS_BY_PREFIX.items()]
-    by_name = " ".join(f"WHEN {condition} THEN {CURSOR_KINDS.index(kind)}L" for condition, kind in (*named, ("NOT durable", "reader")))
-    return f"CASE cursor_kind {told} ELSE CASE {by_name} ELSE {CURSOR_KINDS.index('subscription')}L END END"
-
-
-def _missing_events() -> str:
-    branches = " ".join(f"WHEN '{point}' THEN {bits}L" for point, bits in BITS_OF_POINTS.items())
-    return f"aggregate(missing_points, 0L, (bits, point) -> bits | CASE point {branches} ELSE 0L END)"
-
 
 PACKAGE = Declaration(
     "broker",
@@ -83,9 +61,9 @@ PACKAGE = Declaration(
     },
     questions={"state": _STATE_QUESTIONS, "topic_state": {"is_moving": _STATE_QUESTIONS["is_moving"]}},
     computed={
-        "version_number": _version_number(),
-        "missing_events": _missing_events(),  # bits of the event types that lack something (schemas/events/points.py)
-        "cursor_kind_number": _cursor_kind(),
+        "version_number": ("version",),
+        "missing_events": ("missing_points",),  # bits of the event types that lack something (schemas/events/points.py)
+        "cursor_kind_number": ("cursor_kind", "sub", "durable"),
     },
     settings=_SETTINGS,
     views=("topics", "brokers"),

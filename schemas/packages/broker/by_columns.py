@@ -1,17 +1,16 @@
 """What the package computes of events, by columns."""
 
 import re
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.events import CURSOR_KINDS
+from schemas.events import CURSOR_KINDS, SUB_TYPES
 from schemas.events.points import BITS_OF_POINTS
 from schemas.packages.broker import KINDS_BY_NAME, KINDS_BY_PREFIX, VERSION_BASE
-from schemas.packages.computed import ByColumns
 from schemas.spark_numbers import integer
 
 
@@ -48,16 +47,17 @@ def _yes(answers: pa.Array) -> pa.Array:
     return pc.fill_null(answers, False)
 
 
-VALUES = {
-    "version_number": ByColumns(("version",), _versions_of),
-    "cursor_kind_number": ByColumns(("cursor_kind", "sub", "durable"), _cursor_kinds_of),
-    "missing_events": ByColumns(("missing_points",), _missing_events),
-}
+def _is(text: str, told: pa.Array) -> pa.Array:
+    return _yes(pc.equal(told, text))
+
+
+VALUES = {"version_number": _versions_of, "cursor_kind_number": _cursor_kinds_of, "missing_events": _missing_events}
 ANSWERS = {
-    "is_exact": ByColumns(("as_of_seq", "seq"), lambda as_of, seq: _yes(pc.greater_equal(as_of, pc.subtract(seq, 1)))),
-    "is_moving": ByColumns(("moving",), _yes),
-    "is_durable": ByColumns(("durable",), lambda durable: pc.fill_null(durable, True)),
-    "is_blocked": ByColumns(("blocked",), _yes),
-    "is_read_out": ByColumns(("read_out", "replay_out"), lambda read, replay: pc.or_(_yes(read), _yes(replay))),
-    "is_read_waiting": ByColumns(("read_waits",), _yes),
+    "is_exact": lambda as_of, seq: _yes(pc.greater_equal(as_of, pc.subtract(seq, 1))),
+    "is_moving": _yes,
+    "is_durable": lambda durable: pc.fill_null(durable, True),
+    "is_blocked": _yes,
+    "is_read_out": lambda read, replay: pc.or_(_yes(read), _yes(replay)),
+    "is_read_waiting": _yes,
+    **{f"is_{sub_type}": partial(_is, sub_type) for sub_type in SUB_TYPES},
 }

@@ -22,7 +22,7 @@ PACKAGE = Declaration(
         "topic_state": ("open_transactions",),
     },
     # Logs from version 1.1 on have what happens to deliveries.
-    computed={"tells_deliveries": "if(log_version IS NULL, 0L, 1L)", "failed": "if(error IS NULL, 0L, 1L)"},
+    computed={"tells_deliveries": ("log_version",), "failed": ("error",)},
     enumerations={
         **dict.fromkeys(("subscription_causes.cause", "subscription_status.cause"), CAUSES),
         "unknown_reason": UNKNOWN_REASONS,

@@ -20,7 +20,7 @@ PACKAGE = Declaration(
     "channel",
     tables=(CHANNEL_BACKPRESSURE, CHANNEL_TRANSITIONS, TOPIC_PUBLISH_PAUSES, CHANNEL_MEMORY),
     slots={"heartbeat": ("pending_bytes",), "request": ("keeps_alive",)},
-    computed={"keeps_alive": f"if(command IN {KEEP_ALIVE}, 1L, 0L)"},
+    computed={"keeps_alive": ("command",)},
     start_settings={
         "channel_marks": {"pulsarChannelWriteBufferHighWaterMark": "integer", "pulsarChannelWriteBufferLowWaterMark": "integer"},
         "channel_cooldown": {

@@ -8,7 +8,6 @@ from schemas.packages.policy.policies import LIMIT_KINDS, POLICIES, POLICY_DISAG
 NAMESPACE_OF_TOPIC = "^[^:]*://(.+)/[^/]*$"
 #: Hashed in front of a namespace's name.
 NAMESPACE_LEVEL = "n"
-_NAMESPACE = f"coalesce(namespace, regexp_extract(topic, '{NAMESPACE_OF_TOPIC}', 1))"
 
 PACKAGE = Declaration(
     "policy",
@@ -30,7 +29,7 @@ PACKAGE = Declaration(
         "backlog_quota": ("source", "namespace_id"),
         "topic_load": ("namespace_id",),
     },
-    computed={"namespace_id": f"if({_NAMESPACE} IS NULL, null, xxhash64('{NAMESPACE_LEVEL}', {_NAMESPACE}))"},
+    computed={"namespace_id": ("namespace", "topic")},
     enumerations={
         "limit_kind": LIMIT_KINDS,
         "policy_disagreement": POLICY_DISAGREEMENTS,

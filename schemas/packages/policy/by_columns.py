@@ -1,10 +1,12 @@
 """What the package computes of events, by columns."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.ids import id_of
-from schemas.packages.computed import ByColumns
 from schemas.packages.policy import NAMESPACE_LEVEL, NAMESPACE_OF_TOPIC
 
 
@@ -16,5 +18,5 @@ def _namespace_ids(namespaces: pa.Array, topics: pa.Array) -> pa.Array:
     return pa.array(ids, pa.int64()).take(named.indices)
 
 
-VALUES = {"namespace_id": ByColumns(("namespace", "topic"), _namespace_ids)}
-ANSWERS: dict[str, ByColumns] = {}
+VALUES = {"namespace_id": _namespace_ids}
+ANSWERS: dict[str, Callable[..., Any]] = {}

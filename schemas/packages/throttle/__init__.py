@@ -10,14 +10,6 @@ ANSWERS = ("broker_msgs", "broker_bytes", "topic_msgs", "topic_bytes", "sub_msgs
 #: Of a limiter that answered 0, what is in its books (0, or its debt, negative) less this: an answer is never below −1.
 DEBT_OFFSET = 2
 LEAST_DEBT = DEBT_OFFSET - 2**63
-
-
-def _answer_or_debt(answer: str) -> str:
-    """An answer above 0 is what is in the books: they need a place of their own only where the answer is 0."""
-    debt = f"greatest(least({answer}_tokens, 0L), {LEAST_DEBT}L) - {DEBT_OFFSET}L"
-    return f"if({answer} = 0L AND {answer}_tokens IS NOT NULL, {debt}, {answer})"
-
-
 _LIFE = ("topic_load", "topic_unload", "dispatcher_open", "dispatcher_close", "dispatch_rate", "read", "dispatch")
 #: What waits: whether a limit bound anybody follows from it.
 _WAITING = (
@@ -38,13 +30,14 @@ PACKAGE = Declaration(
         "dispatch": ("charged",),
     },
     computed={
-        "want_left_msgs": f"want_msgs * {2**32}L + coalesce(left_msgs + 2L, 0L)",
-        **{f"{answer}_or_debt": _answer_or_debt(answer) for answer in ANSWERS},
+        "want_left_msgs": ("want_msgs", "left_msgs"),
+        # An answer above 0 is what is in the books: they need a place of their own only where the answer is 0.
+        **{f"{answer}_or_debt": (answer, f"{answer}_tokens") for answer in ANSWERS},
     },
     questions={
         "read": {
-            "one_permit": "coalesce(permits <= 1L, false)",  # consumers had no more than one permit
-            "tokens_logged": f"coalesce({', '.join(f'{answer}_tokens' for answer in ANSWERS)}) IS NOT NULL",
+            "one_permit": ("permits",),  # consumers had no more than one permit
+            "tokens_logged": tuple(f"{answer}_tokens" for answer in ANSWERS),
         }
     },
     enumerations={

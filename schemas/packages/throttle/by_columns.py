@@ -4,7 +4,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.packages import throttle
-from schemas.packages.computed import ByColumns
 from schemas.packages.throttle import DEBT_OFFSET, LEAST_DEBT
 
 
@@ -22,11 +21,5 @@ def _any_logged(*tokens: pa.Array) -> pa.Array:
     return pc.coalesce(*tokens).is_valid()
 
 
-VALUES = {
-    "want_left_msgs": ByColumns(("want_msgs", "left_msgs"), _want_and_left),
-    **{f"{answer}_or_debt": ByColumns((answer, f"{answer}_tokens"), _answer_or_debt) for answer in throttle.ANSWERS},
-}
-ANSWERS = {
-    "one_permit": ByColumns(("permits",), lambda permits: pc.fill_null(pc.less_equal(permits, 1), False)),
-    "tokens_logged": ByColumns(tuple(f"{answer}_tokens" for answer in throttle.ANSWERS), _any_logged),
-}
+VALUES = {"want_left_msgs": _want_and_left, **{f"{answer}_or_debt": _answer_or_debt for answer in throttle.ANSWERS}}
+ANSWERS = {"one_permit": lambda permits: pc.fill_null(pc.less_equal(permits, 1), False), "tokens_logged": _any_logged}

@@ -26,7 +26,7 @@ SUBSCRIPTION_THROTTLE = Table(
         Field("opened_at", "timestamp", "ts of its dispatcher_open; without one, of its first event"),
         *WINDOW,
         Field("closed_at", "timestamp", "when the dispatcher ended in this window (closed, topic unloaded, epoch over); null while it is open", nullable=True),
-        Field("sub_type", "string", "subscription type; null if its dispatcher_open was not in the log", nullable=True,
+        Field("sub_type", "string", "subscription type; null if neither its dispatcher_open nor its state was in the log", nullable=True,
               check="sub_type IN ('Exclusive', 'Shared', 'Failover', 'Key_Shared')"),
         *completeness_of_life("false: its beginning was not in the log, or events of the broker were lost or quarantined since"),
         COMPLETENESS,
