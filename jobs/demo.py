@@ -96,9 +96,9 @@ def run(args: argparse.Namespace) -> int:
 def make_room(spark: Any, warehouse: Any) -> None:
     """Delete the warehouse of an earlier demo; BadConfig if the folder is anybody else's."""
     from jobs.rebuild import forget_cached_tables
-    from pipeline.warehouse.files import WarehouseFiles
+    from pipeline.store.hadoop_files import files_with_hadoop
 
-    files = WarehouseFiles(spark)
+    files = files_with_hadoop(warehouse.root, spark)
     marker = f"{warehouse.root}/{MARKER}"
     if files.names(warehouse.root) and not files.exists(marker):
         raise BadConfig(f"--warehouse {warehouse.root}: holds what the demo did not make; choose another folder, or remove it yourself")

@@ -19,8 +19,8 @@ from jobs.reader import refuse_missing
 from jobs.shared_paths import refuse_unshared
 from pipeline.reading.beside_spark import look_beside
 from pipeline.run_context import RunContext
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.visible import visible
-from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import QUERIES, Warehouse
 from pipeline.warehouse.lock import DriverLock
@@ -70,13 +70,13 @@ class StopRequest:
 
 def qualified_warehouse(spark: SparkSession, uri: str) -> Warehouse:
     """The warehouse with scheme and absolute path, as it must stand in checkpoints and messages."""
-    return Warehouse(WarehouseFiles(spark).absolute(uri))
+    return Warehouse(files_with_hadoop(uri, spark).absolute(uri))
 
 
 def existing_warehouse(spark: SparkSession, uri: str, tables: Iterable[str] = ()) -> Warehouse:
     """The warehouse at `uri`. BadWarehouse with the command that helps where none is, or one of `tables` is not in it."""
     warehouse = qualified_warehouse(spark, uri)
-    refuse_missing(warehouse, WarehouseFiles(spark), tables)
+    refuse_missing(warehouse, files_with_hadoop(warehouse.root, spark), tables)
     return warehouse
 
 
@@ -84,7 +84,7 @@ def existing_warehouse(spark: SparkSession, uri: str, tables: Iterable[str] = ()
 def locked(spark: SparkSession, warehouse: Warehouse, run_id: str, kind: type[DriverLock] = DriverLock) -> Iterator[DriverLock]:
     """Hold a lock of the warehouse; BadWarehouse if another driver has it, or if executors do not see the same warehouse."""
     driver = Driver(run_id, socket.gethostname(), os.getpid(), process_start(os.getpid()))
-    lock = kind(spark, warehouse, driver, utc_now, is_alive, say)
+    lock = kind(files_with_hadoop(warehouse.root, spark), warehouse, driver, utc_now, is_alive, say)
     lock.acquire()
     try:
         refuse_unshared(spark, warehouse, kind.file_of(warehouse), run_id)
@@ -125,5 +125,5 @@ def _signals_heard(stop: StopRequest) -> Iterator[None]:
 
 def stream_runs(spark: SparkSession, warehouse: Warehouse) -> bool:
     """Whether a driver holds the warehouse that is not gone."""
-    holder = read_lock(WarehouseFiles(spark), warehouse.lock_file)
+    holder = read_lock(files_with_hadoop(warehouse.root, spark), warehouse.lock_file)
     return holder is not None and not is_gone(holder, utc_now(), socket.gethostname(), is_alive)

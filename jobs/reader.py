@@ -37,10 +37,10 @@ def other_scheme(uri: str) -> str | None:
 
 def local_warehouse(uri: str) -> "Warehouse":
     """The warehouse on this machine's file system, with scheme and absolute path, as Hadoop would name it."""
+    from pipeline.store.files import files_at
     from pipeline.warehouse.layout import Warehouse
-    from pipeline.warehouse.local_files import LocalFiles
 
-    return Warehouse(LocalFiles().absolute(uri))
+    return Warehouse(files_at(uri).absolute(uri))
 
 
 def open_room(uri: str, tables: Iterable[str] = (), *, consistent: bool = False) -> "ReadingRoom":
@@ -49,10 +49,10 @@ def open_room(uri: str, tables: Iterable[str] = (), *, consistent: bool = False)
     Raises BadWarehouse with the command that helps where none is, or one of `tables` is not in it.
     """
     from pipeline.reading.room import ReadingRoom
-    from pipeline.warehouse.local_files import LocalFiles
+    from pipeline.store.files import files_at
 
     warehouse = local_warehouse(uri)
-    refuse_missing(warehouse, LocalFiles(), tables)
+    refuse_missing(warehouse, files_at(warehouse.root), tables)
     return ReadingRoom(warehouse, consistent=consistent)
 
 

@@ -104,11 +104,11 @@ def forget_lanes(spark: Any, warehouse: Any, say: Callable[[str], None], step: C
     """
     from delta.tables import DeltaTable
 
-    from pipeline.warehouse.files import WarehouseFiles
+    from pipeline.store.hadoop_files import files_with_hadoop
     from pipeline.warehouse.layout import WRITTEN_BY
     from pipeline.warehouse.local_tables import newest_version
 
-    files = WarehouseFiles(spark)
+    files = files_with_hadoop(warehouse.root, spark)
     files.write(warehouse.rebuild_marker, "lanes")
     _delete(files, [warehouse.checkpoint("lanes"), *(warehouse.table(table) for table in WRITTEN_BY["lanes"])], say, step)
     forget_cached_tables(spark)
@@ -123,11 +123,11 @@ def forget_lanes(spark: Any, warehouse: Any, say: Callable[[str], None], step: C
 
 def forget_all(spark: Any, warehouse: Any, say: Callable[[str], None], step: Callable[[str], None] = _nobody_watches) -> None:
     """Delete every checkpoint and every table but WATCH_TABLES; batch_manifest last, for the same reason."""
-    from pipeline.warehouse.files import WarehouseFiles
+    from pipeline.store.hadoop_files import files_with_hadoop
     from pipeline.warehouse.layout import QUERIES
     from schemas.tables import TABLES, WATCH_TABLES
 
-    files = WarehouseFiles(spark)
+    files = files_with_hadoop(warehouse.root, spark)
     files.delete(warehouse.replay_marker)  # what an interrupted replay would go on with is deleted, too
     forgotten = [table.name for table in TABLES if table not in WATCH_TABLES and table.name != "batch_manifest"]
     tables = [warehouse.table(name) for name in [*forgotten, "batch_manifest"]]

@@ -23,7 +23,7 @@ from pipeline.backfill.swap import mark_late_events, swap
 from pipeline.faults import invariant
 from pipeline.lanes.lane_settings import lane_settings
 from pipeline.settings import Settings
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import newest_version
 from schemas.field import Table
@@ -126,7 +126,7 @@ def _round(
         run.say(line)
     run.step(f"computing {_count(dates)} anew")
     folder = f"{warehouse.staging}/{run.run_id}"
-    files = WarehouseFiles(spark)
+    files = files_with_hadoop(folder, spark)
     files.delete(folder)
     try:
         stage(spark, warehouse, planned.stretches, run.ingest_batch, lane_settings(settings), f"{folder}/outcomes")

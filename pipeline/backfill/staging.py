@@ -19,7 +19,7 @@ from pipeline.lanes.outcome_packets import narrow_rows
 from pipeline.session_settings import ARROW_BATCH_BYTES, UNCOUNTED, setting
 from pipeline.sinks.few_outcomes import FEW_BYTES, FewOutcomes, ids_in
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import arrow_rows
 from schemas.field import Table
@@ -60,7 +60,7 @@ def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked:
     """
     # Nothing at all came out where all epochs of the dates were over before: then there is no file.
     staged = spark.read.schema(OUTPUT_TYPE).parquet(folder)
-    files = WarehouseFiles(spark)
+    files = files_with_hadoop(folder, spark)
     tables = [table for table in SWAPPED_TABLES if files.exists(f"{folder}/kind={KINDS[table.name]}")]
     count, state_bytes = staged.agg(F.count("*"), F.coalesce(F.sum(F.length(PAYLOAD)), F.lit(0))).collect()[0]
     if count <= HELD_ROWS and state_bytes <= FEW_BYTES:

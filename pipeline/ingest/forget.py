@@ -9,9 +9,9 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from pipeline.ingest.source_log import COMPACTED, finished_until, log_entry, log_folder
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.store.address import local_path
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_files import local_path, names_in
 
 #: The log is looked at in each so-manieth micro-batch: it has grown by as many files at least.
 EVERY_BATCHES = 1_000
@@ -23,8 +23,9 @@ def forget_gone_files(spark: SparkSession, warehouse: Warehouse, query: str) -> 
     Call it inside a micro-batch of `query`: Spark writes to the log only between two of them. A checkpoint that is not on the local file
     system stays as it is.
     """
-    folder = local_path(WarehouseFiles(spark).absolute(log_folder(warehouse, query)))
-    names = [] if folder is None else [name for name in names_in(folder) if name.endswith(COMPACTED) and not name.startswith(".")]
+    files, log = files_with_hadoop(warehouse.root, spark), log_folder(warehouse, query)
+    folder = local_path(files.absolute(log))
+    names = [] if folder is None else [name for name in files.names(log) if name.endswith(COMPACTED) and not name.startswith(".")]
     if folder is None or not names:
         return 0
     newest = folder / max(names, key=lambda name: int(name.removesuffix(COMPACTED)))

@@ -10,8 +10,8 @@ from pipeline.faults import BadWarehouse
 from pipeline.sinks.append import app_id_of, is_appended
 from pipeline.sources.kafka_loss import loss_of
 from pipeline.sources.kafka_topic import KafkaTopic
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
-from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import source_offsets
 from schemas.tables.bronze import DISPATCH_EVENTS
@@ -24,7 +24,7 @@ def refuse_or_pass_loss(spark: SparkSession, warehouse: Warehouse, query: str, s
 
     Raises BadWarehouse if something is lost and the job must not go on. Notes the topic's id in the checkpoint.
     """
-    now, files = source.now(spark), WarehouseFiles(spark)
+    now, files = source.now(spark), files_with_hadoop(warehouse.root, spark)
     noted = f"{warehouse.checkpoint(query)}/kafka_topic_id"
     checkpoint = read_checkpoint(spark, warehouse, query)
     planned, committed = checkpoint.last_planned, checkpoint.last_committed
@@ -58,7 +58,7 @@ def _pass_over(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: 
 
     No entry of a finished one changes: batch_manifest has them, too. A crash in between leaves an entry that this replaces.
     """
-    files, folder = WarehouseFiles(spark), warehouse.checkpoint(query)
+    files, folder = files_with_hadoop(warehouse.root, spark), warehouse.checkpoint(query)
     entry = offset_entry(spark, warehouse, query, batch_id) or offset_entry(spark, warehouse, query, batch_id - 1) or ""
     offset = json.dumps({topic: {str(key): value for key, value in offsets.items()} for topic, offsets in read_to.items()})
     commit = files.read(f"{folder}/commits/{batch_id - 1}") or _FIRST_COMMIT

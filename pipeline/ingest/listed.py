@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from pyspark.sql import SparkSession
 
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.store.hadoop_files import files_with_hadoop
 
 #: A text that lacks it was cut by a crash; nothing was read by it yet.
 _END = "\n"
@@ -15,7 +15,7 @@ def first_listed(spark: SparkSession, checkpoint: str, batch_id: int, over: Call
 
     `text` has one line. What was kept for the micro-batch before is given to `over`, and deleted: Spark has committed that one.
     """
-    files = WarehouseFiles(spark)
+    files = files_with_hadoop(checkpoint, spark)
     folder = f"{checkpoint}/listed"
 
     def listed(text: str) -> str:

@@ -10,8 +10,8 @@ from urllib.parse import unquote
 from pyspark.sql import SparkSession
 
 from pipeline.faults import invariant
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
-from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import source_offsets
 
@@ -63,7 +63,7 @@ def log_folder(warehouse: Warehouse, query: str) -> str:
 
 def _log_files(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[int, str]:
     """Names of the log's files by their numbers."""
-    names = WarehouseFiles(spark).names(log_folder(warehouse, query))
+    names = files_with_hadoop(warehouse.root, spark).names(log_folder(warehouse, query))
     return {int(number): name for name in names if (number := name.removesuffix(COMPACTED)).isdigit()}
 
 
@@ -71,7 +71,7 @@ def _entries(spark: SparkSession, warehouse: Warehouse, query: str, names: Itera
     """(number, path) of what the log's files `names` hold."""
     for name in names:
         # The first line is the version of the format.
-        for line in (WarehouseFiles(spark).read(f"{log_folder(warehouse, query)}/{name}") or "").splitlines()[1:]:
+        for line in (files_with_hadoop(warehouse.root, spark).read(f"{log_folder(warehouse, query)}/{name}") or "").splitlines()[1:]:
             if (entry := log_entry(line)) is not None:
                 yield entry
 

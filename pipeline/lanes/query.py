@@ -29,8 +29,8 @@ from pipeline.sinks.manifest import write_manifest
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from pipeline.sinks.seq_taken import Repeats, quarantine_taken, repeats_of
 from pipeline.sources.detect import parse_limits
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse.checkpoint import read_checkpoint, write_checkpoints_quickly
-from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import arrow_rows
 from pipeline.warehouse.log_cleanup import LogCleanup
@@ -86,7 +86,7 @@ def _stream(spark: SparkSession, warehouse: Warehouse, table: str, after_rebuild
     reader = spark.readStream.format("delta").option("skipChangeCommits", "true")
     if max_bytes is not None and not after_rebuild:
         reader = reader.option("maxBytesPerTrigger", max_bytes)
-    if not after_rebuild and WarehouseFiles(spark).exists(f"{path}/_delta_log/{0:020}.json"):
+    if not after_rebuild and files_with_hadoop(path, spark).exists(f"{path}/_delta_log/{0:020}.json"):
         # A new query reads commit by commit. To read the table as it stands costs Delta some jobs before the first micro-batch.
         reader = reader.option("startingVersion", "0")
     return reader.load(path)
@@ -98,7 +98,9 @@ def begins_after_rebuild(spark: SparkSession, warehouse: Warehouse) -> bool:
     Delta then gives its files in no order, and only one whole micro-batch cannot mistake disorder for loss.
     """
     # Any planned micro-batch is one too many: of a query that has long begun Spark keeps the newest only.
-    return WarehouseFiles(spark).exists(warehouse.rebuild_marker) and not read_checkpoint(spark, warehouse, QUERY).planned
+    return (
+        files_with_hadoop(warehouse.root, spark).exists(warehouse.rebuild_marker) and not read_checkpoint(spark, warehouse, QUERY).planned
+    )
 
 
 def _packets_are_whole(spark: SparkSession, warehouse: Warehouse) -> bool:

@@ -28,8 +28,8 @@ from pipeline.ingest.names import write_names
 from pipeline.quarantine.judged import LINE_KEY
 from pipeline.sinks.append import app_id_of, append, is_appended
 from pipeline.sources.named import NAME_COLUMNS
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse import delta_log
-from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS, QUARANTINE, QUARANTINE_REPLAYS
 
@@ -60,7 +60,7 @@ def put_back(lines: DataFrame, count: int, stamp: int, warehouse: Warehouse, run
     lines = lines.coalesce(1 + count // _LINES_PER_FILE)
     events = lines.select("event.*").select(*(f.name for f in PARSED_FIELDS))
     run.before_write()
-    WarehouseFiles(spark).write(warehouse.replay_marker, str(number))
+    files_with_hadoop(warehouse.root, spark).write(warehouse.replay_marker, str(number))
     rows = _replay_rows(lines, run, {"replay": number, "ingest_batch": stamp, "bronze_version": bronze_version})
     append(rows, warehouse, QUARANTINE_REPLAYS.name, _app_id(QUARANTINE_REPLAYS.name), number)
     # Before the events: lanes that find an id without a name wait for it.
@@ -72,7 +72,7 @@ def put_back(lines: DataFrame, count: int, stamp: int, warehouse: Warehouse, run
     run.before_write()
     taken_out = _take_out(spark, warehouse, number)
     invariant(taken_out == count, f"replay {number}: {count} lines were put back, but {taken_out} left quarantine")
-    WarehouseFiles(spark).delete(warehouse.replay_marker)
+    files_with_hadoop(warehouse.root, spark).delete(warehouse.replay_marker)
     return number
 
 
@@ -81,7 +81,7 @@ def end_interrupted(spark: SparkSession, warehouse: Warehouse) -> str | None:
 
     None if there is none.
     """
-    files = WarehouseFiles(spark)
+    files = files_with_hadoop(warehouse.root, spark)
     begun = files.read(warehouse.replay_marker)
     if begun is None:
         return None

@@ -16,8 +16,8 @@ from pipeline.quarantine.judged import CUT, EVENT, LINE_KEY, REJECTED, UNFINISHE
 from pipeline.quarantine.put_back import ReplayRun, end_interrupted, put_back
 from pipeline.quarantine.repaired import RepairedLine
 from pipeline.reading.beside_spark import look_beside
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse.checkpoint import read_checkpoint
-from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables.bronze import QUARANTINE
@@ -82,7 +82,7 @@ def replay(spark: SparkSession, warehouse: Warehouse, limits: ParseLimits, reque
 
 
 def _interrupted(spark: SparkSession, warehouse: Warehouse) -> str | None:
-    return WAITS if WarehouseFiles(spark).exists(warehouse.replay_marker) else None
+    return WAITS if files_with_hadoop(warehouse.root, spark).exists(warehouse.replay_marker) else None
 
 
 def newest_whole_batch(spark: SparkSession, warehouse: Warehouse) -> int:

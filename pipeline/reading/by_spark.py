@@ -7,9 +7,9 @@ from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.views.register import register
 from pipeline.warehouse import delta_log
-from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_tables import newest_version
 from pipeline.warehouse.look import Commit, TableFacts
@@ -26,7 +26,7 @@ class SparkLook:
 
     def __init__(self, spark: SparkSession, warehouse: Warehouse, *, consistent: bool = False) -> None:
         self.warehouse = warehouse
-        self.files = WarehouseFiles(spark)
+        self.files = files_with_hadoop(warehouse.root, spark)
         self._spark = spark.newSession()
         self.cut = newest_cut(SparkLook(spark, warehouse)) if consistent else None
 

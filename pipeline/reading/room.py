@@ -30,10 +30,10 @@ from pipeline.reading.functions import PREFIX
 from pipeline.reading.refusal import refusal
 from pipeline.reading.skipping import Bounds, bounded_scans
 from pipeline.reading.statement import DESCRIBE, EXPLAIN, SHOW, Statement, admitted
+from pipeline.store.files import files_at
 from pipeline.views.catalog import SMALL_VIEWS, VIEWS, all_names, sql_of
 from pipeline.warehouse.cut import Cut, rows_of_the_cut
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_files import LocalFiles
 from pipeline.warehouse.local_log import local_commits, local_folder, newest_local_version, opened
 from pipeline.warehouse.look import Commit, TableFacts
 from pipeline.warehouse.newest_cut import newest_cut
@@ -70,7 +70,7 @@ class ReadingRoom:
         if local_folder(warehouse.root) is None or any(mark in warehouse.root for mark in _PATTERN_MARKS):
             raise OnlySpark(f"{warehouse.root} is not on the local file system, or has one of the characters % * ? [ in its path")
         self.warehouse = warehouse
-        self.files = LocalFiles()
+        self.files = files_at(warehouse.root)
         self._open: dict[str, OpenTable | None] = {}
         self._made: set[str] = set()
         #: Of names that `_within` gave, whether files are left out.

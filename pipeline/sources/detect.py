@@ -16,10 +16,10 @@ from pipeline.sources.jsonl_files import JsonlFiles
 from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
 from pipeline.sources.kafka_topic import KafkaTopic
 from pipeline.sources.parquet_files import ParquetFiles
-from pipeline.sources.place import Files, Place, find_place, paths_here
+from pipeline.sources.place import Place, find_place, paths_here
 from pipeline.sources.source import Source
-from pipeline.warehouse.files import WarehouseFiles
-from pipeline.warehouse.local_files import LocalFiles
+from pipeline.store.files import SmallFiles, files_at
+from pipeline.store.hadoop_files import files_with_hadoop
 
 
 class IngestLimits(Protocol):
@@ -78,18 +78,20 @@ def open_source(spark: SparkSession, events: str, settings: SourceSettings) -> S
                 f"--events {events}: there is no Delta table (ingest.source_format is delta); name the table's folder, not a glob"
             )
         return DeltaTableSource(events, ingest.max_files_per_batch, limits)
-    return _source_of_files(WarehouseFiles(spark), events, ingest, partial(_has_parquet, spark))
+    return _source_of_files(files_with_hadoop(events, spark), events, ingest, partial(_has_parquet, spark))
 
 
 def open_local_files(events: str, settings: SourceSettings) -> JsonlFiles | ParquetFiles:
     """The same of files on this machine, without Spark. Raises BadConfig, too, for what is no such file: a topic, or a Delta table."""
-    ingest, files = settings.ingest, LocalFiles()
+    ingest, files = settings.ingest, files_at(events)
     if is_kafka(events) or ingest.source_format == "delta" or files.exists(f"{events.rstrip('/')}/_delta_log"):
         raise BadConfig(f"--events {events}: only files can be loaded; read a topic or a Delta table with `stream --once --drain`")
     return _source_of_files(files, events, ingest, _is_parquet_here)
 
 
-def _source_of_files(files: Files, events: str, ingest: IngestLimits, has_parquet: Callable[[Place], bool]) -> JsonlFiles | ParquetFiles:
+def _source_of_files(
+    files: SmallFiles, events: str, ingest: IngestLimits, has_parquet: Callable[[Place], bool]
+) -> JsonlFiles | ParquetFiles:
     limits, kind = parse_limits(ingest), ingest.source_format
     parquet = find_place(files, events, parquet_files.SUFFIXES)
     if kind == "parquet" or (kind == "auto" and has_parquet(parquet)):
@@ -98,7 +100,7 @@ def _source_of_files(files: Files, events: str, ingest: IngestLimits, has_parque
 
 
 def _is_delta(spark: SparkSession, events: str) -> bool:
-    return WarehouseFiles(spark).exists(f"{events.rstrip('/')}/_delta_log")
+    return files_with_hadoop(events, spark).exists(f"{events.rstrip('/')}/_delta_log")
 
 
 def _has_parquet(spark: SparkSession, place: Place) -> bool:

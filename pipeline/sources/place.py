@@ -5,14 +5,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from glob import escape, iglob
-from typing import Protocol
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.faults import BadConfig, BadWarehouse
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.store.files import SmallFiles
+from pipeline.store.hadoop_files import files_with_hadoop
 
 _GLOB = "*?[]{}"
 _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
@@ -22,19 +22,6 @@ _TOKENS = re.compile(r"\*\*/|\*\*|\[[!^]?[^\]]+\]|.", re.DOTALL)
 LISTED = "path string, modificationTime timestamp, length bigint, content binary"
 #: A listed file may be gone when Spark looks at it: moved to the archive, deleted, or renamed as it is whole now.
 MAY_BE_GONE = {"ignoreMissingFiles": "true"}
-
-
-class Files(Protocol):
-    """What lies in a file system, by URI or path."""
-
-    def exists(self, uri: str) -> bool:
-        """Whether a file or folder is there."""
-
-    def is_folder(self, uri: str) -> bool:
-        """Whether what is there is a folder."""
-
-    def absolute(self, uri: str) -> str:
-        """`uri` with its scheme, and with the working directory before a relative path."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +50,7 @@ class Place:
 
     def refuse_vanished(self, spark: SparkSession, paths: Iterable[str]) -> None:
         """Raise BadWarehouse if one of `paths` is wanted and is not there."""
-        files = WarehouseFiles(spark)
-        gone = [(path,) for path in sorted(paths) if not files.exists(path)]
+        gone = [(path,) for path in sorted(paths) if not files_with_hadoop(path, spark).exists(path)]
         # Asked last: what is not wanted (a file with another name until it is complete) is listed, too, and goes as it likes.
         wanted = spark.createDataFrame(gone, "path string").where(F.col("path").rlike(self.wanted)).first() if gone else None
         if wanted is not None:
@@ -109,7 +95,7 @@ def vanished(path: str) -> BadWarehouse:
     )
 
 
-def find_place(files: Files, events: str, suffixes: tuple[str, ...]) -> Place:
+def find_place(files: SmallFiles, events: str, suffixes: tuple[str, ...]) -> Place:
     """The place that `events` names. In a folder, files with one of `suffixes` are wanted; a file, or what a glob matches, is wanted as is.
 
     Raises BadConfig if the folder does not exist, or the folder before the first `**` of a glob.
@@ -143,7 +129,7 @@ def is_glob(events: str) -> bool:
     return any(character in _GLOB for character in events)
 
 
-def _split(files: Files, events: str) -> tuple[str, str]:
+def _split(files: SmallFiles, events: str) -> tuple[str, str]:
     """The folder before the first wildcard, and the rest: `s3a://b/a/x*/c` → `s3a://b/a/`, `x*/c`. What exists is no wildcard."""
     first = min(events.index(character) for character in _GLOB if character in events)
     cut = events.rfind("/", 0, first) + 1

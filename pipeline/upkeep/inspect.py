@@ -8,10 +8,10 @@ from pyspark.sql import functions as F
 from pipeline.lanes.blob import MAGIC
 from pipeline.lanes.state_layout import STATE_LAYOUT
 from pipeline.reading.beside_spark import look_beside
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.upkeep.needed import STREAMED
 from pipeline.upkeep.progress import refusal
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
-from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import entry_settings, source_offsets
 
@@ -34,7 +34,7 @@ def inspect(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[str, 
     return {
         "query": query,
         "folder": folder,
-        "bytes": WarehouseFiles(spark).bytes_below(folder),
+        "bytes": files_with_hadoop(warehouse.root, spark).bytes_below(folder),
         "query_id": checkpoint.query_id,
         "refused": refusal(look_beside(spark, warehouse), query),
         "planned": checkpoint.last_planned,
@@ -57,7 +57,7 @@ def _state(spark: SparkSession, folder: str, entry: str, committed: int | None) 
         head = F.hex(F.substring("value.groupState.blob", 1, _LAYOUT_AT + 3)).alias("head")
         formats = {_format(row["head"]): row["count"] for row in blobs.select(head).groupBy("head").count().collect()}
     return {
-        "bytes": WarehouseFiles(spark).bytes_below(f"{folder}/state"),
+        "bytes": files_with_hadoop(folder, spark).bytes_below(f"{folder}/state"),
         "store": settings.get(_STORE, "").rpartition(".")[2],
         "partitions": int(settings[_PARTITIONS]) if _PARTITIONS in settings else None,
         "lanes": sum(formats.values()),

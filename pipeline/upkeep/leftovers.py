@@ -1,11 +1,11 @@
 """Small files of ours that nobody reads again."""
 
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.store.files import SmallFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import Checkpoint
 
 
-def old_listings(files: WarehouseFiles, warehouse: Warehouse, ingest: Checkpoint) -> list[str]:
+def old_listings(files: SmallFiles, warehouse: Warehouse, ingest: Checkpoint) -> list[str]:
     """URIs of the notes of what micro-batches of ingest were about to read (pipeline/ingest/listed.py), of those that are committed.
 
     Each is deleted by the next micro-batch, unless that one reads no files.

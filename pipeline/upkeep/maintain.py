@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from pipeline.reading.beside_spark import look_beside
 from pipeline.settings import MaintainSettings
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.upkeep.closed import batch_read_for_good, first_open_date
 from pipeline.upkeep.compact import merge, planned_merge
 from pipeline.upkeep.leftovers import old_listings
@@ -19,7 +20,6 @@ from pipeline.upkeep.needed import needed_versions
 from pipeline.upkeep.retention import delete_before, oldest_kept, rows_before
 from pipeline.upkeep.vacuum import bytes_beside, removable_files, vacuum, why_not
 from pipeline.warehouse.checkpoint import read_checkpoint
-from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.look import TableFacts
 
@@ -67,10 +67,10 @@ def maintain(
     for table in tables:
         before_each(table)
         done[table] = _look_after(this, table, facts[table])
-    listings = old_listings(WarehouseFiles(mine), warehouse, read_checkpoint(mine, warehouse, "ingest"))
+    listings = old_listings(files_with_hadoop(warehouse.root, mine), warehouse, read_checkpoint(mine, warehouse, "ingest"))
     if changes:
         for uri in listings:
-            WarehouseFiles(mine).delete(uri)
+            files_with_hadoop(warehouse.root, mine).delete(uri)
     return {
         "warehouse": warehouse.root,
         "at": now,

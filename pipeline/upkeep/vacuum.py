@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 
 from pyspark.sql import SparkSession
 
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse import delta_log
-from pipeline.warehouse.files import WarehouseFiles
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.ddl import delta_path
 
@@ -41,7 +41,7 @@ def why_not(spark: SparkSession, warehouse: Warehouse, table: str, needed: int |
 
 def bytes_beside(spark: SparkSession, warehouse: Warehouse, table: str, live_bytes: int) -> int:
     """Length of the data files on disk that are not in the newest version, whose files have `live_bytes`."""
-    files, path = WarehouseFiles(spark), warehouse.table(table)
+    files, path = files_with_hadoop(warehouse.root, spark), warehouse.table(table)
     return max(0, files.bytes_below(path) - files.bytes_below(f"{path}/_delta_log") - live_bytes)
 
 

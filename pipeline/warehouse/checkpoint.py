@@ -2,7 +2,7 @@
 
 from pyspark.sql import SparkSession
 
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.local_log import local_folder
 from pipeline.warehouse.offsets import Checkpoint, checkpoint_in, entry_in
@@ -23,9 +23,9 @@ def write_checkpoints_quickly(spark: SparkSession, warehouse: Warehouse) -> None
 
 def read_checkpoint(spark: SparkSession, warehouse: Warehouse, query: str) -> Checkpoint:
     """The checkpoint of `query`; empty where there is none."""
-    return checkpoint_in(WarehouseFiles(spark), warehouse, query)
+    return checkpoint_in(files_with_hadoop(warehouse.root, spark), warehouse, query)
 
 
 def offset_entry(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int | None) -> str | None:
     """Spark's offset log entry of a micro-batch, whole; None if Spark has none of it, or keeps it no more (of None: no micro-batch)."""
-    return entry_in(WarehouseFiles(spark), warehouse, query, batch_id)
+    return entry_in(files_with_hadoop(warehouse.root, spark), warehouse, query, batch_id)

@@ -5,7 +5,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.store.hadoop_files import files_with_hadoop
 
 
 def version(spark: SparkSession, path: str) -> int:
@@ -30,7 +30,7 @@ def live_files(spark: SparkSession, path: str) -> tuple[int, DataFrame]:
 
 def committed_at(spark: SparkSession, path: str, version: int) -> datetime | None:
     """When the version was committed, by the file system's clock, as Delta takes it; None if its log entry is not there (any more)."""
-    return WarehouseFiles(spark).modified_at(f"{path}/_delta_log/{version:020}.json")
+    return files_with_hadoop(path, spark).modified_at(f"{path}/_delta_log/{version:020}.json")
 
 
 def removed_files_kept(spark: SparkSession, path: str) -> timedelta:

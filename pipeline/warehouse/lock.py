@@ -4,10 +4,8 @@ import threading
 from collections.abc import Callable
 from datetime import datetime
 
-from pyspark.sql import SparkSession
-
 from pipeline.faults import BadWarehouse
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.store.files import SmallFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock_file import STALE_AFTER, Driver, LockEntry, is_gone, read_lock
 
@@ -22,7 +20,7 @@ class DriverLock:
 
     def __init__(
         self,
-        spark: SparkSession,
+        files: SmallFiles,
         warehouse: Warehouse,
         driver: Driver,
         now: Callable[[], datetime],
@@ -30,7 +28,7 @@ class DriverLock:
         notice: Callable[[str], None],
         heartbeat_seconds: float = HEARTBEAT_SECONDS,
     ) -> None:
-        self._files = WarehouseFiles(spark)
+        self._files = files
         self._warehouse = warehouse
         self._file = self.file_of(warehouse)
         self._driver = driver
@@ -39,6 +37,7 @@ class DriverLock:
         self._notice = notice
         self._heartbeat_seconds = heartbeat_seconds
         self._started_at = now()
+        self._written = ""
         self._released = threading.Event()
         self._fault: BaseException | None = None
         self._heartbeat = threading.Thread(target=self._renew_until_released, name="driver-lock", daemon=True)
@@ -50,15 +49,21 @@ class DriverLock:
 
     def acquire(self) -> None:
         """Take the lock, or raise BadWarehouse that names its holder. A stale lock is taken over with a notice."""
-        if not self._files.create(self._file, self._entry()):
-            holder = self._read()
-            if holder is not None and not is_gone(holder, self._now(), self._driver.host, self._is_alive):
-                raise BadWarehouse(self._refusal(holder))
-            self._notice(f"taking over the lock of a driver that is gone: {_words(holder)}")
-            self._files.delete(self._file)
-            if not self._files.create(self._file, self._entry()):
-                raise BadWarehouse(self._refusal(self._read()))
+        self._written = self._entry()
+        if not self._files.create(self._file, self._written) and not self._takes_over():
+            raise BadWarehouse(self._refusal(self._read()))
         self._heartbeat.start()
+
+    def _takes_over(self) -> bool:
+        """Whether the lock is ours now: its holder is gone, and nobody else was quicker. Raises BadWarehouse if it is not gone."""
+        before = self._files.read(self._file)
+        if before is None:  # given back since
+            return self._files.create(self._file, self._written)
+        holder = self._read()
+        if holder is not None and not is_gone(holder, self._now(), self._driver.host, self._is_alive):
+            raise BadWarehouse(self._refusal(holder))
+        self._notice(f"taking over the lock of a driver that is gone: {_words(holder)}")
+        return self._files.replace(self._file, before, self._written)
 
     def verify(self) -> None:
         """Raise BadWarehouse if the lock is no longer ours, or what ended its heartbeat."""
@@ -96,10 +101,10 @@ class DriverLock:
     def _renew_until_released(self) -> None:
         while not self._released.wait(self._heartbeat_seconds):
             try:
-                holder = self._read()
-                if holder is None or holder.driver != self._driver:
-                    return  # verify() raises for it before the next micro-batch
-                self._files.write(self._file, self._entry())
+                entry = self._entry()
+                if not self._files.replace(self._file, self._written, entry):
+                    return  # it is somebody else's: verify() raises for it before the next micro-batch
+                self._written = entry
             except BaseException as fault:  # noqa: BLE001 - kept for verify(), which raises it where the job can end
                 self._fault = fault
                 return

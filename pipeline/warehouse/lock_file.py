@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
-from pipeline.warehouse.look import TextFiles
+from pipeline.store.files import SmallFiles
 
 #: Six heartbeats missed: longer than a long collection of a JVM's heap, short enough to wait for by hand.
 STALE_AFTER = timedelta(seconds=60)
@@ -48,7 +48,7 @@ class LockEntry:
             return None
 
 
-def read_lock(files: TextFiles, uri: str) -> LockEntry | None:
+def read_lock(files: SmallFiles, uri: str) -> LockEntry | None:
     """What the lock file holds; None if there is none, or if it stays unreadable for a second."""
     for attempt in range(_READ_ATTEMPTS):
         text = files.read(uri)

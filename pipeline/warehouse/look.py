@@ -6,20 +6,8 @@
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+from pipeline.store.files import SmallFiles
 from pipeline.warehouse.layout import Warehouse
-
-
-class TextFiles(Protocol):
-    """Small files of a warehouse, by URI."""
-
-    def exists(self, uri: str) -> bool:
-        """Whether a file or folder is there."""
-
-    def names(self, folder: str) -> list[str]:
-        """Names of what lies in `folder`, sorted; empty if it does not exist."""
-
-    def read(self, uri: str) -> str | None:
-        """Content as UTF-8 text; None if there is no such file."""
 
 
 class Commit(NamedTuple):
@@ -65,7 +53,7 @@ class Look(Protocol):
         """Where it looks."""
 
     @property
-    def files(self) -> TextFiles:
+    def files(self) -> SmallFiles:
         """Small files beside the tables."""
 
     def version(self, table: str) -> int:

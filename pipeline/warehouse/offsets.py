@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.store.files import SmallFiles
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.look import TextFiles
 
 #: An offset log entry begins with a version line and a line of metadata; a line per source follows.
 _LINES_BEFORE_SOURCES = 2
@@ -51,7 +51,7 @@ class DeltaOffset:
         return -1 if self.initial else self.version - 1
 
 
-def checkpoint_in(files: TextFiles, warehouse: Warehouse, query: str) -> Checkpoint:
+def checkpoint_in(files: SmallFiles, warehouse: Warehouse, query: str) -> Checkpoint:
     """The checkpoint of `query`; empty where there is none."""
     folder = warehouse.checkpoint(query)
     metadata = files.read(f"{folder}/metadata")
@@ -64,7 +64,7 @@ def checkpoint_in(files: TextFiles, warehouse: Warehouse, query: str) -> Checkpo
     return Checkpoint(query_id, damaged, _batches(files.names(f"{folder}/offsets")), _batches(files.names(f"{folder}/commits")))
 
 
-def entry_in(files: TextFiles, warehouse: Warehouse, query: str, batch_id: int | None) -> str | None:
+def entry_in(files: SmallFiles, warehouse: Warehouse, query: str, batch_id: int | None) -> str | None:
     """Spark's offset log entry of a micro-batch, whole; None if Spark has none of it, or keeps it no more (of None: no micro-batch)."""
     return None if batch_id is None else files.read(f"{warehouse.checkpoint(query)}/offsets/{batch_id}")
 

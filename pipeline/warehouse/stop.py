@@ -6,7 +6,7 @@ from collections.abc import Callable
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse.layout import Warehouse
 
 
@@ -14,7 +14,7 @@ class StopFile:
     """WAREHOUSE/_stop: whoever makes it asks the running driver to stop."""
 
     def __init__(self, spark: SparkSession, warehouse: Warehouse) -> None:
-        self._files = WarehouseFiles(spark)
+        self._files = files_with_hadoop(warehouse.root, spark)
         self._uri = warehouse.stop_file
 
     def clear(self) -> None:

@@ -19,7 +19,7 @@ from pipeline.ingest import micro_batch, query
 from pipeline.ingest.source_log import planned_files
 from pipeline.sources import jsonl_files, listed_files
 from pipeline.sources.place import find_place
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse.layout import Warehouse
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
@@ -306,7 +306,7 @@ def test_a_listing_goes_on_without_a_file_that_is_gone(spark: SparkSession, tmp_
     """The look for files that grew, each ten minutes, beside a job that moves files to the archive."""
     for name in ("a.jsonl", "b.jsonl"):
         write(tmp_path / "e" / name, event(1) + b"\n")
-    listing = find_place(WarehouseFiles(spark), str(tmp_path / "e"), (".jsonl",)).listing(spark)
+    listing = find_place(files_with_hadoop(str(tmp_path), spark), str(tmp_path / "e"), (".jsonl",)).listing(spark)
     (tmp_path / "e" / "a.jsonl").unlink()
     assert [row.file for row in listing.collect()] == [f"file:{tmp_path}/e/b.jsonl"]
 

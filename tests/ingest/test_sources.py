@@ -30,8 +30,8 @@ from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.sources.place import LISTED, find_place
 from pipeline.sources.rows import EVENT, SUMMARY
 from pipeline.sources.source import AS_ROWS
-from pipeline.warehouse.files import WarehouseFiles
-from pipeline.warehouse.local_files import LocalFiles
+from pipeline.store.files import files_at
+from pipeline.store.hadoop_files import files_with_hadoop
 from schemas.events import FIELDS
 from schemas.ids import id_of
 from schemas.render.spark import struct
@@ -88,7 +88,7 @@ def test_parquet_that_tasks_open_gives_the_rows_that_spark_hands_over(
 ) -> None:
     monkeypatch.setattr(parquet_files, "_PART_BYTES", 20_000)  # so that the first file is cut
     odd_parquet(tmp_path / "e")
-    opened = find_place(WarehouseFiles(spark), str(tmp_path / "e"), parquet_files.SUFFIXES)
+    opened = find_place(files_with_hadoop(str(tmp_path), spark), str(tmp_path / "e"), parquet_files.SUFFIXES)
     rows = []
     for place in (opened, replace(opened, local=False)):
         source, collected = ParquetFiles(place, 10, ParseLimits(1 << 20, 1 << 16, 8192)), []
@@ -118,7 +118,7 @@ def test_parquet_that_is_cut_short_is_named(tmp_path: Path, ingest_into: Callabl
 
 
 def test_files_that_spark_hands_over_give_the_rows_of_files_that_are_opened(spark: SparkSession) -> None:
-    place = find_place(WarehouseFiles(spark), str(CAPTURE), (".jsonl.gz",))
+    place = find_place(files_with_hadoop(str(CAPTURE), spark), str(CAPTURE), (".jsonl.gz",))
     assert place.local
     listed = spark.read.format("binaryFile").schema(LISTED).load(str(CAPTURE))
     rows = []
@@ -158,9 +158,9 @@ def test_globs(spark: SparkSession, tmp_path: Path, glob: str, taken: set[str]) 
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("{}\n")
     (root / "linked").symlink_to(root / "../elsewhere")
-    place = find_place(WarehouseFiles(spark), f"{root}/{glob}", (".jsonl",))
+    place = find_place(files_with_hadoop(str(root), spark), f"{root}/{glob}", (".jsonl",))
     assert {row.file.removeprefix(f"file:{root}/") for row in place.listing(spark).collect()} == taken
-    here = find_place(LocalFiles(), f"{root}/{glob}", (".jsonl",))
+    here = find_place(files_at(str(root)), f"{root}/{glob}", (".jsonl",))
     assert here == place
     assert [file.path.removeprefix(f"file:{root}/") for file in files_here(here)] == sorted(taken)
 
@@ -178,7 +178,7 @@ def test_a_folder_is_parquet_if_spark_would_list_such_a_file(spark: SparkSession
     path = tmp_path / "a%20b c" / file
     path.parent.mkdir(parents=True)
     path.write_text("x")
-    place = find_place(WarehouseFiles(spark), str(tmp_path / "a%20b c"), parquet_files.SUFFIXES)
+    place = find_place(files_with_hadoop(str(tmp_path), spark), str(tmp_path / "a%20b c"), parquet_files.SUFFIXES)
     listed = place.listing(spark).where("lower(file) like '%.parquet'")
     found = open_source(spark, str(tmp_path / "a%20b c"), load_settings(None, [], {}))
     assert isinstance(found, ParquetFiles) == (not listed.isEmpty())

@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from pipeline.faults import BadWarehouse
-from pipeline.warehouse.files import WarehouseFiles
+from pipeline.store.files import files_at
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock import DriverLock, UpkeepLock
 from pipeline.warehouse.lock_file import STALE_AFTER, Driver
@@ -41,12 +41,18 @@ def notices() -> list[str]:
     return []
 
 
+@pytest.fixture(params=["disk", "object store"])
+def warehouse(request: pytest.FixtureRequest, tmp_path: Path) -> Warehouse:
+    """Where the locks are."""
+    return Warehouse(f"file:{tmp_path}/wh" if request.param == "disk" else request.getfixturevalue("lake"))
+
+
 @pytest.fixture
-def lock_of(spark: SparkSession, warehouse: Warehouse, clock: Clock, notices: list[str]) -> Callable[..., DriverLock]:
+def lock_of(warehouse: Warehouse, clock: Clock, notices: list[str]) -> Callable[..., DriverLock]:
     """Makes locks."""
 
     def make(driver: Driver, alive: bool = True, heartbeat_seconds: float = 3600.0) -> DriverLock:
-        return DriverLock(spark, warehouse, driver, clock, lambda _: alive, notices.append, heartbeat_seconds)
+        return DriverLock(files_at(warehouse.root), warehouse, driver, clock, lambda _: alive, notices.append, heartbeat_seconds)
 
     return make
 
@@ -106,14 +112,12 @@ def test_a_lock_is_taken_over_only_from_a_driver_that_is_gone(
     successor.release()
 
 
-def test_a_running_driver_renews_its_lock(
-    lock_of: Callable[..., DriverLock], clock: Clock, spark: SparkSession, warehouse: Warehouse
-) -> None:
+def test_a_running_driver_renews_its_lock(lock_of: Callable[..., DriverLock], clock: Clock, warehouse: Warehouse) -> None:
     first = lock_of(FIRST, heartbeat_seconds=0.05)
     first.acquire()
     clock.time += STALE_AFTER * 10
     waiting = time.monotonic() + 20
-    while "2026-11-21T12:10" not in (WarehouseFiles(spark).read(warehouse.lock_file) or "") and time.monotonic() < waiting:
+    while "2026-11-21T12:10" not in (files_at(warehouse.root).read(warehouse.lock_file) or "") and time.monotonic() < waiting:
         pass
     with pytest.raises(BadWarehouse, match="another driver"):
         lock_of(SECOND).acquire()
@@ -123,15 +127,14 @@ def test_a_running_driver_renews_its_lock(
 def test_a_lock_file_that_vanished_stops_its_driver(lock_of: Callable[..., DriverLock], warehouse: Warehouse) -> None:
     first = lock_of(FIRST)
     first.acquire()
-    Path(warehouse.lock_file).unlink()
+    files_at(warehouse.root).delete(warehouse.lock_file)
     with pytest.raises(BadWarehouse, match="lost the warehouse"):
         first.verify()
     first.release()
 
 
 def test_a_damaged_lock_file_is_taken_over(lock_of: Callable[..., DriverLock], notices: list[str], warehouse: Warehouse) -> None:
-    Path(warehouse.root).mkdir()
-    Path(warehouse.lock_file).write_text("{half")
+    files_at(warehouse.root).create(warehouse.lock_file, "{half")
     first = lock_of(FIRST)
     first.acquire()
     first.verify()
@@ -140,11 +143,13 @@ def test_a_damaged_lock_file_is_taken_over(lock_of: Callable[..., DriverLock], n
 
 
 def test_upkeep_and_writing_do_not_exclude_each_other_two_upkeeps_do(
-    lock_of: Callable[..., DriverLock], spark: SparkSession, warehouse: Warehouse, clock: Clock
+    lock_of: Callable[..., DriverLock], warehouse: Warehouse, clock: Clock
 ) -> None:
     writing = lock_of(FIRST)
     writing.acquire()
-    upkeep = [UpkeepLock(spark, warehouse, driver, clock, lambda _: True, lambda _: None, 3600.0) for driver in (FIRST, SECOND)]
+    upkeep = [
+        UpkeepLock(files_at(warehouse.root), warehouse, driver, clock, lambda _: True, lambda _: None, 3600.0) for driver in (FIRST, SECOND)
+    ]
     upkeep[0].acquire()
     with pytest.raises(
         BadWarehouse, match=r"another `maintain`, `backfill`, `rebuild` or `quarantine replay` \(host here, pid 100, .* wait for its end"
@@ -157,11 +162,21 @@ def test_upkeep_and_writing_do_not_exclude_each_other_two_upkeeps_do(
     writing.release()
 
 
-def test_of_many_that_create_a_file_at_once_one_wins(spark: SparkSession, warehouse: Warehouse) -> None:
-    from concurrent.futures import ThreadPoolExecutor
+@pytest.mark.parametrize("warehouse", ["object store"], indirect=True)
+def test_of_many_that_take_over_one_wins(lock_of: Callable[..., DriverLock], clock: Clock) -> None:
+    """In an object store, where another host decides at the same time. Who loses is told who has it."""
+    lock_of(ELSEWHERE).acquire()
+    clock.time += STALE_AFTER * 2
+    rivals = [lock_of(Driver(f"run-{number}", f"host-{number}", number, "boot:1")) for number in range(8)]
 
-    files = WarehouseFiles(spark)
+    def won(rival: DriverLock) -> bool:
+        try:
+            rival.acquire()
+        except BadWarehouse:
+            return False
+        return True
+
     with ThreadPoolExecutor(8) as threads:
-        won = list(threads.map(lambda n: files.create(warehouse.lock_file, str(n)), range(16)))
-    assert won.count(True) == 1
-    assert files.read(warehouse.lock_file) == str(won.index(True))
+        winners = [rival for rival, has_won in zip(rivals, threads.map(won, rivals), strict=True) if has_won]
+    assert len(winners) == 1
+    winners[0].verify()

@@ -1,0 +1,73 @@
+"""Addresses of files and folders, and what each of those who open them calls the same place.
+
+A URI of this project is Hadoop's: nothing in it is percent-encoded, and Spark opens it as it is. delta-rs and obstore want other names.
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+#: Object stores, by Hadoop's scheme of their addresses → the scheme by which delta-rs and obstore know them.
+OBJECT_STORES = {"s3a": "s3", "gs": "gs", "abfss": "abfss"}
+#: Other names for the same.
+_ALSO = {"s3": "s3a", "s3n": "s3a", "az": "abfss"}
+
+
+class ObjectAddress(NamedTuple):
+    """A place in an object store: the URL of its bucket (or container), and the key in it."""
+
+    bucket: str
+    key: str
+
+    @property
+    def url(self) -> str:
+        """As delta-rs and obstore know it."""
+        return f"{self.bucket}/{self.key}"
+
+
+def scheme_of(uri: str) -> str | None:
+    """Hadoop's scheme of a URI; None for a path without one."""
+    scheme, found, _ = uri.partition(":/")
+    return scheme if found and "/" not in scheme else None
+
+
+def with_hadoops_scheme(uri: str) -> str:
+    """The URI by the scheme that Hadoop knows: `s3://b/k` → `s3a://b/k`."""
+    scheme = scheme_of(uri)
+    return uri if scheme not in _ALSO else _ALSO[scheme] + uri.removeprefix(scheme)
+
+
+def local_path(uri: str) -> Path | None:
+    """The path that the URI of a local file names; None for another file system.
+
+    A path without a scheme is in Hadoop's default file system, whichever that is.
+    """
+    return Path("/" + uri.removeprefix("file:").lstrip("/")) if uri.startswith("file:/") else None
+
+
+def object_address(uri: str) -> ObjectAddress | None:
+    """The place in an object store that a URI names; None for another file system."""
+    scheme = scheme_of(with_hadoops_scheme(uri))
+    if scheme not in OBJECT_STORES:
+        return None
+    bucket, _, key = with_hadoops_scheme(uri).removeprefix(f"{scheme}://").partition("/")
+    return ObjectAddress(f"{OBJECT_STORES[scheme]}://{bucket}", key.strip("/"))
+
+
+def delta_url(uri: str) -> str | None:
+    """What delta-rs calls the folder that a URI, or an absolute path, names; None: it cannot open it.
+
+    delta-rs decodes a folder's name once too often, so it looks for one with a percent sign elsewhere.
+    """
+    if "%" in uri:
+        return None
+    place = object_address(uri)
+    if place is not None:
+        return place.url
+    path = uri.removeprefix("file:")
+    return Path("/" + path.lstrip("/")).as_uri() if path.startswith("/") else None
+
+
+def wants_plain_http(url: str) -> bool:
+    """Whether delta-rs and obstore must be told to speak plain HTTP: the endpoint in the environment says so."""
+    return url.startswith("s3") and os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")

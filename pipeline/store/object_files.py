@@ -1,0 +1,125 @@
+"""Small files in an object store: S3, Google's, Azure's. An object store has no folders: one is there where an object lies below it."""
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from functools import lru_cache
+from itertools import chain
+
+import obstore
+from obstore.exceptions import AlreadyExistsError, PreconditionError
+from obstore.store import ObjectStore, from_url
+
+from pipeline.faults import invariant
+from pipeline.store.address import object_address, wants_plain_http, with_hadoops_scheme
+
+
+class ObjectFiles:
+    """`SmallFiles` of object stores, by URI. Faults of a store come through as obstore's."""
+
+    def exists(self, uri: str) -> bool:
+        """Whether an object is there, or one below it."""
+        return self.modified_at(uri) is not None or self.is_folder(uri)
+
+    def is_folder(self, uri: str) -> bool:
+        """Whether an object lies below."""
+        return next(_below(uri), None) is not None
+
+    def absolute(self, uri: str) -> str:
+        """`uri` by Hadoop's scheme."""
+        return with_hadoops_scheme(uri)
+
+    def names(self, folder: str) -> list[str]:
+        """Names of what lies in `folder`, sorted; empty if nothing does."""
+        store, key = _place(folder)
+        found = obstore.list_with_delimiter(store, f"{key}/")
+        keys = chain((one["path"] for one in found["objects"]), found["common_prefixes"])
+        return sorted(one.rstrip("/").rpartition("/")[2] for one in keys)
+
+    def read(self, uri: str) -> str | None:
+        """Content as UTF-8 text; None if there is no such object."""
+        found = self._tagged(uri)
+        return None if found is None else found[0]
+
+    def modified_at(self, uri: str) -> datetime | None:
+        """When the object was written, by the store's clock; None if there is none."""
+        store, key = _place(uri)
+        try:
+            return obstore.head(store, key)["last_modified"]
+        except FileNotFoundError:
+            return None
+
+    def bytes_below(self, folder: str) -> int:
+        """Length of all objects below."""
+        return sum(size for _, size in _below(folder))
+
+    def write(self, uri: str, text: str) -> None:
+        """Make or replace the object."""
+        store, key = _place(uri)
+        obstore.put(store, key, text.encode())
+
+    def create(self, uri: str, text: str) -> bool:
+        """Make the object unless it is there; False if it is. Of several callers one wins: the store decides (a conditional PUT)."""
+        store, key = _place(uri)
+        try:
+            obstore.put(store, key, text.encode(), mode="create")
+        except AlreadyExistsError:
+            # It may be ours: a PUT of which the answer was lost is sent again.
+            return self.read(uri) == text
+        return True
+
+    def replace(self, uri: str, before: str, text: str) -> bool:
+        """Replace the object if it says `before`; False if it says something else, or is not there. Of several callers one wins."""
+        found = self._tagged(uri)
+        if found is None or found[0] != before:
+            return found is not None and found[0] == text
+        store, key = _place(uri)
+        try:
+            obstore.put(store, key, text.encode(), mode={"e_tag": found[1]})
+        except (PreconditionError, FileNotFoundError):
+            return self.read(uri) == text
+        return True
+
+    def delete(self, uri: str) -> bool:
+        """Remove an object, or all below; False if there was none."""
+        store, key = _place(uri)
+        keys = [below for below, _ in _below(uri)]
+        if self.modified_at(uri) is not None:
+            keys.append(key)
+        if keys:
+            obstore.delete(store, keys)
+        return bool(keys)
+
+    def _tagged(self, uri: str) -> tuple[str, str] | None:
+        store, key = _place(uri)
+        try:
+            found = obstore.get(store, key)
+            text = bytes(found.bytes()).decode()
+        except FileNotFoundError:
+            return None
+        return text, found.meta["e_tag"] or ""
+
+
+def object_store(bucket: str) -> ObjectStore:
+    """The store of a bucket, by its URL; the environment has the credentials."""
+    return _store(bucket, wants_plain_http(bucket), os.environ.get("AWS_ENDPOINT_URL", ""))
+
+
+@lru_cache(maxsize=64)
+def _store(bucket: str, is_plain: bool, _endpoint: str) -> ObjectStore:
+    return from_url(bucket, client_options={"allow_http": is_plain})
+
+
+def _place(uri: str) -> tuple[ObjectStore, str]:
+    place = object_address(uri)
+    invariant(place is not None, f"{uri} is in no object store")
+    assert place is not None
+    return object_store(place.bucket), place.key
+
+
+def _below(folder: str) -> Iterator[tuple[str, int]]:
+    """(key, bytes) of every object below."""
+    store, key = _place(folder)
+    for page in obstore.list(store, f"{key}/"):
+        for one in page:
+            yield one["path"], one["size"]

@@ -1,0 +1,106 @@
+"""Small files in an object store, as on a disk."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from s3_server import BUSY, CUT_AFTER, CUT_BEFORE, S3
+
+from pipeline.faults import BadWarehouse
+from pipeline.store.files import SmallFiles, files_at
+
+
+@pytest.fixture(params=["disk", "object store"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A folder."""
+    return f"file:{tmp_path}/wh" if request.param == "disk" else request.getfixturevalue("lake")
+
+
+@pytest.fixture
+def files(place: str) -> SmallFiles:
+    return files_at(place)
+
+
+def test_what_was_written_is_there(files: SmallFiles, place: str) -> None:
+    text = "äöü %20\n[*]"
+    assert files.create(f"{place}/_checkpoints/lanes/offsets/7", text)
+    assert files.read(f"{place}/_checkpoints/lanes/offsets/7") == text
+    assert files.read(f"{place}/_checkpoints/lanes/offsets/8") is None
+    assert files.names(f"{place}/_checkpoints/lanes") == ["offsets"]
+    assert files.names(f"{place}/_checkpoints/lanes/offsets") == ["7"]
+    assert files.names(f"{place}/nothing") == []
+    assert [files.exists(f"{place}{below}") for below in ("", "/_checkpoints", "/_checkpoints/lanes/offsets/7", "/_check")] == [
+        True, True, True, False,
+    ]  # fmt: skip
+    assert files.is_folder(f"{place}/_checkpoints")
+    assert not files.is_folder(f"{place}/_checkpoints/lanes/offsets/7")
+    assert files.bytes_below(place) == len(text.encode())
+    assert files.modified_at(f"{place}/_checkpoints/lanes/offsets/7") is not None
+    assert files.modified_at(f"{place}/gone") is None
+
+
+def test_a_file_is_made_once_and_replaced_by_who_knows_it(files: SmallFiles, place: str) -> None:
+    lock = f"{place}/_driver_lock"
+    assert files.create(lock, "first")
+    assert not files.create(lock, "second")
+    assert not files.replace(lock, "second", "third")
+    assert files.read(lock) == "first"
+    assert files.replace(lock, "first", "third")
+    files.write(lock, "fourth")
+    files.write(f"{place}/listed/0", "in a folder that was not there")
+    assert files.read(lock) == "fourth"
+    assert files.delete(lock)
+    assert not files.delete(lock)
+    assert not files.replace(lock, "fourth", "fifth")
+    assert files.read(lock) is None
+
+
+def test_a_folder_goes_with_all_below_it(files: SmallFiles, place: str) -> None:
+    for name in ("a/1", "a/b/2", "ab"):
+        files.create(f"{place}/{name}", name)
+    assert files.delete(f"{place}/a")
+    assert files.names(place) == ["ab"]
+
+
+def test_of_many_that_create_one_wins(files: SmallFiles, place: str) -> None:
+    for round_number in range(5):
+        lock = f"{place}/lock-{round_number}"
+        with ThreadPoolExecutor(8) as threads:
+            won = list(threads.map(lambda n, lock=lock: files.create(lock, str(n)), range(16)))
+        assert won.count(True) == 1
+        assert files.read(lock) == str(won.index(True))
+
+
+def test_of_many_that_take_over_in_an_object_store_one_wins(lake: str) -> None:
+    files = files_at(lake)
+    files.create(f"{lake}/lock", "gone")
+    with ThreadPoolExecutor(8) as threads:
+        won = list(threads.map(lambda n: files.replace(f"{lake}/lock", "gone", str(n)), range(16)))
+    assert won.count(True) == 1
+    assert files.read(f"{lake}/lock") == str(won.index(True))
+
+
+@pytest.mark.parametrize("fault", [BUSY, CUT_BEFORE, CUT_AFTER])
+def test_who_makes_a_file_knows_it_though_the_store_fails_amid_it(s3: S3, lake: str, fault: str) -> None:
+    """The request is sent again. After a lost answer the store says that the file is there: it is ours."""
+    failed: list[str] = []
+
+    def once(method: str, key: str) -> str | None:
+        if method == "PUT" and not failed:
+            failed.append(key)
+            return fault
+        return None
+
+    s3.fault = once
+    files = files_at(lake)
+    assert files.create(f"{lake}/lock", "mine")
+    failed.clear()
+    assert files.replace(f"{lake}/lock", "mine", "mine, later")
+    assert files.read(f"{lake}/lock") == "mine, later"
+    assert len([request for request in s3.requests if request == "PUT wh/lock"]) == 4
+
+
+def test_addresses_have_the_scheme_that_spark_knows() -> None:
+    assert files_at("s3://lake/wh").absolute("s3://lake/wh") == "s3a://lake/wh"
+    with pytest.raises(BadWarehouse, match="hdfs://name/wh is in a file system that only Hadoop reads"):
+        files_at("hdfs://name/wh")
