@@ -181,6 +181,7 @@ esac
 [[ -z $master ]] || spark_options+=(--master "$master")
 delta_jars=$(printf '%s,' "$venv"/jars/*.jar)
 [[ " $needs " != *' kafka '* ]] || delta_jars+=$(printf '%s,' "$venv"/kafka-jars/*.jar)
+[[ " $needs " != *' s3 '* ]] || delta_jars+=$(printf '%s,' "$venv"/s3-jars/*.jar)
 spark_options+=(--properties-file "$defaults" --deploy-mode "$deploy_mode" --jars "${delta_jars%,}$jars")
 # What Python workers import before Spark's own code: our modules, and the rules that numba compiled.
 spark_options+=(--conf spark.python.daemon.module=jobs.python_daemon)

@@ -59,7 +59,7 @@ cluster | crash | soak)
 *) marked='not slow and not broker and not kafka' ;;
 esac
 
-sets=(quality tests)
+sets=(quality tests s3)
 [[ $which != broker ]] || sets+=(broker)
 [[ $which != kafka ]] || sets+=(kafka ship)
 ./spark-submit.sh set-up "${sets[@]}"

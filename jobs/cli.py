@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from pipeline.faults import BadConfig, BadWarehouse
+from pipeline.store.faults import store_fault
 from pipeline.visible import visible
 
 #: Command → what it does. Its module jobs/<command>.py has add_arguments(parser) and run(args) -> exit code; imported when asked for.
@@ -112,3 +113,9 @@ def main(arguments: Sequence[str]) -> int:
     except (BadConfig, BadWarehouse) as fault:
         print(f"error: {visible(str(fault))}", file=sys.stderr)
         return 2
+    except Exception as fault:
+        words = store_fault(fault)
+        if words is None:
+            raise
+        print(f"error: {visible(words)}", file=sys.stderr)
+        return 1

@@ -16,7 +16,7 @@ from jobs.driver import say
 from jobs.job_lines import job_lines_in
 from jobs.live_broker.scenario import Scenario
 from jobs.live_broker.standalone import Standalone, checked_collector
-from jobs.reader import local_warehouse, only_hadoop
+from jobs.reader import named_warehouse, not_here
 from jobs.shown import aligned
 from pipeline.faults import BadConfig
 from pipeline.settings import load_settings
@@ -72,10 +72,10 @@ def _run_together(
 
 def _place_of(shown_warehouse: str) -> Path:
     """The folder of the warehouse. Raises BadConfig where it is not on this machine's file system."""
-    reason = only_hadoop(shown_warehouse)
+    reason = not_here(shown_warehouse)
     if reason is not None:
         raise BadConfig(f"--warehouse: {reason}; --live reads the tables while they grow, on the local file system only")
-    return Path(local_warehouse(shown_warehouse).root.removeprefix("file:")).resolve()
+    return Path(named_warehouse(shown_warehouse).root.removeprefix("file:")).resolve()
 
 
 def prepared(folder: Path) -> tuple[Scenario, Standalone]:
@@ -163,10 +163,10 @@ class Show:
         """Without Spark, which has the stream to run."""
         from deltalake.exceptions import TableNotFoundError
 
-        from pipeline.warehouse.local_tables import dataset_in
+        from pipeline.store.arrow_reader import dataset_at
 
         try:
-            found = dataset_in(self.warehouse.table(table).removeprefix("file:"))
+            found = dataset_at(self.warehouse.table(table))
         except TableNotFoundError:
             return []
         return list(found.to_table(columns=list(columns)).to_pylist())

@@ -1,30 +1,36 @@
 """Load a finished log into a new warehouse: the tables of `stream --once --drain`, without Spark, several times faster.
 
-For files on this machine, and a warehouse that does not exist yet: it appears when all is written, whole. Nothing is read into it later.
-A log that goes on, a topic, a Delta table, another file system, more events than memory holds: use `stream`.
+For files on this machine, and a warehouse that does not exist yet, here or in an object store: it appears when all is written, whole.
+Nothing is read into it later. A log that goes on, a topic, a Delta table, files elsewhere, more events than memory holds: use `stream`.
 """
 
 import argparse
 import os
 import signal
+import socket
 import sys
 import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.faults import BadConfig
+from pipeline.store.address import local_path, scheme_of
 from pipeline.visible import visible
 
 if TYPE_CHECKING:
     from pipeline.load.load import Loaded
+    from pipeline.warehouse.layout import Warehouse
+    from pipeline.warehouse.lock import DriverLock
     from pipeline.warehouse.look import Queries
 
 EXAMPLES = """examples:
   ./spark-submit.sh load --events /var/log/pulsar-events --warehouse ./warehouse/incident
   ./spark-submit.sh load --events 'captures/**/events.jsonl*' --warehouse ./warehouse/captures
+  ./spark-submit.sh load --events /var/log/pulsar-events --warehouse s3a://bucket/incident
   ./spark-submit.sh why --all --warehouse ./warehouse/incident
 """
 #: In run_ledger, where a run of Spark has its version.
@@ -38,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from jobs.stream import add_settings_arguments
 
     parser.add_argument("--events", required=True, metavar="PATH", help="folder (with subfolders), file or glob of the log's files")
-    parser.add_argument("--warehouse", required=True, metavar="DIR", help="folder of the Delta tables; it must not exist, or be empty")
+    parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables; it must not exist, or be empty")
     parser.add_argument("--processes", type=_count, metavar="N", help="how many work at once (default: one for each core)")
     add_settings_arguments(parser)
 
@@ -56,11 +62,11 @@ def run(args: argparse.Namespace) -> int:
     from pipeline.settings import load_settings
 
     settings = load_settings(args.settings, args.overrides, os.environ)
-    place = _place_of(args)
+    root = _root_of(args)
     # As Ctrl-C does: what was begun is removed.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
-        loaded = load_log(args.events, place, settings, args.processes or len(os.sched_getaffinity(0)), _say)
+        loaded = load_log(args.events, root, settings, args.processes or len(os.sched_getaffinity(0)), _say)
     except BrokenProcessPool:
         print("error: a process of the load was killed. If memory ran out: fewer --processes, or `stream`", file=sys.stderr)
         return 1
@@ -68,11 +74,11 @@ def run(args: argparse.Namespace) -> int:
         known = disk_advice(str(fault))
         if known is None:
             raise
-        print(visible(f"error: {place}: {known} ({one_line_cause(fault)})"), file=sys.stderr)
+        print(visible(f"error: {_shown(root)}: {known} ({one_line_cause(fault)})"), file=sys.stderr)
         return 1
     for line in (*lines_of(loaded.books), *([growth_words(loaded.grown_files)] if loaded.grown_files else [])):
         _say(line)
-    return said_of_no_event(open_room(f"file:{place}"))
+    return said_of_no_event(open_room(root))
 
 
 def said_of_no_event(look: "Queries") -> int:
@@ -85,8 +91,8 @@ def said_of_no_event(look: "Queries") -> int:
     return 0 if words is None else 1
 
 
-def load_log(events: str, place: Path, settings: Any, processes: int, report: Callable[[str], None]) -> "Loaded":
-    """`load` of `events` to the folder `place`."""
+def load_log(events: str, root: str, settings: Any, processes: int, report: Callable[[str], None]) -> "Loaded":
+    """`load` of `events` to the warehouse at `root`."""
     from jobs import VERSION
     from jobs.compiled_rules import tidy_compiled_rules
     from jobs.processes import utc_now
@@ -110,28 +116,48 @@ def load_log(events: str, place: Path, settings: Any, processes: int, report: Ca
     tidy_compiled_rules(utc_now().timestamp(), report)
     run = RunContext(str(uuid.uuid4()), VERSION, utc_now, _nobody_else_writes, time.sleep)
     begun = {**begun_row("load", "drain", events, run, settings, NO_VERSION), "lost": None}
-    with appearing(place) as folder:
+    with appearing(root, partial(_lock_of, run.run_id, report)) as folder:
         warehouse = Warehouse(f"file:{folder}")
         loaded = load(Log(source, files), warehouse, settings, run, processes, report)
         end = {"event": "ended", "ended_at": run.now(), "outcome": "done", "micro_batches": MICRO_BATCHES, "unrecorded": MICRO_BATCHES}
         append_rows(NO_SPARK, warehouse, RUN_LEDGER, [begun, {**begun, **end}])
-    report(f"loaded {len(files):,} files, {sum(file.length for file in files):,} bytes, in {time.monotonic() - began_s:.1f} s: {place}")
+    report(
+        f"loaded {len(files):,} files, {sum(file.length for file in files):,} bytes, in {time.monotonic() - began_s:.1f} s: {_shown(root)}"
+    )
     return loaded
 
 
-def _place_of(args: argparse.Namespace) -> Path:
-    """The folder of the warehouse. Raises BadConfig for files or a warehouse in a file system that is not this machine's."""
-    from jobs.reader import local_warehouse, only_hadoop, other_scheme
+def _lock_of(run_id: str, say: Callable[[str], None], warehouse: "Warehouse") -> "DriverLock":
+    """The lock of a warehouse that is uploaded."""
+    from jobs.processes import is_alive, process_start, utc_now
+    from pipeline.store.files import files_at
+    from pipeline.warehouse.lock import DriverLock
+    from pipeline.warehouse.lock_file import Driver
+
+    driver = Driver(run_id, socket.gethostname(), os.getpid(), process_start(os.getpid()))
+    return DriverLock(files_at(warehouse.root), warehouse, driver, utc_now, is_alive, say)
+
+
+def _root_of(args: argparse.Namespace) -> str:
+    """Of the warehouse. Raises BadConfig for files that are not on this machine, or a warehouse that only Hadoop opens."""
+    from jobs.reader import named_warehouse, only_hadoop
     from pipeline.load.appearance import refuse_what_is_there
 
     reason = only_hadoop(args.warehouse)
-    if other_scheme(args.events) not in (None, "kafka"):
-        reason = f"{args.events} is in a file system that only Hadoop reads"
+    if scheme_of(args.events) not in (None, "file", "kafka"):
+        reason = f"{args.events} is not on this machine"
     if reason is not None:
-        raise BadConfig(f"{reason}; `load` reads and writes files of this machine: use `stream --once --drain`")
-    place = Path(local_warehouse(args.warehouse).root.removeprefix("file:")).resolve()
-    refuse_what_is_there(place)
-    return place
+        raise BadConfig(f"{reason}; use `stream --once --drain`")
+    root = named_warehouse(args.warehouse).root
+    if local_path(root) is not None:
+        root = f"file:{Path(str(local_path(root))).resolve()}"
+    refuse_what_is_there(root)
+    return root
+
+
+def _shown(root: str) -> str:
+    """The place as a person names it."""
+    return root.removeprefix("file:")
 
 
 def _count(text: str) -> int:

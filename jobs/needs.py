@@ -9,6 +9,7 @@ import sys
 
 from jobs.cli import LOADERS, READERS, WITHOUT_SPARK, build_parser, command_of
 from jobs.reader import only_hadoop
+from pipeline.store.address import with_hadoops_scheme
 
 if __name__ == "__main__":
     # A command without Spark may import what is not installed yet for its arguments; it checks them itself, soon enough.
@@ -25,4 +26,6 @@ if __name__ == "__main__":
         else:
             later = ["quality"] if command == "quality" else ["broker"] if getattr(args, "live", False) else []
             kafka = ["kafka"] if getattr(args, "events", None) and args.events.startswith("kafka://") else []
-            print("packages jars rules", *kafka, *later)
+            places = [getattr(args, name, None) or "" for name in ("events", "warehouse")]
+            s3 = ["s3"] if any(with_hadoops_scheme(place).startswith("s3a:") for place in places) else []
+            print("packages jars rules", *kafka, *s3, *later)

@@ -7,6 +7,7 @@ from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING, Any
 
 from pipeline.faults import BadWarehouse
+from pipeline.store.address import object_address, scheme_of
 
 if TYPE_CHECKING:
     from pipeline.reading.by_spark import SparkLook
@@ -20,23 +21,23 @@ _HADOOP = "HADOOP_CONF_DIR"
 
 def only_hadoop(uri: str) -> str | None:
     """Why the room cannot read the warehouse at `uri`; None if it can, as far as its name shows. Standard library only (jobs/needs.py)."""
-    if other_scheme(uri) is not None:
+    scheme, is_object = scheme_of(uri), object_address(uri) is not None
+    if scheme not in (None, "file") and not is_object:
         return f"{uri} is in a file system that only Hadoop reads"
-    if ":/" not in uri and not uri.startswith("file:") and os.environ.get(_HADOOP) and not os.path.exists(uri):
+    if scheme is None and os.environ.get(_HADOOP) and not os.path.exists(uri):
         return f"{uri} may be in the file system that {_HADOOP} names"
-    if any(mark in os.path.abspath(uri) for mark in "%*?["):
+    if any(mark in (uri if is_object else os.path.abspath(uri)) for mark in "%*?["):
         return f"{uri} has one of the characters % * ? [ in its path"
     return None
 
 
-def other_scheme(uri: str) -> str | None:
-    """The scheme of a URI that is not of this machine's file system; None for a path of this machine."""
-    scheme, found, _ = uri.partition(":/")
-    return scheme if found and "/" not in scheme and scheme != "file" else None
+def not_here(uri: str) -> str | None:
+    """Why a command that writes files of this machine cannot have its warehouse at `uri`; None if it can."""
+    return only_hadoop(uri) or (f"{uri} is not on this machine" if object_address(uri) is not None else None)
 
 
-def local_warehouse(uri: str) -> "Warehouse":
-    """The warehouse on this machine's file system, with scheme and absolute path, as Hadoop would name it."""
+def named_warehouse(uri: str) -> "Warehouse":
+    """The warehouse with scheme and absolute path, as Hadoop would name it. For a URI for which `only_hadoop` has no reason."""
     from pipeline.store.files import files_at
     from pipeline.warehouse.layout import Warehouse
 
@@ -51,7 +52,7 @@ def open_room(uri: str, tables: Iterable[str] = (), *, consistent: bool = False)
     from pipeline.reading.room import ReadingRoom
     from pipeline.store.files import files_at
 
-    warehouse = local_warehouse(uri)
+    warehouse = named_warehouse(uri)
     refuse_missing(warehouse, files_at(warehouse.root), tables)
     return ReadingRoom(warehouse, consistent=consistent)
 

@@ -106,7 +106,7 @@ def forget_lanes(spark: Any, warehouse: Any, say: Callable[[str], None], step: C
 
     from pipeline.store.hadoop_files import files_with_hadoop
     from pipeline.warehouse.layout import WRITTEN_BY
-    from pipeline.warehouse.local_tables import newest_version
+    from pipeline.warehouse.small_tables import newest_version
 
     files = files_with_hadoop(warehouse.root, spark)
     files.write(warehouse.rebuild_marker, "lanes")

@@ -216,7 +216,7 @@ def _show_books(opened: Any) -> None:
     """What this run did, from batch_manifest: everything that went in came out somewhere."""
     from jobs.books import lines_of
     from jobs.driver import say
-    from pipeline.warehouse.local_tables import arrow_rows
+    from pipeline.warehouse.small_tables import arrow_rows
 
     columns = ("query", "rows_in", "bronze", "quarantined", "applied", "duplicates", "late", "held", "lost")
     manifest = arrow_rows(opened.spark, opened.warehouse.table("batch_manifest"), columns, {"run_id": [opened.run.run_id]})

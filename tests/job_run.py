@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from jobs.stream import run_stream
 from pipeline.settings import load_settings
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import arrow_rows
+from pipeline.warehouse.small_tables import arrow_rows
 
 EPOCH_DAY = date(1970, 1, 1)
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from jobs.load import load_log
 from pipeline.settings import load_settings
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import arrow_rows
+from pipeline.warehouse.small_tables import arrow_rows
 from pipeline.warehouse.without_spark import NO_SPARK
 from schemas.tables import JOB_TABLES
 
@@ -20,7 +20,7 @@ _PROCESSES = 2
 def load_into(events: str | Path, folder: Path, **settings: str) -> Warehouse:
     """`load` of `events` into `folder`, with `lanes__window_ms="…"` for `--set lanes.window_ms=…`."""
     overrides = [f"{key.replace('__', '.')}={value}" for key, value in settings.items()]
-    load_log(str(events), folder, load_settings(None, overrides, {}), _PROCESSES, lambda line: None)
+    load_log(str(events), f"file:{folder}", load_settings(None, overrides, {}), _PROCESSES, lambda line: None)
     return Warehouse(f"file:{folder}")
 
 

@@ -100,6 +100,8 @@ class _Handler(BaseHTTPRequestHandler):
         key = unquote(url.path).lstrip("/").removeprefix(BUCKET).lstrip("/")
         asked = {name: values[0] for name, values in parse_qs(url.query, keep_blank_values=True).items()}
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if (self.headers.get("x-amz-content-sha256") or "").startswith("STREAMING-"):
+            body = _joined(body)
         with self.s3.lock:
             self.s3.requests.append(f"{self.command} {key or asked.get('prefix', '')}")
             fault = self.s3.fault(self.command, key)
@@ -207,6 +209,18 @@ class _Handler(BaseHTTPRequestHandler):
             f"<ListBucketResult><Name>{BUCKET}</Name><KeyCount>{len(found) + len(folders)}</KeyCount>"
             f"{more or '<IsTruncated>false</IsTruncated>'}{text}</ListBucketResult>"
         ).encode()
+
+
+def _joined(chunks: bytes) -> bytes:
+    """A body that came in signed chunks: each has its length in hexadecimal digits before it; one of none is the last."""
+    body, at = b"", 0
+    while True:
+        end = chunks.index(b"\r\n", at)
+        size = int(chunks[at:end].partition(b";")[0], 16)
+        if size == 0:
+            return body
+        body += chunks[end + 2 : end + 2 + size]
+        at = end + 2 + size + 2
 
 
 def _error(code: str) -> bytes:

@@ -20,9 +20,9 @@ from pipeline.load.processes import Processes
 from pipeline.run_context import RunContext
 from pipeline.settings import load_settings
 from pipeline.sources.detect import parse_limits
+from pipeline.store.table_log import opened
 from pipeline.warehouse.guard import loaded_id
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_log import local_folder, opened
 from pipeline.warehouse.tables import create_missing_tables
 from pipeline.warehouse.without_spark import NO_SPARK
 
@@ -33,9 +33,7 @@ def lanes(source: Path, target: Path) -> None:
     run = RunContext(str(uuid.uuid4()), "bench", lambda: datetime.now(UTC), lambda: None, lambda _: None)
     with Processes(len(os.sched_getaffinity(0))) as processes:
         processes.submit(os.getpid).result()  # forked before delta-rs begins its threads
-        bronze = local_folder(warehouse.table("dispatch_events"))
-        assert bronze is not None
-        folded = begin_lanes(processes, packets_in(opened(bronze).file_uris()), {}, lane_settings(settings))
+        folded = begin_lanes(processes, packets_in(opened(warehouse.table("dispatch_events")).file_uris()), {}, lane_settings(settings))
         create_missing_tables(NO_SPARK, warehouse)
         outcomes = list(chain.from_iterable(lane.result() for lane in folded))
     write_outcomes(warehouse, outcomes, run, loaded_id("lanes", run.run_id), parse_limits(settings.ingest))

@@ -1,6 +1,7 @@
 """`python -m jobs.environment PART…`: make what is missing of these parts of the environment. spark-submit.sh calls it.
 
-packages: what runs. jars: Delta's. kafka: those that read a topic. rules: compiled. quality: packages of the quality job.
+packages: what runs. jars: Delta's. kafka: those that read a topic. s3: those that open s3a://. rules: compiled.
+quality: packages of the quality job.
 tests: packages of the tests. broker: a client that loads a real broker.
 ship: a client that writes records to Kafka.
 """
@@ -21,18 +22,19 @@ from jobs.environment.board import Board
 from jobs.environment.place import Place, SetUpFailed
 from jobs.environment.tool import Tools
 
-PACKAGES, JARS, KAFKA, RULES = "packages", jars.DELTA.part, jars.KAFKA.part, rules.PART
-JAR_SETS = (jars.DELTA, jars.KAFKA)
+PACKAGES, JARS, KAFKA, S3, RULES = "packages", jars.DELTA.part, jars.KAFKA.part, jars.S3.part, rules.PART
+JAR_SETS = (jars.DELTA, jars.KAFKA, jars.S3)
 #: Sets of packages beside what runs; each is asked for by its name.
 LATER = (packages.QUALITY, packages.TESTS, packages.BROKER, packages.SHIP)
 #: All that is made on request only.
-REQUESTED = (KAFKA, *LATER)
+REQUESTED = (KAFKA, S3, *LATER)
 PARTS = (PACKAGES, JARS, RULES, *REQUESTED)
 #: How much is said of each before it is made: seconds on two quiet cores with a fast network, and MB.
 WORDS = {
     PACKAGES: "Python packages, 40 s, 870 MB",
     JARS: "Delta's jars, 10 s, 13 MB",
     KAFKA: "Kafka's jars, 5 s, 7 MB",
+    S3: "S3's jars, 10 s, 12 MB",
     RULES: "compiled rules, a minute, 13 MB",
     packages.QUALITY: "packages of the quality job",
     packages.TESTS: "packages of the tests",

@@ -25,6 +25,8 @@ class JarSet:
 DELTA = JarSet("jars", "Delta's jars", "jars.lock", "jars")
 #: Only where a topic is read.
 KAFKA = JarSet("kafka", "Kafka's jars", "kafka-jars.lock", "kafka-jars")
+#: Only where a log or a warehouse is in S3.
+S3 = JarSet("s3", "S3's jars", "s3-jars.lock", "s3-jars")
 _RETRIEVED = "[organisation]_[artifact]-[revision].[ext]"
 
 

@@ -25,7 +25,7 @@ from pipeline.lanes.lane_settings import lane_settings
 from pipeline.settings import Settings
 from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import newest_version
+from pipeline.warehouse.small_tables import newest_version
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
 

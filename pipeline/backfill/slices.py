@@ -14,7 +14,9 @@ from pyspark.sql import functions as F
 
 from pipeline.backfill.stretch import Dates
 from pipeline.sinks.few_outcomes import FEW_BYTES
-from pipeline.warehouse.local_tables import dataset_in, frame_of, local_folder
+from pipeline.store.address import delta_url
+from pipeline.store.arrow_reader import dataset_at
+from pipeline.warehouse.small_tables import frame_of
 from schemas.field import Table
 from schemas.outcomes import PAYLOAD
 from schemas.render.arrow import arrow_schema
@@ -68,17 +70,17 @@ def held_rows_of(rows: pa.Table, table: Table, asked: Iterable[Dates]) -> pa.Tab
 
 def rows_there(spark: SparkSession, uri: str, version: int, table: Table, asked: Collection[Dates]) -> Rows:
     """The rows that belong to the dates in a version of the table at `uri`: held by the driver if they are few, and their states small."""
-    folder = local_folder(uri)
-    few = None if folder is None else _few_in(folder, version, table, asked)
+    is_deltas = delta_url(uri) is not None
+    few = _few_in(uri, version, table, asked) if is_deltas else None
     if few is not None:  # without a look of Spark's into the table's log
         return few
     rows = rows_of(spark.read.format("delta").option("versionAsOf", version).load(uri), table, asked)
-    few = _few_elsewhere(rows, table) if folder is None else None
+    few = None if is_deltas else _few_elsewhere(rows, table)
     return rows if few is None else few
 
 
-def _few_in(folder: str, version: int, table: Table, asked: Iterable[Dates]) -> pa.Table | None:
-    there, wanted = dataset_in(folder, version), _any_of(table, asked)
+def _few_in(uri: str, version: int, table: Table, asked: Iterable[Dates]) -> pa.Table | None:
+    there, wanted = dataset_at(uri, version), _any_of(table, asked)
     if there.count_rows(filter=wanted) > HELD_ROWS or _payload_bytes(there, table, wanted) > FEW_BYTES:
         return None
     return there.to_table(filter=wanted).cast(arrow_schema(table.fields))

@@ -21,7 +21,7 @@ from pipeline.sinks.few_outcomes import FEW_BYTES, FewOutcomes, ids_in
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import arrow_rows
+from pipeline.warehouse.small_tables import arrow_rows
 from schemas.field import Table
 from schemas.outcomes import KINDS, PAYLOAD
 from schemas.render.ddl import quoted

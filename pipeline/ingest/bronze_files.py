@@ -5,7 +5,6 @@ Spark would take every row of seventy columns into the JVM and write it value by
 """
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -26,6 +25,7 @@ from pipeline.packets.of_events import packet_columns
 from pipeline.sinks.append import NewFile
 from pipeline.sources.rows import EVENT, SUMMARY, SUMMARY_STRUCT, SUMMARY_TYPE
 from pipeline.sources.source import Batches, InTask
+from pipeline.store.new_files import begun_file, size_and_time
 from schemas.render.arrow import arrow_schema
 from schemas.tables.bronze import DISPATCH_EVENTS, LANE_LAYOUT, LANE_PACKET
 
@@ -118,9 +118,9 @@ class _DateFile:
         self._event_date = event_date
         self._path = f"event_date={event_date}/{name}"
         self._whole = f"{folder}/{self._path}"
-        os.makedirs(os.path.dirname(self._whole), exist_ok=True)
+        self._file = begun_file(self._whole)
         self._writer = pq.ParquetWriter(
-            self._whole,
+            self._file,
             _FILE_SCHEMA,
             compression=_COMPRESSION,
             use_dictionary=_DICTIONARIES,
@@ -146,9 +146,11 @@ class _DateFile:
         if self._waiting:
             self._write()
         self._writer.close()
-        found = os.stat(self._whole)
+        if not isinstance(self._file, str):
+            self._file.close()  # Arrow leaves open what it did not open
+        size_bytes, modified_at_ms = size_and_time(self._whole)
         stats = {"numRecords": self._rows, "minValues": self._least, "maxValues": self._most, "nullCount": dict.fromkeys(_BOUNDED, 0)}
-        return NewFile(self._path, found.st_size, int(found.st_mtime * 1000), {"event_date": self._event_date}, stats)
+        return NewFile(self._path, size_bytes, modified_at_ms, {"event_date": self._event_date}, stats)
 
     def _write(self) -> None:
         (events,) = pa.Table.from_batches(self._waiting).combine_chunks().to_batches()

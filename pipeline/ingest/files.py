@@ -13,7 +13,7 @@ from pipeline.settings import Settings
 from pipeline.sinks.append import append_rows
 from pipeline.sources.detect import open_source
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import arrow_rows
+from pipeline.warehouse.small_tables import arrow_rows
 from schemas.tables.bookkeeping import INGEST_FILES
 
 _LOG = logging.getLogger(__name__)

@@ -26,8 +26,9 @@ from pipeline.sinks.manifest import write_manifest
 from pipeline.sources.named import NAME_COLUMNS
 from pipeline.sources.rows import EVENT, REJECT, SUMMARY
 from pipeline.sources.source import AS_ROWS, RowReader
+from pipeline.store.address import delta_url
+from pipeline.store.arrow_reader import arrow_place
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import local_folder
 from schemas.field import Table
 from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL
 from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS, QUARANTINE
@@ -127,20 +128,22 @@ def _write_bronze(micro: MicroBatch, read: RowReader) -> Bronze:
     if is_appended(micro.spark, micro.warehouse, DISPATCH_EVENTS.name, app_id, micro.batch_id):
         summaries = read(None, AS_ROWS).where(F.col("row_kind") == SUMMARY).select("summary.*").collect()
         return Bronze(summaries, 0, micro.written(DISPATCH_EVENTS).count)
-    folder = local_folder(micro.warehouse.table(DISPATCH_EVENTS.name))
-    return _write_by_spark(micro, read, app_id) if folder is None else _write_in_tasks(micro, read, folder, app_id)
+    is_deltas = delta_url(micro.warehouse.table(DISPATCH_EVENTS.name)) is not None
+    return _write_in_tasks(micro, read, app_id) if is_deltas else _write_by_spark(micro, read, app_id)
 
 
-def _write_in_tasks(micro: MicroBatch, read: RowReader, folder: str, app_id: str) -> Bronze:
+def _write_in_tasks(micro: MicroBatch, read: RowReader, app_id: str) -> Bronze:
     """By the tasks, into a folder that all of them can write."""
-    rows = read(None, written_in_tasks(folder, micro.batch_id, micro.run.run_id)).collect()
+    uri = micro.warehouse.table(DISPATCH_EVENTS.name)
+    rows = read(None, written_in_tasks(uri, micro.batch_id, micro.run.run_id)).collect()
     files = [new_file(row.added) for row in rows if row.added is not None]
     if files:
-        append_files(folder, DISPATCH_EVENTS, files, (app_id, micro.batch_id))
+        append_files(uri, DISPATCH_EVENTS, files, (app_id, micro.batch_id))
     newest_ts = max((file.stats["maxValues"]["ts"] for file in files), default=0)
 
     def rows_in_files() -> int:
-        return sum(pq.read_metadata(f"{folder}/{file.path}").num_rows for file in files)
+        folder, filesystem = arrow_place(uri)
+        return sum(pq.read_metadata(f"{folder}/{file.path}", filesystem=filesystem).num_rows for file in files)
 
     return Bronze([row.summary for row in rows if row.summary is not None], newest_ts, rows_in_files)
 

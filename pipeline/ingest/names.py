@@ -9,7 +9,7 @@ from pipeline.faults import BrokenInvariant
 from pipeline.ingest.ids import BROKER, SUBSCRIPTION, TOPIC
 from pipeline.sinks.append import app_id_of, append_rows
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import arrow_rows
+from pipeline.warehouse.small_tables import arrow_rows
 from schemas.ids import id_of
 from schemas.render.arrow import arrow_schema
 from schemas.tables.bookkeeping import NAMES

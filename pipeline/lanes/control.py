@@ -10,7 +10,7 @@ from pipeline.lanes.orders import parts_of
 from pipeline.run_context import RunContext
 from pipeline.sinks.append import append_rows
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import arrow_rows
+from pipeline.warehouse.small_tables import arrow_rows
 from schemas.tables.bookkeeping import LANE_CONTROL
 
 

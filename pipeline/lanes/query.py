@@ -32,8 +32,8 @@ from pipeline.sources.detect import parse_limits
 from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.warehouse.checkpoint import read_checkpoint, write_checkpoints_quickly
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import arrow_rows
 from pipeline.warehouse.log_cleanup import LogCleanup
+from pipeline.warehouse.small_tables import arrow_rows
 from schemas.field import Table
 from schemas.lane_columns import LANE_KEY
 from schemas.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST

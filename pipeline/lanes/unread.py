@@ -6,30 +6,30 @@ file may come: ingest writes packets, and whoever else appends to dispatch_event
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BadWarehouse
 from pipeline.packets.files import is_packed
+from pipeline.store.address import delta_url
+from pipeline.store.table_log import commit_text, newest_version_at, opened
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_log import commit_file, local_folder, newest_local_version, opened
 from pipeline.warehouse.offsets import delta_offsets
 
 _TABLE = "dispatch_events"
 
 
 class PackedFiles:
-    """The log of dispatch_events in a local folder, looked through up to and with version `checked`."""
+    """The log of dispatch_events at `uri`, looked through up to and with version `checked`."""
 
-    def __init__(self, folder: str, checked: int) -> None:
-        self._folder = folder
+    def __init__(self, uri: str, checked: int) -> None:
+        self._uri = uri
         self.checked = checked
 
     def first_other(self) -> str | None:
         """Look through the versions that came since; returns a file that was appended without packets, or None."""
-        while (commit := commit_file(self._folder, self.checked + 1)).exists():
+        while (commit := commit_text(self._uri, self.checked + 1)) is not None:
             other = next((path for path in _appended(commit) if not is_packed(path)), None)
             if other is not None:
                 return other
@@ -48,16 +48,16 @@ class PackedFiles:
 
 def unread_packed(spark: SparkSession, warehouse: Warehouse, query: str, *, after_rebuild: bool) -> PackedFiles | None:
     """The log of dispatch_events, if every event that `query` has still to read is in a packet; None: rows must be read, too."""
-    folder = local_folder(warehouse.table(_TABLE))
-    if folder is None:
+    uri = warehouse.table(_TABLE)
+    if delta_url(uri) is None:
         return None
     if after_rebuild:
-        table = opened(folder)
-        return PackedFiles(folder, table.version()) if all(map(is_packed, table.file_uris())) else None
+        table = opened(uri)
+        return PackedFiles(uri, table.version()) if all(map(is_packed, table.file_uris())) else None
     first = _first_unread(spark, warehouse, query)
-    if first is None or not (first == newest_local_version(folder) + 1 or commit_file(folder, first).exists()):
+    if first is None or not (first == newest_version_at(uri) + 1 or commit_text(uri, first) is not None):
         return None
-    files = PackedFiles(folder, first - 1)
+    files = PackedFiles(uri, first - 1)
     return files if files.first_other() is None else None
 
 
@@ -71,9 +71,9 @@ def _first_unread(spark: SparkSession, warehouse: Warehouse, query: str) -> int 
     return None if offset.initial else offset.version
 
 
-def _appended(commit: Path) -> Iterator[str]:
+def _appended(commit: str) -> Iterator[str]:
     """Files that a commit appended; of one that took rows away, as lanes skip it, none."""
-    actions = [json.loads(line) for line in commit.read_text(encoding="utf-8").splitlines() if line]
+    actions = [json.loads(line) for line in commit.splitlines() if line]
     if any(action["remove"].get("dataChange", True) for action in actions if "remove" in action):
         return
     yield from (action["add"]["path"] for action in actions if "add" in action and action["add"].get("dataChange", True))

@@ -1,36 +1,81 @@
-"""A warehouse that appears whole or not at all: it is made in a folder beside its place, and renamed when all is written."""
+"""A warehouse that appears whole or not at all: on this machine by a rename, in an object store by what is uploaded last."""
 
 import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+import obstore
+
 from pipeline.faults import BadConfig
+from pipeline.store.address import local_path, object_address
+from pipeline.store.files import files_at
+from pipeline.store.object_files import object_store
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.lock import DriverLock
 
 #: In the folder that is being made; its maker holds a lock on it, which ends with the process.
 _HELD = "_loading"
+#: Without its log nobody takes a folder for a warehouse (jobs/reader.py).
+_LAST = "batch_manifest"
+#: Files that are uploaded at the same time.
+_AT_ONCE = 16
+#: Makes the lock of a warehouse that is in an object store.
+LockOf = Callable[[Warehouse], DriverLock]
 
 
-def refuse_what_is_there(place: Path) -> None:
-    """Raise BadConfig unless a new warehouse may appear at `place`: there is nothing, or an empty folder that gives way to a rename."""
+def refuse_what_is_there(root: str) -> None:
+    """Raise BadConfig unless a new warehouse may appear at `root`: there is nothing, or an empty folder that gives way to a rename.
+
+    In an object store what a load left that was killed gives way, too.
+    """
+    place = local_path(root)
+    if place is None:
+        found = {*files_at(root).names(root)} - {Path(Warehouse(root).lock_file).name}
+        if found and _HELD not in found:
+            raise _is_there(root)
+        return
     if place.is_mount():
         raise BadConfig(f"--warehouse {place}: a file system is mounted there; name a folder in it")
     if place.is_dir() and not any(place.iterdir()):
         return
     if os.path.lexists(place):
-        raise BadConfig(f"--warehouse {place}: there is something already; `load` makes a new warehouse, name a folder that does not exist")
+        raise _is_there(str(place))
+
+
+def _is_there(place: str) -> BadConfig:
+    return BadConfig(f"--warehouse {place}: there is something already; `load` makes a new warehouse, name a folder that does not exist")
 
 
 @contextmanager
-def appearing(place: Path) -> Iterator[Path]:
-    """The folder in which to make what is to be at `place`: there when the block ends well, gone when it does not.
+def appearing(root: str, lock_of: LockOf) -> Iterator[Path]:
+    """The folder in which to make what is to be at `root`: there when the block ends well, gone when it does not.
 
     Removes what a load of the same place left that was killed. Raises BadConfig as `refuse_what_is_there` does, or where no folder can be.
     """
-    refuse_what_is_there(place)
+    place = local_path(root)
+    if place is not None:
+        with _made_beside(place) as folder:
+            yield folder
+        return
+    refuse_what_is_there(root)
+    with tempfile.TemporaryDirectory(prefix="loading-") as made:
+        yield Path(made)
+        lock = lock_of(Warehouse(root))
+        lock.acquire()
+        try:
+            _upload(Path(made), root)
+        finally:
+            lock.release()
+
+
+@contextmanager
+def _made_beside(place: Path) -> Iterator[Path]:
+    refuse_what_is_there(str(place))
     prefix = f".{place.name}.loading-"
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +90,7 @@ def appearing(place: Path) -> Iterator[Path]:
             yield folder
             held.unlink()
             folder.chmod(0o777 & ~_umask())
-            refuse_what_is_there(place)  # an empty folder gives way to the rename
+            refuse_what_is_there(str(place))  # an empty folder gives way to the rename
             folder.rename(place)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -68,3 +113,28 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def _upload(folder: Path, root: str) -> None:
+    """All files of the folder, logs of tables after their data, and one log at the very end. The lock of the place is held."""
+    refuse_what_is_there(root)
+    files, held = files_at(root), f"{root}/{_HELD}"
+    if files.exists(held):
+        for name in files.names(root):
+            if name not in (_HELD, Path(Warehouse(root).lock_file).name):
+                files.delete(f"{root}/{name}")
+    files.write(held, "")
+    place = object_address(root)
+    assert place is not None
+    store = object_store(place.bucket)
+
+    def put(path: Path) -> None:
+        obstore.put(store, f"{place.key}/{path.relative_to(folder)}", path)
+
+    of_folder = [path for path in folder.rglob("*") if path.is_file()]
+    logs = [path for path in of_folder if "_delta_log" in path.parts]
+    last = [path for path in logs if path.relative_to(folder).parts[0] == _LAST]
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        for share in ({*of_folder} - {*logs}, {*logs} - {*last}, last):
+            list(threads.map(put, sorted(share)))
+    files.delete(held)

@@ -24,7 +24,6 @@ from pipeline.sinks.manifest import append_manifest
 from pipeline.sources.listed_files import Kind, ListedFile, local_path, parts, share_out
 from pipeline.sources.named import NAME_COLUMNS
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_log import local_folder
 from pipeline.warehouse.offsets import files_entry
 from pipeline.warehouse.without_spark import NO_SPARK
 from schemas.field import Table
@@ -103,10 +102,10 @@ def write_ingested(
     `listed` are the log's files as they were read, `grown` those of them that are longer now.
     Raises BrokenInvariant if lines in ≠ bronze + quarantine.
     """
-    folder = local_folder(warehouse.table(DISPATCH_EVENTS.name))
-    assert folder is not None
     if ingested.files:
-        append_files(folder, DISPATCH_EVENTS, ingested.files, (app_id_of(query_id, DISPATCH_EVENTS.name), BATCH))
+        append_files(
+            warehouse.table(DISPATCH_EVENTS.name), DISPATCH_EVENTS, ingested.files, (app_id_of(query_id, DISPATCH_EVENTS.name), BATCH)
+        )
     now = run.now()
     _append(warehouse, QUARANTINE, _quarantined(ingested.rejects, now), query_id)
     _append(warehouse, LANE_CONTROL, _control_rows(ingested, now), query_id)

@@ -19,10 +19,10 @@ from pipeline.sinks.append import app_id_of, append_rows
 from pipeline.sinks.few_outcomes import FewOutcomes
 from pipeline.sinks.manifest import append_manifest
 from pipeline.sinks.seq_taken import quarantine_taken, repeats_of
+from pipeline.store.table_log import newest_version_at
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_log import local_folder, newest_local_version
-from pipeline.warehouse.local_tables import arrow_rows
 from pipeline.warehouse.offsets import STREAMED, read_whole_entry
+from pipeline.warehouse.small_tables import arrow_rows
 from pipeline.warehouse.without_spark import NO_SPARK
 from schemas.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS
 from schemas.tables import TABLES_BY_NAME
@@ -90,4 +90,4 @@ def _summed(reports: pa.Table) -> dict[str, int]:
 
 def _versions(warehouse: Warehouse) -> tuple[int, ...]:
     """Of the tables that lanes read, in the order of their sources."""
-    return tuple(newest_local_version(local_folder(warehouse.table(table)) or "") for table in STREAMED)
+    return tuple(newest_version_at(warehouse.table(table)) for table in STREAMED)

@@ -19,9 +19,9 @@ from pipeline.settings import Settings
 from pipeline.sources.jsonl_files import JsonlFiles
 from pipeline.sources.listed_files import ListedFile
 from pipeline.sources.parquet_files import ParquetFiles
+from pipeline.store.address import local_path
 from pipeline.warehouse.guard import loaded_id
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_log import local_folder
 from pipeline.warehouse.tables import create_missing_tables
 from pipeline.warehouse.without_spark import NO_SPARK
 
@@ -52,11 +52,11 @@ def load(log: Log, warehouse: Warehouse, settings: Settings, run: RunContext, pr
 
     Raises BadWarehouse for a file that cannot be read, BrokenProcessPool if one of the processes is killed.
     """
-    folder = local_folder(warehouse.table("dispatch_events"))
+    folder = local_path(warehouse.table("dispatch_events"))
     assert folder is not None
     with Processes(processes) as workers:
         # Forked before delta-rs begins its threads.
-        shares = begin_parsing(workers, processes, log.files, log.source.kind, log.source.limits, folder, run.run_id)
+        shares = begin_parsing(workers, processes, log.files, log.source.kind, log.source.limits, str(folder), run.run_id)
         create_missing_tables(NO_SPARK, warehouse)
         ingested = Ingested(
             _results(shares, lambda done: report(f"reading: {workers.events_read:,} events, {done} of {len(shares)} shares of files"))

@@ -7,13 +7,14 @@ from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from pipeline.store.commit import Commit
 from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.views.register import register
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import newest_version
-from pipeline.warehouse.look import Commit, TableFacts
+from pipeline.warehouse.look import TableFacts
 from pipeline.warehouse.newest_cut import newest_cut
+from pipeline.warehouse.small_tables import newest_version
 from pipeline.warehouse.table_facts import all_table_facts
 
 

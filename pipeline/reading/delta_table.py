@@ -16,7 +16,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from pipeline.faults import BadWarehouse
 from pipeline.reading.skipping import Bounds, may_be_within
-from pipeline.warehouse.local_log import opened
+from pipeline.store.table_log import opened
 from schemas.field import Field
 
 #: What a reader must know of a table so that its rows are right; more than these only Spark reads.
@@ -38,10 +38,14 @@ class OnlySpark(BadWarehouse):
 
 @dataclass(frozen=True)
 class OpenTable:
-    """A version of a table, by its `log`: `files` are paths, `removed` are (path, row) of rows that a deletion vector takes away."""
+    """A version of a table, by its `log`: `files` are paths below `folder`, where they lie on this machine, or will once they are fetched.
+
+    `removed` are (path, row) of rows that a deletion vector takes away.
+    """
 
     name: str
     version: int
+    folder: str
     columns: tuple[tuple[str, str], ...]
     partitions: tuple[str, ...]
     files: tuple[str, ...]
@@ -49,23 +53,27 @@ class OpenTable:
     log: DeltaTable
 
 
-def open_table(name: str, folder: str, version: int | None = None) -> OpenTable:
-    """The table in a local folder, now or at a version. Raises OnlySpark, or BadWarehouse if it, or that version, is not there."""
+def open_table(name: str, uri: str, folder: str, version: int | None = None) -> OpenTable:
+    """The table at `uri`, now or at a version, whose files lie in `folder`.
+
+    Raises OnlySpark, or BadWarehouse if it, or that version, is not there.
+    """
     try:
-        delta = opened(folder, version)
+        delta = opened(uri, version)
         refuse_unknown_features(name, delta)
         fields = json.loads(delta.schema().to_json())["fields"]
-        files = tuple(_path(uri) for uri in delta.file_uris())
+        below = [unquote(path) for path in delta.get_add_actions(flatten=True)["path"].to_pylist()]
         partitions = tuple(delta.metadata().partition_columns)
-        removed = _removed(delta) if _has(delta, "deletionVectors") else ()
+        removed = _removed(folder, below, delta) if _has(delta, "deletionVectors") else ()
     except TableNotFoundError as fault:
-        raise BadWarehouse(f"there is no table {name} in {folder}") from fault
+        raise BadWarehouse(f"there is no table {name} at {uri}") from fault
     except DeltaError as fault:
         raise BadWarehouse(f"table {name}{'' if version is None else f' at version {version}'} cannot be read: {fault}") from fault
-    for path in files:
+    for path in below:
         _refuse_other_folders(name, path, partitions)
+    files = tuple(f"{folder}/{path}" for path in below)
     columns = tuple((field["name"], duckdb_type(field["type"])) for field in fields)
-    return OpenTable(name, delta.version(), columns, partitions, files, removed, delta)
+    return OpenTable(name, delta.version(), folder, columns, partitions, files, removed, delta)
 
 
 def with_added_columns(table: OpenTable, fields: Sequence[Field]) -> OpenTable:
@@ -75,14 +83,14 @@ def with_added_columns(table: OpenTable, fields: Sequence[Field]) -> OpenTable:
     return replace(table, columns=(*table.columns, *added))
 
 
-def files_within(table: OpenTable, folder: str, bounds: Bounds) -> tuple[str, ...]:
+def files_within(table: OpenTable, bounds: Bounds) -> tuple[str, ...]:
     """Of the table's files those that may have a row within the bounds."""
     log = table.log.get_add_actions(flatten=True)
     paths = log["path"].to_pylist()
     known = [name for name in bounds if f"min.{name}" in log.schema.names]
     least, most = ([log[f"{end}.{name}"].to_pylist() for name in known] for end in ("min", "max"))
     skipped = {
-        f"{folder}/{unquote(paths[place])}"
+        f"{table.folder}/{unquote(paths[place])}"
         for place in range(len(paths))
         if not may_be_within(bounds, _each_of(known, least, place), _each_of(known, most, place))
     }
@@ -161,18 +169,19 @@ def _partition(name: str, kind: str) -> str:
 
 
 def _refuse_other_folders(name: str, path: str, partitions: Sequence[str]) -> None:
-    """Paths are taken for what they say: a partition in each folder, nothing to expand in a name, nothing escaped in a value."""
+    """Paths are taken for what they say: below the table's folder, a partition in each of theirs, nothing to expand or escaped."""
     hive = {part.partition("=")[0]: part.partition("=")[2] for part in path.split("/")[:-1] if "=" in part}
-    if re.search(r"[*?\[]", path) or any("%" in hive.get(column, "%") or hive[column].startswith("__HIVE") for column in partitions):
+    if re.search(r"^/|:/|[*?\[]", path) or any("%" in hive.get(column, "%") or hive[column].startswith("__HIVE") for column in partitions):
         raise OnlySpark(f"table {name} has a file that only Spark finds: {path}")
 
 
-def _removed(delta: DeltaTable) -> tuple[tuple[str, int], ...]:
-    """(path, row) of what deletion vectors take away."""
+def _removed(folder: str, below: Sequence[str], delta: DeltaTable) -> tuple[tuple[str, int], ...]:
+    """(path, row) of what deletion vectors take away. delta-rs gives whole URLs there, of the folder that a link leads to."""
     found: list[tuple[str, int]] = []
     for batch in delta.deletion_vectors():
-        for uri, kept in zip(batch["filepath"].to_pylist(), batch["selection_vector"].to_pylist(), strict=True):
-            found += [(_path(uri), row) for row, is_kept in enumerate(kept) if not is_kept]
+        for url, kept in zip(batch["filepath"].to_pylist(), batch["selection_vector"].to_pylist(), strict=True):
+            path = next(path for path in below if unquote(url).endswith(f"/{path}"))
+            found += [(f"{folder}/{path}", row) for row, is_kept in enumerate(kept) if not is_kept]
     return tuple(found)
 
 
@@ -180,9 +189,11 @@ def _has(delta: DeltaTable, feature: str) -> bool:
     return feature in (delta.protocol().reader_features or ())
 
 
-def _path(uri: str) -> str:
-    """delta-rs escapes what a URI does not have, such as a space."""
-    return unquote("/" + uri.removeprefix("file:").lstrip("/"))
+def file_sizes(table: OpenTable) -> dict[str, int]:
+    """Bytes of each of the table's files."""
+    log = table.log.get_add_actions(flatten=True)
+    paths, sizes = log["path"].to_pylist(), log["size_bytes"].to_pylist()
+    return {f"{table.folder}/{unquote(path)}": size for path, size in zip(paths, sizes, strict=True)}
 
 
 def _text(value: str) -> str:

@@ -4,25 +4,24 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from pipeline.faults import BadWarehouse
-from pipeline.warehouse.local_log import commit_file, committed_at, opened
+from pipeline.store.table_log import committed_at, opened
 from pipeline.warehouse.look import TableFacts
 
 
-def facts_of(name: str, folder: str, small_below: int) -> TableFacts:
+def facts_of(name: str, uri: str, small_below: int) -> TableFacts:
     """The table at its newest version; a file of less than `small_below` bytes is small."""
-    delta = _opened(name, folder)
+    delta = _opened(name, uri)
     files = delta.get_add_actions(flatten=True)
     sizes = files["size_bytes"].to_pylist()
     counts = files["num_records"].to_pylist() if "num_records" in files.schema.names else [None] * len(sizes)
-    entry = commit_file(folder, delta.version())
-    written_at = committed_at(entry) if entry.exists() else None
+    written_at = committed_at(uri, delta.version())
     rows = None if None in counts else sum(counts)
     return TableFacts(name, delta.version(), written_at, len(sizes), sum(size < small_below for size in sizes), sum(sizes), rows)
 
 
-def newest_event_times(folder: str, read_batch: int | None) -> tuple[int | None, int | None]:
+def newest_event_times(uri: str, read_batch: int | None) -> tuple[int | None, int | None]:
     """Greatest `ts` (µs) in dispatch_events, and in its files of nothing beyond the micro-batch; None where there is no such file."""
-    files = _opened("dispatch_events", folder).get_add_actions(flatten=True)
+    files = _opened("dispatch_events", uri).get_add_actions(flatten=True)
     names = files.schema.names
     if "max.ts" not in names or "max.ingest_batch" not in names:
         return None, None
@@ -33,8 +32,8 @@ def newest_event_times(folder: str, read_batch: int | None) -> tuple[int | None,
     return max((ts for ts, _ in found), default=None), max(read, default=None)
 
 
-def _opened(name: str, folder: str) -> DeltaTable:
+def _opened(name: str, uri: str) -> DeltaTable:
     try:
-        return opened(folder)
+        return opened(uri)
     except DeltaError as fault:
         raise BadWarehouse(f"table {name} cannot be read: {fault}") from fault

@@ -1,10 +1,14 @@
-"""The reading room: tables and views of a warehouse on the local file system, answered by DuckDB. No Spark, no lock, no writes."""
+"""The reading room: tables and views of a warehouse, answered by DuckDB. No Spark, no lock, no writes.
+
+Of a warehouse in an object store it reads copies of the data files that a question needs (pipeline/store/mirror.py).
+"""
 
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -17,6 +21,7 @@ from pipeline.reading.delta_table import (
     OpenTable,
     declared_columns,
     empty_relation,
+    file_sizes,
     files_within,
     open_table,
     refuse_unknown_features,
@@ -30,12 +35,15 @@ from pipeline.reading.functions import PREFIX
 from pipeline.reading.refusal import refusal
 from pipeline.reading.skipping import Bounds, bounded_scans
 from pipeline.reading.statement import DESCRIBE, EXPLAIN, SHOW, Statement, admitted
+from pipeline.store.address import delta_url, local_path
+from pipeline.store.commit import Commit
 from pipeline.store.files import files_at
+from pipeline.store.mirror import Mirror
+from pipeline.store.table_log import commits_of, newest_version_at, opened
 from pipeline.views.catalog import SMALL_VIEWS, VIEWS, all_names, sql_of
 from pipeline.warehouse.cut import Cut, rows_of_the_cut
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_log import local_commits, local_folder, newest_local_version, opened
-from pipeline.warehouse.look import Commit, TableFacts
+from pipeline.warehouse.look import TableFacts
 from pipeline.warehouse.newest_cut import newest_cut
 from schemas.tables import JOB_TABLES, TABLES, TABLES_BY_NAME
 
@@ -67,10 +75,11 @@ class ReadingRoom:
     """
 
     def __init__(self, warehouse: Warehouse, *, consistent: bool = False) -> None:
-        if local_folder(warehouse.root) is None or any(mark in warehouse.root for mark in _PATTERN_MARKS):
-            raise OnlySpark(f"{warehouse.root} is not on the local file system, or has one of the characters % * ? [ in its path")
+        if delta_url(warehouse.root) is None or any(mark in warehouse.root for mark in _PATTERN_MARKS):
+            raise OnlySpark(f"{warehouse.root} is where only Hadoop reads, or has one of the characters % * ? [ in its path")
         self.warehouse = warehouse
         self.files = files_at(warehouse.root)
+        self._mirror = None if local_path(warehouse.root) else Mirror(warehouse.root)
         self._open: dict[str, OpenTable | None] = {}
         self._made: set[str] = set()
         #: Of names that `_within` gave, whether files are left out.
@@ -84,7 +93,7 @@ class ReadingRoom:
 
     def version(self, table: str) -> int:
         """Newest version of the table; −1 if there is none."""
-        return newest_local_version(self._folder(table))
+        return newest_version_at(self.warehouse.table(table))
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Rows of a query of ours, over tables and views that are opened where it names them; a table that is not there has none."""
@@ -99,22 +108,22 @@ class ReadingRoom:
 
     def facts(self, small_below: int) -> list[TableFacts]:
         """Of every declared table that is there, in declared order, at its newest version."""
-        folders = {table.name: self._folder(table.name) for table in TABLES}
-        return [facts_of(name, folder, small_below) for name, folder in folders.items() if newest_local_version(folder) >= 0]
+        uris = {table.name: self.warehouse.table(table.name) for table in TABLES}
+        return [facts_of(name, uri, small_below) for name, uri in uris.items() if newest_version_at(uri) >= 0]
 
     def newest_event_times(self, read_batch: int | None) -> tuple[int | None, int | None]:
         """Greatest `ts` (µs) of all events, and of those in files of nothing beyond that micro-batch."""
-        return newest_event_times(self._folder("dispatch_events"), read_batch)
+        return newest_event_times(self.warehouse.table("dispatch_events"), read_batch)
 
     def commits(self, table: str, most: int | None = None) -> list[Commit]:
         """What the table's log still has of its versions, newest first."""
-        return local_commits(self._folder(table), most)
+        return commits_of(self.warehouse.table(table), most)
 
     def refuse_what_only_spark_reads(self) -> None:
         """Raise OnlySpark if a table is one, before a long answer stops half-way."""
         for table in TABLES:
             if self.version(table.name) >= 0:
-                refuse_unknown_features(table.name, opened(self._folder(table.name)))
+                refuse_unknown_features(table.name, opened(self.warehouse.table(table.name)))
 
     # ---- statements of people ---------------------------------------------------------------------------------------------------------
 
@@ -160,9 +169,8 @@ class ReadingRoom:
     # ---- tables and views -------------------------------------------------------------------------------------------------------------
 
     def _folder(self, table: str) -> str:
-        folder = local_folder(self.warehouse.table(table))
-        assert folder is not None
-        return folder
+        """Where the table's files lie on this machine, or their copies."""
+        return str(local_path(self.warehouse.table(table)) if self._mirror is None else self._mirror.folder / table)
 
     def _settle(self) -> None:
         """Find the newest cut, where one is wanted."""
@@ -175,14 +183,17 @@ class ReadingRoom:
 
     def _prepared(self, statement: exp.Expr, *, lenient: bool) -> str:
         """The statement for DuckDB, which knows by then what it names."""
-        self._make({table.name.lower() for table in statement.find_all(exp.Table)}, lenient=lenient)
-        return for_duckdb(self._with_fewer_files(statement))
+        for name in (_named(statement) & TABLES_BY_NAME.keys()) - self._open.keys():
+            self._open[name] = self._opened(name, lenient)
+        statement = self._with_fewer_files(statement)
+        self._make(_named(statement), lenient=lenient)
+        return for_duckdb(statement)
 
     def _make(self, names: Collection[str], *, lenient: bool) -> None:
-        """Have DuckDB know these tables and views, and first what the views name."""
+        """Have DuckDB know these tables and views, and first what the views name. Tables must be open."""
         for name in all_names():
             if name in names and name not in self._made:
-                query = self._prepared(_one(sql_of(name)), lenient=lenient) if name in VIEWS else self._table(name, lenient)
+                query = self._prepared(_one(sql_of(name)), lenient=lenient) if name in VIEWS else self._table(name)
                 self._duckdb.execute(f"CREATE OR REPLACE {'TABLE' if name in SMALL_VIEWS else 'VIEW'} {name} AS {query}")
                 self._made.add(name)
 
@@ -199,31 +210,40 @@ class ReadingRoom:
         name = "_".join([table.name, "within", *(f"{column}_{least}_{most}" for column, (least, most) in sorted(bounds.items()))])
         view = exp.to_identifier(name, quoted=True)
         if name not in self._fewer:
-            files = files_within(table, self._folder(table.name), bounds)
+            files = files_within(table, bounds)
             self._fewer[name] = len(files) < len(table.files)
             if self._fewer[name]:
                 self._duckdb.execute(f"CREATE OR REPLACE VIEW {view.sql('duckdb')} AS {self._relation(replace(table, files=files))}")
         return view if self._fewer[name] else None
 
-    def _table(self, name: str, lenient: bool) -> str:
+    def _opened(self, name: str, lenient: bool) -> OpenTable | None:
+        """The table at the version that is wanted; None: it is not there."""
         version = self._version_wanted(name)
-        if version < 0:
-            if TABLES_BY_NAME[name] in JOB_TABLES and not lenient:
-                raise BadWarehouse(
-                    f"no table {name} in {self.warehouse.root}. Is it the right --warehouse? "
-                    f"One is made by: ./spark-submit.sh stream --events DIR --warehouse {self.warehouse.root}"
-                )
-            self._open[name] = None
+        if version >= 0:
+            table = open_table(name, self.warehouse.table(name), self._folder(name), version)
+            if table.removed:
+                made = f"CREATE OR REPLACE TABLE removed_of_{name} AS SELECT unnest($1) AS file, unnest($2) AS row"
+                self._duckdb.execute(made, removed_rows(table))
+            return with_added_columns(table, TABLES_BY_NAME[name].fields)
+        if TABLES_BY_NAME[name] in JOB_TABLES and not lenient:
+            raise BadWarehouse(
+                f"no table {name} in {self.warehouse.root}. Is it the right --warehouse? "
+                f"One is made by: ./spark-submit.sh stream --events DIR --warehouse {self.warehouse.root}"
+            )
+        return None
+
+    def _table(self, name: str) -> str:
+        """DuckDB's query for all rows of an open table."""
+        table = self._open[name]
+        if table is None:
             return empty_relation(declared_columns(TABLES_BY_NAME[name].fields))
-        table = with_added_columns(open_table(name, self._folder(name), version), TABLES_BY_NAME[name].fields)
-        self._open[name] = table
-        if table.removed:
-            made = f"CREATE OR REPLACE TABLE removed_of_{name} AS SELECT unnest($1) AS file, unnest($2) AS row"
-            self._duckdb.execute(made, removed_rows(table))
         return self._relation(table)
 
     def _relation(self, table: OpenTable) -> str:
-        """DuckDB's query for the rows that count of the table's files."""
+        """DuckDB's query for the rows that count of the table's files, which are on this machine by then."""
+        if self._mirror is not None:
+            sizes = file_sizes(table)
+            self._mirror.fetch([(str(Path(file).relative_to(self._mirror.folder)), sizes[file]) for file in table.files])
         query = relation(table)
         if table.removed and table.files:
             query = f"{query} WHERE (filename, file_row_number) NOT IN (FROM removed_of_{table.name})"
@@ -248,13 +268,18 @@ class ReadingRoom:
 
     def _described(self, name: str) -> Answer:
         """Columns and types; the meaning of a declared column beside them."""
-        self._make([name], lenient=False)
+        self._prepared(_one(f"SELECT * FROM {name}"), lenient=False)
         meanings = {field.name: field.meaning for field in TABLES_BY_NAME[name].fields} if name in TABLES_BY_NAME else {}
         found = self._duckdb.execute(f"DESCRIBE {name}").fetchall()
         return Answer(
             ["col_name", "data_type", "comment"],
             [(column, _SPARK_TYPES.get(kind, kind.lower()), meanings.get(column)) for column, kind, *_ in found],
         )
+
+
+def _named(statement: exp.Expr) -> set[str]:
+    """Tables and views that the statement names."""
+    return {table.name.lower() for table in statement.find_all(exp.Table)}
 
 
 def _one(sql: str) -> exp.Expr:

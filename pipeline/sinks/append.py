@@ -9,9 +9,11 @@ from deltalake import DeltaTable, Transaction, write_deltalake
 from deltalake.transaction import AddAction
 from pyspark.sql import DataFrame, SparkSession
 
+from pipeline.store.address import delta_url
+from pipeline.store.table_log import opened
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import frame_of, local_folder, opened
+from pipeline.warehouse.small_tables import frame_of
 from pipeline.warehouse.writer_mark import marked
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
@@ -45,20 +47,20 @@ def append_rows(
 
     A reader has rows, and of its rows a slice at a time is held.
 
-    By delta-rs, which takes some milliseconds and keeps the table's CHECK constraints as Spark does; by Spark where the warehouse is not
-    on the local file system. The table must exist.
+    By delta-rs, which takes some milliseconds and keeps the table's CHECK constraints as Spark does; by Spark where delta-rs cannot open
+    the table. The table must exist.
     """
     schema = arrow_schema(table.fields)
     if not isinstance(rows, pa.RecordBatchReader):
         rows = rows if isinstance(rows, pa.Table) else pa.table({name: [row[name] for row in rows] for name in schema.names}, schema)
         if rows.num_rows == 0:
             return
-    folder = local_folder(warehouse.table(table.name))
-    if folder is None:
+    uri = warehouse.table(table.name)
+    if delta_url(uri) is None:
         held = rows if isinstance(rows, pa.Table) else rows.read_all()
         _append_by_spark(spark, warehouse, table, held, once)
         return
-    delta = opened(folder)
+    delta = opened(uri)
     if once is not None and _is_in(delta, *once):
         return
     transactions = None if once is None else [Transaction(*once)]
@@ -83,12 +85,12 @@ class NewFile(NamedTuple):
         return int(self.stats["numRecords"])
 
 
-def append_files(folder: str, table: Table, files: Sequence[NewFile], once: tuple[str, int]) -> None:
-    """Append what the files hold to the table in a local folder, in one commit; `once` is (app id, version), as in `append`.
+def append_files(uri: str, table: Table, files: Sequence[NewFile], once: tuple[str, int]) -> None:
+    """Append what the files hold to the table, in one commit; `once` is (app id, version), as in `append`.
 
     Nobody looks into the files: they must have all columns of the table, and keep its checks.
     """
-    delta = opened(folder)
+    delta = opened(uri)
     actions = [
         AddAction(file.path, file.size_bytes, file.partition, file.modified_at_ms, data_change=True, stats=json.dumps(file.stats))
         for file in files
@@ -108,9 +110,8 @@ def _append_by_spark(spark: SparkSession, warehouse: Warehouse, table: Table, ro
 def is_appended(spark: SparkSession, warehouse: Warehouse, table: str, app_id: str, version: int) -> bool:
     """Whether `append` with these would be skipped."""
     uri = warehouse.table(table)
-    folder = local_folder(uri)
-    if folder is not None:
-        return _is_in(opened(folder), app_id, version)
+    if delta_url(uri) is not None:
+        return _is_in(opened(uri), app_id, version)
     last = delta_log.last_transaction(spark, uri, app_id)
     return last is not None and last >= version
 

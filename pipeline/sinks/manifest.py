@@ -10,7 +10,7 @@ from pipeline.sinks.append import app_id_of, append_rows
 from pipeline.warehouse.checkpoint import offset_entry
 from pipeline.warehouse.cut import Batch
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import newest_version
+from pipeline.warehouse.small_tables import newest_version
 from schemas.tables import JOB_TABLES
 from schemas.tables.bookkeeping import BATCH_MANIFEST
 

@@ -22,7 +22,7 @@ from pipeline.parse.line import Envelope, ParseLimits, Reject
 from pipeline.parse.outcome import REJECT_SCHEMA, RejectedLine, reject_batch, rejected_line
 from pipeline.sinks.append import append_rows
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import arrow_rows
+from pipeline.warehouse.small_tables import arrow_rows
 from schemas.outcomes import LANE_REPORT_REPEATS
 from schemas.render.arrow import arrow_schema
 from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE, SEQ_TAKEN

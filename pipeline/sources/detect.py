@@ -83,10 +83,10 @@ def open_source(spark: SparkSession, events: str, settings: SourceSettings) -> S
 
 def open_local_files(events: str, settings: SourceSettings) -> JsonlFiles | ParquetFiles:
     """The same of files on this machine, without Spark. Raises BadConfig, too, for what is no such file: a topic, or a Delta table."""
-    ingest, files = settings.ingest, files_at(events)
-    if is_kafka(events) or ingest.source_format == "delta" or files.exists(f"{events.rstrip('/')}/_delta_log"):
+    ingest = settings.ingest
+    if is_kafka(events) or ingest.source_format == "delta" or files_at(events).exists(f"{events.rstrip('/')}/_delta_log"):
         raise BadConfig(f"--events {events}: only files can be loaded; read a topic or a Delta table with `stream --once --drain`")
-    return _source_of_files(files, events, ingest, _is_parquet_here)
+    return _source_of_files(files_at(events), events, ingest, _is_parquet_here)
 
 
 def _source_of_files(

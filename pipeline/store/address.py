@@ -38,11 +38,9 @@ def with_hadoops_scheme(uri: str) -> str:
 
 
 def local_path(uri: str) -> Path | None:
-    """The path that the URI of a local file names; None for another file system.
-
-    A path without a scheme is in Hadoop's default file system, whichever that is.
-    """
-    return Path("/" + uri.removeprefix("file:").lstrip("/")) if uri.startswith("file:/") else None
+    """The path that the URI of a local file, or an absolute path, names; None for another file system."""
+    path = uri.removeprefix("file:")
+    return Path("/" + path.lstrip("/")) if path.startswith("/") else None
 
 
 def object_address(uri: str) -> ObjectAddress | None:
@@ -61,11 +59,8 @@ def delta_url(uri: str) -> str | None:
     """
     if "%" in uri:
         return None
-    place = object_address(uri)
-    if place is not None:
-        return place.url
-    path = uri.removeprefix("file:")
-    return Path("/" + path.lstrip("/")).as_uri() if path.startswith("/") else None
+    place, path = object_address(uri), local_path(uri)
+    return place.url if place is not None else None if path is None else path.as_uri()
 
 
 def wants_plain_http(url: str) -> bool:

@@ -3,8 +3,8 @@
 Files are rewritten and no row is changed: appends go on beside it, and lanes, who stream from dispatch_events, skip what it wrote.
 Rows of a file stay beside each other: no view of ours filters dispatch_events by anything but dates, which are folders already.
 
-By delta-rs on the local file system: Spark opens a file in some milliseconds, one after the other, delta-rs in a tenth of that.
-By Spark's OPTIMIZE elsewhere.
+By delta-rs: Spark opens a file in some milliseconds, one after the other, delta-rs in a tenth of that.
+By Spark's OPTIMIZE where delta-rs cannot open the table.
 """
 
 from collections import Counter
@@ -17,11 +17,12 @@ from pyspark.sql import functions as F
 
 from pipeline.reading.beside_spark import look_beside
 from pipeline.settings import MaintainSettings
+from pipeline.store.address import delta_url
+from pipeline.store.table_log import opened
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.checkpoint import read_checkpoint
 from pipeline.warehouse.guard import loaded_batch
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import local_folder, opened
 from pipeline.warehouse.writer_mark import marked
 from schemas.render.ddl import delta_path
 from schemas.tables import TABLES_BY_NAME
@@ -68,9 +69,8 @@ def _lanes_have_begun(spark: SparkSession, warehouse: Warehouse) -> bool:
 
 def _small_files(spark: SparkSession, uri: str, below_bytes: int) -> Counter[date | None]:
     """How many files of the table are smaller, per `event_date`; of a table without that partition all of them under None."""
-    folder = local_folder(uri)
-    if folder is not None:
-        log = opened(folder).get_add_actions(flatten=True)
+    if delta_url(uri) is not None:
+        log = opened(uri).get_add_actions(flatten=True)
         sizes = log["size_bytes"].to_pylist()
         dates = log["partition.event_date"].to_pylist() if "partition.event_date" in log.schema.names else [None] * len(sizes)
         return Counter(day for day, size in zip(dates, sizes, strict=True) if size < below_bytes)
@@ -82,14 +82,13 @@ def _small_files(spark: SparkSession, uri: str, below_bytes: int) -> Counter[dat
 def merge(spark: SparkSession, warehouse: Warehouse, planned: Merge, settings: MaintainSettings) -> tuple[int, int]:
     """Merge what was planned; files removed and added. `spark` should be a session of its own: its Delta settings are changed.
 
-    On the local file system a file below `merged_file_bytes` is merged with small ones although it is not small itself.
+    Delta-rs merges a file below `merged_file_bytes` with small ones although it is not small itself.
     """
     uri = warehouse.table(planned.table)
-    folder = local_folder(uri)
-    if folder is None:
+    if delta_url(uri) is None:
         return _optimized(spark, uri, planned, settings)
     of_dates = [("event_date", "in", [day.isoformat() for day in planned.dates])] if planned.dates else None
-    metrics = opened(folder).optimize.compact(
+    metrics = opened(uri).optimize.compact(
         of_dates, settings.merged_file_bytes, _AT_ONCE, writer_properties=_WRITTEN, commit_properties=marked()
     )
     return metrics["numFilesRemoved"], metrics["numFilesAdded"]

@@ -8,7 +8,7 @@ from pipeline.faults import BadWarehouse
 from pipeline.views.catalog import VIEWS, all_names, named_in, sql_of
 from pipeline.warehouse.cut import Cut, rows_of_the_cut
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import newest_version
+from pipeline.warehouse.small_tables import newest_version
 from schemas.field import Table
 from schemas.render.ddl import SQL_TYPES, delta_path
 from schemas.render.spark import struct

@@ -10,9 +10,9 @@ import re
 from collections import deque
 from pathlib import Path
 
+from pipeline.store.address import local_path
 from pipeline.warehouse.cut import LOOKED_AT, Batch
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_log import local_folder
 from pipeline.warehouse.offsets import STREAMED, delta_offsets
 from schemas.tables import JOB_TABLES
 
@@ -33,7 +33,7 @@ class LogCleanup:
     """
 
     def __init__(self, warehouse: Warehouse, keep_versions: int) -> None:
-        self._folders = {table.name: folder for table in JOB_TABLES if (folder := local_folder(warehouse.table(table.name)))}
+        self._folders = {table.name: folder for table in JOB_TABLES if (folder := local_path(warehouse.table(table.name)))}
         self._keep_versions = keep_versions
         self._seen: deque[Batch] = deque(maxlen=LOOKED_AT)
         self._since = 0
@@ -59,7 +59,7 @@ def needed_by(batch: Batch) -> dict[str, int]:
     return needed
 
 
-def remove_before(folder: str, version: int) -> int:
+def remove_before(folder: Path | str, version: int) -> int:
     """Remove the entries that neither `version` nor a later one needs, the oldest first, MOST_AT_ONCE at most; returns how many.
 
     A version is read from the newest checkpoint before it on. So everything before that checkpoint goes.

@@ -6,21 +6,9 @@
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+from pipeline.store.commit import Commit
 from pipeline.store.files import SmallFiles
 from pipeline.warehouse.layout import Warehouse
-
-
-class Commit(NamedTuple):
-    """A version of a table: what made it, when (by its file in the log), the mark that its writer left in `userMetadata`.
-
-    `is_blind_append` is None where the writer does not say it.
-    """
-
-    version: int
-    operation: str
-    at: datetime
-    is_blind_append: bool | None
-    mark: str | None
 
 
 class TableFacts(NamedTuple):

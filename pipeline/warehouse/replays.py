@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import newest_version
+from pipeline.warehouse.small_tables import newest_version
 from schemas.render.spark import struct
 from schemas.tables.bronze import QUARANTINE_REPLAYS
 

@@ -7,8 +7,8 @@ from pyspark.sql import functions as F
 
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import newest_version
 from pipeline.warehouse.look import TableFacts
+from pipeline.warehouse.small_tables import newest_version
 from schemas.tables import TABLES
 
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import deltalake
 from delta.tables import DeltaTable
@@ -11,8 +10,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from pipeline.faults import BadWarehouse
+from pipeline.store.address import delta_url, local_path
+from pipeline.store.table_log import opened, storage_options, table_url
 from pipeline.warehouse.layout import Warehouse, writer_of
-from pipeline.warehouse.local_tables import local_folder, newest_version, opened
+from pipeline.warehouse.small_tables import newest_version
 from pipeline.warehouse.writer_mark import marked
 from schemas.field import Table
 from schemas.render.ddl import add_columns, constraints, create_table, delta_path, properties
@@ -68,9 +69,8 @@ def check_table(spark: SparkSession, warehouse: Warehouse, table: Table) -> None
 
 def _schema_and_settings(spark: SparkSession, path: str) -> tuple[StructType, Mapping[str, str]]:
     """Columns and table properties of an existing table."""
-    folder = local_folder(path)
-    if folder is not None:
-        table = opened(folder)
+    if delta_url(path) is not None:
+        table = opened(path)
         return StructType.fromJson(json.loads(table.schema().to_json())), table.metadata().configuration
     # Not DESCRIBE DETAIL: it counts the table's files, ten times as slow, and this runs at every start.
     rows = spark.sql(f"SHOW TBLPROPERTIES {delta_path(path)}").collect()
@@ -112,12 +112,11 @@ def _add_columns(spark: SparkSession, path: str, table: Table) -> None:
     missing = [f for f in added if f.name not in found.names]
     if not missing:
         return
-    folder = local_folder(path)
-    if folder is None:
+    if delta_url(path) is None:
         spark.sql(add_columns(missing, path))
     else:
         fields = deltalake.Schema.from_json(struct(missing).json()).fields
-        opened(folder).alter.add_columns(fields, commit_properties=marked())
+        opened(path).alter.add_columns(fields, commit_properties=marked())
 
 
 def _widen_checks(spark: SparkSession, path: str, table: Table) -> None:
@@ -135,30 +134,30 @@ def _widen_checks(spark: SparkSession, path: str, table: Table) -> None:
 
 
 def _drop_check(spark: SparkSession, path: str, name: str) -> None:
-    folder = local_folder(path)
-    if folder is None:
+    if delta_url(path) is None:
         spark.sql(f"ALTER TABLE {delta_path(path)} DROP CONSTRAINT {name}")
     else:
-        opened(folder).alter.drop_constraint(name, commit_properties=marked())
+        opened(path).alter.drop_constraint(name, commit_properties=marked())
 
 
 def _add_check(spark: SparkSession, path: str, name: str, check: str) -> None:
-    folder = local_folder(path)
-    if folder is None:
+    if delta_url(path) is None:
         spark.sql(f"ALTER TABLE {delta_path(path)} ADD CONSTRAINT {name} CHECK ({check})")
     else:
-        opened(folder).alter.add_constraint({name: check}, commit_properties=marked())
+        opened(path).alter.add_constraint({name: check}, commit_properties=marked())
 
 
 def _create(spark: SparkSession, path: str, table: Table) -> None:
     """Make the table, empty. Whoever else does so at the same time makes the same one."""
-    folder = local_folder(path)
-    if folder is None:
+    if delta_url(path) is None:
         spark.sql(create_table(table, path))
         return
-    Path(folder).mkdir(parents=True, exist_ok=True)
+    url = table_url(path)
+    folder = local_path(path)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
     deltalake.DeltaTable.create(
-        Path(folder).as_uri(),
+        url,
         schema=deltalake.Schema.from_json(struct(table.fields).json()),
         mode="ignore",
         partition_by=list(table.partition_by),
@@ -166,4 +165,5 @@ def _create(spark: SparkSession, path: str, table: Table) -> None:
         configuration={**properties(table), **(WRITERS_THAT_CHECK if constraints(table) else {})},
         commit_properties=marked(),
         raise_if_key_not_exists=False,
+        storage_options=storage_options(url),
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from deltalake import CommitProperties, Transaction
 
-from pipeline.warehouse.look import Commit
+from pipeline.store.commit import Commit
 
 MARK = "dispatch-analytics"
 #: For a session of Spark: every commit that it makes has the mark.

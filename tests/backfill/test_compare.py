@@ -14,7 +14,7 @@ from pipeline.backfill.slices import framed, held_rows_of, rows_there
 from pipeline.backfill.stretch import Dates
 from pipeline.sinks.append import append_rows
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import frame_of
+from pipeline.warehouse.small_tables import frame_of
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
 from schemas.render.ddl import create_table
@@ -93,7 +93,7 @@ def test_states_of_many_bytes_are_not_held(spark: SparkSession, warehouse: Wareh
         found = rows_there(spark, uri, 1, SNAPSHOTS, ASKED)
         assert isinstance(found, pa.Table) == is_held
         assert framed(spark, found, SNAPSHOTS).count() == 2
-    monkeypatch.setattr(pipeline.backfill.slices, "local_folder", lambda _: None)
+    monkeypatch.setattr(pipeline.backfill.slices, "delta_url", lambda _: None)
     assert isinstance(rows_there(spark, uri, 1, SNAPSHOTS, ASKED), DataFrame), "how many bytes they have is not known elsewhere"
 
 
@@ -110,7 +110,7 @@ def test_the_driver_reads_the_rows_that_spark_would(
     append_rows(spark, warehouse, GAPS, [gap("a", 30)])
     asked = [Dates("a", MONDAY.date(), TUESDAY.date())]
     if not is_local:
-        monkeypatch.setattr(pipeline.backfill.slices, "local_folder", lambda _: None)
+        monkeypatch.setattr(pipeline.backfill.slices, "delta_url", lambda _: None)
     monkeypatch.setattr(pipeline.backfill.slices, "HELD_ROWS", 4)
     by_spark = rows_there(spark, uri, 1, GAPS, asked)
     assert isinstance(by_spark, DataFrame), "one row too many"

@@ -16,14 +16,13 @@ import pipeline.ingest.micro_batch
 import pipeline.lanes.query
 import pipeline.lanes.unread
 import pipeline.sinks.append
-import pipeline.warehouse.checkpoint
-import pipeline.warehouse.local_tables
 import pipeline.warehouse.log_cleanup
+import pipeline.warehouse.small_tables
 import pipeline.warehouse.tables
 import schemas.render.ddl
 from jobs.cli import main
+from pipeline.store.table_log import commit_text
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_log import commit_file
 from pipeline.warehouse.log_cleanup import LogCleanup
 
 pytestmark = pytest.mark.captures
@@ -56,7 +55,7 @@ def logs_cut_short(events: Events, folder: Path, warehouse: Warehouse) -> None:
                 write_events(piece, folder / f"part-{number}.jsonl.gz")
             run_job(folder, warehouse, drain=run[-1] == files[-1], ingest__max_files_per_batch="1", lanes__max_bytes_per_batch="1k")
     for table in ("dispatch_events", "batch_manifest"):
-        assert not commit_file(warehouse.table(table), 1).exists(), table
+        assert commit_text(warehouse.table(table), 1) is None, table
     assert main(["sql", "SELECT count(*) FROM subscription_throttle", "--consistent", "--warehouse", warehouse.root]) == 0
 
 
@@ -103,25 +102,24 @@ def optimized_and_rebuilt(events: Events, folder: Path, warehouse: Warehouse) ->
     run_job(folder, warehouse)
 
 
-KNOW_LOCAL_FOLDERS = (
+OPEN_TABLES_BY_DELTA_RS = (
     pipeline.ingest.micro_batch,
     pipeline.lanes.unread,
     pipeline.sinks.append,
-    pipeline.warehouse.checkpoint,
-    pipeline.warehouse.local_tables,
+    pipeline.warehouse.small_tables,
     pipeline.warehouse.tables,
 )
 
 
 def all_by_spark(events: Events, folder: Path, warehouse: Warehouse) -> None:
-    """Repeated, shuffled, and as where states are large and the warehouse is not on the local file system.
+    """Repeated, shuffled, and as where states are large and delta-rs cannot open the warehouse.
 
     delta-rs writes nothing, tasks write no bronze and open no file of it.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pipeline.lanes.query, "FEW_BYTES", -1)
-        for module in KNOW_LOCAL_FOLDERS:
-            patch.setattr(module, "local_folder", lambda _: None)
+        for module in OPEN_TABLES_BY_DELTA_RS:
+            patch.setattr(module, "delta_url", lambda _: None)
         repeated_and_shuffled(events, folder, warehouse)
     for table in ("dispatch_events", "subscription_throttle"):
         commits = DeltaTable.forPath(SparkSession.getActiveSession(), warehouse.table(table)).history().collect()

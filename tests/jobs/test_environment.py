@@ -18,7 +18,17 @@ from jobs.environment.never_used import patterns_of, remove_never_used
 from jobs.environment.place import ROOT, Place, SetUpFailed, digest
 from jobs.environment.tool import Tools, last_line
 
-LOCKS = ("run.lock", "quality.lock", "tests.lock", "broker.lock", "ship.lock", "jars.lock", "kafka-jars.lock", "never-used.txt")
+LOCKS = (
+    "run.lock",
+    "quality.lock",
+    "tests.lock",
+    "broker.lock",
+    "ship.lock",
+    "jars.lock",
+    "kafka-jars.lock",
+    "s3-jars.lock",
+    "never-used.txt",
+)
 
 
 @pytest.fixture
@@ -46,6 +56,7 @@ def complete(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
         ("broker", packages.content(place, "broker")),
         ("jars", jars.content(place, jars.DELTA)),
         ("kafka", jars.content(place, jars.KAFKA)),
+        ("s3", jars.content(place, jars.S3)),
         ("ship", packages.content(place, "ship")),
         ("rules", rules.content(place)),
     ):
@@ -77,6 +88,7 @@ def test_without_its_interpreter_everything_is_missing_again(complete: Place) ->
         ("ship.lock", ["ship"]),
         ("jars.lock", ["jars"]),
         ("kafka-jars.lock", ["kafka"]),
+        ("s3-jars.lock", ["s3"]),
         ("never-used.txt", ["packages", "quality", "tests", "broker", "ship"]),
     ],
 )

@@ -106,7 +106,7 @@ def test_whoever_waits_hears_how_far_it_is(logs: dict[str, list[dict[str, Any]]]
     monkeypatch.setattr("pipeline.load.load.REPORTED_EVERY_S", 0.01)
     write_events(logs["p1_batches"], tmp_path / "events" / "a.jsonl.gz")
     said: list[str] = []
-    load_log(str(tmp_path / "events"), tmp_path / "warehouse", load_settings(None, [], {}), 2, said.append)
+    load_log(str(tmp_path / "events"), f"file:{tmp_path / 'warehouse'}", load_settings(None, [], {}), 2, said.append)
     assert f"reading: {len(logs['p1_batches']):,} events, 0 of 1 shares of files" in said
 
 

@@ -53,7 +53,7 @@ def test_it_prints_what_became_of_the_lines(events: Path, tmp_path: Path, capsys
         ("events/*.parquet", "w", "there is no file to load"),
         ("kafka://host:9092/topic", "w", "only files can be loaded"),
         ("delta", "w", "only files can be loaded"),
-        ("s3a://bucket/log", "w", "in a file system that only Hadoop reads"),
+        ("s3a://bucket/log", "w", "is not on this machine"),
         ("events", "hdfs://host/w", "in a file system that only Hadoop reads"),
         ("events", "a%20b", "one of the characters"),
     ],

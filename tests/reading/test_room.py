@@ -141,7 +141,7 @@ def test_what_only_spark_reads_is_refused_with_its_name(room: ReadingRoom, two_d
 
 @pytest.mark.parametrize("uri", ["hdfs://name/warehouse", "file:/data/100%/warehouse"])
 def test_a_place_that_delta_rs_cannot_open_is_refused(uri: str) -> None:
-    with pytest.raises(OnlySpark, match="not on the local file system"):
+    with pytest.raises(OnlySpark, match="is where only Hadoop reads"):
         ReadingRoom(Warehouse(uri))
 
 

@@ -121,7 +121,7 @@ def test_a_file_that_cannot_have_such_rows_is_not_opened(skipping: ReadingRoom) 
 def test_rows_that_a_deletion_vector_takes_away_stay_away(skipping: ReadingRoom, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = str(next(path for path in (folder_of(skipping.warehouse) / "event_date=2026-01-06").glob("*.parquet")))
     monkeypatch.setattr("pipeline.reading.delta_table._has", lambda *_: True)
-    monkeypatch.setattr("pipeline.reading.delta_table._removed", lambda _: ((kept, 0),))
+    monkeypatch.setattr("pipeline.reading.delta_table._removed", lambda *_: ((kept, 0),))
     assert len(seqs(skipping, "SELECT seq FROM dispatch_events WHERE seq > 2")) == 1
 
 

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import newest_version
+from pipeline.warehouse.small_tables import newest_version
 from pipeline.warehouse.tables import check_table, create_missing_tables, make_report_table
 from schemas.field import Field, Table
 from schemas.render.ddl import comment, constraints, create_table

@@ -9,11 +9,11 @@ from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
 import pipeline.sinks.append
-import pipeline.warehouse.local_tables
+import pipeline.warehouse.small_tables
 from pipeline.sinks.append import append_rows, is_appended
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import arrow_rows, local_folder, newest_version
+from pipeline.warehouse.small_tables import arrow_rows, newest_version
 from schemas.render.ddl import CHECKPOINT_INTERVAL, create_table
 from schemas.tables.bookkeeping import BATCH_MANIFEST, LANE_CONTROL
 
@@ -25,8 +25,8 @@ ORDER = dict.fromkeys(LANE_CONTROL.names, 0) | {"kind": "drain", "state": None, 
 def control(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     """A warehouse with an empty lane_control, whose folder has a blank in its name; in one case as if it were not local."""
     if request.param == "spark":
-        for module in (pipeline.sinks.append, pipeline.warehouse.local_tables):
-            monkeypatch.setattr(module, "local_folder", lambda uri: None)
+        for module in (pipeline.sinks.append, pipeline.warehouse.small_tables):
+            monkeypatch.setattr(module, "delta_url", lambda uri: None)
     warehouse = Warehouse(f"file:{tmp_path / 'a house'}")
     for table in (LANE_CONTROL, BATCH_MANIFEST):
         spark.sql(create_table(table, warehouse.table(table.name)))
@@ -112,19 +112,3 @@ def test_a_checkpoint_of_delta_rs_keeps_rows_and_transactions(spark: SparkSessio
     append(spark, control, [{**ORDER, "seq": -1}], ("app", every + 1))
     append(spark, control, [{**ORDER, "seq": -2}], ("app", every + 2))
     assert sorted(row["seq"] for row in rows_in(spark, control)) == [-2, *range(every + 2)]
-
-
-@pytest.mark.parametrize(
-    ("uri", "folder"),
-    [
-        ("/a/b", "/a/b"),
-        ("file:/a/b", "/a/b"),
-        ("file:///a/b", "/a/b"),
-        ("s3a://a/b", None),
-        ("/a b/c", "/a b/c"),
-        ("/a%20b/c", None),
-        ("hdfs:///a", None),
-    ],
-)
-def test_what_is_local(uri: str, folder: str | None) -> None:
-    assert local_folder(uri) == folder

@@ -32,7 +32,7 @@ def settings(**overrides: int) -> MaintainSettings:
 def merging(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Who merges; Spark does as if the warehouse were not local."""
     if request.param == "spark":
-        monkeypatch.setattr(compact, "local_folder", lambda uri: None)
+        monkeypatch.setattr(compact, "delta_url", lambda uri: None)
     return str(request.param)
 
 

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from pipeline.views.register import register_views
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_tables import arrow_rows, frame_of
+from pipeline.warehouse.small_tables import arrow_rows, frame_of
 from schemas.tables import TABLES
 
 

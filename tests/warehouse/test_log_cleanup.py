@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from pipeline.store.table_log import newest_version_at
 from pipeline.warehouse.cut import LOOKED_AT, Batch
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.local_log import newest_local_version
 from pipeline.warehouse.log_cleanup import EVERY_MICRO_BATCHES, LogCleanup, needed_by, remove_before
 from schemas.tables import JOB_TABLES
 
@@ -51,7 +51,7 @@ def test_the_table_goes_on(tmp_path: Path) -> None:
     folder = table(tmp_path / "t", 25)
     remove_before(folder, 25)
     write_deltalake(folder, pa.table({"n": [1]}), mode="append")
-    assert (newest_local_version(folder), rows_at(folder, 26)) == (26, 26)
+    assert (newest_version_at(folder), rows_at(folder, 26)) == (26, 26)
 
 
 @pytest.mark.parametrize("version", [-1, 0, 8])
@@ -98,7 +98,7 @@ def oldest(warehouse: Warehouse, name: str) -> int:
 
 def test_lanes_remove_what_nobody_reads(warehouse: Warehouse) -> None:
     logs = LogCleanup(warehouse, 20)
-    lengths = {one.name: newest_local_version(warehouse.table(one.name)) for one in JOB_TABLES}
+    lengths = {one.name: newest_version_at(warehouse.table(one.name)) for one in JOB_TABLES}
 
     def micro_batch(number: int, bronze_read: int) -> None:
         logs.after(Batch(number, offsets(bronze_read), {name: str(version) for name, version in lengths.items()}))

@@ -8,8 +8,8 @@ import pytest
 from whose_versions import operations_without_our_mark
 
 from pipeline.sinks.append import append_rows
+from pipeline.store.commit import Commit
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.look import Commit
 from pipeline.warehouse.tables import create_missing_tables
 from pipeline.warehouse.writer_mark import MARK, foreign
 from schemas.tables import TABLES_BY_NAME

@@ -1,7 +1,4 @@
-"""Delta tables read by delta-rs: milliseconds where a job of Spark takes most of a second. For a driver's own, small tables.
-
-delta-rs is used on the local file system alone: other file systems need Hadoop's settings, and there Spark does the same.
-"""
+"""Rows of Delta tables that the driver takes into its memory: by Arrow in milliseconds, where a job of Spark takes most of a second."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
@@ -10,23 +7,20 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
-from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from pipeline.store.address import delta_url
+from pipeline.store.arrow_reader import dataset_at
+from pipeline.store.table_log import newest_version_at
 from pipeline.warehouse import delta_log
-from pipeline.warehouse.local_log import local_folder, newest_local_version, opened
 from schemas.field import Table
 from schemas.render.spark import struct
 
 
 def newest_version(spark: SparkSession, uri: str) -> int:
     """Version of the table now; −1 if there is none."""
-    folder = local_folder(uri)
-    if folder is None:
-        return delta_log.version(spark, uri)
-    return newest_local_version(folder)
+    return delta_log.version(spark, uri) if delta_url(uri) is None else newest_version_at(uri)
 
 
 def arrow_rows(
@@ -39,11 +33,10 @@ def arrow_rows(
     """Rows of an existing table as it is now: all columns or `columns`, all rows or those whose value is `among` some of a column.
 
     And of them those whose value of a column is `within` bounds, which belong to them. What is returned must fit into the driver; what is
-    left out is not held: on the local file system all of it, elsewhere other columns and what is beyond bounds.
+    left out is not held: all of it where delta-rs opens the table, elsewhere other columns and what is beyond bounds.
     """
-    folder = local_folder(uri)
-    if folder is not None:
-        table = dataset_in(folder)
+    if delta_url(uri) is not None:
+        table = dataset_at(uri)
         bounds = [(pc.field(column) >= least) & (pc.field(column) <= most) for column, (least, most) in (within or {}).items()]
         conditions = [*bounds, *([_condition(table.schema, among)] if among else [])]
         return table.to_table(columns and list(columns), filter=reduce(and_, conditions) if conditions else None)
@@ -55,16 +48,6 @@ def arrow_rows(
     rows = frame.toArrow()
     kept = rows.filter(_condition(rows.schema, among)) if among else rows
     return kept if columns is None else kept.select(list(columns))
-
-
-def dataset_in(folder: str, version: int | None = None) -> ds.Dataset:
-    """The rows of the table in a local folder, now or at a version, to be read by Arrow.
-
-    Raises DeltaError or TableNotFoundError if there is none.
-    """
-    # The file system of delta-rs is Python's. Threads of Arrow may still close files after the last row is read,
-    # and a process that ends just then is aborted (seen 26 times of 240). Arrow's own needs no Python.
-    return opened(folder, version).to_pyarrow_dataset(filesystem=SubTreeFileSystem(folder, LocalFileSystem()))
 
 
 def frame_of(spark: SparkSession, rows: pa.Table, table: Table) -> DataFrame:

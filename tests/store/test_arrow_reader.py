@@ -8,24 +8,24 @@ from deltalake import write_deltalake
 from deltalake.exceptions import TableNotFoundError
 from pyarrow.fs import LocalFileSystem
 
-from pipeline.warehouse.local_tables import dataset_in
+from pipeline.store.arrow_reader import dataset_at
 
 
 def test_a_table_is_read_as_it_is_and_as_it_was(tmp_path: Path) -> None:
     folder = tmp_path / "a warehouse" / "names"
     for names in (["x:8080", "50%"], ["z é"]):
         write_deltalake(folder.as_uri(), pa.table({"id": range(len(names)), "name": names}), mode="append", partition_by=["name"])
-    assert sorted(dataset_in(str(folder)).to_table()["name"].to_pylist()) == ["50%", "x:8080", "z é"]
-    assert sorted(dataset_in(str(folder), 0).to_table()["name"].to_pylist()) == ["50%", "x:8080"]
+    assert sorted(dataset_at(str(folder)).to_table()["name"].to_pylist()) == ["50%", "x:8080", "z é"]
+    assert sorted(dataset_at(str(folder), 0).to_table()["name"].to_pylist()) == ["50%", "x:8080"]
 
 
 def test_no_thread_of_arrow_needs_python_to_close_a_file(tmp_path: Path) -> None:
     write_deltalake(tmp_path.as_uri(), pa.table({"id": [1]}))
-    found = dataset_in(str(tmp_path))
+    found = dataset_at(str(tmp_path))
     assert isinstance(found.filesystem.base_fs, LocalFileSystem)
     assert found.to_table().to_pylist() == [{"id": 1}]
 
 
 def test_a_table_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(TableNotFoundError):
-        dataset_in(str(tmp_path))
+        dataset_at(str(tmp_path))

@@ -1,0 +1,17 @@
+"""A version of a Delta table, by its log."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+
+class Commit(NamedTuple):
+    """A version of a table: what made it, when (by its file in the log), the mark that its writer left in `userMetadata`.
+
+    `is_blind_append` is None where the writer does not say it.
+    """
+
+    version: int
+    operation: str
+    at: datetime
+    is_blind_append: bool | None
+    mark: str | None

@@ -1,0 +1,73 @@
+"""A Delta table and its log, by delta-rs or as text, on every file system that delta-rs opens. No Spark."""
+
+import json
+import re
+from datetime import datetime
+
+from deltalake import DeltaTable
+
+from pipeline.faults import invariant
+from pipeline.store.address import delta_url, wants_plain_http
+from pipeline.store.commit import Commit
+from pipeline.store.files import files_at
+
+#: A commit of a table in its log.
+_COMMIT = re.compile(r"(\d{20})\.json")
+
+
+def table_url(uri: str) -> str:
+    """What delta-rs calls the table. For who has asked `delta_url` before."""
+    url = delta_url(uri)
+    invariant(url is not None, f"delta-rs cannot open {uri}")
+    return url or ""
+
+
+def storage_options(url: str) -> dict[str, str]:
+    """What delta-rs must be told beside the environment."""
+    return {"aws_allow_http": "true"} if wants_plain_http(url) else {}
+
+
+def opened(uri: str, version: int | None = None) -> DeltaTable:
+    """The table now or at a version. Raises DeltaError or TableNotFoundError if there is none."""
+    url = table_url(uri)
+    return DeltaTable(url, version, storage_options=storage_options(url))
+
+
+def newest_version_at(uri: str) -> int:
+    """Version of the table now; −1 if there is none."""
+    return max(_versions(uri), default=-1)
+
+
+def commit_text(uri: str, version: int) -> str | None:
+    """The version's entry in the log; None if it is not there (any more)."""
+    return files_at(uri).read(_entry(uri, version))
+
+
+def committed_at(uri: str, version: int) -> datetime | None:
+    """When the version was written, by its file in the log, to the millisecond, as Delta takes it; None if that is gone."""
+    return files_at(uri).modified_at(_entry(uri, version))
+
+
+def commits_of(uri: str, most: int | None = None) -> list[Commit]:
+    """What the log still has of the table's versions, newest first: all, or `most`. One that is cleaned up meanwhile is left out."""
+    found = (_commit(uri, version) for version in sorted(_versions(uri), reverse=True)[:most])
+    return [commit for commit in found if commit is not None]
+
+
+def _entry(uri: str, version: int) -> str:
+    return f"{uri}/_delta_log/{version:020}.json"
+
+
+def _versions(uri: str) -> list[int]:
+    return [int(found[1]) for name in files_at(uri).names(f"{uri}/_delta_log") if (found := _COMMIT.fullmatch(name))]
+
+
+def _commit(uri: str, version: int) -> Commit | None:
+    """Times are the file's, as Delta takes them."""
+    text, at = commit_text(uri, version), committed_at(uri, version)
+    if text is None or at is None:
+        return None
+    # Files that a commit adds are most of its lines, and nobody asks for them here.
+    found = next((line for line in text.splitlines() if line.startswith('{"commitInfo"')), None)
+    info = {} if found is None else json.loads(found)["commitInfo"]
+    return Commit(version, str(info.get("operation", "unknown")), at, info.get("isBlindAppend"), info.get("userMetadata"))

@@ -1,0 +1,100 @@
+"""A log that is loaded into an object store, and read there without Spark: as on this machine, row for row."""
+
+from pathlib import Path
+
+import pytest
+from capture_events import write_events
+from loaded import tables_unlike
+from s3_server import BUSY, CUT_AFTER, CUT_BEFORE, S3
+from upkeep_log import capture
+
+from jobs.cli import main
+from pipeline.store.files import files_at
+from pipeline.warehouse.layout import Warehouse
+
+CAPTURE = "p1_batches"
+
+
+@pytest.fixture
+def events(tmp_path: Path) -> Path:
+    """A real broker's log."""
+    write_events(capture(CAPTURE), tmp_path / "events" / "a.jsonl.gz")
+    return tmp_path / "events"
+
+
+@pytest.fixture(autouse=True)
+def _copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies of files lie in a folder of the test."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def load(events: Path, place: str) -> int:
+    return main(["load", "--events", str(events), "--warehouse", place, "--processes", "1"])
+
+
+def test_its_tables_are_those_of_this_machine_and_commands_answer(
+    events: Path, lake: str, s3: S3, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert load(events, f"file:{tmp_path}/here") == 0
+    assert load(events, lake.replace("s3a:", "s3:")) == 0
+    assert tables_unlike(Warehouse(f"file:{tmp_path}/here"), Warehouse(lake)) == []
+    assert files_at(lake).names(lake).count("_loading") == files_at(lake).names(lake).count("_driver_lock") == 0
+    said = {}
+    for place in (f"{tmp_path}/here", lake):
+        capsys.readouterr()
+        for command in (
+            ["why", "--all"],
+            ["sql", "SELECT count(*), sum(seq) FROM dispatch_events WHERE seq BETWEEN 5 AND 90"],
+            ["sql", "SHOW TABLES"],
+        ):
+            assert main([*command, "--warehouse", place]) == 0
+        said[place] = capsys.readouterr().out.replace(place, "")
+    assert said[lake] == said[f"{tmp_path}/here"] != ""
+    assert main(["status", "--warehouse", lake]) == 0
+    assert "PROBLEM" not in capsys.readouterr().out
+    assert load(events, lake) == 2
+    assert "there is something already" in capsys.readouterr().err
+
+
+def test_a_second_question_fetches_nothing_again(events: Path, lake: str, s3: S3, capsys: pytest.CaptureFixture[str]) -> None:
+    """And a table that it does not name is not fetched at all."""
+    assert load(events, lake) == 0
+    asked = []
+    for _ in range(2):
+        s3.requests.clear()
+        assert main(["sql", "SELECT count(*) FROM subscription_causes", "--warehouse", lake]) == 0
+        asked.append([request for request in s3.requests if request.endswith(".parquet") and "_delta_log" not in request])
+    assert len(asked[0]) > 0
+    assert all(request.startswith("GET wh/subscription_causes/") for request in asked[0])
+    assert asked[1] == []
+
+
+def test_what_a_load_left_that_was_killed_gives_way(events: Path, lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+    files = files_at(lake)
+    files.write(f"{lake}/_loading", "")
+    files.write(f"{lake}/names/half.parquet", "half")
+    assert load(events, lake) == 0
+    assert "half.parquet" not in files.names(f"{lake}/names")
+    assert main(["why", "--all", "--warehouse", lake]) == 0
+
+
+@pytest.mark.parametrize("fault", [BUSY, CUT_BEFORE, CUT_AFTER])
+def test_a_store_that_fails_now_and_then_loses_and_doubles_nothing(events: Path, lake: str, s3: S3, tmp_path: Path, fault: str) -> None:
+    """Every seventh request fails."""
+    assert load(events, f"file:{tmp_path}/here") == 0
+    count = iter(range(1_000_000))
+    s3.fault = lambda method, key: fault if next(count) % 7 == 3 else None
+    assert load(events, lake) == 0
+    s3.fault = lambda method, key: None
+    assert tables_unlike(Warehouse(f"file:{tmp_path}/here"), Warehouse(lake)) == []
+
+
+def test_a_store_that_is_not_there_is_one_line(
+    events: Path, lake: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    assert main(["why", "--all", "--warehouse", lake]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.startswith("error: the object store failed: Error performing")
+    assert "see the address (AWS_ENDPOINT_URL" in said

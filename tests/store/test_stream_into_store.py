@@ -1,0 +1,56 @@
+"""The streaming job on an object store, from the command line: every table as on this machine, row for row."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pyarrow as pa
+from capture_events import write_events
+from loaded import contents, load_into, tables_unlike
+from s3_server import S3
+from upkeep_log import capture
+
+from jobs.session import SHORT_JOB
+from pipeline.store.files import files_at
+from pipeline.warehouse.layout import Warehouse
+
+ROOT = Path(__file__).parents[2]
+
+#: Their rows say in which micro-batch of ingest they came: the first half of the log in another one than the second.
+OF_TWO_RUNS = ("dispatch_events", "ingest_files")
+
+
+def stream(events: Path, place: str, *more: str) -> subprocess.CompletedProcess[str]:
+    """`stream --once` in a process of its own: only what the environment says when it starts reaches Java."""
+    line = [
+        str(ROOT / "spark-submit.sh"), "stream", "--once", *more, "--events", str(events), "--warehouse", place, "--master", "local[2]",
+        "--driver-java-options", SHORT_JOB["spark.driver.extraJavaOptions"], "--conf", "spark.sql.shuffle.partitions=2",
+    ]  # fmt: skip
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR")}
+    return subprocess.run(line, env=kept, capture_output=True, text=True, check=False, timeout=600)
+
+
+def _in_order(rows: pa.Table) -> pa.Table:
+    return rows.sort_by([(name, "ascending") for name in ("source_file", "source_line") if name in rows.column_names]).combine_chunks()
+
+
+def test_a_log_in_two_runs_with_a_busy_store(s3: S3, lake: str, tmp_path: Path, spark_in_a_child: None) -> None:
+    """Its second run goes on from the checkpoint in the store. Every fiftieth request is refused."""
+    events = capture("p1_batches")
+    cut = len(events) // 2
+    write_events(events[:cut], tmp_path / "events" / "a.jsonl.gz")
+    requests = iter(range(10_000_000))
+    s3.fault = lambda method, key: "busy" if next(requests) % 50 == 4 else None
+    done = stream(tmp_path / "events", lake)
+    assert done.returncode == 0, done.stderr
+    write_events(events[cut:], tmp_path / "events" / "b.jsonl.gz")
+    again = stream(tmp_path / "events", lake.replace("s3a:", "s3:"), "--drain")
+    assert again.returncode == 0, again.stderr
+    s3.fault = lambda method, key: None
+    assert "0 lost" in again.stdout
+    here = load_into(tmp_path / "events", tmp_path / "here")
+    assert tables_unlike(here, Warehouse(lake)) == [*OF_TWO_RUNS]
+    for table in OF_TWO_RUNS:
+        one, other = (_in_order(contents(of, table).drop_columns(["ingest_batch"])) for of in (here, Warehouse(lake)))
+        assert one.select(other.column_names).equals(other)
+    assert files_at(lake).read(f"{lake}/_driver_lock") is None
