@@ -4,8 +4,11 @@ from datetime import date, timedelta
 
 from pyspark.sql import SparkSession
 
+from pipeline.store.address import delta_url
+from pipeline.store.table_log import opened
 from pipeline.warehouse.conflicts import despite_appends
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.writer_mark import marked
 from schemas.render.ddl import delta_path
 from schemas.tables import TABLES_BY_NAME
 
@@ -26,9 +29,11 @@ def delete_before(spark: SparkSession, warehouse: Warehouse, table: str, first_k
     Of dispatch_events only rows that lanes have read for good (up to micro-batch `read_batch` of ingest): what comes late for an old date
     is new to them, and may be there by now without anybody having looked. Raises BadWarehouse if appends came between each time.
     """
-    where = _old(table, first_kept, read_batch)
-    done = despite_appends(table, lambda: spark.sql(f"DELETE FROM {delta_path(warehouse.table(table))} WHERE {where}").collect())
-    return int(done[0]["num_affected_rows"])
+    where, uri = _old(table, first_kept, read_batch), warehouse.table(table)
+    if delta_url(uri) is None:
+        done = despite_appends(table, lambda: spark.sql(f"DELETE FROM {delta_path(uri)} WHERE {where}").collect())
+        return int(done[0]["num_affected_rows"])
+    return int(despite_appends(table, lambda: opened(uri).delete(where, commit_properties=marked()))["num_deleted_rows"] or 0)
 
 
 def _old(table: str, first_kept: date, read_batch: int | None) -> str:

@@ -9,9 +9,12 @@ from datetime import datetime, timedelta
 
 from pyspark.sql import SparkSession
 
+from pipeline.store.address import delta_url
 from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.store.table_log import opened
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.writer_mark import marked
 from schemas.render.ddl import delta_path
 
 #: A reader may hold a version for so long: shorter properties are somebody's mistake.
@@ -47,9 +50,16 @@ def bytes_beside(spark: SparkSession, warehouse: Warehouse, table: str, live_byt
 
 def vacuum(spark: SparkSession, warehouse: Warehouse, table: str) -> None:
     """VACUUM the table. Ask `why_not` before."""
-    spark.sql(f"VACUUM {delta_path(warehouse.table(table))}")
+    uri = warehouse.table(table)
+    if delta_url(uri) is None:
+        spark.sql(f"VACUUM {delta_path(uri)}")
+    else:
+        opened(uri).vacuum(dry_run=False, full=True, commit_properties=marked())
 
 
 def removable_files(spark: SparkSession, warehouse: Warehouse, table: str) -> int:
-    """How many files and folders a VACUUM would remove now (Delta names 1000 at most); removes none."""
-    return spark.sql(f"VACUUM {delta_path(warehouse.table(table))} DRY RUN").count()
+    """How many files a VACUUM would remove now; removes none. Of Spark's it is files and folders, 1000 at most."""
+    uri = warehouse.table(table)
+    if delta_url(uri) is None:
+        return spark.sql(f"VACUUM {delta_path(uri)} DRY RUN").count()
+    return len(opened(uri).vacuum(full=True))

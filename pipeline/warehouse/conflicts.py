@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from delta.exceptions import ConcurrentAppendException
+from deltalake.exceptions import CommitFailedError
 
 from pipeline.faults import BadWarehouse
 
@@ -14,9 +15,11 @@ Result = TypeVar("Result")
 
 def despite_appends(table: str, commit: Callable[[], Result]) -> Result:
     """What `commit` gives, tried again while appends to `table` come between. Raises BadWarehouse if they did each time."""
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
         try:
             return commit()
-        except ConcurrentAppendException:
-            continue
-    raise BadWarehouse(f"{table}: rows could not be replaced, {ATTEMPTS} times somebody else wrote first; run this again later")
+        except (ConcurrentAppendException, CommitFailedError) as fault:
+            if attempt == ATTEMPTS - 1:
+                refused = f"{table}: rows could not be replaced, {ATTEMPTS} times somebody else wrote first; run this again later"
+                raise BadWarehouse(refused) from fault
+    raise AssertionError
