@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from pipeline.faults import BadWarehouse
-from pipeline.store.address import delta_url, local_path
+from pipeline.store.address import delta_url, local_path, object_address
 from pipeline.store.table_log import opened, storage_options, table_url
 from pipeline.warehouse.layout import Warehouse, writer_of
 from pipeline.warehouse.small_tables import newest_version
@@ -25,6 +25,8 @@ CREATED_AT_ONCE = 4
 CHECK_PREFIX = "delta.constraints."
 #: The least version of writers that keep CHECK constraints. Spark finds it by itself, delta-rs must be given it.
 WRITERS_THAT_CHECK = {"delta.minWriterVersion": "3"}
+#: Whoever opens a table asks a store for each commit since the newest checkpoint.
+OF_OBJECT_STORES = {"delta.checkpointInterval": "10"}
 #: Spark shows this instead of any setting with "token" in it, so also instead of a check that allows 'token_bucket'.
 REDACTED = "*********(redacted)"
 
@@ -162,7 +164,11 @@ def _create(spark: SparkSession, path: str, table: Table) -> None:
         mode="ignore",
         partition_by=list(table.partition_by),
         description=table.meaning,
-        configuration={**properties(table), **(WRITERS_THAT_CHECK if constraints(table) else {})},
+        configuration={
+            **properties(table),
+            **(WRITERS_THAT_CHECK if constraints(table) else {}),
+            **(OF_OBJECT_STORES if object_address(path) else {}),
+        },
         commit_properties=marked(),
         raise_if_key_not_exists=False,
         storage_options=storage_options(url),

@@ -12,6 +12,7 @@ from upkeep_log import capture
 
 from jobs.session import SHORT_JOB
 from pipeline.store.files import files_at
+from pipeline.store.table_log import opened
 from pipeline.warehouse.layout import Warehouse
 
 ROOT = Path(__file__).parents[2]
@@ -54,3 +55,4 @@ def test_a_log_in_two_runs_with_a_busy_store(s3: S3, lake: str, tmp_path: Path, 
         one, other = (_in_order(contents(of, table).drop_columns(["ingest_batch"])) for of in (here, Warehouse(lake)))
         assert one.select(other.column_names).equals(other)
     assert files_at(lake).read(f"{lake}/_driver_lock") is None
+    assert opened(f"{lake}/names").metadata().configuration["delta.checkpointInterval"] == "10"
