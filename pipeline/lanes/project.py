@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas.arrival import ARRIVAL_SQL
-from schemas.events import CODES, DRAIN_CODE, HOLD_CODE, RELEASE_CODE, SEED_CODE, TOMBSTONE_CODE
+from schemas.events import CODES, DRAIN_CODE, TOMBSTONE_CODE
 from schemas.lane_columns import (
     COMPUTED_FIELDS,
     ENUM_SLOTS,
@@ -31,7 +31,7 @@ from schemas.tables.bronze import LANE_LAYOUT, LANE_PACKET
 
 #: Stretches of epochs, as `replayed_rows` wants them.
 WANTED = f"{LANE_KEY} bigint, epoch bigint, first_seq bigint, last_seq bigint"
-_CONTROL_CODES = {"drain": DRAIN_CODE, "tombstone": TOMBSTONE_CODE, "hold": HOLD_CODE, "seed": SEED_CODE, "release": RELEASE_CODE}
+_CONTROL_CODES = {"drain": DRAIN_CODE, "tombstone": TOMBSTONE_CODE}
 
 
 def slot_value(field: str) -> str:
@@ -148,12 +148,11 @@ def _bronze_columns() -> list[Column]:
 
 
 def control_lane_rows(control: DataFrame) -> DataFrame:
-    """`lane_control` rows to (lane, LANE_COLUMNS). The 80 bytes of a part of a seed are the slots, each of 8 bytes, the highest first."""
+    """`lane_control` rows to (lane, LANE_COLUMNS)."""
     code = F.expr("CASE kind " + " ".join(f"WHEN '{kind}' THEN {code}L" for kind, code in _CONTROL_CODES.items()) + " END")
     zero = F.lit(0).cast("bigint")
     given = {"epoch", "seq", "ts", "ns", "ingest_batch"}
-    words = {f"s{k}": F.expr(f"coalesce(cast(conv(hex(substring(state, {8 * k + 1}, 8)), 16, -10) AS bigint), 0L)") for k in range(SLOTS)}
-    computed = {"type_code": F.coalesce(code, zero), **words}
+    computed = {"type_code": F.coalesce(code, zero)}
     columns = [F.col(c) if c in given else computed.get(c, zero).alias(c) for c in LANE_COLUMNS]
     return control.select(F.col("broker_id").alias(LANE_KEY), *columns)
 
