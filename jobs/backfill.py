@@ -10,7 +10,6 @@ exit: 0 done, or nothing to do; 1 a date that was asked for is not closed yet; 2
 
 import argparse
 import os
-import time
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -68,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
 def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Namespace, tables: Sequence[str]) -> dict[str, Any]:
     """`backfill` on a session: the document of what was done."""
     from jobs import VERSION
-    from jobs.driver import locked, say, stream_runs, utc_now
+    from jobs.driver import locked, say, utc_now
     from jobs.heartbeat import Heartbeat, running_tasks
     from pipeline.backfill.backfill import backfill, dates_of_all
     from pipeline.backfill.run import Run
@@ -84,12 +83,11 @@ def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Names
         if batch is None:
             raise BadWarehouse(f"lanes have not finished a micro-batch in {warehouse.root}: nothing can be compared yet")
         make_report_table(spark, warehouse, BACKFILLS)
-        lanes_run = partial(stream_runs, spark, warehouse)
         tasks = partial(running_tasks, spark.sparkContext.statusTracker())
         heartbeat = Heartbeat("backfill", say if args.format == "text" else _quiet, tasks)
         chosen = [table for table in SWAPPED_TABLES if table.name in tables]
         books = (run_id, utc_now(), VERSION, batch, args.dry_run, chosen, utc_now)
-        this = Run(*books, heartbeat.say, lock.verify, lanes_run, time.sleep, heartbeat.step)
+        this = Run(*books, heartbeat.say, lock.verify, heartbeat.step)
         asked = None if args.pending else dates_of_all(spark, warehouse, args.first, args.last or args.first, args.broker)
         if args.broker and not asked:
             raise BadConfig(f"--broker {', '.join(args.broker)}: no event of these dates in {warehouse.table('dispatch_events')}")

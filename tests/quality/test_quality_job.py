@@ -67,9 +67,7 @@ def test_a_sound_warehouse_passes_beside_a_running_job_and_says_so_everywhere(
 
 def test_the_sound_warehouse_had_every_trouble(session: SparkSession) -> None:
     """Else the laws would hold of nothing."""
-    counts = {
-        name: session.table(name).count() for name in ("quarantine", "late_events", "log_gaps", "quota_eviction_moves", "lane_answers")
-    }
+    counts = {name: session.table(name).count() for name in ("quarantine", "late_events", "log_gaps", "quota_eviction_moves")}
     assert all(counts.values()), counts
     row = session.sql(
         "SELECT sum(duplicates) AS repeated, sum(quarantined) AS tombstones FROM batch_manifest WHERE query = 'lanes'"
@@ -164,9 +162,6 @@ FAULTS: list[tuple[str, str, Fault]] = [
     ("margins_are_of_blocked_reads", "limiter_margins", instead("granted_entries", "wanted_entries + 1")),
     ("days_end_in_order", "lane_snapshots", instead("mark", "'day'")),
     ("days_end_in_order", "lane_snapshots", also("mark = 'drained'", "next_seq", "next_seq + 1")),
-    ("a_hold_ends_where_it_began", "lane_answers", without("answer = 'held'")),
-    ("a_hold_ends_where_it_began", "lane_answers", one_more("next_seq", "answer = 'held'")),
-    ("a_hold_ends_where_it_began", "lane_answers", also("answer = 'lapsed'", "answer", "'released'")),
 ]
 
 

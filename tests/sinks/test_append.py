@@ -18,7 +18,7 @@ from schemas.render.ddl import CHECKPOINT_INTERVAL, create_table
 from schemas.tables.bookkeeping import BATCH_MANIFEST, LANE_CONTROL
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678901, UTC)
-ORDER = dict.fromkeys(LANE_CONTROL.names, 0) | {"kind": "drain", "state": None, "issued_at": AT}
+ORDER = dict.fromkeys(LANE_CONTROL.names, 0) | {"kind": "drain", "issued_at": AT}
 
 
 @pytest.fixture(params=["delta-rs", "spark"])
