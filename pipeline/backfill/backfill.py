@@ -108,8 +108,13 @@ def range_lines(dates: Iterable[Dates], reasons: Mapping[str, str]) -> Iterable[
     for one in dates:
         groups.setdefault(f"{one.first} to {one.last} ({reasons[one.broker]})", []).append(one.broker)
     for heading, brokers in groups.items():
-        more = f" and {len(brokers) - NAMED_BROKERS} more" if len(brokers) > NAMED_BROKERS else ""
-        yield f"{heading}: {', '.join(brokers[:NAMED_BROKERS])}{more}"
+        yield f"{heading}: {some_of(brokers)}"
+
+
+def some_of(brokers: Sequence[str]) -> str:
+    """The first of them by name, and how many more there are."""
+    more = f" and {len(brokers) - NAMED_BROKERS} more" if len(brokers) > NAMED_BROKERS else ""
+    return f"{', '.join(brokers[:NAMED_BROKERS])}{more}"
 
 
 def _places(before: int, now: int, waiting: int) -> str:
