@@ -21,7 +21,7 @@ from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.machines.array import Array
 from tests.lane_rows import lane_rows
 
-SETTINGS = LaneSettings(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000, hold_ms=600_000)
+SETTINGS = LaneSettings(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000)
 #: Rows of a slice, as Spark hands them over.
 SLICE_ROWS = 16_384
 #: Retained entries over which the cost must be flat.

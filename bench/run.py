@@ -22,7 +22,6 @@ import json
 import shutil
 import statistics
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -200,8 +199,6 @@ def bench_backfill(spark: SparkSession, captures: str, folder: Path, copies: int
             now=lambda: datetime.now(UTC),
             say=print,
             before_swap=lambda: None,
-            lanes_run=lambda: False,
-            pause=time.sleep,
         )
         found = backfill(spark, whole, settings, this, asked)
         differing = [one for one in found["done"] if any(table["dates"] for table in one["tables"].values())]

@@ -1,16 +1,16 @@
 """Compute dates anew from dispatch_events, compare with the rows in the tables, and put the difference right.
 
 For events that came late (--pending finds their dates) and for quarantined lines that were put back. With --dry-run it proves that the
-tables match the log. Runs beside a live job; one `backfill`, `maintain` or `rebuild` at a time. A date of a broker is closed once lanes
-have passed it. What follows from a changed date is computed anew, too, until nothing changes any more; where that is now, lanes of a
-running job go on from it. Meant to be run once a day.
+tables match the log. Runs beside a live job; one `backfill`, `maintain` or `rebuild` at a time. A date of a broker is closed once its lane
+has passed it: after midnight UTC, with the broker's next events; at the end of its log (--drain). Until then --pending passes the date
+over, and --from leaves the broker out. What follows from a changed date is computed anew, too, until nothing changes any more. Meant to
+be run once a day, after midnight UTC.
 
 exit: 0 done, or nothing to do; 1 a date that was asked for is not closed yet; 2 it could not be done
 """
 
 import argparse
 import os
-import time
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
 def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Namespace, tables: Sequence[str]) -> dict[str, Any]:
     """`backfill` on a session: the document of what was done."""
     from jobs import VERSION
-    from jobs.driver import locked, say, stream_runs, utc_now
+    from jobs.driver import locked, say, utc_now
     from jobs.heartbeat import Heartbeat, running_tasks
     from pipeline.backfill.backfill import backfill, dates_of_all
     from pipeline.backfill.run import Run
@@ -84,12 +84,11 @@ def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Names
         if batch is None:
             raise BadWarehouse(f"lanes have not finished a micro-batch in {warehouse.root}: nothing can be compared yet")
         make_report_table(spark, warehouse, BACKFILLS)
-        lanes_run = partial(stream_runs, spark, warehouse)
         tasks = partial(running_tasks, spark.sparkContext.statusTracker())
         heartbeat = Heartbeat("backfill", say if args.format == "text" else _quiet, tasks)
         chosen = [table for table in SWAPPED_TABLES if table.name in tables]
         books = (run_id, utc_now(), VERSION, batch, args.dry_run, chosen, utc_now)
-        this = Run(*books, heartbeat.say, lock.verify, lanes_run, time.sleep, heartbeat.step)
+        this = Run(*books, heartbeat.say, lock.verify, heartbeat.step)
         asked = None if args.pending else dates_of_all(spark, warehouse, args.first, args.last or args.first, args.broker)
         if args.broker and not asked:
             raise BadConfig(f"--broker {', '.join(args.broker)}: no event of these dates in {warehouse.table('dispatch_events')}")
@@ -122,12 +121,23 @@ def text_lines(document: dict[str, Any]) -> Iterable[str]:
     equal = sum(not any(table["dates"] for table in one["tables"].values()) for one in document["done"])
     if equal:
         yield f"{equal} range{'s' if equal > 1 else ''} of dates computed anew, equal to what is there"
-    for one in document["live"]:
-        yield f"{one['broker']}, the date that is not over: {one['lane']}"
     if not document["done"] and not document["not_closed"]:
         yield "no date waits"
-    for one in document["not_closed"]:
-        yield f"not closed yet: {one['why']}"
+    yield from _passed_over(document["not_closed"])
+
+
+def _passed_over(not_closed: Iterable[dict[str, Any]]) -> Iterable[str]:
+    """A line per date that is not closed, with the first of its brokers."""
+    from pipeline.backfill.backfill import some_of
+
+    brokers: dict[date, list[str]] = {}
+    for one in not_closed:
+        brokers.setdefault(one["date"], []).append(one["broker"])
+    for day, waiting in sorted(brokers.items()):
+        yield (
+            f"{day} is not closed yet, it was passed over: {some_of(waiting)}. It closes when their lanes have passed it (after midnight "
+            "UTC, or at the end of their logs). Then `backfill --pending` counts what came late"
+        )
 
 
 def _date(text: str) -> date:

@@ -24,7 +24,7 @@ from pipeline.visible import visible
 from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import QUERIES, Warehouse
 from pipeline.warehouse.lock import DriverLock
-from pipeline.warehouse.lock_file import Driver, is_gone, read_lock
+from pipeline.warehouse.lock_file import Driver
 from pipeline.warehouse.stop import MicroBatchGate, StopFile, park_until_interrupted
 
 
@@ -121,9 +121,3 @@ def _signals_heard(stop: StopRequest) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def stream_runs(spark: SparkSession, warehouse: Warehouse) -> bool:
-    """Whether a driver holds the warehouse that is not gone."""
-    holder = read_lock(files_with_hadoop(warehouse.root, spark), warehouse.lock_file)
-    return holder is not None and not is_gone(holder, utc_now(), socket.gethostname(), is_alive)

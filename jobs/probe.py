@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     from pipeline.settings import load_settings
 
     lanes = load_settings(None, [], os.environ).lanes
-    settings = LaneSettings(lanes.lateness_ms, lanes.window_ms, lanes.clock_step_ms, lanes.hold_ms)
+    settings = LaneSettings(lanes.lateness_ms, lanes.window_ms, lanes.clock_step_ms)
     look = look_at(args.warehouse, ("dispatch_events",))
     if isinstance(look, ReadingRoom):
         from jobs.probe_here import rows_here

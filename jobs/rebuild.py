@@ -107,16 +107,19 @@ def forget_lanes(spark: Any, warehouse: Any, say: Callable[[str], None], step: C
     from pipeline.store.hadoop_files import files_with_hadoop
     from pipeline.warehouse.layout import WRITTEN_BY
     from pipeline.warehouse.small_tables import newest_version
+    from pipeline.warehouse.tables import make_as_declared
+    from schemas.tables.bookkeeping import LANE_CONTROL
 
     files = files_with_hadoop(warehouse.root, spark)
     files.write(warehouse.rebuild_marker, "lanes")
     _delete(files, [warehouse.checkpoint("lanes"), *(warehouse.table(table) for table in WRITTEN_BY["lanes"])], say, step)
     forget_cached_tables(spark)
     step("deleting rows of lanes from lane_control and batch_manifest")
-    # Tombstones mark rejected lines and stay true. A drain would end the new run where the old one ended. A seed is of the old state.
+    # Tombstones mark rejected lines and stay true. A drain would end the new run where the old one ended.
     if newest_version(spark, warehouse.table("lane_control")) >= 0:
         DeltaTable.forPath(spark, warehouse.table("lane_control")).delete("kind <> 'tombstone'")
         say("lane_control: all but tombstones deleted")
+        make_as_declared(spark, warehouse, LANE_CONTROL)
     DeltaTable.forPath(spark, warehouse.table("batch_manifest")).delete("query = 'lanes'")
     say("batch_manifest: rows of lanes deleted")
 

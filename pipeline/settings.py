@@ -68,9 +68,6 @@ class LaneSettings(_Section):
         le=365 * DAY_MS,
         description="a jump of the broker's wall clock against its monotonic clock beyond this is a step; without ns: a fall of ts",
     )
-    hold_ms: int = Field(
-        ge=1000, le=DAY_MS, description="how long, in a broker's own time, lanes hold its events while a backfill that reached now computes"
-    )
     max_bytes_per_batch: str = Field(
         pattern=r"^[1-9][0-9]{0,8}[kmg]$",
         description="bronze that one lanes micro-batch takes at most, in bytes with k, m or g (KiB, MiB, GiB)",

@@ -8,7 +8,6 @@ from schemas.completeness import INCOMPLETE_REASONS
 from schemas.lane_columns import united
 from schemas.packages import PACKAGES
 from schemas.tables import LANE_TABLES
-from schemas.tables.lane_answers import ANSWERS
 from schemas.tables.lane_snapshots import SNAPSHOT_MARKS
 
 #: Stands for null: no value of ours is the smallest int64.
@@ -29,7 +28,6 @@ ENUMS: dict[str, tuple[str, ...]] = united(
     (
         {
             "mark": SNAPSHOT_MARKS,
-            "answer": ANSWERS,
             "kind": ("lost", "clock_step"),
             "reason": ("given_up", "quarantined", "epoch_over"),
             "incomplete_reason": tuple(INCOMPLETE_REASONS),

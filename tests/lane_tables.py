@@ -15,7 +15,7 @@ from schemas.lane_columns import COLUMN, LANE_COLUMNS
 from schemas.outcomes import FILLED_LATER, LANE_REPORT, NULL, OUTCOME_COLUMNS, PAYLOAD, TEXT_OF_IDS, texts_of
 from schemas.tables import TABLES_BY_NAME
 
-SETTINGS = LaneSettings(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000, hold_ms=600_000)
+SETTINGS = LaneSettings(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000)
 OUTCOME_TABLES = tuple(name for name in OUTCOME_COLUMNS if name != LANE_REPORT)
 Table = list[dict[str, Any]]
 

@@ -1,24 +1,21 @@
 """Backfill in rounds: dates are planned, computed anew, compared and swapped; what begins from a changed snapshot is the next round."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import date
 from typing import Any
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from pipeline.backfill.compare import compare
 from pipeline.backfill.difference import Difference
-from pipeline.backfill.due import Due, carried_dates, late_dates, newest_states, open_dates, waiting_events, without_last
+from pipeline.backfill.due import Due, carried_dates, late_dates, waiting_events, without_last
 from pipeline.backfill.ledger import append_entries
-from pipeline.backfill.live import LiveLanes
 from pipeline.backfill.plan import plan
 from pipeline.backfill.run import Done, Run
 from pipeline.backfill.slices import Rows, framed, rows_there
 from pipeline.backfill.staging import stage, staged_late_events, staged_tables
-from pipeline.backfill.stretch import Dates
+from pipeline.backfill.stretch import Dates, NotClosed
 from pipeline.backfill.swap import mark_late_events, swap
 from pipeline.faults import invariant
 from pipeline.lanes.lane_settings import lane_settings
@@ -39,13 +36,8 @@ def backfill(spark: SparkSession, warehouse: Warehouse, settings: Settings, run:
 
     A round takes one range of each broker, epochs beside each other. Raises BrokenInvariant if a round leaves its dates due.
     """
-    lanes = LiveLanes(spark, warehouse, run)
-    may_reach_now = not run.dry_run and not run.is_partial
-    if may_reach_now:
-        lanes.release_forgotten()
-    before = newest_states(spark, warehouse)
     done: list[Done] = []
-    not_closed: dict[str, str] = {}
+    not_closed: dict[str, NotClosed] = {}
     seen: set[Due] = set()
     due = list(asked) if asked is not None else _waiting(spark, warehouse, run)
     while due:
@@ -66,35 +58,11 @@ def backfill(spark: SparkSession, warehouse: Warehouse, settings: Settings, run:
         # Dates before the one that is not closed need not wait for it.
         shorter = [without_last(one) for one in this_round if asked is None and one.dates.broker in still_open]
         due = [*filter(None, shorter), *(one for one in due if one.dates.broker not in not_closed)]
-    if may_reach_now:
-        # Running lanes still have the states from before. lane_snapshots holds others now.
-        changed = {epoch[0] for epoch, digest in newest_states(spark, warehouse).items() if before.get(epoch, digest) != digest}
-        done += _live_round(settings, lanes, {*changed, *(not_closed if asked is None else ())})
-    not_closed = {broker: why for broker, why in not_closed.items() if broker not in lanes.seeded}
-    return _document(warehouse, run, done, not_closed, lanes.fates)
+    return _document(warehouse, run, done, not_closed)
 
 
 def _waiting(spark: SparkSession, warehouse: Warehouse, run: Run) -> list[Due]:
     return [*late_dates(spark, warehouse, run.ingest_batch), *carried_dates(spark, warehouse)]
-
-
-def _live_round(settings: Settings, lanes: LiveLanes, brokers: Collection[str]) -> list[Done]:
-    """The dates that are not over, of these brokers, while their lanes hold."""
-    if not brokers:
-        return []
-    spark, warehouse = lanes.spark, lanes.warehouse
-    try:
-        lanes.hold(brokers)
-        if not lanes.held:
-            return []
-        newest = spark.read.format("delta").load(warehouse.table("dispatch_events")).agg(F.max("ingest_batch")).collect()[0][0]
-        run = replace(lanes.run, ingest_batch=newest)  # a lane may have read a part of it
-        due = open_dates(spark, warehouse, lanes.held, late_dates(spark, warehouse, newest))
-        finished, not_closed = _round(spark, warehouse, settings, run, due, lanes)
-        lanes.fates |= not_closed
-        return finished
-    finally:
-        lanes.release()
 
 
 def _first_per_broker(due: Sequence[Due]) -> list[Due]:
@@ -106,18 +74,10 @@ def _first_per_broker(due: Sequence[Due]) -> list[Due]:
 
 
 def _round(
-    spark: SparkSession,
-    warehouse: Warehouse,
-    settings: Settings,
-    run: Run,
-    due: Sequence[Due],
-    lanes: LiveLanes | None = None,
-) -> tuple[list[Done], dict[str, str]]:
-    """Compute one range of dates of each broker. Returns what was done, and why brokers' dates could not be.
-
-    With `lanes` the dates are not over: they are computed up to where these hold, and late events count for those that go on from there.
-    """
-    planned = plan(spark, warehouse, [one.dates for one in due], run.ingest_batch, None if lanes is None else lanes.held)
+    spark: SparkSession, warehouse: Warehouse, settings: Settings, run: Run, due: Sequence[Due]
+) -> tuple[list[Done], dict[str, NotClosed]]:
+    """Compute one range of dates of each broker. Returns what was done, and why brokers' dates could not be."""
+    planned = plan(spark, warehouse, [one.dates for one in due], run.ingest_batch)
     if not planned.dates:
         return [], planned.not_closed
     reasons = {one.dates.broker: one.reason for one in due}
@@ -133,16 +93,7 @@ def _round(
         computed = staged_tables(spark, warehouse, f"{folder}/outcomes", dates)
         # Before lane_snapshots is swapped: its marks show where a date ended, and so which events are of it.
         late = staged_late_events(waiting_events(spark, warehouse, run.ingest_batch), dates, f"{folder}/late")
-        if lanes is not None:
-            holding = lanes.holding()
-            dates = [one for one in dates if one.broker in holding]
-            if not dates:
-                return [], planned.not_closed
         finished = _compare_and_swap(spark, warehouse, run, dates, reasons, computed)
-        counted = {one.broker for one in dates}
-        if lanes is not None:
-            counted = lanes.seed(f"{folder}/outcomes", counted)
-        late = late.where(F.col("broker").isin(counted))
         if not run.dry_run and not run.is_partial and late.limit(1).count():
             mark_late_events(late, warehouse, run.run_id)
     finally:
@@ -157,8 +108,13 @@ def range_lines(dates: Iterable[Dates], reasons: Mapping[str, str]) -> Iterable[
     for one in dates:
         groups.setdefault(f"{one.first} to {one.last} ({reasons[one.broker]})", []).append(one.broker)
     for heading, brokers in groups.items():
-        more = f" and {len(brokers) - NAMED_BROKERS} more" if len(brokers) > NAMED_BROKERS else ""
-        yield f"{heading}: {', '.join(brokers[:NAMED_BROKERS])}{more}"
+        yield f"{heading}: {some_of(brokers)}"
+
+
+def some_of(brokers: Sequence[str]) -> str:
+    """The first of them by name, and how many more there are."""
+    more = f" and {len(brokers) - NAMED_BROKERS} more" if len(brokers) > NAMED_BROKERS else ""
+    return f"{', '.join(brokers[:NAMED_BROKERS])}{more}"
 
 
 def _places(before: int, now: int, waiting: int) -> str:
@@ -204,7 +160,7 @@ def _compare_and_swap(
     return list(finished.values())
 
 
-def _document(warehouse: Warehouse, run: Run, done: Sequence[Done], not_closed: dict[str, str], live: dict[str, str]) -> dict[str, Any]:
+def _document(warehouse: Warehouse, run: Run, done: Sequence[Done], not_closed: Mapping[str, NotClosed]) -> dict[str, Any]:
     return {
         "warehouse": warehouse.root,
         "run_id": run.run_id,
@@ -220,8 +176,7 @@ def _document(warehouse: Warehouse, run: Run, done: Sequence[Done], not_closed: 
             }
             for one in done
         ],
-        "not_closed": [{"broker": broker, "why": why} for broker, why in sorted(not_closed.items())],
-        "live": [{"broker": broker, "lane": fate} for broker, fate in sorted(live.items())],
+        "not_closed": [{"broker": broker, "date": why.date, "why": str(why)} for broker, why in sorted(not_closed.items())],
     }
 
 

@@ -1,7 +1,7 @@
 """Which dates wait for a backfill: because events came late for them, or because what they begin from was changed since."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -13,14 +13,10 @@ from pipeline.backfill.stretch import Dates
 from pipeline.reading.beside_spark import look_beside
 from pipeline.warehouse.layout import Warehouse
 
-_NEWEST_STATES = """
-    SELECT broker, epoch, max_by(digest, CASE WHEN mark = 'day' THEN next_seq END) AS digest FROM lane_snapshots GROUP BY broker, epoch
-    HAVING NOT bool_or(mark IN ('ended', 'drained')) AND bool_or(mark = 'day')"""
-
 
 @dataclass(frozen=True)
 class Due:
-    """Dates of a broker that wait, and why (`late`, `carried`, `live`; REASONS of the table backfills)."""
+    """Dates of a broker that wait, and why (`late`, `carried`; REASONS of the table backfills)."""
 
     dates: Dates
     reason: str
@@ -66,28 +62,6 @@ def carried_dates(spark: SparkSession, warehouse: Warehouse) -> list[Due]:
     return [
         Due(Dates(row.broker, row.link.date_before + timedelta(days=1), row.link.event_date), "carried")
         for row in first.orderBy("broker").collect()
-    ]
-
-
-def newest_states(spark: SparkSession, warehouse: Warehouse) -> dict[tuple[str, int], int]:
-    """Digest of the newest snapshot of each epoch that goes on, by broker and epoch."""
-    return {(row["broker"], row["epoch"]): row["digest"] for row in look_beside(spark, warehouse).rows(_NEWEST_STATES)}
-
-
-def open_dates(spark: SparkSession, warehouse: Warehouse, held: Collection[tuple[str, int]], late: Iterable[Due]) -> list[Due]:
-    """Per broker of these epochs the dates of which rows may still come: from the first that is not settled, or waits for late events."""
-    keys = spark.createDataFrame(sorted(held), "broker string, epoch bigint")
-    bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
-    of_epochs = bronze.join(F.broadcast(keys), ["broker", "epoch"]).groupBy("broker", "epoch")
-    dates = of_epochs.agg(F.min("event_date").alias("began"), F.max("event_date").alias("newest"))
-    snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots")).where("mark = 'settled'")
-    settled = snapshots.groupBy("broker", "epoch").agg(F.date_add(F.max("event_date"), 1).alias("open"))
-    found = [Dates(row.broker, row.open or row.began, row.newest) for row in dates.join(settled, ["broker", "epoch"], "left").collect()]
-    by_broker: dict[str, list[Dates]] = {one.broker: [] for one in found}
-    for one in [*found, *(due.dates for due in late if due.dates.broker in by_broker)]:
-        by_broker[one.broker].append(one)
-    return [
-        Due(Dates(broker, min(one.first for one in own), max(one.last for one in own)), "live") for broker, own in sorted(by_broker.items())
     ]
 
 

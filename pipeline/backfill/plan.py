@@ -1,7 +1,7 @@
 """Which stretches of which epochs give the rows of dates, asked of dispatch_events and lane_snapshots."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.backfill.slices import rows_of
-from pipeline.backfill.stretch import FIRST_SEQ, Dates, EpochSpan, Mark, NotClosed, Stretch, stretch_of
+from pipeline.backfill.stretch import Dates, EpochSpan, Mark, NotClosed, Stretch, stretch_of
 from pipeline.backfill.uncounted import counted_marks, first_uncounted
 from pipeline.reading.beside_spark import look_beside
 from pipeline.warehouse.layout import Warehouse
@@ -27,16 +27,11 @@ class Plan:
 
     dates: tuple[Dates, ...]
     stretches: dict[tuple[int, int], tuple[Stretch, bytes, date]]
-    not_closed: dict[str, str]
+    not_closed: dict[str, NotClosed]
 
 
-def plan(
-    spark: SparkSession, warehouse: Warehouse, asked: Sequence[Dates], ingest_batch: int, held: Mapping[tuple[str, int], int] | None = None
-) -> Plan:
+def plan(spark: SparkSession, warehouse: Warehouse, asked: Sequence[Dates], ingest_batch: int) -> Plan:
     """The plan for the dates (one range per broker), counting events up to micro-batch `ingest_batch` of ingest.
-
-    `held`: seq before which lanes hold, by broker and epoch: these epochs are computed until there. An epoch that is not over and not among
-    them has not begun for its lane.
 
     The dates of a broker grow where events after what was an epoch's end move that end to a later date.
     """
@@ -44,23 +39,16 @@ def plan(
     snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots"))
     brokers = [one.broker for one in asked]
     look = look_beside(spark, warehouse)
-    marks = _marks(look, brokers)
-    if held is None:  # lanes that hold leave no marks
-        marks = counted_marks(marks, first_uncounted(spark, warehouse, brokers, ingest_batch))
+    marks = counted_marks(_marks(look, brokers), first_uncounted(spark, warehouse, brokers, ingest_batch))
     ends = moved_ends(look, ingest_batch)
     wanted = {one.broker: _withmoved_ends(one, ends) for one in asked}
     stretches: list[tuple[Stretch, date]] = []
-    not_closed: dict[str, str] = {}
+    not_closed: dict[str, NotClosed] = {}
     for span in _spans(spark, warehouse, bronze, list(wanted.values())):
         try:
-            stretch = stretch_of(
-                wanted[span.broker],
-                span,
-                marks.get((span.broker, span.epoch), ()),
-                None if held is None else held.get((span.broker, span.epoch), FIRST_SEQ),
-            )
+            stretch = stretch_of(wanted[span.broker], span, marks.get((span.broker, span.epoch), ()))
         except NotClosed as fault:
-            not_closed[span.broker] = str(fault)
+            not_closed[span.broker] = fault
             continue
         if stretch is not None:
             stretches.append((stretch, wanted[span.broker].last))

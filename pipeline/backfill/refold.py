@@ -5,11 +5,10 @@ from datetime import date
 
 import pandas as pd
 
-from pipeline.backfill.stretch import HELD, Stretch
+from pipeline.backfill.stretch import Stretch
 from pipeline.faults import invariant
-from pipeline.lanes import hold
 from pipeline.lanes.epoch import Counts, Epoch
-from pipeline.lanes.kept import opened_snapshot, snapshot
+from pipeline.lanes.kept import opened_snapshot
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.operator import runs_of
 from pipeline.lanes.outcome_frames import output_frame
@@ -54,8 +53,6 @@ class Refold:
             self._epoch.end()
         elif self._stretch.end == "drained":
             self._epoch.drain()
-        elif self._stretch.end == HELD:
-            return [*self._taken(), *self._state()]
         outcomes = self._taken()
         span = self._stretch.span
         invariant(self._is_done(), f"{span.broker}, epoch {span.epoch}: the events in dispatch_events do not close the dates")
@@ -63,16 +60,6 @@ class Refold:
 
     def _taken(self) -> list[Rows]:
         return [rows for rows in self._lane.finish() if rows.table not in TABLES_OF_ARRIVAL]
-
-    def _state(self) -> list[Rows]:
-        """From where the lane is to go on; nothing if with what came late the epoch is over before."""
-        time, span = self._epoch.time, self._stretch.span
-        if time is None:
-            return []
-        reached = self._epoch.next_seq - 1
-        invariant(reached == self._stretch.last_seq, f"{span.broker}, epoch {span.epoch}: the last event that its lane applied is missing")
-        columns: dict[str, Array | int] = {"epoch": span.epoch, "request": 0, "answer": hold.HELD, "next_seq": self._epoch.next_seq}
-        return [Rows("lane_answers", columns, 1, snapshot(time.numbers, time.model, time.window_us))]
 
     def _is_done(self) -> bool:
         """Whether all rows of the dates are out."""

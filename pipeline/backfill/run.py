@@ -19,7 +19,7 @@ class Run:
     """A run of `backfill`. `ingest_batch`: newest micro-batch of ingest whose events count. `tables`: those to compare and swap.
 
     `now` is the clock, for the run's books alone. `before_swap` is called before anything is replaced, and raises if it must not be.
-    `lanes_run` is whether a job lives that runs lanes; `pause` waits some seconds for it. `step` gets what is done from here on.
+    `step` gets what is done from here on.
     """
 
     run_id: str
@@ -31,8 +31,6 @@ class Run:
     now: Callable[[], datetime]
     say: Callable[[str], None]
     before_swap: Callable[[], None]
-    lanes_run: Callable[[], bool]
-    pause: Callable[[float], None]
     step: Callable[[str], None] = _nobody_watches
 
     @property

@@ -28,10 +28,10 @@ from schemas.tables.lane_snapshots import LANE_SNAPSHOTS
 HELD_ROWS = 50_000
 #: Rows of a table: Spark's, or few that the driver holds, of which each use costs no job.
 Rows: TypeAlias = DataFrame | pa.Table
-#: Tables that are computed anew. Tables that record when events and requests came stay as they are. lane_snapshots is the last: until it is
-#: swapped, what went before can be found out again.
+#: Tables that are computed anew. The table that records when events came stays as it is. lane_snapshots is the last: until it is swapped,
+#: what went before can be found out again.
 SWAPPED_TABLES: tuple[Table, ...] = (
-    *(table for table in LANE_TABLES if table.name not in ("late_events", "lane_answers", LANE_SNAPSHOTS.name)),
+    *(table for table in LANE_TABLES if table.name not in ("late_events", LANE_SNAPSHOTS.name)),
     LANE_SNAPSHOTS,
 )
 

@@ -36,8 +36,6 @@ class EpochSpan:
     last_seq: int | None
 
 
-#: `end` of a stretch that goes as far as its lane did.
-HELD = "held"
 #: Where an epoch stands of which nothing was applied.
 FIRST_SEQ = 1
 
@@ -47,7 +45,7 @@ class Stretch:
     """Events [first_seq, last_seq] of an epoch, folded from the snapshot before `first_seq` (1: from the epoch's beginning).
 
     Rows of the dates are out once an event beyond `needed_seq` was folded and nothing waits. `end` is the mark with which the epoch ends
-    (`ended` or `drained`) if the stretch reaches its end, `held` if it reaches the event before which its lane holds, else empty.
+    (`ended` or `drained`) if the stretch reaches its end, else empty.
     """
 
     span: EpochSpan
@@ -60,11 +58,15 @@ class Stretch:
 class NotClosed(Exception):
     """A date of a broker of which rows may still come."""
 
+    def __init__(self, span: EpochSpan, day: date) -> None:
+        super().__init__(f"{span.broker}: epoch {span.epoch} has not settled {day}")
+        self.date = day
 
-def stretch_of(dates: Dates, span: EpochSpan, marks: Iterable[Mark], held_at: int | None = None) -> Stretch | None:
-    """The stretch that gives all rows of the dates; None if there are none: the epoch was over before, or has not begun.
 
-    `held_at` is the seq before which the lane holds the epoch, None if it does not. Raises NotClosed if rows of the dates may still come.
+def stretch_of(dates: Dates, span: EpochSpan, marks: Iterable[Mark]) -> Stretch | None:
+    """The stretch that gives all rows of the dates; None if there are none: the epoch was over before.
+
+    Raises NotClosed if rows of the dates may still come.
 
     A mark `day` of an earlier date stands before every row of the dates: lanes had reached no later one there.
     """
@@ -75,10 +77,8 @@ def stretch_of(dates: Dates, span: EpochSpan, marks: Iterable[Mark], held_at: in
     final = next((mark for mark in ordered if mark.mark in ("ended", "drained")), None)
     if final is not None and span.last_seq is None and final.event_date < dates.first:
         return None
-    if final is None and held_at is not None:
-        return Stretch(span, first_seq, held_at - 1, held_at - 1, HELD) if held_at > first_seq else None
     if final is None and not any(_closes(mark, dates.last, needed_seq) for mark in ordered):
-        raise NotClosed(f"{span.broker}: epoch {span.epoch} has not settled {dates.last}")
+        raise NotClosed(span, dates.last)
     later = [mark.next_seq for mark in ordered if mark.mark == "day" and mark.event_date > dates.last and mark.next_seq > needed_seq]
     if later:
         return Stretch(span, first_seq, needed_seq, later[0], "")

@@ -3,7 +3,6 @@
 from pipeline.lanes.blob import packed, unpacked
 from pipeline.lanes.epoch import Epoch
 from pipeline.lanes.given_up import GivenUp
-from pipeline.lanes.hold import Hold
 from pipeline.lanes.kept import check_stamp, restored_model, stamp, time_arrays
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.state_layout import EPOCH_NUMBERS
@@ -22,9 +21,7 @@ def encode(lane: Lane) -> bytes:
         if epoch.time is not None:
             arrays |= time_arrays(f"{number}/", epoch.time.numbers, epoch.time.model.arrays())
     header = {**stamp(lane.settings.window_us), "newest_batch": lane.newest_batch, "epochs": epochs}
-    if not lane.hold:
-        return packed(header, arrays)
-    return packed({**header, "hold": lane.hold.request}, {**arrays, "waiting": lane.hold.rows()})
+    return packed(header, arrays)
 
 
 def decode(blob: bytes, settings: LaneSettings) -> Lane:
@@ -33,8 +30,6 @@ def decode(blob: bytes, settings: LaneSettings) -> Lane:
     check_stamp(header, settings.window_us)
     lane = Lane(settings)
     lane.newest_batch = header["newest_batch"]
-    if "hold" in header:
-        lane.hold = Hold(header["hold"], [arrays["waiting"]])
     for kept in header["epochs"]:
         number = kept["epoch"]
         time = None

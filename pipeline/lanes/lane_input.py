@@ -14,8 +14,8 @@ from pyspark.sql.types import LongType, StructField, StructType
 
 from pipeline.packets.bronze_columns import columns_read, lane_columns_of
 from pipeline.packets.of_events import packets_of
-from schemas.events import DRAIN_CODE, HOLD_CODE, RELEASE_CODE, SEED_CODE, TOMBSTONE_CODE
-from schemas.lane_columns import LANE_COLUMNS, LANE_KEY, LAYOUT, PACKET, ROW, SLOTS
+from schemas.events import DRAIN_CODE, TOMBSTONE_CODE
+from schemas.lane_columns import LANE_COLUMNS, LANE_KEY, LAYOUT, PACKET, ROW
 from schemas.render.arrow import arrow_schema
 from schemas.tables.bronze import DISPATCH_EVENTS, LANE_LAYOUT, LANE_PACKET
 
@@ -24,7 +24,7 @@ WANTED = f"{LANE_KEY} bigint, epoch bigint, first_seq bigint, last_seq bigint"
 #: Lane rows as columns of a frame.
 LANE_ROWS_TYPE = StructType([StructField(name, LongType(), False) for name in (LANE_KEY, *LANE_COLUMNS)])
 _LANE_ROWS = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in (LANE_KEY, *LANE_COLUMNS)])
-_CONTROL_CODES = {"drain": DRAIN_CODE, "tombstone": TOMBSTONE_CODE, "hold": HOLD_CODE, "seed": SEED_CODE, "release": RELEASE_CODE}
+_CONTROL_CODES = {"drain": DRAIN_CODE, "tombstone": TOMBSTONE_CODE}
 _PACKETS_TYPE = f"{LANE_KEY} bigint, {PACKET} binary"
 _PACKETS = pa.schema([(LANE_KEY, pa.int64()), (PACKET, pa.binary())])
 _TYPES = {field.name: field.type for field in arrow_schema(DISPATCH_EVENTS.fields)}
@@ -112,11 +112,10 @@ def _as_declared(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _control_lane_rows(control: DataFrame) -> DataFrame:
-    """`lane_control` rows to (lane, LANE_COLUMNS). The 80 bytes of a part of a seed are the slots, each of 8 bytes, the highest first."""
+    """`lane_control` rows to (lane, LANE_COLUMNS)."""
     code = F.expr("CASE kind " + " ".join(f"WHEN '{kind}' THEN {code}L" for kind, code in _CONTROL_CODES.items()) + " END")
     zero = F.lit(0).cast("bigint")
     given = {"epoch", "seq", "ts", "ns", "ingest_batch"}
-    words = {f"s{k}": F.expr(f"coalesce(cast(conv(hex(substring(state, {8 * k + 1}, 8)), 16, -10) AS bigint), 0L)") for k in range(SLOTS)}
-    computed = {"type_code": F.coalesce(code, zero), **words}
+    computed = {"type_code": F.coalesce(code, zero)}
     columns = [F.col(c) if c in given else computed.get(c, zero).alias(c) for c in LANE_COLUMNS]
     return control.select(F.col("broker_id").alias(LANE_KEY), *columns)

@@ -86,8 +86,10 @@ def _stream(spark: SparkSession, warehouse: Warehouse, table: str, after_rebuild
     reader = spark.readStream.format("delta").option("skipChangeCommits", "true")
     if max_bytes is not None and not after_rebuild:
         reader = reader.option("maxBytesPerTrigger", max_bytes)
-    if not after_rebuild and files_with_hadoop(path, spark).exists(f"{path}/_delta_log/{0:020}.json"):
+    is_new = not after_rebuild and not read_checkpoint(spark, warehouse, QUERY).planned
+    if is_new and files_with_hadoop(path, spark).exists(f"{path}/_delta_log/{0:020}.json"):
         # A new query reads commit by commit. To read the table as it stands costs Delta some jobs before the first micro-batch.
+        # One that goes on has its offsets. Told to begin at 0, Delta would refuse a table that `rebuild` made as it is declared.
         reader = reader.option("startingVersion", "0")
     return reader.load(path)
 

@@ -15,7 +15,7 @@ from pipeline.machines.packages import PACKAGES
 from schemas.lane_columns import LAYOUT as LANE_LAYOUT
 
 #: Raised when the bytes of a blob (blob.py), or its arrays beside those of the packages (codec.py), change in any other way.
-BLOB_FORMAT = 18
+BLOB_FORMAT = 19
 #: What is kept of an epoch, by name, in the header.
 EPOCH_NUMBERS = ("phase", "next_seq", "mature_batch", "last_batch", "lived_ns")
 #: What is kept of an epoch's time (windows.py): columns of one array.

@@ -28,8 +28,6 @@ NS_PER_US = 1_000
 US_PER_DAY = 86_400_000_000
 #: SNAPSHOT_MARKS: the state at a day's end; all rows of the day are out; the epoch is over; its log is.
 DAY, SETTLED, ENDED, DRAINED = range(4)
-#: `chain` of an epoch that goes on from no snapshot that is there: no digest, as far as 64 bits can distinguish.
-BROKEN_CHAIN = 1
 
 
 @dataclass
@@ -176,13 +174,6 @@ class EpochTime:
         if self.settled_day < self.day - 1 and self.chain and self.is_past(self.day - 1):
             self.settled_day = self.day - 1
             self._emit_snapshot(SETTLED, self.settled_day, next_seq)
-
-    def break_chain(self) -> None:
-        """Rows of this epoch may have been replaced by older ones: its next mark is to report its dates as due for a backfill.
-
-        Of an epoch without a snapshot only late events report it.
-        """
-        self.chain = self.chain and BROKEN_CHAIN
 
     def is_past(self, day: int) -> bool:
         """Whether rows of `day` (since 1970) or before come no more, unless the clock goes back."""

@@ -147,9 +147,7 @@ def _quarantined(rejects: pa.Table, now: datetime) -> pa.Table:
 
 def _control_rows(ingested: Ingested, now: datetime) -> pa.Table:
     """A tombstone for each place of a rejected line."""
-    rows = [
-        (lane, "tombstone", *place, BATCH, None, now) for lane, places in sorted(ingested.tombstones.items()) for place in sorted(places)
-    ]
+    rows = [(lane, "tombstone", *place, BATCH, now) for lane, places in sorted(ingested.tombstones.items()) for place in sorted(places)]
     schema = arrow_schema(LANE_CONTROL.fields)
     return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
 

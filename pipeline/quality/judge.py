@@ -11,11 +11,12 @@ from pipeline.quality.laws import LAWS, Law
 from pipeline.quality.rules import Rule, rules_of
 from pipeline.quality.validation import Validation
 from pipeline.quality.verdict import Verdict, example_text
-from pipeline.views.register import register_tables
+from pipeline.views.register import register_reports, register_tables
 from pipeline.warehouse.cut import Cut
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
 from schemas.tables import JOB_TABLES
+from schemas.tables.backfills import BACKFILLS
 
 MANIFEST = "batch_manifest"
 
@@ -27,6 +28,7 @@ def judge(spark: SparkSession, warehouse: Warehouse, cut: Cut, tables: Collectio
     BadWarehouse if a table is missing or lacks a declared column.
     """
     register_tables(spark, warehouse, cut, tables)
+    register_reports(spark, warehouse, [BACKFILLS.name])  # some laws ask what was computed anew
     versions = _versions(cut)
     for table in JOB_TABLES:
         if table.name in tables:

@@ -30,7 +30,7 @@ def register(
     for table in JOB_TABLES:
         if table.name in names and table.name not in there:
             _register_empty(spark, table)
-    _register_reports(spark, warehouse, names)
+    register_reports(spark, warehouse, names)
     register_views(spark, names)
     return names
 
@@ -65,7 +65,7 @@ def register_views(spark: SparkSession, names: Collection[str] = VIEWS) -> None:
             spark.sql(f"CREATE OR REPLACE TEMP VIEW {view} AS\n{sql_of(view)}")
 
 
-def _register_reports(spark: SparkSession, warehouse: Warehouse, names: Collection[str]) -> None:
+def register_reports(spark: SparkSession, warehouse: Warehouse, names: Collection[str]) -> None:
     """The tables that report on the others; without rows where nobody made them yet."""
     for table in REPORT_TABLES:
         if table.name not in names:

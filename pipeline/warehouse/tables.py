@@ -19,6 +19,7 @@ from schemas.field import Table
 from schemas.render.ddl import add_columns, constraints, create_table, delta_path, properties
 from schemas.render.spark import SPARK_TYPES, struct
 from schemas.tables import REPORT_TABLES, TABLES, WATCH_TABLES
+from schemas.tables.bookkeeping import LANE_CONTROL
 
 #: Creating a table is one small commit that mostly waits for the file system.
 CREATED_AT_ONCE = 4
@@ -69,6 +70,32 @@ def check_table(spark: SparkSession, warehouse: Warehouse, table: Table) -> None
         )
 
 
+def make_as_declared(spark: SparkSession, warehouse: Warehouse, table: Table) -> None:
+    """Give a table of another version the declared columns and checks, which its rows must keep. It loses its NOT NULL.
+
+    The table stays the same to those who read it as a stream. Interrupted, it is run again.
+    """
+    path = warehouse.table(table.name)
+    try:
+        check_table(spark, warehouse, table)
+    except BadWarehouse:
+        rows = spark.read.format("delta").load(path).select(*table.names)
+        rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true").save(path)
+        _replace_checks(spark, path, table)
+
+
+def _replace_checks(spark: SparkSession, path: str, table: Table) -> None:
+    _, settings = _schema_and_settings(spark, path)
+    found = {key.removeprefix(CHECK_PREFIX): check for key, check in settings.items() if key.startswith(CHECK_PREFIX)}
+    declared = constraints(table)
+    kept = {name for name in declared if _is_same(found.get(name, ""), declared[name])}
+    # By Spark wherever the table is: delta-rs would keep an IN of two values as an OR, and the table would be another again.
+    for name in found.keys() - kept:
+        spark.sql(f"ALTER TABLE {delta_path(path)} DROP CONSTRAINT {name}")
+    for name in declared.keys() - kept:
+        spark.sql(f"ALTER TABLE {delta_path(path)} ADD CONSTRAINT {name} CHECK ({declared[name]})")
+
+
 def _schema_and_settings(spark: SparkSession, path: str) -> tuple[StructType, Mapping[str, str]]:
     """Columns and table properties of an existing table."""
     if delta_url(path) is not None:
@@ -83,15 +110,22 @@ def _remedy(warehouse: Warehouse, table: Table) -> str:
     """What the operator can do about a table that is another."""
     if table in REPORT_TABLES:
         return f"It holds only reports: move {warehouse.table(table.name)} away, and a new one is made"
-    return f"Compute anew: {warehouse.rebuild_command(writer_of(table.name))}"
+    # A rebuild of lanes keeps the tombstones of lane_control, and makes the table as it is declared.
+    query = "lanes" if table.name == LANE_CONTROL.name else writer_of(table.name)
+    return f"Compute anew: {warehouse.rebuild_command(query)}"
 
 
 def _differences(kind: str, declared: Mapping[str, str], found: Mapping[str, str]) -> list[str]:
     """What is missing, unknown or different, one phrase each."""
     missing = [f"{kind} {name} ({declared[name]}) is missing" for name in declared if name not in found]
     unknown = [f"{kind} {name} ({found[name]}) is not declared" for name in found if name not in declared]
-    changed = [f"{kind} {n} is {found[n]}, declared {declared[n]}" for n in declared if n in found and found[n] != declared[n]]
+    changed = [f"{kind} {n} is {found[n]}, declared {declared[n]}" for n in declared if n in found and not _is_same(found[n], declared[n])]
     return missing + unknown + changed
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether they are equal but for blanks: Spark puts some between the words of a check."""
+    return one.replace(" ", "") == other.replace(" ", "")
 
 
 def _create_or_check(spark: SparkSession, warehouse: Warehouse, table: Table) -> None:

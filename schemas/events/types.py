@@ -185,8 +185,8 @@ EVENT_TYPES: tuple[EventType, ...] = tuple(kind for group in GROUPS.values() for
 UNKNOWN_TYPE_CODE = 0
 #: In a lane only: a rejected line whose envelope could be read.
 TOMBSTONE_CODE = 100
-#: In a lane only: control rows, all above TOMBSTONE_CODE; pipeline/lanes/orders.py has what they ask.
-DRAIN_CODE, HOLD_CODE, SEED_CODE, RELEASE_CODE = 101, 102, 103, 104
+#: In a lane only: the log is over.
+DRAIN_CODE = 101
 
 
 TYPES_BY_NAME = {t.name: t for t in EVENT_TYPES}

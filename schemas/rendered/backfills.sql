@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/backfills` (
   `broker` STRING NOT NULL COMMENT 'broker',
   `first_date` DATE NOT NULL COMMENT 'first UTC date that was computed anew',
   `last_date` DATE NOT NULL COMMENT 'last one',
-  `reason` STRING NOT NULL COMMENT 'asked: by --from and --to; late: events had come late; carried: what they begin from had been changed; live: they are not over, lanes were on hold meanwhile',
+  `reason` STRING NOT NULL COMMENT 'asked: by --from and --to; late: events had come late; carried: what they begin from had been changed; live: a version before computed them though they were not over',
   `table_name` STRING NOT NULL COMMENT 'table that was compared',
   `rows_found` BIGINT NOT NULL COMMENT 'rows of the dates that were there [rows]',
   `rows_computed` BIGINT NOT NULL COMMENT 'rows of the dates now [rows]',

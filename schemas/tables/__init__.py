@@ -7,7 +7,6 @@ from schemas.tables.bookkeeping import BATCH_MANIFEST, INGEST_FILES, LANE_CONTRO
 from schemas.tables.broker_windows import BROKER_WINDOWS
 from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE, QUARANTINE_REPLAYS
 from schemas.tables.gaps import LATE_EVENTS, LOG_GAPS
-from schemas.tables.lane_answers import LANE_ANSWERS
 from schemas.tables.lane_snapshots import LANE_SNAPSHOTS
 from schemas.tables.quality import QUALITY_RESULTS
 from schemas.tables.watch import QUERY_PROGRESS, RUN_LEDGER
@@ -15,7 +14,7 @@ from schemas.tables.watch import QUERY_PROGRESS, RUN_LEDGER
 #: What the packages of rules compute.
 PACKAGE_TABLES: tuple[Table, ...] = tuple(table for package in PACKAGES for table in package.tables)
 #: What lanes report of the log and of themselves.
-_LANE_TABLES: tuple[Table, ...] = (BROKER_WINDOWS, LOG_GAPS, LATE_EVENTS, LANE_SNAPSHOTS, LANE_ANSWERS)
+_LANE_TABLES: tuple[Table, ...] = (BROKER_WINDOWS, LOG_GAPS, LATE_EVENTS, LANE_SNAPSHOTS)
 #: All that lanes write.
 LANE_TABLES: tuple[Table, ...] = (*PACKAGE_TABLES, *_LANE_TABLES)
 #: What the job writes, batch_manifest last; of quarantine_replays it makes the empty table.

@@ -2,8 +2,8 @@
 
 from schemas.field import Field, Table
 
-#: Why dates were computed anew: somebody asked, events came late for them, what they begin from was changed by a backfill, or they are
-#: not over and one of the latter holds for them.
+#: Why dates were computed anew: somebody asked, events came late for them, or what they begin from was changed by a backfill.
+#: `live` is in rows of versions before alone: nobody can compute this table again.
 REASONS = ("asked", "late", "carried", "live")
 
 BACKFILLS = Table(
@@ -18,7 +18,7 @@ BACKFILLS = Table(
         Field("first_date", "date", "first UTC date that was computed anew"),
         Field("last_date", "date", "last one"),
         Field("reason", "string", "asked: by --from and --to; late: events had come late; carried: what they begin from had been changed; "
-              "live: they are not over, lanes were on hold meanwhile",
+              "live: a version before computed them though they were not over",
               check="reason IN (" + ", ".join(f"'{reason}'" for reason in REASONS) + ")"),
         Field("table_name", "string", "table that was compared"),
         Field("rows_found", "long", "rows of the dates that were there", "rows", check="rows_found >= 0"),

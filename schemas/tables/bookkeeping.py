@@ -34,19 +34,17 @@ INGEST_FILES = Table(
 
 LANE_CONTROL = Table(
     "lane_control",
-    "Second source of the lanes query: wakes idle lanes, reports rejected lines to them, lets them go on from what a backfill computed.",
+    "Second source of the lanes query: wakes idle lanes, reports rejected lines to them.",
     grain=("broker_id", "kind", "epoch", "seq", "ns", "issued_at"),
     fields=(
         Field("broker_id", "long", "lane"),
-        Field("kind", "string", "drain: the log is finite and ends here; tombstone: a rejected line's place; hold: let rows wait until a seed or a release "
-              "comes; seed: part of the state from which an epoch is to go on; release: go on as you are",
-              check="kind IN ('drain', 'tombstone', 'hold', 'seed', 'release')"),
-        Field("epoch", "long", "tombstone, seed: its epoch, else 0"),
-        Field("seq", "long", "tombstone: its seq; hold, seed, release: number of the request (lane_answers), else 0"),
-        Field("ts", "long", "tombstone: its ts (µs); seed: seq of the first event after the state, else 0"),
-        Field("ns", "long", "tombstone: its ns; seed: number of the part, else 0"),
+        Field("kind", "string", "drain: the log is finite and ends here; tombstone: a rejected line's place",
+              check="kind IN ('drain', 'tombstone')"),
+        Field("epoch", "long", "tombstone: its epoch, else 0"),
+        Field("seq", "long", "tombstone: its seq, else 0"),
+        Field("ts", "long", "tombstone: its ts (µs), else 0"),
+        Field("ns", "long", "tombstone: its ns, else 0"),
         Field("ingest_batch", "long", "newest ingest micro-batch when the row was written"),
-        Field("state", "binary", "seed: 80 bytes of the state, else null", nullable=True),
         Field("issued_at", "timestamp", "when, by the driver's clock"),
     ),
 )  # fmt: skip
@@ -69,7 +67,7 @@ BATCH_MANIFEST = Table(
         Field(
             "held",
             "long",
-            "lanes: change in the number of events held behind a hole or for a backfill; summed over batches it is what is held",
+            "lanes: change in the number of events held behind a hole; summed over batches it is what is held",
         ),
         Field("lost", "long", "lanes: events given up as lost"),
         Field("state_bytes", "long", "lanes: size of the state blobs written", "bytes"),

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.backfill.due import Due, carried_dates, late_dates, newest_states, runs, without_last
+from pipeline.backfill.due import Due, carried_dates, late_dates, runs, without_last
 from pipeline.backfill.stretch import Dates
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.ddl import create_table
@@ -85,24 +85,6 @@ def test_the_oldest_snapshot_that_is_left_is_not_judged(spark: SparkSession, war
 
 def test_runs_of_dates_have_no_gap() -> None:
     assert runs(B, {day(1), day(0), day(4)}) == [Dates(B, day(0), day(1)), Dates(B, day(4), day(4))]
-
-
-def test_lanes_go_on_from_the_newest_snapshot_of_each_epoch_that_is_not_over(
-    spark: SparkSession, warehouse: Warehouse, written: Write
-) -> None:
-    over, begun = EPOCH + 1, EPOCH + 2
-    written(
-        [
-            mark("day", 0, 10, digest=5),
-            mark("day", 1, 20, digest=6, began_from=5),
-            mark("settled", 1, 25, began_from=6),
-            mark("day", 0, 10, digest=7, epoch=over),
-            mark("ended", 1, 20, began_from=7, epoch=over),
-            mark("settled", 0, 10, epoch=begun),
-        ],
-        [],
-    )
-    assert newest_states(spark, warehouse) == {(B, EPOCH): 6}
 
 
 def test_a_range_without_its_last_date() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from busy_log import busy_log, without
-from control_rows import order
 from lane_rows import lane_rows
 from lane_tables import SETTINGS, as_tables, drain_row
 
@@ -15,7 +14,6 @@ from pipeline.faults import BadWarehouse
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.state_layout import STATE_LAYOUT
-from schemas.events import HOLD_CODE, RELEASE_CODE
 from schemas.outcomes import LANE_REPORT
 
 HALF = 400
@@ -57,26 +55,6 @@ def test_rules_in_plain_python_leave_the_same_blob() -> None:
     assert plain.stdout == encode(half_way())
 
 
-def half_way_on_hold() -> Lane:
-    """The same lane on hold, with the rest of the log waiting."""
-    lane = half_way()
-    lane.offer(order(HOLD_CODE))
-    lane.finish()
-    lane.offer(lane_rows([busy_log()[379], *busy_log()[HALF:]], 1))
-    lane.finish()
-    return lane
-
-
-def test_a_blob_of_a_lane_on_hold_opens_and_goes_on() -> None:
-    opened = decode(encode(half_way_on_hold()), SETTINGS)
-    assert encode(opened) == encode(half_way_on_hold())
-    opened.offer(order(RELEASE_CODE))
-    outcomes = opened.finish()
-    opened.offer(drain_row())
-    tables = as_tables([rows for rows in [*outcomes, *opened.finish()] if rows.table != LANE_REPORT], busy_log())
-    assert {**tables, "lane_answers": []} == rest_of_the_log(half_way())
-
-
 def test_a_blob_of_another_layout_is_refused_with_the_command_that_rebuilds() -> None:
     blob = encode(half_way())
     other = blob[:4] + (STATE_LAYOUT ^ 1).to_bytes(4, "little") + blob[8:]
@@ -94,7 +72,7 @@ def test_any_other_blob_is_refused_with_the_command_that_rebuilds(blob: bytes) -
 
 def test_another_window_length_is_refused() -> None:
     with pytest.raises(BadWarehouse, match="window_ms"):
-        decode(encode(half_way()), LaneSettings(10_000, 30_000, 1_000, 600_000))
+        decode(encode(half_way()), LaneSettings(10_000, 30_000, 1_000))
 
 
 def test_state_of_unloaded_topics_does_not_pile_up() -> None:

@@ -247,6 +247,6 @@ def test_half_a_million_rows_backwards_are_sorted() -> None:
     rows = lane_rows(busy_log(seconds=150))
     many = np.concatenate([rows] * 200)
     many[:, 1] = np.arange(1, len(many) + 1)
-    settings = LaneSettings(10_000, SETTINGS.window_ms, 10**9, 600_000)
+    settings = LaneSettings(10_000, SETTINGS.window_ms, 10**9)
     _, counts = run_lane([np.array_split(many[::-1], 40)], settings=settings)
     assert (counts["applied"], counts["held"]) == (len(many), 0)

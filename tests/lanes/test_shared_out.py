@@ -30,8 +30,8 @@ def test_the_smallest_go_together_as_long_as_they_are_few() -> None:
 
 
 def test_large_states_are_not_few_and_keep_nobody_else_out() -> None:
-    sizes = {"lane_snapshots": Size(2, 1_001), "lane_answers": Size(2, 900), "late_events": Size(3, 0)}
-    assert names(sizes) == (["lane_answers", "late_events"], ["lane_snapshots"])
+    sizes = {"lane_snapshots": Size(2, 1_001), "log_gaps": Size(2, 900), "late_events": Size(3, 0)}
+    assert names(sizes) == (["log_gaps", "late_events"], ["lane_snapshots"])
 
 
 @pytest.mark.parametrize("most_bytes", [0, 50, 10_000], ids=["none in hand", "some in hand", "all in hand"])

@@ -1,20 +1,15 @@
-"""A warehouse in which all is right though its log had troubles: part of the demo's, lines damaged, repeated, late, and a lane on hold."""
+"""A warehouse in which all is right though its log had troubles: part of the demo's, lines damaged, repeated and late."""
 
 import gzip
 import json
 import random
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from control_rows import REQUEST
 from job_run import run_job
 from pyspark.sql import SparkSession
 
-from pipeline.ingest.ids import broker_id
-from pipeline.lanes.control import Order, issue
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.tables import create_missing_tables
 
 DEMO = Path(__file__).resolve().parents[2] / "demo/y_incident/events.jsonl.gz"
 #: Until after its first round of checks that exceeds a quota, the third of all.
@@ -39,16 +34,12 @@ def damaged_log() -> tuple[list[bytes], bytes]:
 
 @pytest.fixture(scope="session")
 def sound(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """The log's tables, drained; then the late line came. At the log's end a backfill asked the lane to hold, and died."""
+    """The log's tables, drained; then the late line came."""
     folder = tmp_path_factory.mktemp("sound")
     lines, late = damaged_log()
     (folder / "events").mkdir()
     (folder / "events" / "a.jsonl").write_bytes(b"\n".join(lines) + b"\n")
     warehouse = Warehouse(str(folder / "warehouse"))
-    create_missing_tables(spark, warehouse)
-    broker = spark.createDataFrame([(json.loads(lines[0])["broker"],)], "broker string").select(broker_id().alias("lane")).first()
-    assert broker is not None
-    issue(spark, warehouse, [Order(broker.lane, "hold", place=(REQUEST, 0, 0))], datetime(2026, 11, 21, tzinfo=UTC))
     run_job(folder / "events", warehouse, lanes__window_ms="5000")
     (folder / "events" / "b.jsonl").write_bytes(late + b"\n")
     run_job(folder / "events", warehouse, drain=False, lanes__window_ms="5000")

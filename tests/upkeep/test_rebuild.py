@@ -6,15 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from job_run import run_job, tables_in
 from pyspark.sql import SparkSession
 from whose_versions import operations_without_our_mark
 
 from jobs.cli import main
 from jobs.rebuild import forget_all
+from pipeline.faults import BadWarehouse
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.table_facts import existing_tables
+from pipeline.warehouse.tables import check_table, create_missing_tables
 from schemas.render.ddl import delta_path
 from schemas.tables import WATCH_TABLES
+from schemas.tables.bookkeeping import LANE_CONTROL
 
 
 def test_rebuild_all_leaves_the_runs_and_their_micro_batches(spark: SparkSession, copied: Callable[[], Warehouse]) -> None:
@@ -84,3 +88,39 @@ def test_a_rebuild_that_was_interrupted_is_run_again(
     shutil.rmtree(Path(warehouse.table("subscription_throttle").removeprefix("file:")))
     shutil.rmtree(Path(warehouse.checkpoint("lanes").removeprefix("file:")))
     assert rebuilt(warehouse, capsys) == (0, "")
+
+
+def as_of_a_version_before(spark: SparkSession, warehouse: Warehouse) -> None:
+    """A warehouse in which a backfill had put lanes on hold: other columns, kinds and rows of lane_control, and a table nobody declares."""
+    control = delta_path(warehouse.table("lane_control"))
+    spark.sql(f"ALTER TABLE {control} ADD COLUMNS (state BINARY)")
+    spark.sql(f"ALTER TABLE {control} DROP CONSTRAINT kind")
+    spark.sql(f"ALTER TABLE {control} ADD CONSTRAINT kind CHECK (kind IN ('drain', 'tombstone', 'hold', 'seed', 'release'))")
+    for kind, state in (("hold", "NULL"), ("seed", "X'00'")):
+        spark.sql(f"INSERT INTO {control} SELECT 1, '{kind}', 2, 77, 3, 0, -1, current_timestamp(), {state}")
+    answers = delta_path(warehouse.table("lane_answers"))
+    spark.sql(f"CREATE TABLE {answers} (broker STRING, answer STRING) USING DELTA")
+    spark.sql(f"INSERT INTO {answers} VALUES ('b', 'held')")
+
+
+@pytest.mark.slow(reason="a rebuild, a run of the job and four commands: half a minute; test_delta_tables has what a start refuses")
+def test_a_warehouse_of_a_version_in_which_lanes_could_hold_is_rebuilt_from_its_events(
+    spark: SparkSession, made: Warehouse, copied: Callable[[], Warehouse], capsys: pytest.CaptureFixture[str]
+) -> None:
+    warehouse = copied()
+    sound = tables_in(spark, warehouse)
+    place = f"SELECT broker_id, 'tombstone', epoch, seq, 0, 0, 0, current_timestamp() FROM {delta_path(warehouse.table('dispatch_events'))}"
+    spark.sql(f"INSERT INTO {delta_path(warehouse.table('lane_control'))} {place} ORDER BY seq DESC LIMIT 1")
+    tombstones = spark.read.format("delta").load(warehouse.table("lane_control")).where("kind = 'tombstone'").collect()
+    as_of_a_version_before(spark, warehouse)
+    with pytest.raises(BadWarehouse, match=r"table lane_control .*column state \(binary\) is not declared.*rebuild lanes --warehouse"):
+        create_missing_tables(spark, warehouse)
+    assert rebuilt(warehouse, capsys) == (0, "")
+    check_table(spark, warehouse, LANE_CONTROL)
+    assert spark.read.format("delta").load(warehouse.table("lane_control")).collect() == tombstones != []
+    assert operations_without_our_mark(warehouse) == []
+    run_job(Path(made.root.removeprefix("file:")).parent / "events", warehouse)
+    assert tables_in(spark, warehouse) == sound
+    query = "SELECT count(*) FROM late_events"
+    for command in (["status"], ["sql", query], ["maintain"], ["backfill", "--pending"]):
+        assert main([*command, "--warehouse", warehouse.root]) == 0, command

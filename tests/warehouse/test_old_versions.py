@@ -6,15 +6,15 @@ from pyspark.sql import SparkSession
 
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.ddl import create_table, delta_path
-from schemas.tables.lane_answers import LANE_ANSWERS
+from schemas.tables.bookkeeping import NAMES
 
 
 def test_a_version_that_was_replaced_only_now_is_readable_though_it_is_older_than_removed_files_are_kept(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    path = Warehouse(str(tmp_path)).table(LANE_ANSWERS.name)
-    spark.sql(create_table(LANE_ANSWERS, path))
+    path = Warehouse(str(tmp_path)).table(NAMES.name)
+    spark.sql(create_table(NAMES, path))
     spark.sql(f"ALTER TABLE {delta_path(path)} SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = 'interval 0 seconds')")
-    spark.sql(f"INSERT INTO {delta_path(path)} VALUES ('b', 1, 2, 'held', 3)")
+    spark.sql(f"INSERT INTO {delta_path(path)} VALUES (1, 'broker', 'b', NULL, NULL)")
     versions = [spark.sql(f"SELECT * FROM {delta_path(path)} VERSION AS OF {version}").count() for version in (1, 2)]
     assert versions == [0, 1]
