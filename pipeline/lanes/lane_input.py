@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import LongType, StructField, StructType
+from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
 from pipeline.packets.bronze_columns import columns_read, lane_columns_of
 from pipeline.packets.of_events import packets_of
@@ -25,8 +25,9 @@ WANTED = f"{LANE_KEY} bigint, epoch bigint, first_seq bigint, last_seq bigint"
 LANE_ROWS_TYPE = StructType([StructField(name, LongType(), False) for name in (LANE_KEY, *LANE_COLUMNS)])
 _LANE_ROWS = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in (LANE_KEY, *LANE_COLUMNS)])
 _CONTROL_CODES = {"drain": DRAIN_CODE, "tombstone": TOMBSTONE_CODE}
-_PACKETS_TYPE = f"{LANE_KEY} bigint, {PACKET} binary"
-_PACKETS = pa.schema([(LANE_KEY, pa.int64()), (PACKET, pa.binary())])
+#: Without nulls, as bronze has them: a query keeps the type of the key that it began with, whichever way its events come.
+_PACKETS_TYPE = StructType([StructField(LANE_KEY, LongType(), False), StructField(PACKET, BinaryType(), False)])
+_PACKETS = pa.schema([pa.field(LANE_KEY, pa.int64(), nullable=False), pa.field(PACKET, pa.binary(), nullable=False)])
 _TYPES = {field.name: field.type for field in arrow_schema(DISPATCH_EVENTS.fields)}
 
 

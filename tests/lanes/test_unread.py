@@ -10,16 +10,18 @@ import pyarrow.parquet as pq
 import pytest
 from bronze_events import parsed_only, random_events
 from pyspark.sql import SparkSession
+from pyspark.sql.types import LongType
 
 from pipeline.faults import BadWarehouse
 from pipeline.ingest.bronze_files import TaskFiles, written_in_tasks
-from pipeline.lanes.lane_input import all_packets, packets, packets_anew, packets_hold_every_event
+from pipeline.lanes.lane_input import all_packets, control_rows, packets, packets_anew, packets_hold_every_event
 from pipeline.lanes.unread import PackedFiles, unread_packed
 from pipeline.packets.bronze_columns import lane_columns_of
 from pipeline.packets.files import is_packed, name_with_packets
 from pipeline.packets.packet import unpacked_rows
 from pipeline.sources.rows import EVENT
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.tables import create_missing_tables
 from schemas.lane_columns import LANE_COLUMNS, LANE_KEY, LAYOUT, PACKET, ROW
 
 PACKED, OTHER = name_with_packets("event_date=2026-01-01/run-0-0-0"), "event_date=2026-01-01/part-00000-x.c000.snappy.parquet"
@@ -138,6 +140,14 @@ def test_every_event_reaches_its_lane_in_one_packet(spark: SparkSession, bronze:
         assert found.shape == (900, len(LANE_COLUMNS))
         assert np.array_equal(found[np.argsort(found[:, 1])], wanted[np.argsort(wanted[:, 1])])
     assert {*there} < {*all_packets(rows).toArrow()[PACKET].to_pylist()}
+
+
+def test_lanes_keep_the_type_of_their_key_whichever_way_events_come(spark: SparkSession, warehouse: Warehouse) -> None:
+    """Spark keeps it with the state, and refuses another: a query may begin without old files, and meet one after a replay."""
+    create_missing_tables(spark, warehouse)
+    events, control = (spark.readStream.format("delta").load(warehouse.table(name)) for name in ("dispatch_events", "lane_control"))
+    frames = [way(events).unionByName(control_rows(control)) for way in (packets, all_packets, packets_anew)]
+    assert {(frame.schema[LANE_KEY].dataType, frame.schema[LANE_KEY].nullable) for frame in frames} == {(LongType(), False)}
 
 
 def test_rows_deleted_by_hand_are_noticed(spark: SparkSession, bronze: Path) -> None:
