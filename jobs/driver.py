@@ -1,8 +1,6 @@
 """A driver's life around its queries: warehouse opened for writing, lock and gate wired to clock and process, stop by signal or file."""
 
-import os
 import signal
-import socket
 import threading
 import time
 import uuid
@@ -14,7 +12,7 @@ from types import FrameType
 from pyspark.sql import SparkSession
 
 from jobs import VERSION
-from jobs.processes import is_alive, process_start, utc_now
+from jobs.processes import is_alive, this_driver, utc_now
 from jobs.reader import refuse_missing
 from jobs.shared_paths import refuse_unshared
 from pipeline.reading.beside_spark import look_beside
@@ -24,7 +22,6 @@ from pipeline.visible import visible
 from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import QUERIES, Warehouse
 from pipeline.warehouse.lock import DriverLock
-from pipeline.warehouse.lock_file import Driver
 from pipeline.warehouse.stop import MicroBatchGate, StopFile, park_until_interrupted
 
 
@@ -83,8 +80,7 @@ def existing_warehouse(spark: SparkSession, uri: str, tables: Iterable[str] = ()
 @contextmanager
 def locked(spark: SparkSession, warehouse: Warehouse, run_id: str, kind: type[DriverLock] = DriverLock) -> Iterator[DriverLock]:
     """Hold a lock of the warehouse; BadWarehouse if another driver has it, or if executors do not see the same warehouse."""
-    driver = Driver(run_id, socket.gethostname(), os.getpid(), process_start(os.getpid()))
-    lock = kind(files_with_hadoop(warehouse.root, spark), warehouse, driver, utc_now, is_alive, say)
+    lock = kind(files_with_hadoop(warehouse.root, spark), warehouse, this_driver(run_id), utc_now, is_alive, say)
     lock.acquire()
     try:
         refuse_unshared(spark, warehouse, kind.file_of(warehouse), run_id)

@@ -7,7 +7,6 @@ Nothing is read into it later. A log that goes on, a topic, a Delta table, files
 import argparse
 import os
 import signal
-import socket
 import sys
 import time
 import uuid
@@ -129,13 +128,11 @@ def load_log(events: str, root: str, settings: Any, processes: int, report: Call
 
 def _lock_of(run_id: str, say: Callable[[str], None], warehouse: "Warehouse") -> "DriverLock":
     """The lock of a warehouse that is uploaded."""
-    from jobs.processes import is_alive, process_start, utc_now
+    from jobs.processes import is_alive, this_driver, utc_now
     from pipeline.store.files import files_at
     from pipeline.warehouse.lock import DriverLock
-    from pipeline.warehouse.lock_file import Driver
 
-    driver = Driver(run_id, socket.gethostname(), os.getpid(), process_start(os.getpid()))
-    return DriverLock(files_at(warehouse.root), warehouse, driver, utc_now, is_alive, say)
+    return DriverLock(files_at(warehouse.root), warehouse, this_driver(run_id), utc_now, is_alive, say)
 
 
 def _root_of(args: argparse.Namespace) -> str:

@@ -1,6 +1,7 @@
 """This machine's clock and processes, as locks and reports name them."""
 
 import os
+import socket
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +11,11 @@ from pipeline.warehouse.lock_file import Driver
 def utc_now() -> datetime:
     """The clock of every job."""
     return datetime.now(UTC)
+
+
+def this_driver(run_id: str) -> Driver:
+    """This process, as its locks name it."""
+    return Driver(run_id, socket.gethostname(), os.getpid(), process_start(os.getpid()))
 
 
 def is_alive(driver: Driver) -> bool:

@@ -41,7 +41,7 @@ def build_session(app_name: str, extra_conf: Mapping[str, str] | None = None) ->
     if not os.environ.get("PYSPARK_SUBMIT_ARGS") and "PYSPARK_GATEWAY_PORT" not in os.environ:
         builder = builder.config("spark.jars", _jars()).config("spark.python.daemon.module", "jobs.python_daemon")
         _environment_of_plain_python()
-    for key, value in {**(extra_conf or {}), **SPARK_MARKS}.items():
+    for key, value in {**_of_object_stores(), **(extra_conf or {}), **SPARK_MARKS}.items():
         builder = builder.config(key, value)
     try:
         return _start_shielded(builder)
@@ -64,6 +64,11 @@ def _start_shielded(builder: SparkSession.Builder) -> SparkSession:
         return builder.getOrCreate()
     finally:
         signal.signal(signal.SIGTERM, earlier)
+
+
+def _of_object_stores() -> dict[str, str]:
+    """A store that is not Amazon's has its buckets in the path of an address, not in the name of a host."""
+    return {"spark.hadoop.fs.s3a.path.style.access": "true"} if os.environ.get("AWS_ENDPOINT_URL") else {}
 
 
 def _jars() -> str:

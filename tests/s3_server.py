@@ -35,10 +35,12 @@ class Stored:
 
 @dataclass
 class S3:
-    """Objects by key, requests that came ("PUT key"), and a fault for each (method, key)."""
+    """Objects by key, requests that came ("PUT key"), keys that were listed, and a fault for each (method, key)."""
 
     objects: dict[str, Stored] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
+    listed: list[str] = field(default_factory=list)
+    ignores_conditions: bool = False
     fault: Fault = lambda method, key: None
     parts: dict[str, dict[int, bytes]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -147,9 +149,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.s3.parts[asked["uploadId"]][int(asked["partNumber"])] = body
             return 200, {"ETag": f'"{asked["partNumber"]}"'}, b""
         stored = self.s3.objects.get(key)
-        if self.headers.get("If-None-Match") == "*" and stored is not None:
+        if self.headers.get("If-None-Match") == "*" and stored is not None and not self.s3.ignores_conditions:
             return 412, {}, _error("PreconditionFailed")
-        if self.headers.get("If-Match") is not None and (stored is None or stored.tag != self.headers["If-Match"]):
+        if (
+            self.headers.get("If-Match") is not None
+            and not self.s3.ignores_conditions
+            and (stored is None or stored.tag != self.headers["If-Match"])
+        ):
             return (412, {}, _error("PreconditionFailed")) if stored else (404, {}, _error("NoSuchKey"))
         source = self.headers.get("x-amz-copy-source")
         if source is not None:
@@ -204,6 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
             f"<ETag>{escape(self.s3.objects[key].tag)}</ETag><Size>{len(self.s3.objects[key].content)}</Size></Contents>"
             for key in found
         ) + "".join(f"<CommonPrefixes><Prefix>{escape(name)}</Prefix></CommonPrefixes>" for name in folders)
+        self.s3.listed += found
         more = f"<IsTruncated>true</IsTruncated><NextContinuationToken>{escape(token)}</NextContinuationToken>" if token else ""
         return (
             f"<ListBucketResult><Name>{BUCKET}</Name><KeyCount>{len(found) + len(folders)}</KeyCount>"

@@ -146,8 +146,7 @@ class _DateFile:
         if self._waiting:
             self._write()
         self._writer.close()
-        if not isinstance(self._file, str):
-            self._file.close()  # Arrow leaves open what it did not open
+        self._file.close()
         size_bytes, modified_at_ms = size_and_time(self._whole)
         stats = {"numRecords": self._rows, "minValues": self._least, "maxValues": self._most, "nullCount": dict.fromkeys(_BOUNDED, 0)}
         return NewFile(self._path, size_bytes, modified_at_ms, {"event_date": self._event_date}, stats)

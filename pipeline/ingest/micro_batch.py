@@ -27,7 +27,7 @@ from pipeline.sources.named import NAME_COLUMNS
 from pipeline.sources.rows import EVENT, REJECT, SUMMARY
 from pipeline.sources.source import AS_ROWS, RowReader
 from pipeline.store.address import delta_url
-from pipeline.store.arrow_reader import arrow_place
+from pipeline.store.arrow_places import arrow_place
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
 from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL

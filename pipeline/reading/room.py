@@ -162,6 +162,8 @@ class ReadingRoom:
         for name in changed:
             del self._open[name]
         self._fewer.clear()
+        if self._mirror is not None:
+            self._mirror.forget(changed)
         # A view of DuckDB keeps the columns of what it names: made again, it takes them from there.
         self._made = {name for name in self._made if name in self._open}
         return changed

@@ -18,8 +18,9 @@ from pipeline.sources.kafka_topic import KafkaTopic
 from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.sources.place import Place, find_place, paths_here
 from pipeline.sources.source import Source
-from pipeline.store.files import SmallFiles, files_at
+from pipeline.store.files import files_at
 from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.store.small_files import SmallFiles
 
 
 class IngestLimits(Protocol):

@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.faults import BadConfig, BadWarehouse
-from pipeline.store.files import SmallFiles
 from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.store.small_files import SmallFiles
 
 _GLOB = "*?[]{}"
 _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}

@@ -1,13 +1,9 @@
 """Rows of a Delta table by Arrow: for a process that takes a part of a table into its memory."""
 
-import os
-from functools import lru_cache
-from urllib.parse import urlencode
-
 import pyarrow.dataset as ds
-from pyarrow.fs import FileSystem, LocalFileSystem, SubTreeFileSystem
+from pyarrow.fs import SubTreeFileSystem
 
-from pipeline.store.address import local_path, object_address
+from pipeline.store.arrow_places import arrow_place
 from pipeline.store.table_log import opened
 
 
@@ -16,24 +12,3 @@ def dataset_at(uri: str, version: int | None = None) -> ds.Dataset:
     # The file system of delta-rs is Python's. Threads of Arrow may still close files after the last row is read,
     # and a process that ends just then is aborted (seen 26 times of 240). Arrow's own needs no Python.
     return opened(uri, version).to_pyarrow_dataset(filesystem=SubTreeFileSystem(*arrow_place(uri)))
-
-
-def arrow_place(uri: str) -> tuple[str, FileSystem]:
-    """(the folder, Arrow's file system that it is in)."""
-    place = object_address(uri)
-    if place is None:
-        return str(local_path(uri)), LocalFileSystem()
-    filesystem, root = _object_filesystem(place.bucket, os.environ.get("AWS_ENDPOINT_URL", ""))
-    return f"{root}/{place.key}", filesystem
-
-
-@lru_cache(maxsize=64)
-def _object_filesystem(bucket: str, endpoint: str) -> tuple[FileSystem, str]:
-    """Of a bucket, by its URL. Credentials are the environment's; Arrow does not look for the endpoint there."""
-    scheme, _, host = endpoint.partition("://")
-    asked = {"endpoint_override": host, "scheme": scheme} if endpoint and bucket.startswith("s3:") else {}
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    if region and bucket.startswith("s3:"):
-        asked["region"] = region
-    filesystem, root = FileSystem.from_uri(f"{bucket}?{urlencode(asked)}" if asked else bucket)
-    return filesystem, root.rstrip("/")

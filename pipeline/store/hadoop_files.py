@@ -8,7 +8,8 @@ from pyspark.sql import SparkSession
 
 from pipeline.faults import BadWarehouse
 from pipeline.store.address import local_path, object_address
-from pipeline.store.files import SmallFiles, files_at
+from pipeline.store.files import files_at
+from pipeline.store.small_files import SmallFiles
 
 
 def files_with_hadoop(uri: str, spark: SparkSession) -> SmallFiles:
@@ -16,7 +17,7 @@ def files_with_hadoop(uri: str, spark: SparkSession) -> SmallFiles:
     return files_at(uri) if local_path(uri) is not None or object_address(uri) is not None else HadoopFiles(spark)
 
 
-class HadoopFiles:
+class HadoopFiles(SmallFiles):
     """`SmallFiles` of any file system that Hadoop knows. Faults come through as Py4JJavaError."""
 
     def __init__(self, spark: SparkSession) -> None:
@@ -46,10 +47,11 @@ class HadoopFiles:
         system, path = self._open(uri)
         return str(system.makeQualified(path).toString())
 
-    def names(self, folder: str) -> list[str]:
-        """Names of what lies in `folder`, sorted; empty if it does not exist."""
+    def names(self, folder: str, after: str = "") -> list[str]:
+        """Names of what lies in `folder` and is greater than `after`, sorted; empty if it does not exist."""
         system, path = self._open(folder)
-        return sorted(status.getPath().getName() for status in system.listStatus(path)) if system.exists(path) else []
+        found = [status.getPath().getName() for status in system.listStatus(path)] if system.exists(path) else []
+        return sorted(name for name in found if name > after)
 
     def read(self, uri: str) -> str | None:
         """Content as UTF-8 text; None if there is no such file (or it vanishes while it is read)."""
@@ -101,13 +103,6 @@ class HadoopFiles:
             if _is(fault, "FileAlreadyExistsException", "AlreadyBeingCreatedException"):
                 return False
             raise
-        return True
-
-    def replace(self, uri: str, before: str, text: str) -> bool:
-        """Replace the file if it says `before`; False if it says something else, or is not there."""
-        if self.read(uri) != before:
-            return False
-        self.write(uri, text)
         return True
 
     def delete(self, uri: str) -> bool:

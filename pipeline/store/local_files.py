@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pipeline.faults import BadWarehouse
+from pipeline.store.small_files import SmallFiles
 
 
-class LocalFiles:
+class LocalFiles(SmallFiles):
     """`SmallFiles` of this machine, by `file:` URI or path. Faults of the file system come through as OSError."""
 
     def exists(self, uri: str) -> bool:
@@ -23,10 +24,10 @@ class LocalFiles:
         """`uri` with its scheme, and with the working directory before a relative path, as Hadoop has it."""
         return f"file:{os.path.abspath(_of(uri))}"
 
-    def names(self, folder: str) -> list[str]:
-        """Names of what lies in `folder`, sorted; empty if it does not exist."""
+    def names(self, folder: str, after: str = "") -> list[str]:
+        """Names of what lies in `folder` and is greater than `after`, sorted; empty if it does not exist."""
         try:
-            return sorted(os.listdir(_of(folder)))
+            return sorted(name for name in os.listdir(_of(folder)) if name > after)
         except FileNotFoundError:
             return []
 
@@ -72,13 +73,6 @@ class LocalFiles:
                 file.write(text)
         except FileExistsError:
             return False
-        return True
-
-    def replace(self, uri: str, before: str, text: str) -> bool:
-        """Replace the file if it says `before`; False if it says something else, or is not there."""
-        if self.read(uri) != before:
-            return False
-        self.write(uri, text)
         return True
 
     def delete(self, uri: str) -> bool:

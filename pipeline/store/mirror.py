@@ -32,13 +32,16 @@ class Mirror:
         #: Where the copies are: below it each has the path that it has below the folder of the store.
         self.folder = _cache() / hashlib.sha256(place.url.encode()).hexdigest()[:16]
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        #: Copies that questions need until `forget`: path → bytes.
+        self._needed: dict[str, int] = {}
 
     def fetch(self, files: Sequence[tuple[str, int]]) -> None:
         """Have copies of the files: (path below the folder, bytes).
 
         Raises BadWarehouse where they are more than copies may be, or where one is not there (any more).
         """
-        wanted = sum(size for _, size in files)
+        self._needed |= dict(files)
+        wanted = sum(self._needed.values())
         if wanted > MOST_BYTES:
             raise BadWarehouse(
                 f"the question needs {wanted / 1e9:.1f} GB of {self._place.url}, and copies may take {MOST_BYTES / 1e9:.1f} GB here: "
@@ -46,9 +49,13 @@ class Mirror:
             )
         missing = [path for path, size in files if not self._has(path, size)]
         if missing:
-            _make_room(_cache(), MOST_BYTES - wanted, {self.folder / path for path, _ in files})
+            _make_room(_cache(), MOST_BYTES - wanted, {self.folder / path for path in self._needed})
             with ThreadPoolExecutor(AT_ONCE) as threads:
                 list(threads.map(self._fetch, missing))
+
+    def forget(self, folders: Collection[str]) -> None:
+        """No question needs the copies in these folders any more: they may give way to others."""
+        self._needed = {path: size for path, size in self._needed.items() if path.partition("/")[0] not in folders}
 
     def _has(self, path: str, size: int) -> bool:
         copy = self.folder / path

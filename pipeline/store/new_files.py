@@ -5,19 +5,20 @@ from pathlib import Path
 from typing import Any
 
 import obstore
+import pyarrow as pa
 
 from pipeline.store.address import local_path, object_address
 from pipeline.store.object_files import object_store
 
 
-def begun_file(uri: str) -> Any:
-    """Begin the file; returns what `pyarrow.parquet.ParquetWriter` writes into: a path, or an object that it closes."""
+def begun_file(uri: str) -> pa.NativeFile:
+    """Begin the file; whoever writes it closes it."""
     place = object_address(uri)
     if place is not None:
-        return _Upload(place.bucket, place.key)
+        return pa.PythonFile(_Upload(place.bucket, place.key), mode="w")
     path = Path(str(local_path(uri)))
     path.parent.mkdir(parents=True, exist_ok=True)
-    return str(path)
+    return pa.OSFile(str(path), mode="wb")
 
 
 def size_and_time(uri: str) -> tuple[int, int]:

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
-from itertools import chain
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, PreconditionError
@@ -12,9 +11,10 @@ from obstore.store import ObjectStore, from_url
 
 from pipeline.faults import invariant
 from pipeline.store.address import object_address, wants_plain_http, with_hadoops_scheme
+from pipeline.store.small_files import SmallFiles
 
 
-class ObjectFiles:
+class ObjectFiles(SmallFiles):
     """`SmallFiles` of object stores, by URI. Faults of a store come through as obstore's."""
 
     def exists(self, uri: str) -> bool:
@@ -29,12 +29,19 @@ class ObjectFiles:
         """`uri` by Hadoop's scheme."""
         return with_hadoops_scheme(uri)
 
-    def names(self, folder: str) -> list[str]:
-        """Names of what lies in `folder`, sorted; empty if nothing does."""
+    def names(self, folder: str, after: str = "") -> list[str]:
+        """Names of what lies in `folder` and is greater than `after`, sorted; empty if nothing does.
+
+        With `after` the store lists no more than that, but objects below folders, too.
+        """
         store, key = _place(folder)
+        if after:
+            begin = f"{key}/" if key else ""
+            pages = obstore.list(store, begin, offset=f"{begin}{after}")
+            return sorted({one["path"].removeprefix(begin).partition("/")[0] for page in pages for one in page})
         found = obstore.list_with_delimiter(store, f"{key}/")
-        keys = chain((one["path"] for one in found["objects"]), found["common_prefixes"])
-        return sorted(one.rstrip("/").rpartition("/")[2] for one in keys)
+        keys = {*(one["path"] for one in found["objects"]), *(one.rstrip("/") for one in found["common_prefixes"])}
+        return sorted(one.rpartition("/")[2] for one in keys - {key})  # Hadoop marks a folder by an object of its name
 
     def read(self, uri: str) -> str | None:
         """Content as UTF-8 text; None if there is no such object."""
@@ -81,14 +88,17 @@ class ObjectFiles:
         return True
 
     def delete(self, uri: str) -> bool:
-        """Remove an object, or all below; False if there was none."""
-        store, key = _place(uri)
-        keys = [below for below, _ in _below(uri)]
-        if self.modified_at(uri) is not None:
-            keys.append(key)
-        if keys:
-            obstore.delete(store, keys)
-        return bool(keys)
+        """Remove an object, and all below; False if there was none."""
+        is_folder = self.is_folder(uri)
+        if is_folder:
+            from pipeline.store.arrow_places import arrow_place
+
+            folder, filesystem = arrow_place(uri)
+            filesystem.delete_dir(folder)  # with Hadoop's marks, too, whose keys end with a slash: obstore cannot name them
+        if self.modified_at(uri) is None:
+            return is_folder
+        obstore.delete(*_place(uri))
+        return True
 
     def _tagged(self, uri: str) -> tuple[str, str] | None:
         store, key = _place(uri)

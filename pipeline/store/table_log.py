@@ -34,8 +34,22 @@ def opened(uri: str, version: int | None = None) -> DeltaTable:
 
 
 def newest_version_at(uri: str) -> int:
-    """Version of the table now; −1 if there is none."""
-    return max(_versions(uri), default=-1)
+    """Version of the table now; −1 if there is none.
+
+    Looks behind the newest checkpoint of the log alone: a live job makes tens of thousands of commits a day, and a store lists a thousand
+    at a time.
+    """
+    checkpoint = _newest_checkpoint(uri)
+    return max(_versions(uri, f"{checkpoint:020}.json" if checkpoint >= 0 else ""), default=checkpoint)
+
+
+def _newest_checkpoint(uri: str) -> int:
+    """Version of the log's newest checkpoint; −1 if there is none, or if the note of it is being written."""
+    text = files_at(uri).read(f"{uri}/_delta_log/_last_checkpoint")
+    try:
+        return -1 if text is None else int(json.loads(text)["version"])
+    except ValueError:  # Delta replaces it in place on this machine
+        return -1
 
 
 def commit_text(uri: str, version: int) -> str | None:
@@ -58,8 +72,8 @@ def _entry(uri: str, version: int) -> str:
     return f"{uri}/_delta_log/{version:020}.json"
 
 
-def _versions(uri: str) -> list[int]:
-    return [int(found[1]) for name in files_at(uri).names(f"{uri}/_delta_log") if (found := _COMMIT.fullmatch(name))]
+def _versions(uri: str, after: str = "") -> list[int]:
+    return [int(found[1]) for name in files_at(uri).names(f"{uri}/_delta_log", after) if (found := _COMMIT.fullmatch(name))]
 
 
 def _commit(uri: str, version: int) -> Commit | None:

@@ -1,6 +1,6 @@
 """Small files of ours that nobody reads again."""
 
-from pipeline.store.files import SmallFiles
+from pipeline.store.small_files import SmallFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import Checkpoint
 

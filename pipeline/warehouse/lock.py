@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from pipeline.faults import BadWarehouse
-from pipeline.store.files import SmallFiles
+from pipeline.store.small_files import SmallFiles
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock_file import STALE_AFTER, Driver, LockEntry, is_gone, read_lock
 
@@ -52,6 +52,11 @@ class DriverLock:
         self._written = self._entry()
         if not self._files.create(self._file, self._written) and not self._takes_over():
             raise BadWarehouse(self._refusal(self._read()))
+        if self._files.create(self._file, ""):
+            raise BadWarehouse(
+                f"{self._warehouse.root} is in a store that overwrites an object though it is told not to (If-None-Match): "
+                "two jobs would write at once. Use a store that knows conditional writes"
+            )
         self._heartbeat.start()
 
     def _takes_over(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
-from pipeline.store.files import SmallFiles
+from pipeline.store.small_files import SmallFiles
 
 #: Six heartbeats missed: longer than a long collection of a JVM's heap, short enough to wait for by hand.
 STALE_AFTER = timedelta(seconds=60)

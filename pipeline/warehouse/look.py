@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from pipeline.store.commit import Commit
-from pipeline.store.files import SmallFiles
+from pipeline.store.small_files import SmallFiles
 from pipeline.warehouse.layout import Warehouse
 
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.store.files import SmallFiles
+from pipeline.store.small_files import SmallFiles
 from pipeline.warehouse.layout import Warehouse
 
 #: An offset log entry begins with a version line and a line of metadata; a line per source follows.

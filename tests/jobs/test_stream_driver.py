@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from jobs import stream
 from jobs.advice import one_line_cause
-from jobs.driver import is_alive, process_start
+from jobs.processes import is_alive, this_driver
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.settings import Settings, load_settings
 from pipeline.warehouse.layout import Warehouse
@@ -181,7 +181,7 @@ def test_a_driver_that_lost_the_warehouse_writes_nothing_more(rooms: Rooms, run_
 
 
 def test_a_process_is_told_from_another_with_its_number() -> None:
-    me = Driver("r", "h", os.getpid(), process_start(os.getpid()))
+    me = this_driver("r")
     assert is_alive(me)
     assert not is_alive(Driver("r", "h", os.getpid(), "another boot:1"))
     assert not is_alive(Driver("r", "h", 2**22 + 1, ""))

@@ -69,6 +69,13 @@ def test_a_second_question_fetches_nothing_again(events: Path, lake: str, s3: S3
     assert asked[1] == []
 
 
+def test_a_whole_bucket_may_be_a_warehouse(events: Path, s3: S3, capsys: pytest.CaptureFixture[str]) -> None:
+    assert load(events, "s3a://lake") == 0
+    assert main(["why", "--all", "--warehouse", "s3a://lake/"]) == 0
+    assert load(events, "s3a://lake") == 2
+    assert "there is something already" in capsys.readouterr().err
+
+
 def test_what_a_load_left_that_was_killed_gives_way(events: Path, lake: str, capsys: pytest.CaptureFixture[str]) -> None:
     files = files_at(lake)
     files.write(f"{lake}/_loading", "")
@@ -85,6 +92,7 @@ def test_a_store_that_fails_now_and_then_loses_and_doubles_nothing(events: Path,
     count = iter(range(1_000_000))
     s3.fault = lambda method, key: fault if next(count) % 7 == 3 else None
     assert load(events, lake) == 0
+    assert next(count) > 7 * 20, "twenty requests failed"
     s3.fault = lambda method, key: None
     assert tables_unlike(Warehouse(f"file:{tmp_path}/here"), Warehouse(lake)) == []
 

@@ -4,10 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from s3_server import BUSY, CUT_AFTER, CUT_BEFORE, S3
+from s3_server import BUSY, CUT_AFTER, CUT_BEFORE, S3, Stored
 
 from pipeline.faults import BadWarehouse
-from pipeline.store.files import SmallFiles, files_at
+from pipeline.store.files import files_at
+from pipeline.store.small_files import SmallFiles
 
 
 @pytest.fixture(params=["disk", "object store"])
@@ -60,6 +61,18 @@ def test_a_folder_goes_with_all_below_it(files: SmallFiles, place: str) -> None:
         files.create(f"{place}/{name}", name)
     assert files.delete(f"{place}/a")
     assert files.names(place) == ["ab"]
+
+
+def test_marks_that_hadoop_leaves_are_no_files_and_go_with_their_folder(s3: S3, lake: str) -> None:
+    """It makes an object whose key ends with a slash for each folder. Spark refuses a state in a folder that has one."""
+    files = files_at(lake)
+    files.write(f"{lake}/lanes/metadata", "x")
+    for key in ("wh/lanes/", "wh/lanes/state/", "wh/lanes/state/0/"):
+        s3.objects[key] = Stored(b"", 0)
+    assert files.names(lake) == ["lanes"]
+    assert files.names(f"{lake}/lanes") == ["metadata", "state"]
+    assert files.delete(f"{lake}/lanes")
+    assert [key for key in s3.objects if key.startswith("wh/lanes")] == []
 
 
 def test_of_many_that_create_one_wins(files: SmallFiles, place: str) -> None:

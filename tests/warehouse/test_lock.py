@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from s3_server import S3
 
 from pipeline.faults import BadWarehouse
 from pipeline.store.files import files_at
@@ -180,3 +181,11 @@ def test_of_many_that_take_over_one_wins(lock_of: Callable[..., DriverLock], clo
         winners = [rival for rival, has_won in zip(rivals, threads.map(won, rivals), strict=True) if has_won]
     assert len(winners) == 1
     winners[0].verify()
+
+
+@pytest.mark.parametrize("warehouse", ["object store"], indirect=True)
+def test_a_store_that_cannot_exclude_a_second_driver_is_refused(lock_of: Callable[..., DriverLock], s3: S3) -> None:
+    """It answers as if all were well."""
+    s3.ignores_conditions = True
+    with pytest.raises(BadWarehouse, match="overwrites an object though it is told not to"):
+        lock_of(FIRST).acquire()

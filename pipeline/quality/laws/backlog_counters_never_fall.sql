@@ -3,7 +3,7 @@
 -- After a backfill a lane that runs goes on from its old state: later dates are left out until they are computed anew, too.
 WITH repaired AS (
   SELECT broker, max(last_date) AS until FROM backfills
-  WHERE NOT dry_run AND broker IN (SELECT broker FROM backfills WHERE swapped) GROUP BY broker
+  WHERE table_name = 'subscription_backlog' AND NOT dry_run AND broker IN (SELECT broker FROM backfills WHERE swapped) GROUP BY broker
 )
 SELECT broker, epoch, topic, subscription, opened_at, check_number, before.check_number AS check_number_before
 FROM (

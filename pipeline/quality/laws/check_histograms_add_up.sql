@@ -4,7 +4,7 @@
 -- After a backfill a lane that runs goes on from its old state: later dates are left out until they are computed anew, too.
 WITH repaired AS (
   SELECT broker, max(last_date) AS until FROM backfills
-  WHERE NOT dry_run AND broker IN (SELECT broker FROM backfills WHERE swapped) GROUP BY broker
+  WHERE table_name = 'quota_checks' AND NOT dry_run AND broker IN (SELECT broker FROM backfills WHERE swapped) GROUP BY broker
 )
 SELECT broker, epoch, window_start, clock_segment, bucket, in_window, next, sum_of_windows, since_start
 FROM (

@@ -1,0 +1,30 @@
+"""Arrow's file systems, of this machine and of object stores."""
+
+import os
+from functools import lru_cache
+from urllib.parse import urlencode
+
+from pyarrow.fs import FileSystem, LocalFileSystem
+
+from pipeline.store.address import local_path, object_address
+
+
+def arrow_place(uri: str) -> tuple[str, FileSystem]:
+    """(the folder, Arrow's file system that it is in)."""
+    place = object_address(uri)
+    if place is None:
+        return str(local_path(uri)), LocalFileSystem()
+    filesystem, root = _object_filesystem(place.bucket, os.environ.get("AWS_ENDPOINT_URL", ""))
+    return f"{root}/{place.key}", filesystem
+
+
+@lru_cache(maxsize=64)
+def _object_filesystem(bucket: str, endpoint: str) -> tuple[FileSystem, str]:
+    """Of a bucket, by its URL. Credentials are the environment's; Arrow does not look for the endpoint there."""
+    scheme, _, host = endpoint.partition("://")
+    asked = {"endpoint_override": host, "scheme": scheme} if endpoint and bucket.startswith("s3:") else {}
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if region and bucket.startswith("s3:"):
+        asked["region"] = region
+    filesystem, root = FileSystem.from_uri(f"{bucket}?{urlencode(asked)}" if asked else bucket)
+    return filesystem, root.rstrip("/")

@@ -1,0 +1,48 @@
+"""A table's log: its newest version, and how much of the log that asks for."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+from s3_server import S3
+
+from pipeline.store.files import files_at
+from pipeline.store.table_log import commits_of, newest_version_at, storage_options, table_url
+
+VERSIONS = 25
+
+
+@pytest.fixture(params=["disk", "object store"])
+def table(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A table of 25 versions with checkpoints at 9 and 19."""
+    uri = f"{tmp_path}/t" if request.param == "disk" else f"{request.getfixturevalue('lake')}/t"
+    url, rows = table_url(uri), pa.table({"n": [1]})
+    Path(tmp_path, "t").mkdir()
+    options = storage_options(url)
+    DeltaTable.create(url, schema=rows.schema, configuration={"delta.checkpointInterval": "10"}, storage_options=options)
+    for _ in range(VERSIONS - 1):
+        write_deltalake(url, rows, mode="append", storage_options=options)
+    return uri
+
+
+def test_the_newest_version_is_found_behind_the_checkpoint(table: str) -> None:
+    assert newest_version_at(table) == VERSIONS - 1
+    assert [commit.version for commit in commits_of(table, 3)] == [24, 23, 22]
+    files = files_at(table)
+    for version in range(20, VERSIONS):
+        files.delete(f"{table}/_delta_log/{version:020}.json")
+    assert newest_version_at(table) == 19, "the checkpoint itself"
+    files.write(f"{table}/_delta_log/_last_checkpoint", '{"vers')
+    assert newest_version_at(table) == 19, "a note that is being written says nothing"
+    files.delete(table)
+    assert newest_version_at(table) == -1
+
+
+@pytest.mark.parametrize("table", ["object store"], indirect=True)
+def test_a_store_lists_what_is_behind_the_checkpoint_alone(table: str, s3: S3) -> None:
+    s3.listed.clear()
+    newest_version_at(table)
+    assert [name for name in s3.listed if name.endswith(".json")] == [
+        f"wh/t/_delta_log/{version:020}.json" for version in range(20, VERSIONS)
+    ]
