@@ -42,7 +42,7 @@ def bench_ingest(spark: SparkSession, captures: str, folder: Path, copies: int, 
         for beside in ("plain", "typed", "one")
     }
     for target in chain.from_iterable(targets.values()):
-        create_missing_tables(spark, target)
+        create_missing_tables(target)
 
     with PeakMemory() as memory:
         plain = alternate(plain_copy, partial(ingest, "all", "plain"), rounds)
@@ -73,7 +73,7 @@ def _of_format(
     print(suffix, flush=True)
     targets = [Warehouse(str(folder / f"ingest-{suffix}-{number}")) for number in range(rounds + 1)]
     for target in targets:
-        create_missing_tables(spark, target)
+        create_missing_tables(target)
 
     def copy(number: int) -> None:
         told_copy(spark, files, suffix, folder / f"copy-{suffix}-{number}")
@@ -90,7 +90,7 @@ def bench_whole(spark: SparkSession, captures: str, folder: Path, copies: int, r
     print(f"{rows:,} lines", flush=True)
     targets = [Warehouse(str(folder / f"whole-{number}")) for number in range(rounds + 1)]
     for target in targets:
-        create_missing_tables(spark, target)
+        create_missing_tables(target)
 
     def copy(number: int) -> None:
         told_copy(spark, {"jsonl": folder / "jsonl"}, "jsonl", folder / f"copy-{number}")

@@ -4,22 +4,15 @@ Not measured itself.
 """
 
 import gzip
-import json
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from uuid import uuid4
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.stream import run_stream
-from pipeline.ingest.bronze_files import TaskFiles, new_file
-from pipeline.packets.files import name_with_packets
+from pipeline.ingest.bronze_files import append_events
 from pipeline.session_settings import ARROW_BATCH_BYTES, UNCOUNTED, setting
 from pipeline.settings import load_settings
-from pipeline.sinks.append import append_files
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables.bronze import DISPATCH_EVENTS, LANE_LAYOUT, LANE_PACKET, PARSED_FIELDS
@@ -38,7 +31,7 @@ def ingested(spark: SparkSession, captures: str, folder: Path) -> Warehouse:
 def multiplied(spark: SparkSession, once: Warehouse, folder: Path, copies: int) -> tuple[Warehouse, int]:
     """A warehouse with `copies` of every epoch of `once`, each under a broker and topics of its own; and its number of events."""
     warehouse = Warehouse(str(folder / "multiplied"))
-    create_missing_tables(spark, warehouse)
+    create_missing_tables(warehouse)
     bronze = spark.read.format("delta").load(once.table("dispatch_events")).select(*(f.name for f in PARSED_FIELDS))
     copy = spark.range(copies).withColumnRenamed("id", "copy")
     shifted = bronze.crossJoin(F.broadcast(copy)).withColumns(
@@ -62,19 +55,11 @@ def stored(spark: SparkSession, events: DataFrame, warehouse: Warehouse, partiti
 
 def append_as_ingest(events: DataFrame, warehouse: Warehouse, ingest_batch: int, partitions: int) -> None:
     """Append parsed events to bronze as a micro-batch of ingest does, in its files, every broker in order."""
-    folder = warehouse.table(DISPATCH_EVENTS.name)
     ordered = events.repartition(partitions, "broker").sortWithinPartitions("broker", "epoch", "seq")
-    written = ordered.select(*(f.name for f in PARSED_FIELDS)).mapInArrow(partial(_written, folder, ingest_batch), "added string")
     with setting(events.sparkSession, ARROW_BATCH_BYTES, UNCOUNTED):
-        added = written.collect()
-    append_files(folder, DISPATCH_EVENTS, [new_file(row.added) for row in added], ("bench", ingest_batch))
-
-
-def _written(folder: str, ingest_batch: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    files = TaskFiles(folder, ingest_batch, name_with_packets(str(uuid4())))
-    for batch in batches:
-        files.add(batch)
-    yield pa.RecordBatch.from_pydict({"added": pa.array([json.dumps(file._asdict()) for file in files.close()], pa.string())})
+        append_events(
+            ordered.select(*(f.name for f in PARSED_FIELDS)), warehouse, ingest_batch, ("bench", ingest_batch), f"bench-{ingest_batch}"
+        )
 
 
 def log_only(bronze: DataFrame) -> DataFrame:

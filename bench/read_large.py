@@ -2,21 +2,19 @@
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from pipeline.sinks.append import NewFile, append_files, append_rows
+from pipeline.sinks.append import append_files, append_rows
+from pipeline.sinks.table_file import NewFile
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.field import Table
 from schemas.tables import LANE_TABLES, TABLES, TABLES_BY_NAME
 
-#: Of the local file system: no session is asked.
-_NO_SPARK: Any = None
 #: Brokers beside each other; each has a copy a day.
 BROKERS = 20
 _DAY_US = 86_400 * 10**6
@@ -35,7 +33,7 @@ def large_warehouse(demo: Path, folder: Path, events: int) -> tuple[Path, dict[s
     The newest copy is the demo itself; earlier ones have other brokers, and days before it.
     """
     warehouse = Warehouse(f"file:{folder}")
-    create_missing_tables(_NO_SPARK, warehouse)
+    create_missing_tables(warehouse)
     bronze = DeltaTable(str(demo / "dispatch_events")).to_pyarrow_table()
     copies = -(-events // bronze.num_rows)
     append_files(str(folder / "dispatch_events"), TABLES_BY_NAME["dispatch_events"], _bronze_files(bronze, folder, copies), ("bench", 1))
@@ -44,11 +42,11 @@ def large_warehouse(demo: Path, folder: Path, events: int) -> tuple[Path, dict[s
     outcome_copies = max(copies, -(-events // OUTCOMES_SHARE // of_a_copy))
     for table, rows in rows_of:
         if table not in LANE_TABLES:
-            append_rows(_NO_SPARK, warehouse, table, _names_of_all(rows) if table.name == "names" else rows)
+            append_rows(warehouse, table, _names_of_all(rows) if table.name == "names" else rows)
             continue
         for first in range(0, outcome_copies, _AT_ONCE):
             several = [_moved(rows, table, number) for number in range(first, min(outcome_copies, first + _AT_ONCE))]
-            append_rows(_NO_SPARK, warehouse, table, pa.concat_tables(several))
+            append_rows(warehouse, table, pa.concat_tables(several))
     return folder, {"dispatch_events": bronze.num_rows * copies, "outcomes": of_a_copy * outcome_copies}
 
 

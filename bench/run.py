@@ -89,7 +89,7 @@ def bench_lanes(spark: SparkSession, captures: str, folder: Path, copies: int, r
 
     targets = [ReadsElsewhere(str(folder / f"lanes-{number}"), bronze) for number in range(rounds + 1)]
     for target in targets:
-        create_missing_tables(spark, target)
+        create_missing_tables(target)
 
     def lanes(number: int) -> None:
         warehouse = targets[number]
@@ -144,7 +144,7 @@ def _with_idle_topics(spark: SparkSession, folder: Path, active: DataFrame, topi
     bronze = warehouse_with_idle_topics(spark, folder, active, brokers)
     targets = [ReadsElsewhere(str(folder / f"lanes-{topics}-{number}"), bronze) for number in range(rounds + 1)]
     for target in targets:  # the idle topics, not measured
-        create_missing_tables(spark, target)
+        create_missing_tables(target)
         start_lanes(spark, target, settings, context(), TO_END).awaitTermination()
     measured = append_active(spark, bronze, active, brokers)
     rows = measured.count()
@@ -176,14 +176,14 @@ def bench_backfill(spark: SparkSession, captures: str, folder: Path, copies: int
     print(f"{rows:,} events", flush=True)
     targets = [ReadsElsewhere(str(folder / f"lanes-{number}"), bronze) for number in range(rounds + 2)]
     for target in targets:
-        create_missing_tables(spark, target)
+        create_missing_tables(target)
 
     def lanes(number: int) -> None:
         start_lanes(spark, targets[number], settings, context(), TO_END).awaitTermination()
 
     whole = targets[-1]
     lanes(rounds + 1)
-    issue_drain(spark, whole, context())
+    issue_drain(whole, context())
     lanes(rounds + 1)
     span = spark.read.format("delta").load(whole.table("dispatch_events")).agg(F.min("event_date"), F.max("event_date")).collect()[0]
     asked = dates_of_all(spark, whole, span[0], span[1], None)
@@ -216,7 +216,7 @@ def bench_watch(spark: SparkSession, captures: str, folder: Path, copies: int, r
     print(f"{rows:,} events", flush=True)
     targets = [ReadsElsewhere(str(folder / f"watch-{number}"), bronze) for number in range(2 * (rounds + 1))]
     for target in targets:
-        create_missing_tables(spark, target)
+        create_missing_tables(target)
     pair = alternate(*watched_and_not(spark, targets, folder / "watch.log", TO_END), rounds)
     recorded = spark.read.format("delta").load(targets[-1].table("query_progress")).count()
     return summary(pair, rows) | {"micro_batches_recorded": recorded}

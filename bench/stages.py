@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from bench.fold import DEMO, SETTINGS, events_of
 from bench.fold_logs import repeated
-from pipeline.ingest.bronze_files import TaskFiles
+from pipeline.ingest.bronze_files import BronzeFiles
 from pipeline.lanes.lane import Lane
 from pipeline.lanes.outcome_packets import outcome_packets
 from pipeline.machines.array import Array
@@ -73,7 +73,7 @@ def _round(folder: Path) -> dict[str, float]:
 
 
 def _written(folder: Path, blocks: list[pa.RecordBatch]) -> Any:
-    files = TaskFiles(str(folder), 0, "bench.parquet")
+    files = BronzeFiles(str(folder), 0, "bench.parquet")
     for block in blocks:
         files.add(block)
     (only,) = files.close()

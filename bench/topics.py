@@ -91,7 +91,7 @@ def active_rows(active: DataFrame, brokers: Brokers) -> DataFrame:
 def warehouse_with_idle_topics(spark: SparkSession, folder: Path, active: DataFrame, brokers: Brokers) -> Warehouse:
     """A warehouse whose bronze holds the idle topics' loads, and the names of everything that follows."""
     warehouse = Warehouse(str(folder / f"idle-{brokers.topics_each}"))
-    create_missing_tables(spark, warehouse)
+    create_missing_tables(warehouse)
     loads = idle_loads(spark, brokers)
     append_as_ingest(loads, warehouse, 0, FILES)
     id_names(loads.unionByName(active)).write.format("delta").mode("append").save(warehouse.table("names"))

@@ -9,7 +9,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from jobs.driver import OpenWarehouse, StopRequest, utc_now
+from jobs.driver import OpenWarehouse, StopRequest
+from jobs.processes import utc_now
 from jobs.run_ledger import recorded
 from jobs.watch import run_to_end
 from pipeline.lanes.query import start_lanes
@@ -48,4 +49,4 @@ def _opened(spark: SparkSession, warehouse: Warehouse) -> OpenWarehouse:
     """Without a lock: nobody else knows of it."""
     gate = MicroBatchGate(lambda: None, park_until_interrupted(spark))
     run = RunContext(str(uuid.uuid4()), "bench", utc_now, gate.enter, time.sleep)
-    return OpenWarehouse(spark, warehouse, run, gate, StopRequest(StopFile(spark, warehouse)))
+    return OpenWarehouse(spark, warehouse, run, gate, StopRequest(StopFile(warehouse)))

@@ -53,13 +53,13 @@ def run(args: argparse.Namespace) -> int:
     from pipeline.backfill.slices import SWAPPED_TABLES
 
     names = chosen_tables(args.tables, [table.name for table in SWAPPED_TABLES])
-    from jobs.driver import existing_warehouse
+    from jobs.reader import existing_warehouse
     from jobs.session import build_session
 
     if args.format == "text":
         print("starting Spark …", flush=True)
     spark = build_session("dispatch-analytics backfill")
-    warehouse = existing_warehouse(spark, args.warehouse, ("lane_snapshots",))
+    warehouse = existing_warehouse(args.warehouse, ("lane_snapshots",))
     document = run_backfill(spark, warehouse, settings, args, names)
     print_document(document, args.format, text_lines)
     return 1 if document["not_closed"] and not args.pending else 0
@@ -68,8 +68,10 @@ def run(args: argparse.Namespace) -> int:
 def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Namespace, tables: Sequence[str]) -> dict[str, Any]:
     """`backfill` on a session: the document of what was done."""
     from jobs import VERSION
-    from jobs.driver import locked, say, utc_now
     from jobs.heartbeat import Heartbeat, running_tasks
+    from jobs.locked import locked
+    from jobs.processes import utc_now
+    from jobs.shown import say
     from pipeline.backfill.backfill import backfill, dates_of_all
     from pipeline.backfill.run import Run
     from pipeline.backfill.slices import SWAPPED_TABLES
@@ -79,11 +81,11 @@ def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Names
     from schemas.tables.backfills import BACKFILLS
 
     run_id = str(uuid.uuid4())
-    with locked(spark, warehouse, run_id, UpkeepLock) as lock:
-        batch = batch_read_for_good(spark, warehouse)
+    with locked(warehouse, run_id, UpkeepLock, spark) as lock:
+        batch = batch_read_for_good(warehouse)
         if batch is None:
             raise BadWarehouse(f"lanes have not finished a micro-batch in {warehouse.root}: nothing can be compared yet")
-        make_report_table(spark, warehouse, BACKFILLS)
+        make_report_table(warehouse, BACKFILLS)
         tasks = partial(running_tasks, spark.sparkContext.statusTracker())
         heartbeat = Heartbeat("backfill", say if args.format == "text" else _quiet, tasks)
         chosen = [table for table in SWAPPED_TABLES if table.name in tables]

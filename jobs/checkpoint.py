@@ -42,12 +42,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _inspect(args: argparse.Namespace) -> int:
-    from jobs.driver import existing_warehouse
+    from jobs.reader import existing_warehouse
     from jobs.session import LITTLE_DATA, build_session
     from pipeline.upkeep.inspect import inspect
 
     spark = build_session("dispatch-analytics checkpoint", LITTLE_DATA)
-    document = inspect(spark, existing_warehouse(spark, args.warehouse), args.query)
+    document = inspect(spark, existing_warehouse(args.warehouse), args.query)
     print_document(document, args.format, text_lines)
     return 0
 

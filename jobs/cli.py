@@ -38,8 +38,10 @@ COMMANDS = {
 WITHOUT_SPARK = ("validate", "collector", "ship", "simulate")
 #: Those that need compiled rules, and no Spark.
 LOADERS = ("load",)
-#: Those that only read: the reading room answers them without Spark, where the warehouse is on this machine's file system.
+#: Those that only read: the reading room answers them, without Spark.
 READERS = ("why", "explain", "top", "report", "sql", "status", "probe")
+#: Those that change files and rows of tables without Spark.
+UPKEEP = ("maintain", "rebuild")
 EXAMPLES = """examples:
   ./spark-submit.sh demo
   ./spark-submit.sh stream --events /var/log/pulsar-events --warehouse /data/warehouse

@@ -72,8 +72,9 @@ def run(args: argparse.Namespace) -> int:
         from jobs import demo_live
 
         return demo_live.run(args.warehouse)
-    from jobs.driver import qualified_warehouse, say
+    from jobs.reader import named_warehouse
     from jobs.session import LITTLE_DATA, build_session
+    from jobs.shown import say
     from jobs.stream import run_stream
     from pipeline.settings import load_settings
 
@@ -83,8 +84,8 @@ def run(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="dispatch-demo-") as folder, ThreadPoolExecutor(1) as meanwhile:
         staged = meanwhile.submit(_stage, CAPTURE, Path(folder))
         spark = build_session("dispatch-analytics demo", LITTLE_DATA)
-        warehouse = qualified_warehouse(spark, args.warehouse)
-        make_room(spark, warehouse)
+        warehouse = named_warehouse(args.warehouse)
+        make_room(warehouse)
         events = staged.result()
         say(f"{events:,} events up to the moment at which the broker was asked for its counters")
         code = run_stream(spark, Path(folder).as_uri(), warehouse.root, settings, once=True, drain=True)
@@ -93,19 +94,17 @@ def run(args: argparse.Namespace) -> int:
     return report(warehouse, args.warehouse, CAPTURE)
 
 
-def make_room(spark: Any, warehouse: Any) -> None:
+def make_room(warehouse: Any) -> None:
     """Delete the warehouse of an earlier demo; BadConfig if the folder is anybody else's."""
-    from jobs.rebuild import forget_cached_tables
-    from pipeline.store.hadoop_files import files_with_hadoop
+    from pipeline.store.files import files_at
 
-    files = files_with_hadoop(warehouse.root, spark)
+    files = files_at(warehouse.root)
     marker = f"{warehouse.root}/{MARKER}"
     if files.names(warehouse.root) and not files.exists(marker):
         raise BadConfig(f"--warehouse {warehouse.root}: holds what the demo did not make; choose another folder, or remove it yourself")
     if files.exists(warehouse.lock_file):
         raise BadConfig(f"--warehouse {warehouse.root}: a demo is running there ({warehouse.lock_file}); if it died, delete the folder")
     files.delete(warehouse.root)
-    forget_cached_tables(spark)
     files.create(marker, "made by ./spark-submit.sh demo, which deletes this folder when it runs again\n")
 
 
@@ -125,8 +124,8 @@ def report(warehouse: Any, shown_warehouse: str, capture: Path) -> int:
     """Print what the tables have, beside the broker's figures in the folder `capture`. 1 if one of them differs."""
     from jobs.demo_backlog import backlog_report
     from jobs.demo_channels import channel_report
-    from jobs.driver import say
     from jobs.reader import look_at
+    from jobs.shown import say
 
     look = look_at(warehouse.root)
     metrics = (capture / "metrics.txt").read_text(encoding="utf-8")

@@ -12,14 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jobs.driver import say
 from jobs.job_lines import job_lines_in
 from jobs.live_broker.scenario import Scenario
 from jobs.live_broker.standalone import Standalone, checked_collector
-from jobs.reader import named_warehouse, not_here
-from jobs.shown import aligned
+from jobs.reader import named_warehouse
+from jobs.shown import aligned, say
 from pipeline.faults import BadConfig
 from pipeline.settings import load_settings
+from pipeline.store.address import local_path
 
 #: The load; with the starts of Spark and broker before it, and figures, the rest of the log and the comparison after it, three minutes.
 LOAD_S = 90.0
@@ -51,14 +51,14 @@ def _run_together(
 ) -> tuple[int, "Show"]:
     """The stream on this thread, the broker's side and the answers on others; the stream's exit status."""
     from jobs.demo import make_room
-    from jobs.driver import qualified_warehouse
+    from jobs.reader import named_warehouse
     from jobs.session import LITTLE_DATA, build_session
     from jobs.stream import run_stream
 
     settings = load_settings(None, [f"lanes.window_ms={WINDOW_MS}"], os.environ)
     spark = build_session("dispatch-analytics demo", LITTLE_DATA)
-    warehouse = qualified_warehouse(spark, shown_warehouse)
-    make_room(spark, warehouse)
+    warehouse = named_warehouse(shown_warehouse)
+    make_room(warehouse)
     show = Show(scenario, broker, capture, warehouse, screen)
     threads = [threading.Thread(target=work, daemon=True) for work in (show.play, show.watch)]
     for thread in threads:
@@ -72,10 +72,10 @@ def _run_together(
 
 def _place_of(shown_warehouse: str) -> Path:
     """The folder of the warehouse. Raises BadConfig where it is not on this machine's file system."""
-    reason = not_here(shown_warehouse)
-    if reason is not None:
-        raise BadConfig(f"--warehouse: {reason}; --live reads the tables while they grow, on the local file system only")
-    return Path(named_warehouse(shown_warehouse).root.removeprefix("file:")).resolve()
+    place = local_path(named_warehouse(shown_warehouse).root)
+    if place is None:
+        raise BadConfig(f"--warehouse {shown_warehouse} is not on this machine; --live reads the tables while they grow, here only")
+    return place.resolve()
 
 
 def prepared(folder: Path) -> tuple[Scenario, Standalone]:

@@ -4,7 +4,7 @@ import signal
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -12,22 +12,14 @@ from types import FrameType
 from pyspark.sql import SparkSession
 
 from jobs import VERSION
-from jobs.processes import is_alive, this_driver, utc_now
-from jobs.reader import refuse_missing
-from jobs.shared_paths import refuse_unshared
-from pipeline.reading.beside_spark import look_beside
+from jobs.locked import locked
+from jobs.processes import utc_now
+from jobs.shown import say
+from pipeline.reading.newest import NewestRoom
 from pipeline.run_context import RunContext
-from pipeline.store.hadoop_files import files_with_hadoop
-from pipeline.visible import visible
 from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import QUERIES, Warehouse
-from pipeline.warehouse.lock import DriverLock
 from pipeline.warehouse.stop import MicroBatchGate, StopFile, park_until_interrupted
-
-
-def say(line: str) -> None:
-    """A progress line for the person who waits, or several; what is not printable of them is shown as its code."""
-    print(visible(line, keep="\n"), flush=True)
 
 
 @dataclass(frozen=True)
@@ -65,44 +57,20 @@ class StopRequest:
         self._signalled.wait(seconds)
 
 
-def qualified_warehouse(spark: SparkSession, uri: str) -> Warehouse:
-    """The warehouse with scheme and absolute path, as it must stand in checkpoints and messages."""
-    return Warehouse(files_with_hadoop(uri, spark).absolute(uri))
-
-
-def existing_warehouse(spark: SparkSession, uri: str, tables: Iterable[str] = ()) -> Warehouse:
-    """The warehouse at `uri`. BadWarehouse with the command that helps where none is, or one of `tables` is not in it."""
-    warehouse = qualified_warehouse(spark, uri)
-    refuse_missing(warehouse, files_with_hadoop(warehouse.root, spark), tables)
-    return warehouse
-
-
-@contextmanager
-def locked(spark: SparkSession, warehouse: Warehouse, run_id: str, kind: type[DriverLock] = DriverLock) -> Iterator[DriverLock]:
-    """Hold a lock of the warehouse; BadWarehouse if another driver has it, or if executors do not see the same warehouse."""
-    lock = kind(files_with_hadoop(warehouse.root, spark), warehouse, this_driver(run_id), utc_now, is_alive, say)
-    lock.acquire()
-    try:
-        refuse_unshared(spark, warehouse, kind.file_of(warehouse), run_id)
-        yield lock
-    finally:
-        lock.release()
-
-
 @contextmanager
 def open_for_writing(spark: SparkSession, warehouse: Warehouse) -> Iterator[OpenWarehouse]:
     """Lock the warehouse, refuse what must not be continued, make missing tables, listen for requests to stop. Main thread only."""
     from pipeline.warehouse.tables import create_missing_tables
 
     run_id = str(uuid.uuid4())
-    stop_file = StopFile(spark, warehouse)
+    stop_file = StopFile(warehouse)
     stop = StopRequest(stop_file)
-    with _signals_heard(stop), locked(spark, warehouse, run_id) as lock:
+    with _signals_heard(stop), locked(warehouse, run_id, spark=spark) as lock:
         stop_file.clear()
-        look = look_beside(spark, warehouse)
+        look = NewestRoom(warehouse)
         for query in QUERIES:
             check_checkpoint(look, query)
-        create_missing_tables(spark, warehouse)
+        create_missing_tables(warehouse)
         gate = MicroBatchGate(lock.verify, park_until_interrupted(spark))
         run = RunContext(run_id, VERSION, utc_now, gate.enter, time.sleep)
         yield OpenWarehouse(spark, warehouse, run, gate, stop)

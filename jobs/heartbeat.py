@@ -20,9 +20,9 @@ def running_tasks(tracker: StatusTracker) -> str:
 
 
 class Heartbeat:
-    """Prints `what: step; tasks, seconds` when the command was silent for long. `say` prints a line; `tasks` is how far Spark is."""
+    """Prints `what: step; tasks, seconds` when the command was silent for long. `say` prints a line, `tasks` is how far Spark is."""
 
-    def __init__(self, what: str, say: Callable[[str], None], tasks: Callable[[], str]) -> None:
+    def __init__(self, what: str, say: Callable[[str], None], tasks: Callable[[], str] = str) -> None:
         self._what = what
         self._say = say
         self._tasks = tasks

@@ -1,6 +1,6 @@
 """Load a finished log into a new warehouse: the tables of `stream --once --drain`, without Spark, several times faster.
 
-For files on this machine, and a warehouse that does not exist yet, here or in an object store: it appears when all is written, whole.
+For files on this machine, and a warehouse that does not exist yet, here or elsewhere: it appears when all is written, whole.
 Nothing is read into it later. A log that goes on, a topic, a Delta table, files elsewhere, more events than memory holds: use `stream`.
 """
 
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
     from jobs.advice import disk_advice, one_line_cause
     from jobs.books import growth_words, lines_of
-    from jobs.reader import open_room
+    from jobs.reader import look_at
     from pipeline.settings import load_settings
 
     settings = load_settings(args.settings, args.overrides, os.environ)
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         return 1
     for line in (*lines_of(loaded.books), *([growth_words(loaded.grown_files)] if loaded.grown_files else [])):
         _say(line)
-    return said_of_no_event(open_room(root))
+    return said_of_no_event(look_at(root))
 
 
 def said_of_no_event(look: "Queries") -> int:
@@ -104,7 +104,6 @@ def load_log(events: str, root: str, settings: Any, processes: int, report: Call
     from pipeline.sources.listed_files import files_here
     from pipeline.sources.nothing import nothing_words
     from pipeline.warehouse.layout import Warehouse
-    from pipeline.warehouse.without_spark import NO_SPARK
     from schemas.tables.watch import RUN_LEDGER
 
     began_s = time.monotonic()
@@ -119,7 +118,7 @@ def load_log(events: str, root: str, settings: Any, processes: int, report: Call
         warehouse = Warehouse(f"file:{folder}")
         loaded = load(Log(source, files), warehouse, settings, run, processes, report)
         end = {"event": "ended", "ended_at": run.now(), "outcome": "done", "micro_batches": MICRO_BATCHES, "unrecorded": MICRO_BATCHES}
-        append_rows(NO_SPARK, warehouse, RUN_LEDGER, [begun, {**begun, **end}])
+        append_rows(warehouse, RUN_LEDGER, [begun, {**begun, **end}])
     report(
         f"loaded {len(files):,} files, {sum(file.length for file in files):,} bytes, in {time.monotonic() - began_s:.1f} s: {_shown(root)}"
     )
@@ -136,15 +135,12 @@ def _lock_of(run_id: str, say: Callable[[str], None], warehouse: "Warehouse") ->
 
 
 def _root_of(args: argparse.Namespace) -> str:
-    """Of the warehouse. Raises BadConfig for files that are not on this machine, or a warehouse that only Hadoop opens."""
-    from jobs.reader import named_warehouse, only_hadoop
+    """Of the warehouse. Raises BadConfig for files that are not on this machine, or a place where no warehouse can be."""
+    from jobs.reader import named_warehouse
     from pipeline.load.appearance import refuse_what_is_there
 
-    reason = only_hadoop(args.warehouse)
     if scheme_of(args.events) not in (None, "file", "kafka"):
-        reason = f"{args.events} is not on this machine"
-    if reason is not None:
-        raise BadConfig(f"{reason}; use `stream --once --drain`")
+        raise BadConfig(f"{args.events} is not on this machine; use `stream --once --drain`")
     root = named_warehouse(args.warehouse).root
     if local_path(root) is not None:
         root = f"file:{Path(str(local_path(root))).resolve()}"

@@ -39,16 +39,17 @@ def run(args: argparse.Namespace) -> int:
 
     tables = chosen_tables(args.tables, list(TABLES_BY_NAME))
     settings = load_settings(args.settings, args.overrides, os.environ).maintain
-    from jobs.driver import existing_warehouse, locked, say, utc_now
-    from jobs.session import build_session
+    from jobs.locked import locked
+    from jobs.processes import utc_now
+    from jobs.reader import existing_warehouse
+    from jobs.shown import say
     from pipeline.upkeep.maintain import maintain
     from pipeline.warehouse.lock import UpkeepLock
-    from pipeline.warehouse.table_facts import existing_tables
+    from pipeline.warehouse.tables import existing_tables
 
-    spark = build_session("dispatch-analytics maintain")
-    warehouse = existing_warehouse(spark, args.warehouse, [table.name for table in JOB_TABLES])
-    existing = existing_tables(spark, warehouse)
-    with locked(spark, warehouse, str(uuid.uuid4()), UpkeepLock) as lock:
+    warehouse = existing_warehouse(args.warehouse, [table.name for table in JOB_TABLES])
+    existing = existing_tables(warehouse)
+    with locked(warehouse, str(uuid.uuid4()), UpkeepLock) as lock:
 
         def before_each(table: str) -> None:
             lock.verify()
@@ -56,7 +57,6 @@ def run(args: argparse.Namespace) -> int:
                 say(f"{table} …")
 
         document = maintain(
-            spark,
             warehouse,
             settings,
             [name for name in tables if name in existing],

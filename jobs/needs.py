@@ -7,8 +7,7 @@ Standard library only: it runs before the environment exists.
 
 import sys
 
-from jobs.cli import LOADERS, READERS, WITHOUT_SPARK, build_parser, command_of
-from jobs.reader import only_hadoop
+from jobs.cli import LOADERS, READERS, UPKEEP, WITHOUT_SPARK, build_parser, command_of
 from pipeline.store.address import with_hadoops_scheme
 
 if __name__ == "__main__":
@@ -21,7 +20,7 @@ if __name__ == "__main__":
         args = build_parser(command).parse_args(sys.argv[1:])
         if command in LOADERS:
             print("packages rules")
-        elif command in READERS and getattr(args, "engine", None) != "spark" and only_hadoop(args.warehouse) is None:
+        elif command in (*READERS, *UPKEEP):
             print("packages", *(["rules"] if command == "probe" else []))
         else:
             later = ["quality"] if command == "quality" else ["broker"] if getattr(args, "live", False) else []

@@ -73,22 +73,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print what was found; BadConfig for a bad time, broker or topic, BadWarehouse where no warehouse is."""
     at_us = micros_of(args.at)
+    from jobs.probe_here import rows_here
     from pipeline.lanes.lane import LaneSettings
-    from pipeline.reading.room import ReadingRoom
     from pipeline.settings import load_settings
 
     lanes = load_settings(None, [], os.environ).lanes
     settings = LaneSettings(lanes.lateness_ms, lanes.window_ms, lanes.clock_step_ms)
     look = look_at(args.warehouse, ("dispatch_events",))
-    if isinstance(look, ReadingRoom):
-        from jobs.probe_here import rows_here
-
-        rows_of: RowsOf = partial(rows_here, look)
-    else:
-        from jobs.probe_by_spark import rows_by_spark
-
-        rows_of = partial(rows_by_spark, look.warehouse)
-    brokers, tables = probe(look, at_us, settings, rows_of, broker=args.broker, topic=args.topic)
+    brokers, tables = probe(look, at_us, settings, partial(rows_here, look), broker=args.broker, topic=args.topic)
     for line in json_lines(brokers, tables) if args.json else text_lines(at_us, brokers, tables):
         print(line)
     return 0

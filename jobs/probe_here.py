@@ -13,7 +13,7 @@ from pipeline.lanes.probe import Probe
 from pipeline.machines.outcome import Rows
 from pipeline.packets.bronze_columns import columns_read, lane_columns_of
 from pipeline.reading.room import ReadingRoom
-from pipeline.sinks.few_outcomes import FewOutcomes
+from pipeline.sinks.outcomes import NamedOutcomes
 from schemas.events import TOMBSTONE_CODE
 from schemas.outcomes import OUTCOME_COLUMNS
 from schemas.render.arrow import arrow_schema
@@ -41,7 +41,7 @@ def rows_here(
             parts[rows.table].append((one.broker_id, rows))
     # A new room: ingest writes events before their names, so the names of what was read are there by now.
     names = ReadingRoom(room.warehouse).rows("SELECT * FROM names")
-    outcomes = FewOutcomes({name: _outcomes(name, found) for name, found in parts.items()}, pa.Table.from_pylist(names, _NAMES))
+    outcomes = NamedOutcomes({name: _outcomes(name, found) for name, found in parts.items()}, pa.Table.from_pylist(names, _NAMES))
     if outcomes.lacks_text():
         folder = room.warehouse.table(NAMES.name)
         raise BadWarehouse(f"ingest is amid a micro-batch: names of new topics are not in {folder} yet; ask again")
@@ -65,7 +65,7 @@ def _events_of(one: LivingBroker) -> str:
 
 
 def _outcomes(table: str, parts: Sequence[tuple[int, Rows]]) -> pa.Table:
-    """The numbers of a table's rows, as FewOutcomes takes them."""
+    """The numbers of a table's rows, as NamedOutcomes takes them."""
     columns = ("broker_id", *OUTCOME_COLUMNS[table])
     schema = pa.schema([(name, pa.int64()) for name in columns])
     pieces = [

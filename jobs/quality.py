@@ -55,29 +55,31 @@ def run(args: argparse.Namespace) -> int:
 def judge_warehouse(spark: Any, uri: str, tables: Sequence[str], docs: Path | None) -> list[Any]:
     """Verdicts on the newest consistent cut, appended to quality_results; with `docs` Data Docs are written there, too."""
     from jobs import VERSION
-    from jobs.driver import existing_warehouse, say, utc_now
+    from jobs.processes import utc_now
+    from jobs.reader import existing_warehouse
+    from jobs.shown import say
     from pipeline.quality.docs import clear_docs_folder
     from pipeline.quality.judge import judge
     from pipeline.quality.results import append_verdicts
     from pipeline.quality.validation import Validation
-    from pipeline.reading.beside_spark import look_beside
+    from pipeline.reading.newest import NewestRoom
     from pipeline.warehouse.newest_cut import newest_cut
     from pipeline.warehouse.tables import make_report_table
     from schemas.tables.quality import QUALITY_RESULTS
 
-    warehouse = existing_warehouse(spark, uri)
+    warehouse = existing_warehouse(uri)
     run_id, run_at = str(uuid.uuid4()), utc_now()
     # A session of its own: the views of this cut must not stay in one that goes on.
     session = spark.newSession()
-    make_report_table(session, warehouse, QUALITY_RESULTS)
-    cut = newest_cut(look_beside(session, warehouse))
+    make_report_table(warehouse, QUALITY_RESULTS)
+    cut = newest_cut(NewestRoom(warehouse))
     validation = Validation(run_id, run_at)
     verdicts = []
     for verdict in judge(session, warehouse, cut, tables, validation):
         if verdict.kind in ("key", "law"):
             say(f"judged {verdict.law or verdict.table_name}")
         verdicts.append(verdict)
-    append_verdicts(session, warehouse, verdicts, run_id=run_id, run_at=run_at, code_version=VERSION)
+    append_verdicts(warehouse, verdicts, run_id=run_id, run_at=run_at, code_version=VERSION)
     if docs is not None:
         clear_docs_folder(docs)
         validation.write_docs(docs)

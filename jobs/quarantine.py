@@ -78,7 +78,9 @@ def run(args: argparse.Namespace) -> int:
 def replay_warehouse(spark: Any, uri: str, settings: Any, where: str | None, repaired: Any, *, changes: bool) -> dict[str, Any]:
     """`replay` under both locks of the warehouse: nobody else writes rows, or files, of its tables meanwhile. A dry run needs none."""
     from jobs import VERSION
-    from jobs.driver import existing_warehouse, locked, utc_now
+    from jobs.locked import locked
+    from jobs.processes import utc_now
+    from jobs.reader import existing_warehouse
     from pipeline.quarantine.put_back import ReplayRun
     from pipeline.quarantine.replay import Request, replay
     from pipeline.sources.detect import parse_limits
@@ -86,10 +88,10 @@ def replay_warehouse(spark: Any, uri: str, settings: Any, where: str | None, rep
     from schemas.tables import JOB_TABLES
 
     limits, request, run_id = parse_limits(settings), Request(where, repaired, changes), str(uuid.uuid4())
-    warehouse = existing_warehouse(spark, uri, [table.name for table in JOB_TABLES])
+    warehouse = existing_warehouse(uri, [table.name for table in JOB_TABLES])
     if not changes:
         return replay(spark, warehouse, limits, request, ReplayRun(run_id, VERSION, utc_now(), lambda: None))
-    with locked(spark, warehouse, run_id) as driver, locked(spark, warehouse, run_id, UpkeepLock) as upkeep:
+    with locked(warehouse, run_id, spark=spark) as driver, locked(warehouse, run_id, UpkeepLock) as upkeep:
 
         def verify() -> None:
             driver.verify()

@@ -1,84 +1,52 @@
-"""Who answers a command that only reads: the reading room, or Spark where only Hadoop can read."""
+"""The warehouse that a command names, and the reading room of it."""
 
-import os
 import sys
 from collections.abc import Iterable
 from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING, Any
 
-from pipeline.faults import BadWarehouse
-from pipeline.store.address import object_address, scheme_of
+from pipeline.faults import BadConfig, BadWarehouse
+from pipeline.store.address import why_no_warehouse
 
 if TYPE_CHECKING:
-    from pipeline.reading.by_spark import SparkLook
     from pipeline.reading.room import ReadingRoom
     from pipeline.warehouse.layout import Warehouse
     from pipeline.warehouse.look import Look
 
-#: Where a path without a scheme may be in another file system than this machine's.
-_HADOOP = "HADOOP_CONF_DIR"
 
-
-def only_hadoop(uri: str) -> str | None:
-    """Why the room cannot read the warehouse at `uri`; None if it can, as far as its name shows. Standard library only (jobs/needs.py)."""
-    scheme, is_object = scheme_of(uri), object_address(uri) is not None
-    if scheme not in (None, "file") and not is_object:
-        return f"{uri} is in a file system that only Hadoop reads"
-    if scheme is None and os.environ.get(_HADOOP) and not os.path.exists(uri):
-        return f"{uri} may be in the file system that {_HADOOP} names"
-    if any(mark in (uri if is_object else os.path.abspath(uri)) for mark in "%*?["):
-        return f"{uri} has one of the characters % * ? [ in its path"
-    return None
-
-
-def not_here(uri: str) -> str | None:
-    """Why a command that writes files of this machine cannot have its warehouse at `uri`; None if it can."""
-    return only_hadoop(uri) or (f"{uri} is not on this machine" if object_address(uri) is not None else None)
+def refuse_address(uri: str) -> None:
+    """Raise BadConfig where no warehouse can be. Standard library only (jobs/needs.py)."""
+    reason = why_no_warehouse(uri)
+    if reason is not None:
+        raise BadConfig(f"--warehouse {reason}")
 
 
 def named_warehouse(uri: str) -> "Warehouse":
-    """The warehouse with scheme and absolute path, as Hadoop would name it. For a URI for which `only_hadoop` has no reason."""
+    """The warehouse with scheme and absolute path, as it must stand in checkpoints and messages. Raises BadConfig where none can be."""
+    refuse_address(uri)
     from pipeline.store.files import files_at
     from pipeline.warehouse.layout import Warehouse
 
     return Warehouse(files_at(uri).absolute(uri))
 
 
-def open_room(uri: str, tables: Iterable[str] = (), *, consistent: bool = False) -> "ReadingRoom":
-    """The room of an existing warehouse for which `only_hadoop` has no reason.
-
-    Raises BadWarehouse with the command that helps where none is, or one of `tables` is not in it.
-    """
-    from pipeline.reading.room import ReadingRoom
+def existing_warehouse(uri: str, tables: Iterable[str] = ()) -> "Warehouse":
+    """The warehouse at `uri`. Raises BadWarehouse with the command that helps where none is, or one of `tables` is not in it."""
     from pipeline.store.files import files_at
 
     warehouse = named_warehouse(uri)
     refuse_missing(warehouse, files_at(warehouse.root), tables)
-    return ReadingRoom(warehouse, consistent=consistent)
+    return warehouse
 
 
-def look_at(uri: str, tables: Iterable[str] = (), *, consistent: bool = False) -> "ReadingRoom | SparkLook":
-    """A look at an existing warehouse: by the room where it can, else by Spark, which a line on stderr says.
+def look_at(uri: str, tables: Iterable[str] = (), *, consistent: bool = False) -> "ReadingRoom":
+    """The room of an existing warehouse.
 
-    `consistent`: all tables as the newest whole micro-batches left them. Raises BadWarehouse as `open_room` does.
+    `consistent`: all tables as the newest whole micro-batches left them. Raises BadWarehouse as `existing_warehouse` does.
     """
-    from pipeline.reading.delta_table import OnlySpark
+    from pipeline.reading.room import ReadingRoom
 
-    reason = only_hadoop(uri)
-    if reason is None:
-        try:
-            room = open_room(uri, tables, consistent=consistent)
-            room.refuse_what_only_spark_reads()
-            return room
-        except OnlySpark as fault:
-            reason = str(fault)
-    from jobs.driver import existing_warehouse
-    from jobs.session import LITTLE_DATA, build_session
-    from pipeline.reading.by_spark import SparkLook
-
-    say_by_spark(reason)
-    spark = build_session("dispatch-analytics look", LITTLE_DATA)
-    return SparkLook(spark, existing_warehouse(spark, uri, tables), consistent=consistent)
+    return ReadingRoom(existing_warehouse(uri, tables), consistent=consistent)
 
 
 def look_at_causes(uri: str) -> "Look":
@@ -118,9 +86,3 @@ class _NoPandas(MetaPathFinder):
 def leave_pandas_out() -> None:
     """For a process that only reads: pyarrow imports pandas at the first array it makes, for a second, and nothing here uses pandas."""
     sys.meta_path.insert(0, _NoPandas())
-
-
-def say_by_spark(reason: str) -> None:
-    """Why the answer takes half a minute instead of a second. Spark needs pandas."""
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _NoPandas)]
-    print(f"{reason}: Spark answers", file=sys.stderr, flush=True)

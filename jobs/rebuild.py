@@ -11,7 +11,6 @@ import argparse
 import sys
 import uuid
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from pipeline.faults import BadConfig
@@ -44,30 +43,29 @@ def run(args: argparse.Namespace) -> int:
 
 def forget(what: str, args: argparse.Namespace) -> int:
     """Delete `what` (lanes or all) in `args.warehouse`, given the arguments of `add_consent`; raises as `run` does."""
-    from jobs.driver import existing_warehouse, locked, say
-    from jobs.heartbeat import Heartbeat, running_tasks
-    from jobs.session import SHORT_JOB, build_session
-    from pipeline.reading.beside_spark import look_beside
+    from jobs.heartbeat import Heartbeat
+    from jobs.locked import locked
+    from jobs.reader import existing_warehouse
+    from jobs.shown import say
+    from pipeline.reading.newest import NewestRoom
     from pipeline.warehouse.guard import refuse_loaded
     from pipeline.warehouse.lock import UpkeepLock
 
     if not args.yes and not sys.stdin.isatty():
         raise BadConfig("rebuild deletes tables: pass --yes where nobody can be asked")
-    say("starting Spark …")
-    spark = build_session("dispatch-analytics rebuild", SHORT_JOB)
-    warehouse = existing_warehouse(spark, args.warehouse)
+    warehouse = existing_warehouse(args.warehouse)
     if what == "lanes":
-        refuse_loaded(look_beside(spark, warehouse), "lanes")
-    heartbeat = Heartbeat("rebuild", say, partial(running_tasks, spark.sparkContext.statusTracker()))
+        refuse_loaded(NewestRoom(warehouse), "lanes")
+    heartbeat = Heartbeat("rebuild", say)
     if what == "lanes" and not args.lose_history:
         heartbeat.step("looking whether all can be computed again")
         with heartbeat.beating():
-            _refuse_to_lose_history(spark, warehouse)
+            _refuse_to_lose_history(warehouse)
     if not args.yes and input(f"delete {_words(what)} in {warehouse.root}? [y/N] ").strip().lower() not in ("y", "yes"):
         raise BadConfig("nothing was deleted")
     run_id = str(uuid.uuid4())
-    with locked(spark, warehouse, run_id), locked(spark, warehouse, run_id, UpkeepLock), heartbeat.beating():
-        (forget_lanes if what == "lanes" else forget_all)(spark, warehouse, heartbeat.say, heartbeat.step)
+    with locked(warehouse, run_id), locked(warehouse, run_id, UpkeepLock), heartbeat.beating():
+        (forget_lanes if what == "lanes" else forget_all)(warehouse, heartbeat.say, heartbeat.step)
     events = args.events or "URI"
     say(f"now run: ./spark-submit.sh stream --once --events {events} --warehouse {args.warehouse}   (--drain for a log that ends; or live)")
     return 0
@@ -77,17 +75,17 @@ def _words(what: str) -> str:
     return "what lanes computed" if what == "lanes" else "every table that was computed and every checkpoint (the log must be there, whole)"
 
 
-def _refuse_to_lose_history(spark: Any, warehouse: Any) -> None:
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
+def _refuse_to_lose_history(warehouse: Any) -> None:
+    from deltalake.exceptions import DeltaError
+    from pyarrow import ArrowException
 
     from jobs.advice import one_line_cause
     from pipeline.upkeep.before_bronze import dates_before_bronze
 
     nevertheless = "To delete it nevertheless, pass --lose-history"
     try:
-        lost = "; ".join(map(str, dates_before_bronze(spark, warehouse)))
-    except (Py4JJavaError, PySparkException) as fault:
+        lost = "; ".join(map(str, dates_before_bronze(warehouse)))
+    except (ArrowException, DeltaError, OSError) as fault:
         raise BadConfig(f"nobody knows whether all can be computed again: {one_line_cause(fault)}. {nevertheless}") from fault
     if lost:
         raise BadConfig(f"the events that lanes computed this from are gone, it cannot be computed again: {lost}. {nevertheless}")
@@ -97,50 +95,42 @@ def _nobody_watches(_step: str) -> None:
     """Steps that nobody asked for."""
 
 
-def forget_lanes(spark: Any, warehouse: Any, say: Callable[[str], None], step: Callable[[str], None] = _nobody_watches) -> None:
+def forget_lanes(warehouse: Any, say: Callable[[str], None], step: Callable[[str], None] = _nobody_watches) -> None:
     """Delete what lanes wrote. An interruption at any point leaves a warehouse that is refused with the advice to run this again.
 
     Hence the order: the checkpoint first, the rows of batch_manifest that the guard compares it with last.
     """
-    from delta.tables import DeltaTable
-
-    from pipeline.store.hadoop_files import files_with_hadoop
+    from pipeline.store.files import files_at
+    from pipeline.store.table_log import newest_version_at, opened
     from pipeline.warehouse.layout import WRITTEN_BY
-    from pipeline.warehouse.small_tables import newest_version
     from pipeline.warehouse.tables import make_as_declared
+    from pipeline.warehouse.writer_mark import marked
     from schemas.tables.bookkeeping import LANE_CONTROL
 
-    files = files_with_hadoop(warehouse.root, spark)
+    files = files_at(warehouse.root)
     files.write(warehouse.rebuild_marker, "lanes")
     _delete(files, [warehouse.checkpoint("lanes"), *(warehouse.table(table) for table in WRITTEN_BY["lanes"])], say, step)
-    forget_cached_tables(spark)
     step("deleting rows of lanes from lane_control and batch_manifest")
     # Tombstones mark rejected lines and stay true. A drain would end the new run where the old one ended.
-    if newest_version(spark, warehouse.table("lane_control")) >= 0:
-        DeltaTable.forPath(spark, warehouse.table("lane_control")).delete("kind <> 'tombstone'")
+    if newest_version_at(warehouse.table("lane_control")) >= 0:
+        opened(warehouse.table("lane_control")).delete("kind <> 'tombstone'", commit_properties=marked())
         say("lane_control: all but tombstones deleted")
-        make_as_declared(spark, warehouse, LANE_CONTROL)
-    DeltaTable.forPath(spark, warehouse.table("batch_manifest")).delete("query = 'lanes'")
+        make_as_declared(warehouse, LANE_CONTROL)
+    opened(warehouse.table("batch_manifest")).delete("query = 'lanes'", commit_properties=marked())
     say("batch_manifest: rows of lanes deleted")
 
 
-def forget_all(spark: Any, warehouse: Any, say: Callable[[str], None], step: Callable[[str], None] = _nobody_watches) -> None:
+def forget_all(warehouse: Any, say: Callable[[str], None], step: Callable[[str], None] = _nobody_watches) -> None:
     """Delete every checkpoint and every table but WATCH_TABLES; batch_manifest last, for the same reason."""
-    from pipeline.store.hadoop_files import files_with_hadoop
+    from pipeline.store.files import files_at
     from pipeline.warehouse.layout import QUERIES
     from schemas.tables import TABLES, WATCH_TABLES
 
-    files = files_with_hadoop(warehouse.root, spark)
+    files = files_at(warehouse.root)
     files.delete(warehouse.replay_marker)  # what an interrupted replay would go on with is deleted, too
     forgotten = [table.name for table in TABLES if table not in WATCH_TABLES and table.name != "batch_manifest"]
     tables = [warehouse.table(name) for name in [*forgotten, "batch_manifest"]]
     _delete(files, [*(warehouse.checkpoint(query) for query in QUERIES), *tables], say, step)
-    forget_cached_tables(spark)
-
-
-def forget_cached_tables(spark: Any) -> None:
-    """Delta remembers tables by path; in a process that goes on, the deleted ones must not come back."""
-    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
 
 def _delete(files: Any, uris: Sequence[str], say: Callable[[str], None], step: Callable[[str], None]) -> None:

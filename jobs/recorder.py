@@ -17,7 +17,7 @@ from typing import Any
 from pyspark.sql.streaming import StreamingQuery, StreamingQueryListener
 
 from jobs.advice import one_line_cause
-from jobs.driver import say
+from jobs.shown import say
 from pipeline.run_context import nobody_keeps
 from pipeline.visible import visible
 from pipeline.warehouse.layout import QUERIES

@@ -32,7 +32,7 @@ def recorded(opened: OpenWarehouse, settings: Settings, *, events: str, mode: st
     run, log_path = opened.run, settings.watch.log_path
     log = None if log_path is None else Outbox("watch.log_file", lines_writer(log_path), LOG_INTERVAL_S)
     progress, ledger = (
-        Outbox(table.name, rows_writer(opened.spark, opened.warehouse, table, run.run_id), interval_s)
+        Outbox(table.name, rows_writer(opened.warehouse, table, run.run_id), interval_s)
         for table, interval_s in ((QUERY_PROGRESS, settings.watch.write_interval_ms / 1000), (RUN_LEDGER, LEDGER_INTERVAL_S))
     )
     begun = begun_row("stream", mode, events, opened.run, settings, opened.spark.version)

@@ -63,3 +63,8 @@ def _cell(value: Any) -> str:
 def in_utc(value: Any) -> Any:
     """Times in UTC; a naive one, as Spark's collect() gives, is of this process's local zone."""
     return value.astimezone(UTC) if isinstance(value, datetime) else value
+
+
+def say(line: str) -> None:
+    """A progress line for the person who waits, or several; what is not printable of them is shown as its code."""
+    print(visible(line, keep="\n"), flush=True)

@@ -6,18 +6,16 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from jobs.reader import only_hadoop, open_room, say_by_spark
+from jobs.reader import look_at
 from jobs.shown import aligned
 from pipeline.faults import BadConfig
 from pipeline.visible import WIDEST, visible, visible_json
 
-ROOM, SPARK = "room", "spark"
 EXAMPLES = """examples:
   ./spark-submit.sh sql "SHOW VIEWS" --warehouse ./warehouse/demo
   ./spark-submit.sh sql "SELECT * FROM throttled_now" --warehouse ./warehouse/demo
   ./spark-submit.sh sql "SELECT * FROM log_balance" --warehouse /data/live --consistent
   ./spark-submit.sh sql "SELECT topic, sum(dispatched_msgs) AS msgs FROM subscription_throttle GROUP BY topic" --warehouse W --format csv
-  ./spark-submit.sh sql "SELECT * FROM brokers" --engine spark --warehouse hdfs://name/dispatch
 """
 
 
@@ -36,12 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read all tables as the newest whole micro-batches left them, not each at its newest version",
     )
-    parser.add_argument(
-        "--engine",
-        choices=(ROOM, SPARK),
-        default=ROOM,
-        help="who answers: room, in a second (default), or spark, in half a minute: for functions that only Spark has",
-    )
     parser.add_argument("--max-rows", type=int, default=1000, metavar="N", help="print at most N rows (default: 1000)")
 
 
@@ -49,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the rows; BadConfig for bad SQL or for what is no query, BadWarehouse where no warehouse is."""
     if args.max_rows < 1:
         raise BadConfig(f"--max-rows {args.max_rows}: must be 1 or more")
-    answer = asked(args)
+    answer = look_at(args.warehouse, consistent=args.consistent).ask(args.query, args.max_rows)
     if answer.is_plan and args.format == "table":
         print("\n".join(visible(line) for (line,) in answer.rows))
     else:
@@ -57,56 +49,6 @@ def run(args: argparse.Namespace) -> int:
     if answer.more:
         print(f"… more rows follow; --max-rows {args.max_rows} cut them", file=sys.stderr)
     return 0
-
-
-def asked(args: argparse.Namespace) -> Any:
-    """The answer (`columns`, `rows`, `more`) of the room; of Spark where it is asked for, or where only it can read."""
-    from pipeline.reading.delta_table import OnlySpark
-
-    reason = "--engine spark" if args.engine == SPARK else only_hadoop(args.warehouse)
-    if reason is None:
-        try:
-            return open_room(args.warehouse, consistent=args.consistent).ask(args.query, args.max_rows)
-        except OnlySpark as fault:
-            reason = str(fault)
-    say_by_spark(reason)
-    return asked_of_spark(args)
-
-
-def asked_of_spark(args: argparse.Namespace) -> Any:
-    """The same answer by Spark."""
-    from pyspark.errors import PySparkException
-
-    from jobs.driver import existing_warehouse
-    from jobs.session import SHORT_JOB, build_session
-    from pipeline.reading.answer import Answer
-    from pipeline.reading.by_spark import SparkLook, in_utc
-    from pipeline.reading.spark_statement import refuse_what_is_no_query
-    from pipeline.reading.statement import is_explained
-    from pipeline.views.catalog import named_in
-    from pipeline.views.register import register
-    from pipeline.warehouse.newest_cut import newest_cut
-
-    spark = build_session("dispatch-analytics sql", SHORT_JOB)
-    warehouse = existing_warehouse(spark, args.warehouse)
-    refuse_what_is_no_query(spark, args.query)
-    cut = newest_cut(SparkLook(spark, warehouse)) if args.consistent else None
-    # SHOW and DESCRIBE ask for names; what refers to no name at all deserves an error that suggests one.
-    register(spark, warehouse, cut, args.query if named_in(args.query) else None)
-    try:
-        frame = spark.sql(args.query)
-        rows = frame.limit(args.max_rows + 1).collect() if frame.columns else []
-    except PySparkException as refused:
-        raise BadConfig(f"SQL: {first_line(str(refused))}") from refused
-    if is_explained(args.query):
-        return Answer(frame.columns, [(line,) for (plan,) in rows for line in plan.splitlines()], is_plan=True)
-    shown = [tuple(in_utc(value) for value in row) for row in rows[: args.max_rows]]
-    return Answer(frame.columns, shown, len(rows) > args.max_rows)
-
-
-def first_line(message: str) -> str:
-    """The first line of a Spark error, without its plan and stack trace."""
-    return message.strip().splitlines()[0]
 
 
 def write_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: str) -> None:

@@ -111,12 +111,15 @@ def run_stream(spark: Any, events: str, warehouse_uri: str, settings: "Settings"
 
     from jobs.advice import disk_advice, one_line_cause
     from jobs.compiled_rules import tidy_compiled_rules
-    from jobs.driver import open_for_writing, qualified_warehouse, say, utc_now
+    from jobs.driver import open_for_writing
+    from jobs.processes import utc_now
     from jobs.python_workers import start_python_workers
+    from jobs.reader import named_warehouse
     from jobs.run_ledger import recorded
+    from jobs.shown import say
     from jobs.watch import QueryFailed
 
-    warehouse = qualified_warehouse(spark, warehouse_uri)
+    warehouse = named_warehouse(warehouse_uri)
     say(f"events    {events}\nwarehouse {warehouse.root}")
     tidy_compiled_rules(utc_now().timestamp(), say)
     start_python_workers(spark)
@@ -141,14 +144,14 @@ def run_stream(spark: Any, events: str, warehouse_uri: str, settings: "Settings"
 
 def _once(opened: Any, recorder: Any, events: str, settings: "Settings", drain: bool) -> int:
     """Ingest to its end, then lanes, then (with `drain`) one control row per lane and lanes again."""
-    from jobs.driver import say
     from jobs.load import said_of_no_event
+    from jobs.shown import say
     from jobs.watch import run_to_end
     from pipeline.ingest.files import report_grown_files
     from pipeline.ingest.query import start_ingest
     from pipeline.lanes.control import issue_drain
     from pipeline.lanes.query import start_lanes
-    from pipeline.reading.beside_spark import look_beside
+    from pipeline.reading.newest import NewestRoom
 
     to_end: dict[str, Any] = {"availableNow": True}
     context = (opened.spark, opened.warehouse)
@@ -159,7 +162,7 @@ def _once(opened: Any, recorder: Any, events: str, settings: "Settings", drain: 
     if drain:
 
         def drained_lanes() -> Any:
-            lanes = issue_drain(*context, opened.run)
+            lanes = issue_drain(opened.warehouse, opened.run)
             say(f"drain: the log ends here for {lanes} lanes")
             return start_lanes(*context, settings, opened.run, to_end)
 
@@ -171,12 +174,12 @@ def _once(opened: Any, recorder: Any, events: str, settings: "Settings", drain: 
             return 1
     _report_grown(recorder, report_grown_files(*context, events, settings, opened.run))
     _show_books(opened)
-    return said_of_no_event(look_beside(*context))
+    return said_of_no_event(NewestRoom(opened.warehouse))
 
 
 def _live(opened: Any, recorder: Any, events: str, settings: "Settings") -> int:
     """Both queries until a request to stop, or until one of them ends by itself (an error: the other is stopped, too)."""
-    from jobs.driver import say
+    from jobs.shown import say
     from jobs.watch import POLL_SECONDS, ProgressLines, raise_failure, stop_between_batches
     from pipeline.ingest.files import report_grown_files
     from pipeline.ingest.query import start_ingest
@@ -215,11 +218,11 @@ def _report_grown(recorder: Any, files: int) -> None:
 def _show_books(opened: Any) -> None:
     """What this run did, from batch_manifest: everything that went in came out somewhere."""
     from jobs.books import lines_of
-    from jobs.driver import say
-    from pipeline.warehouse.small_tables import arrow_rows
+    from jobs.shown import say
+    from pipeline.store.arrow_reader import arrow_rows
 
     columns = ("query", "rows_in", "bronze", "quarantined", "applied", "duplicates", "late", "held", "lost")
-    manifest = arrow_rows(opened.spark, opened.warehouse.table("batch_manifest"), columns, {"run_id": [opened.run.run_id]})
+    manifest = arrow_rows(opened.warehouse.table("batch_manifest"), columns, {"run_id": [opened.run.run_id]})
     books: dict[str, Counter[str]] = {}
     for row in manifest.to_pylist():
         books.setdefault(row.pop("query"), Counter()).update(row)

@@ -8,9 +8,10 @@ from pyspark import StatusTracker
 from pyspark.sql.streaming import StreamingQuery
 
 from jobs.advice import advice, one_line_cause
-from jobs.driver import OpenWarehouse, say
+from jobs.driver import OpenWarehouse
 from jobs.heartbeat import running_tasks
 from jobs.recorder import Recorder
+from jobs.shown import say
 from pipeline.faults import BadWarehouse
 from pipeline.visible import visible
 from pipeline.warehouse.layout import Warehouse

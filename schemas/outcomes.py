@@ -68,5 +68,3 @@ OUTCOME_COLUMNS: dict[str, tuple[str, ...]] = {
 }
 #: Number by which a row names its table, on its way within one micro-batch.
 KINDS = {name: number for number, name in enumerate(OUTCOME_COLUMNS)}
-#: Values after `topic_id, sub_id` in the widest row: every row travels at this width.
-OUTCOME_WIDTH = max(len(columns) for columns in OUTCOME_COLUMNS.values())

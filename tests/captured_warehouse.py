@@ -35,7 +35,7 @@ def warehouse_of(captures: Iterable[Path], folder: Path) -> Warehouse:
 def warehouse_of_logs(logs: Iterable[list[dict[str, Any]]], folder: Path) -> Warehouse:
     """Every table of lanes, names, and the events that views look at; each log is of one broker."""
     warehouse = Warehouse(f"file:{folder}")
-    create_missing_tables(NO_SPARK, warehouse)
+    create_missing_tables(warehouse)
     rows: dict[str, list[Any]] = {name: [] for name in (*OUTCOME_TABLES, "dispatch_events", "names")}
     for events in logs:
         rows["dispatch_events"] += [event for event in events if event["type"] in LOOKED_AT]
@@ -53,4 +53,4 @@ def append_plain(warehouse: Warehouse, name: str, rows: list[Any]) -> None:
     schema = arrow_schema(TABLES_BY_NAME[name].fields)
     columns = zip(*spark_rows(name, rows), strict=True)
     values = pa.table([pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema)
-    append_rows(NO_SPARK, warehouse, TABLES_BY_NAME[name], values)
+    append_rows(warehouse, TABLES_BY_NAME[name], values)

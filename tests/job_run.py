@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 
 from jobs.stream import run_stream
 from pipeline.settings import load_settings
+from pipeline.store.arrow_reader import arrow_rows
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.small_tables import arrow_rows
 
 EPOCH_DAY = date(1970, 1, 1)
 
@@ -32,7 +32,7 @@ def tables_in(spark: SparkSession | None, warehouse: Warehouse, *, broker: str |
     tables = {}
     among: dict[str, list[str]] | None = None if broker is None else {"broker": [broker]}
     for name in OUTCOME_TABLES:
-        rows = arrow_rows(spark, warehouse.table(name), among=among)
+        rows = arrow_rows(warehouse.table(name), among=among)
         table = [{column: _plain(value) for column, value in row.items()} for row in rows.to_pylist()]
         table.sort(
             key=lambda row: [(value is None, str(type(value)), value) if value is not None else (True, "", 0) for value in row.values()]

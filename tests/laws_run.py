@@ -6,7 +6,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from pipeline.quality.laws import NAMES, Law
-from pipeline.reading.beside_spark import look_beside
+from pipeline.reading.newest import NewestRoom
 from pipeline.reading.room import ReadingRoom
 from pipeline.views.register import register
 from pipeline.warehouse.layout import Warehouse
@@ -27,7 +27,7 @@ def broken_laws(spark: SparkSession, warehouse: Warehouse, names: Iterable[str] 
     """Law → a row that breaks it."""
     room, session = ReadingRoom(warehouse, consistent=True), spark.newSession()
     by_spark = [Law(name) for name in names if name in ONLY_SPARK]
-    register(session, warehouse, newest_cut(look_beside(spark, warehouse)), " ".join(law.sql for law in by_spark))
+    register(session, warehouse, newest_cut(NewestRoom(warehouse)), " ".join(law.sql for law in by_spark))
     rows = {law.name: session.sql(law.sql).limit(1).collect() for law in by_spark}
     rows |= {name: room.rows(Law(name).sql) for name in names if name not in ONLY_SPARK}
     return {name: broken[0] for name, broken in rows.items() if broken}

@@ -7,9 +7,8 @@ import pyarrow as pa
 
 from jobs.load import load_log
 from pipeline.settings import load_settings
+from pipeline.store.arrow_reader import arrow_rows
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.small_tables import arrow_rows
-from pipeline.warehouse.without_spark import NO_SPARK
 from schemas.tables import JOB_TABLES
 
 #: When and by whom a row was written, and how events are cut into packets: another run has other ones.
@@ -31,7 +30,7 @@ def tables_unlike(one: Warehouse, other: Warehouse) -> list[str]:
 
 def contents(warehouse: Warehouse, name: str) -> pa.Table:
     """Rows of a table in an order of their own."""
-    rows = arrow_rows(NO_SPARK, warehouse.table(name))
+    rows = arrow_rows(warehouse.table(name))
     if name == "batch_manifest":
         counts = [column for column in rows.column_names if rows.schema.field(column).type == pa.int64() and column != "batch_id"]
         sums: Mapping[str, str] = {f"{column}_sum": column for column in counts if column != "state_bytes"}

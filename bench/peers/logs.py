@@ -52,7 +52,7 @@ def skewed_log(spark: SparkSession, once: Warehouse, folder: Path, copies: int) 
     others = spark.read.format("delta").load(side_by_side.table("dispatch_events")).select(*(f.name for f in PARSED_FIELDS))
     capture = spark.read.format("delta").load(once.table("dispatch_events")).select(*(f.name for f in PARSED_FIELDS))
     warehouse = Warehouse(str(folder / "skewed"))
-    create_missing_tables(spark, warehouse)
+    create_missing_tables(warehouse)
     stored(spark, others.unionByName(one_after_the_other(spark, capture, copies // 2)), warehouse, 8)
     return warehouse
 

@@ -30,10 +30,10 @@ def lanes(source: Path, target: Path) -> float:
     spark = build_session("peers-ours", SESSION)
     warehouse, settings = Beside(str(target), Warehouse(str(source))), load_settings(None, [], {})
     run = RunContext(str(uuid.uuid4()), "bench", lambda: datetime.now(UTC), lambda: None, lambda _: None)
-    create_missing_tables(spark, warehouse)
+    create_missing_tables(warehouse)
     began = time.perf_counter()
     start_lanes(spark, warehouse, settings, run, TO_END).awaitTermination()
-    issue_drain(spark, warehouse, run)
+    issue_drain(warehouse, run)
     start_lanes(spark, warehouse, settings, run, TO_END).awaitTermination()
     seconds = time.perf_counter() - began
     spark.stop()

@@ -24,7 +24,6 @@ from pipeline.store.table_log import opened
 from pipeline.warehouse.guard import loaded_id
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
-from pipeline.warehouse.without_spark import NO_SPARK
 
 
 def lanes(source: Path, target: Path) -> None:
@@ -33,8 +32,8 @@ def lanes(source: Path, target: Path) -> None:
     run = RunContext(str(uuid.uuid4()), "bench", lambda: datetime.now(UTC), lambda: None, lambda _: None)
     with Processes(len(os.sched_getaffinity(0))) as processes:
         processes.submit(os.getpid).result()  # forked before delta-rs begins its threads
-        folded = begin_lanes(processes, packets_in(opened(warehouse.table("dispatch_events")).file_uris()), {}, lane_settings(settings))
-        create_missing_tables(NO_SPARK, warehouse)
+        folded = begin_lanes(processes, packets_in(opened(warehouse.table("dispatch_events")).file_uris()), [], lane_settings(settings))
+        create_missing_tables(warehouse)
         outcomes = list(chain.from_iterable(lane.result() for lane in folded))
     write_outcomes(warehouse, outcomes, run, loaded_id("lanes", run.run_id), parse_limits(settings.ingest))
 

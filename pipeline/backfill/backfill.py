@@ -13,16 +13,16 @@ from pipeline.backfill.due import Due, carried_dates, late_dates, waiting_events
 from pipeline.backfill.ledger import append_entries
 from pipeline.backfill.plan import plan
 from pipeline.backfill.run import Done, Run
-from pipeline.backfill.slices import Rows, framed, rows_there
+from pipeline.backfill.slices import Rows, rows_there
 from pipeline.backfill.staging import stage, staged_late_events, staged_tables
 from pipeline.backfill.stretch import Dates, NotClosed
 from pipeline.backfill.swap import mark_late_events, swap
 from pipeline.faults import invariant
 from pipeline.lanes.lane_settings import lane_settings
 from pipeline.settings import Settings
-from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.store.files import files_at
+from pipeline.store.table_log import newest_version_at
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.small_tables import newest_version
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
 
@@ -86,19 +86,20 @@ def _round(
         run.say(line)
     run.step(f"computing {_count(dates)} anew")
     folder = f"{warehouse.staging}/{run.run_id}"
-    files = files_with_hadoop(folder, spark)
+    files = files_at(folder)
     files.delete(folder)
     try:
         stage(spark, warehouse, planned.stretches, run.ingest_batch, lane_settings(settings), f"{folder}/outcomes")
         computed = staged_tables(spark, warehouse, f"{folder}/outcomes", dates)
         # Before lane_snapshots is swapped: its marks show where a date ended, and so which events are of it.
         late = staged_late_events(waiting_events(spark, warehouse, run.ingest_batch), dates, f"{folder}/late")
-        finished = _compare_and_swap(spark, warehouse, run, dates, reasons, computed)
-        if not run.dry_run and not run.is_partial and late.limit(1).count():
-            mark_late_events(late, warehouse, run.run_id)
+        finished = _compare_and_swap(spark, warehouse, run, dates, reasons, computed, folder)
+        counted = late.select("broker", "epoch", "seq").toArrow() if not run.dry_run and not run.is_partial else None
+        if counted is not None and counted.num_rows:
+            mark_late_events(counted, warehouse, run.run_id)
     finally:
         files.delete(folder)
-    append_entries(spark, warehouse, run, settings, finished)
+    append_entries(warehouse, run, settings, finished)
     return finished, planned.not_closed
 
 
@@ -127,10 +128,16 @@ def _count(dates: Sequence[Dates]) -> str:
 
 
 def _compare_and_swap(
-    spark: SparkSession, warehouse: Warehouse, run: Run, dates: list[Dates], reasons: dict[str, str], computed: dict[str, Rows]
+    spark: SparkSession,
+    warehouse: Warehouse,
+    run: Run,
+    dates: list[Dates],
+    reasons: dict[str, str],
+    computed: dict[str, Rows],
+    folder: str,
 ) -> list[Done]:
     finished = {one.broker: Done(Due(one, reasons[one.broker]), {}, {}) for one in dates}
-    versions = {table.name: newest_version(spark, warehouse.table(table.name)) for table in run.tables}
+    versions = {table.name: newest_version_at(warehouse.table(table.name)) for table in run.tables}
 
     def of_table(table: Table) -> Rows:
         return computed[table.name] if table.name in computed else arrow_schema(table.fields).empty_table()
@@ -143,7 +150,7 @@ def _compare_and_swap(
         for broker, one in finished.items():
             if one.differences[table.name].dates:
                 run.before_swap()
-                swap(framed(spark, of_table(table), table), warehouse, table, broker, one.differences[table.name].dates)
+                swap(of_table(table), warehouse, table, broker, one.differences[table.name].dates, f"{folder}/swapped")
 
     run.step(f"{_count(dates)} computed; comparing {len(run.tables)} tables")
     with ThreadPoolExecutor(TABLES_AT_ONCE) as threads:

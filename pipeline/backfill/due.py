@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from pipeline.backfill.stretch import Dates
-from pipeline.reading.beside_spark import look_beside
+from pipeline.reading.newest import NewestRoom
 from pipeline.warehouse.layout import Warehouse
 
 
@@ -24,7 +24,7 @@ class Due:
 
 def late_dates(spark: SparkSession, warehouse: Warehouse, ingest_batch: int) -> list[Due]:
     """Runs of dates of which late events wait, that came until micro-batch `ingest_batch` of ingest."""
-    if not look_beside(spark, warehouse).rows(f"SELECT count(*) AS events FROM late_events WHERE {_waits(ingest_batch)}")[0]["events"]:
+    if not NewestRoom(warehouse).rows(f"SELECT count(*) AS events FROM late_events WHERE {_waits(ingest_batch)}")[0]["events"]:
         return []  # mostly; where they belong costs Spark a join
     dates: dict[str, set[date]] = defaultdict(set)
     for row in waiting_events(spark, warehouse, ingest_batch).select("broker", "date").distinct().collect():

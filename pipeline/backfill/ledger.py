@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-from pyspark.sql import SparkSession
-
 from pipeline.backfill.run import Done, Run
 from pipeline.rules_cache import sources_fingerprint
 from pipeline.settings import Settings
@@ -12,7 +10,7 @@ from pipeline.warehouse.layout import Warehouse
 from schemas.tables.backfills import BACKFILLS
 
 
-def append_entries(spark: SparkSession, warehouse: Warehouse, run: Run, settings: Settings, finished: Iterable[Done]) -> None:
+def append_entries(warehouse: Warehouse, run: Run, settings: Settings, finished: Iterable[Done]) -> None:
     """Append a row per broker and table of a round, in one commit."""
     of_run = {
         "run_id": run.run_id,
@@ -44,4 +42,4 @@ def append_entries(spark: SparkSession, warehouse: Warehouse, run: Run, settings
                 "swapped": bool(difference.dates) and not run.dry_run,
             }
             rows.append(of_run | dates | counts)
-    append_rows(spark, warehouse, BACKFILLS, rows)
+    append_rows(warehouse, BACKFILLS, rows)

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pipeline.backfill.slices import rows_of
 from pipeline.backfill.stretch import Dates, EpochSpan, Mark, NotClosed, Stretch, stretch_of
 from pipeline.backfill.uncounted import counted_marks, first_uncounted
-from pipeline.reading.beside_spark import look_beside
+from pipeline.reading.newest import NewestRoom
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.look import Look
 from schemas.render.ddl import is_among
@@ -38,7 +38,7 @@ def plan(spark: SparkSession, warehouse: Warehouse, asked: Sequence[Dates], inge
     bronze = spark.read.format("delta").load(warehouse.table("dispatch_events")).where(F.col("ingest_batch") <= ingest_batch)
     snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots"))
     brokers = [one.broker for one in asked]
-    look = look_beside(spark, warehouse)
+    look = NewestRoom(warehouse)
     marks = counted_marks(_marks(look, brokers), first_uncounted(spark, warehouse, brokers, ingest_batch))
     ends = moved_ends(look, ingest_batch)
     wanted = {one.broker: _withmoved_ends(one, ends) for one in asked}

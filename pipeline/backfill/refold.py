@@ -1,6 +1,6 @@
 """Folds a stretch of an epoch again: the same epoch, time and model as in a lane, over events that are all there and in order."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 import pandas as pd
@@ -11,7 +11,7 @@ from pipeline.lanes.epoch import Counts, Epoch
 from pipeline.lanes.kept import opened_snapshot
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.operator import runs_of
-from pipeline.lanes.outcome_frames import output_frame
+from pipeline.lanes.outcome_frames import packet_frame
 from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows
 from pipeline.machines.passes import glance
@@ -72,7 +72,7 @@ class Refold:
 def refold(
     chunks: Iterable[pd.DataFrame], stretches: Mapping[tuple[int, int], tuple[Stretch, bytes, date]], settings: LaneSettings
 ) -> Iterator[pd.DataFrame]:
-    """Sorted lane rows (LANE_KEY, LANE_COLUMNS) of stretches, by (broker id, epoch) with their states and last dates, to operator output.
+    """Sorted lane rows (LANE_KEY, LANE_COLUMNS) of stretches, by (broker id, epoch) with their states and last dates, to PACKETS_TYPE.
 
     For `mapInPandas` over partitions that hold whole epochs: rows stream by, one epoch's state is in memory at a time.
     """
@@ -88,6 +88,6 @@ def refold(
         yield from _frames(current[0], fold.finish())
 
 
-def _frames(broker_id: int, outcomes: Iterable[Rows]) -> Iterator[pd.DataFrame]:
-    for rows in outcomes:
-        yield output_frame(broker_id, rows)
+def _frames(broker_id: int, outcomes: Sequence[Rows]) -> Iterator[pd.DataFrame]:
+    if outcomes:
+        yield packet_frame(broker_id, outcomes)

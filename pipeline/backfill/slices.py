@@ -13,14 +13,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.backfill.stretch import Dates
-from pipeline.sinks.few_outcomes import FEW_BYTES
-from pipeline.store.address import delta_url
+from pipeline.lanes.query import FEW_BYTES
 from pipeline.store.arrow_reader import dataset_at
-from pipeline.warehouse.small_tables import frame_of
 from schemas.field import Table
 from schemas.outcomes import PAYLOAD
 from schemas.render.arrow import arrow_schema
 from schemas.render.ddl import quoted
+from schemas.render.spark import struct
 from schemas.tables import LANE_TABLES
 from schemas.tables.lane_snapshots import LANE_SNAPSHOTS
 
@@ -48,14 +47,28 @@ def date_of(table: Table) -> str:
 
 
 def slice_condition(table: Table, broker: str, first: date, last: date) -> str:
-    """SQL that is true of the broker's rows of the dates. Times are compared as they are, so that files can be skipped."""
+    """SQL of Spark that is true of the broker's rows of the dates. Times are compared as they are, so that files can be skipped."""
     at = date_of(table)
     return f"broker = {quoted(broker)} AND {at} >= '{first}' AND {at} < '{last + timedelta(days=1)}'"
+
+
+def slice_of_delta_rs(table: Table, broker: str, day: date) -> str:
+    """`slice_condition` of one date for delta-rs: a backslash is nothing special there, and a quote is doubled."""
+    is_date = date_columns(table) == (table.age_by,) and next(f.type for f in table.fields if f.name == table.age_by) == "date"
+    kind, at = "DATE" if is_date else "TIMESTAMP", date_of(table)
+    first, end = (f"CAST('{one}{'' if is_date else 'T00:00:00Z'}' AS {kind})" for one in (day, day + timedelta(days=1)))
+    text = "'" + broker.replace("'", "''") + "'"
+    return f"broker = {text} AND {at} >= {first} AND {at} < {end}"
 
 
 def rows_of(rows: DataFrame, table: Table, asked: Iterable[Dates]) -> DataFrame:
     """The rows of the table that belong to the dates."""
     return rows.where(" OR ".join(f"({slice_condition(table, one.broker, one.first, one.last)})" for one in asked))
+
+
+def frame_of(spark: SparkSession, rows: pa.Table, table: Table) -> DataFrame:
+    """Rows of the table that the driver holds, as Spark has them."""
+    return spark.createDataFrame(rows if rows.num_rows else [], struct(table.fields))  # Arrow's tables without rows are refused
 
 
 def framed(spark: SparkSession, rows: Rows, table: Table) -> DataFrame:
@@ -70,13 +83,10 @@ def held_rows_of(rows: pa.Table, table: Table, asked: Iterable[Dates]) -> pa.Tab
 
 def rows_there(spark: SparkSession, uri: str, version: int, table: Table, asked: Collection[Dates]) -> Rows:
     """The rows that belong to the dates in a version of the table at `uri`: held by the driver if they are few, and their states small."""
-    is_deltas = delta_url(uri) is not None
-    few = _few_in(uri, version, table, asked) if is_deltas else None
+    few = _few_in(uri, version, table, asked)
     if few is not None:  # without a look of Spark's into the table's log
         return few
-    rows = rows_of(spark.read.format("delta").option("versionAsOf", version).load(uri), table, asked)
-    few = None if is_deltas else _few_elsewhere(rows, table)
-    return rows if few is None else few
+    return rows_of(spark.read.format("delta").option("versionAsOf", version).load(uri), table, asked)
 
 
 def _few_in(uri: str, version: int, table: Table, asked: Iterable[Dates]) -> pa.Table | None:
@@ -84,13 +94,6 @@ def _few_in(uri: str, version: int, table: Table, asked: Iterable[Dates]) -> pa.
     if there.count_rows(filter=wanted) > HELD_ROWS or _payload_bytes(there, table, wanted) > FEW_BYTES:
         return None
     return there.to_table(filter=wanted).cast(arrow_schema(table.fields))
-
-
-def _few_elsewhere(rows: DataFrame, table: Table) -> pa.Table | None:
-    if PAYLOAD in table.names:
-        return None  # a few states may have more bytes than the driver takes
-    few = rows.limit(HELD_ROWS + 1).toArrow()
-    return None if few.num_rows > HELD_ROWS else few.select(table.names).cast(arrow_schema(table.fields))
 
 
 def _payload_bytes(there: ds.Dataset, table: Table, wanted: pc.Expression) -> int:

@@ -1,10 +1,11 @@
-"""Where what was computed anew lies until it is compared and swapped: operator output as Parquet, beside the tables."""
+"""Where what was computed anew lies until it is compared and swapped: packets of outcomes as Parquet, beside the tables."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import date
 from functools import partial
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -14,17 +15,19 @@ from pipeline.backfill.stretch import Dates, Stretch
 from pipeline.faults import BadWarehouse
 from pipeline.lanes.lane import LaneSettings
 from pipeline.lanes.lane_input import WANTED, replayed_rows
-from pipeline.lanes.operator import OUTPUT_TYPE
-from pipeline.lanes.outcome_packets import narrow_rows
+from pipeline.lanes.operator import PACKETS_TYPE
+from pipeline.lanes.outcome_packets import opened_outcomes
+from pipeline.lanes.outcome_rows import UNNAMED, table_rows, unnamed_packets
+from pipeline.lanes.query import FEW_BYTES
 from pipeline.session_settings import ARROW_BATCH_BYTES, UNCOUNTED, setting
-from pipeline.sinks.few_outcomes import FEW_BYTES, FewOutcomes, ids_in
-from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
-from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.sinks.outcomes import NamedOutcomes, ids_in
+from pipeline.store.arrow_reader import arrow_rows
+from pipeline.store.files import files_at
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.small_tables import arrow_rows
 from schemas.field import Table
-from schemas.outcomes import KINDS, PAYLOAD
+from schemas.outcomes import KINDS
 from schemas.render.ddl import quoted
+from schemas.render.spark import struct
 from schemas.tables.bookkeeping import NAMES
 
 
@@ -38,7 +41,7 @@ def stage(
 ) -> None:
     """Fold the stretches again, in parallel, and write what comes out into `folder`."""
     if not stretches:
-        spark.createDataFrame([], OUTPUT_TYPE).write.partitionBy("kind").parquet(folder)
+        spark.createDataFrame([], PACKETS_TYPE).write.partitionBy("kind").parquet(folder)
         return
     bronze = spark.read.format("delta").load(warehouse.table("dispatch_events")).where(F.col("ingest_batch") <= ingest_batch)
     control = spark.read.format("delta").load(warehouse.table("lane_control"))
@@ -48,7 +51,7 @@ def stage(
     brokers, epochs = {s.span.broker for s in chosen}, {s.span.epoch for s in chosen}
     near = bronze.where(F.col("broker").isin(brokers) & F.col("epoch").isin(epochs))
     near = near.where(F.col("seq").between(min(s.first_seq for s in chosen), max(s.last_seq for s in chosen)))
-    outcomes = replayed_rows(near, control, wanted).mapInPandas(partial(refold, stretches=stretches, settings=settings), OUTPUT_TYPE)
+    outcomes = replayed_rows(near, control, wanted).mapInPandas(partial(refold, stretches=stretches, settings=settings), PACKETS_TYPE)
     with setting(spark, ARROW_BATCH_BYTES, UNCOUNTED):  # lane rows are numbers
         outcomes.write.partitionBy("kind").parquet(folder)
 
@@ -59,31 +62,38 @@ def staged_tables(spark: SparkSession, warehouse: Warehouse, folder: str, asked:
     Raises BadWarehouse where an id has no name: ingest did not finish its micro-batch.
     """
     # Nothing at all came out where all epochs of the dates were over before: then there is no file.
-    staged = spark.read.schema(OUTPUT_TYPE).parquet(folder)
-    files = files_with_hadoop(folder, spark)
+    staged = spark.read.schema(PACKETS_TYPE).parquet(folder)
+    files = files_at(folder)
     tables = [table for table in SWAPPED_TABLES if files.exists(f"{folder}/kind={KINDS[table.name]}")]
-    count, state_bytes = staged.agg(F.count("*"), F.coalesce(F.sum(F.length(PAYLOAD)), F.lit(0))).collect()[0]
+    count, state_bytes = staged.agg(*(F.coalesce(F.sum(name), F.lit(0)) for name in ("rows", "payload_bytes"))).collect()[0]
     if count <= HELD_ROWS and state_bytes <= FEW_BYTES:
-        held = _few(spark, warehouse, staged, tables)
+        held = _few(warehouse, staged, tables)
         return {table.name: held_rows_of(held[table.name], table, asked) for table in tables}
-    rows = _many(spark, warehouse, staged, tables)
+    rows = _many(warehouse, staged, tables)
     return {table.name: rows_of(rows[table.name], table, asked) for table in tables}
 
 
-def _few(spark: SparkSession, warehouse: Warehouse, staged: DataFrame, tables: Iterable[Table]) -> dict[str, pa.Table]:
-    wide = staged.toArrow()
-    outcomes = {table.name: narrow_rows(wide, table.name) for table in tables}
-    few = FewOutcomes(outcomes, arrow_rows(spark, warehouse.table(NAMES.name), among={"id": ids_in(outcomes.values())}))
-    if few.lacks_text():
+def _few(warehouse: Warehouse, staged: DataFrame, tables: Sequence[Table]) -> dict[str, pa.Table]:
+    packets = staged.select("kind", "outcome").toArrow()
+    outcomes = {
+        table.name: opened_outcomes(table.name, packets.filter(pc.equal(packets["kind"], KINDS[table.name]))["outcome"].to_pylist())
+        for table in tables
+    }
+    named = NamedOutcomes(outcomes, arrow_rows(warehouse.table(NAMES.name), among={"id": ids_in(outcomes.values())}))
+    if named.lacks_text():
         raise _names_are_missing(warehouse)
-    return {table.name: few.rows_of(table) for table in tables}
+    return {table.name: named.rows_of(table) for table in tables}
 
 
-def _many(spark: SparkSession, warehouse: Warehouse, staged: DataFrame, tables: Iterable[Table]) -> dict[str, DataFrame]:
-    resolved = with_text(staged, spark.read.format("delta").load(warehouse.table(NAMES.name)))
-    if resolved.where(lacks_text()).limit(1).count():
+def _many(warehouse: Warehouse, staged: DataFrame, tables: Sequence[Table]) -> dict[str, DataFrame]:
+    names = warehouse.table(NAMES.name)
+    of_tables = staged.where(F.col("kind").isin([KINDS[table.name] for table in tables]))
+    if not of_tables.mapInArrow(partial(unnamed_packets, names), UNNAMED).where("packets > 0").isEmpty():
         raise _names_are_missing(warehouse)
-    return {table.name: table_rows(resolved.where(F.col("kind") == KINDS[table.name]), table) for table in tables}
+    return {
+        table.name: staged.where(F.col("kind") == KINDS[table.name]).mapInArrow(partial(table_rows, table, names), struct(table.fields))
+        for table in tables
+    }
 
 
 def _names_are_missing(warehouse: Warehouse) -> BadWarehouse:

@@ -12,8 +12,8 @@ from pipeline.run_context import RunContext
 from pipeline.settings import Settings
 from pipeline.sinks.append import append_rows
 from pipeline.sources.detect import open_source
+from pipeline.store.arrow_reader import arrow_rows
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.small_tables import arrow_rows
 from schemas.tables.bookkeeping import INGEST_FILES
 
 _LOG = logging.getLogger(__name__)
@@ -40,23 +40,23 @@ def report_grown_files(spark: SparkSession, warehouse: Warehouse, events: str, s
     if listing is None:
         return 0
     # Before the books: what was committed before they are read is in them.
-    finished = finished_until(spark, warehouse, QUERY)
+    finished = finished_until(warehouse, QUERY)
     listed = listing.where("bytes > 0").collect()
-    books = arrow_rows(spark, warehouse.table(INGEST_FILES.name), among={"source_file": [file.file for file in listed]})
+    books = arrow_rows(warehouse.table(INGEST_FILES.name), among={"source_file": [file.file for file in listed]})
     reported, read = _reported_and_read(books)
     now = [file for file in listed if file.file not in reported]
     grown = [Grown(file.file, file.bytes, *read[file.file]) for file in now if file.file in read and file.bytes > read[file.file][0]]
     unread = [file for file in now if file.file not in read]
     # Of a file that was empty only Spark's log knows that it was seen: no query was handed it.
     if finished != NOTHING and unread:
-        seen = files_until(spark, warehouse, QUERY, finished)
+        seen = files_until(warehouse, QUERY, finished)
         grown += [Grown(file.file, file.bytes, 0, _NO_BATCH) for file in unread if file.file in seen]
     for file in grown:
         _LOG.warning(
             "%s grew after it was read: %d bytes then, %d now; what was appended is not read", file.file, file.bytes_read, file.bytes
         )
     rows = [(file.file, file.bytes, 0, "grew", file.ingest_batch) for file in grown]
-    append_rows(spark, warehouse, INGEST_FILES, [dict(zip(INGEST_FILES.names, row, strict=True)) for row in rows])
+    append_rows(warehouse, INGEST_FILES, [dict(zip(INGEST_FILES.names, row, strict=True)) for row in rows])
     return len(grown)
 
 

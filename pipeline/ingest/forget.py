@@ -6,30 +6,28 @@ finds files: 9 MB a day at a file a second. A file that is gone cannot be listed
 
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-
 from pipeline.ingest.source_log import COMPACTED, finished_until, log_entry, log_folder
 from pipeline.store.address import local_path
-from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.store.files import files_at
 from pipeline.warehouse.layout import Warehouse
 
 #: The log is looked at in each so-manieth micro-batch: it has grown by as many files at least.
 EVERY_BATCHES = 1_000
 
 
-def forget_gone_files(spark: SparkSession, warehouse: Warehouse, query: str) -> int:
+def forget_gone_files(warehouse: Warehouse, query: str) -> int:
     """Take files that finished micro-batches have read, and that are gone, out of the source's log; returns how many.
 
     Call it inside a micro-batch of `query`: Spark writes to the log only between two of them. A checkpoint that is not on the local file
     system stays as it is.
     """
-    files, log = files_with_hadoop(warehouse.root, spark), log_folder(warehouse, query)
+    files, log = files_at(warehouse.root), log_folder(warehouse, query)
     folder = local_path(files.absolute(log))
     names = [] if folder is None else [name for name in files.names(log) if name.endswith(COMPACTED) and not name.startswith(".")]
     if folder is None or not names:
         return 0
     newest = folder / max(names, key=lambda name: int(name.removesuffix(COMPACTED)))
-    finished = finished_until(spark, warehouse, query)
+    finished = finished_until(warehouse, query)
     version, *lines = newest.read_text("utf-8").splitlines()
     kept = [line for line in lines if not _is_done_with(line, finished)]
     if len(kept) < len(lines):

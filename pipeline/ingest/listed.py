@@ -2,20 +2,18 @@
 
 from collections.abc import Callable
 
-from pyspark.sql import SparkSession
-
-from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.store.files import files_at
 
 #: A text that lacks it was cut by a crash; nothing was read by it yet.
 _END = "\n"
 
 
-def first_listed(spark: SparkSession, checkpoint: str, batch_id: int, over: Callable[[str], None] | None = None) -> Callable[[str], str]:
+def first_listed(checkpoint: str, batch_id: int, over: Callable[[str], None] | None = None) -> Callable[[str], str]:
     """A function for micro-batch `batch_id`: it keeps the `text` of the first run in the checkpoint, and returns it in every run.
 
     `text` has one line. What was kept for the micro-batch before is given to `over`, and deleted: Spark has committed that one.
     """
-    files = files_with_hadoop(checkpoint, spark)
+    files = files_at(checkpoint)
     folder = f"{checkpoint}/listed"
 
     def listed(text: str) -> str:

@@ -1,47 +1,37 @@
 """One micro-batch of ingest: bronze, then what was rejected, then the books, and the manifest last.
 
-The ordinary micro-batch, without a rejected line, is parsed once. Only where lines were rejected their files are parsed a second time
-for quarantine and tombstones: keeping parsed rows for a second use would cost every micro-batch more than that costs a damaged one.
-So bronze becomes visible a moment before the tombstones of the same micro-batch. Lanes do not mistake their places for lost events in
-that moment: a hole is given up only when a complete later ingest batch was seen, and the next one is not begun before this one is whole.
-A crash in between is repaired when Spark runs the same micro-batch again: every write carries its transaction id, files give the same rows.
+The tasks that parse the log write the files of bronze and of quarantine; here they are committed. Bronze becomes visible a moment before
+the tombstones of the same micro-batch. Lanes do not mistake their places for lost events in that moment: a hole is given up only when a
+complete later ingest batch was seen, and the next one is not begun before this one is whole.
+A crash in between is repaired when Spark runs the same micro-batch again: the files of the log give the same rows, they are written once
+more, and of each table only what is not committed yet is committed. VACUUM deletes the rest.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, Observation, Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.faults import invariant
 from pipeline.ingest.bronze_files import new_file, written_in_tasks
-from pipeline.ingest.ids import broker_id, with_ids
 from pipeline.ingest.names import Used, write_names
+from pipeline.ingest.rejected import PLACED, brokers_of, control_rows, tombstones
 from pipeline.run_context import RunContext
-from pipeline.sinks.append import app_id_of, append, append_files, append_once, append_rows, is_appended
+from pipeline.sinks.append import app_id_of, append_files, append_rows, is_appended
 from pipeline.sinks.manifest import write_manifest
+from pipeline.sinks.table_file import NewFile
 from pipeline.sources.named import NAME_COLUMNS
-from pipeline.sources.rows import EVENT, REJECT, SUMMARY
-from pipeline.sources.source import AS_ROWS, RowReader
-from pipeline.store.address import delta_url
+from pipeline.sources.source import RowReader
 from pipeline.store.arrow_places import arrow_place
+from pipeline.store.arrow_reader import arrow_rows, dataset_at
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
 from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL
-from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS, QUARANTINE
-
-#: Where an event is in a log.
-_PLACE = ("broker", "epoch", "seq")
-_WIDE_WRITE = {
-    # Writers that a task keeps open, one per date; with none Spark would sort every row by date before it is written.
-    "spark.sql.maxConcurrentOutputFileWriters": "16",
-    # All columns of bronze in one generated method are more than the JVM's optimizing compiler digests: it spent as many CPU seconds
-    # on that method as the tasks on a million rows, for each micro-batch anew (its number is a constant in the method).
-    "spark.sql.codegen.wholeStage": "false",
-}
+from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE
 
 
 @dataclass(frozen=True)
@@ -55,14 +45,18 @@ class MicroBatch:
     query_id: str
     batch_id: int
 
-    def app_id(self, table: Table) -> str:
-        """Delta's transaction id for the table."""
-        return app_id_of(self.query_id, table.name)
+    def once(self, table: Table) -> tuple[str, int]:
+        """Delta's transaction id for the table, and the version."""
+        return app_id_of(self.query_id, table.name), self.batch_id
 
-    def written(self, table: Table) -> DataFrame:
-        """The rows of this micro-batch in a table with ingest_batch, read back (Delta skips the files of other micro-batches)."""
-        rows = self.spark.read.format("delta").load(self.warehouse.table(table.name))
+    def events(self) -> DataFrame:
+        """The rows of this micro-batch in bronze, read back (Delta skips the files of other micro-batches)."""
+        rows = self.spark.read.format("delta").load(self.warehouse.table(DISPATCH_EVENTS.name))
         return rows.where(F.col("ingest_batch") == self.batch_id)
+
+    def count(self, table: Table) -> int:
+        """How many rows of this micro-batch the table has."""
+        return int(dataset_at(self.warehouse.table(table.name)).count_rows(filter=pc.field("ingest_batch") == self.batch_id))
 
 
 @dataclass
@@ -76,15 +70,16 @@ class FileCounts:
 
 
 @dataclass(frozen=True)
-class Bronze:
-    """What the pass that wrote bronze saw: the tasks' summaries, and the greatest `ts` (µs; 0: no event, or written by an earlier run).
+class Written:
+    """What the tasks wrote, by the name of the table, and the summaries of what they read."""
 
-    `rows` counts what was written where it lies now.
-    """
-
+    files: Mapping[str, Sequence[NewFile]]
     summaries: Sequence[Row]
-    newest_ts: int
-    rows: Callable[[], int]
+
+    @property
+    def newest_ts(self) -> int:
+        """The greatest `ts` of an event (µs; 0: none)."""
+        return max((file.stats["maxValues"]["ts"] for file in self.files[DISPATCH_EVENTS.name]), default=0)
 
 
 def ingest_micro_batch(micro: MicroBatch, read: RowReader) -> None:
@@ -92,24 +87,21 @@ def ingest_micro_batch(micro: MicroBatch, read: RowReader) -> None:
 
     Raises BrokenInvariant if lines in ≠ bronze + quarantine, by what the parser counted and what the tables hold.
     """
-    written = _write_bronze(micro, read)
-    summaries = written.summaries
-    files = _add_up(summaries)
+    written = _written(micro, read)
+    files = _add_up(written.summaries)
     if not files:
         return
-    lines = sum(counts.lines for counts in files.values())
-    quarantined, used = 0, used_names(micro, summaries)
-    if any(counts.rejects for counts in files.values()):
-        _write_quarantine(micro, read, [file for file, counts in files.items() if counts.rejects and file is not None])
-        quarantined = micro.written(QUARANTINE).count()
-        _write_tombstones(micro)
-        used = [*used, *_brokers_of_rejected_lines(micro)]
+    is_new = _commit(micro, DISPATCH_EVENTS, written)
+    lines, rejected = sum(counts.lines for counts in files.values()), any(counts.rejects for counts in files.values())
+    used = used_names(micro, written.summaries)
+    if rejected:
+        used = [*used, *((broker, None, None) for broker in _write_rejected(micro, written))]
     # Small writes wait more than they work: at the same time they take as long as the longest one.
     with ThreadPoolExecutor(3) as threads:
-        count = threads.submit(written.rows)
-        names = threads.submit(write_names, micro.spark, used, micro.warehouse, micro.query_id, micro.batch_id)
+        count = threads.submit(_rows_in_files, micro, written) if is_new else threads.submit(micro.count, DISPATCH_EVENTS)
+        names = threads.submit(write_names, used, micro.warehouse, micro.query_id, micro.batch_id)
         books = threads.submit(_write_files, micro, files)
-        bronze = count.result()
+        bronze, quarantined = count.result(), micro.count(QUARANTINE) if rejected else 0
         names.result()
         books.result()
     invariant(
@@ -118,69 +110,51 @@ def ingest_micro_batch(micro: MicroBatch, read: RowReader) -> None:
         "did one of its files change while it was read? Files must be written elsewhere and renamed in",
     )
     counts = {"rows_in": lines, "bronze": bronze, "quarantined": quarantined}
-    write_manifest(micro.spark, micro.warehouse, micro.run, micro.query, micro.query_id, micro.batch_id, counts)
-    micro.run.after_micro_batch(micro.query, micro.batch_id, {**counts, "newest_ts": written.newest_ts})
+    write_manifest(micro.warehouse, micro.run, micro.query, micro.query_id, micro.batch_id, counts)
+    newest_ts = written.newest_ts if is_new else 0
+    micro.run.after_micro_batch(micro.query, micro.batch_id, {**counts, "newest_ts": newest_ts})
 
 
-def _write_bronze(micro: MicroBatch, read: RowReader) -> Bronze:
-    """Write the events and return what the pass saw; if the events are written already, only read the summaries."""
-    app_id = micro.app_id(DISPATCH_EVENTS)
-    if is_appended(micro.spark, micro.warehouse, DISPATCH_EVENTS.name, app_id, micro.batch_id):
-        summaries = read(None, AS_ROWS).where(F.col("row_kind") == SUMMARY).select("summary.*").collect()
-        return Bronze(summaries, 0, micro.written(DISPATCH_EVENTS).count)
-    is_deltas = delta_url(micro.warehouse.table(DISPATCH_EVENTS.name)) is not None
-    return _write_in_tasks(micro, read, app_id) if is_deltas else _write_by_spark(micro, read, app_id)
+def _written(micro: MicroBatch, read: RowReader) -> Written:
+    rows = read(written_in_tasks(micro.warehouse, micro.batch_id, micro.run.run_id, micro.run.now())).collect()
+    files: dict[str, list[NewFile]] = {DISPATCH_EVENTS.name: [], QUARANTINE.name: []}
+    for row in rows:
+        if row.added is not None:
+            files[row.table].append(new_file(row.added))
+    return Written(files, [row.summary for row in rows if row.summary is not None])
 
 
-def _write_in_tasks(micro: MicroBatch, read: RowReader, app_id: str) -> Bronze:
-    """By the tasks, into a folder that all of them can write."""
-    uri = micro.warehouse.table(DISPATCH_EVENTS.name)
-    rows = read(None, written_in_tasks(uri, micro.batch_id, micro.run.run_id)).collect()
-    files = [new_file(row.added) for row in rows if row.added is not None]
-    if files:
-        append_files(uri, DISPATCH_EVENTS, files, (app_id, micro.batch_id))
-    newest_ts = max((file.stats["maxValues"]["ts"] for file in files), default=0)
-
-    def rows_in_files() -> int:
-        folder, filesystem = arrow_place(uri)
-        return sum(pq.read_metadata(f"{folder}/{file.path}", filesystem=filesystem).num_rows for file in files)
-
-    return Bronze([row.summary for row in rows if row.summary is not None], newest_ts, rows_in_files)
+def _commit(micro: MicroBatch, table: Table, written: Written) -> bool:
+    """Commit the files of the table; False if an earlier run of the micro-batch did."""
+    once = micro.once(table)
+    if is_appended(micro.warehouse, table.name, *once):
+        return False
+    if written.files[table.name]:
+        append_files(micro.warehouse.table(table.name), table, written.files[table.name], once)
+    return True
 
 
-def _write_by_spark(micro: MicroBatch, read: RowReader, app_id: str) -> Bronze:
-    """By Spark's writer, to any file system that Hadoop knows."""
-    rows = read(None, AS_ROWS)
-    seen = Observation()
-    observed = rows.observe(seen, F.collect_list("summary").alias("summaries"), F.max("ts").alias("newest_ts"))
-    events = observed.where(F.col("row_kind") == EVENT).select(*(f.name for f in PARSED_FIELDS))
-    with _settings_of_wide_write(micro.spark):
-        append(with_ids(events, micro.batch_id), micro.warehouse, DISPATCH_EVENTS.name, app_id, micro.batch_id)
-    return Bronze(seen.get["summaries"], seen.get["newest_ts"] or 0, micro.written(DISPATCH_EVENTS).count)
+def _rows_in_files(micro: MicroBatch, written: Written) -> int:
+    """Rows of bronze, counted where they lie now."""
+    folder, filesystem = arrow_place(micro.warehouse.table(DISPATCH_EVENTS.name))
+    paths = [f"{folder}/{file.path}".lstrip("/" if not folder else "") for file in written.files[DISPATCH_EVENTS.name]]
+    return sum(pq.read_metadata(path, filesystem=filesystem).num_rows for path in paths)
 
 
-@contextmanager
-def _settings_of_wide_write(spark: SparkSession) -> Iterator[None]:
-    """Spark's settings for the write of bronze; they are the query's own, whose session is a copy."""
-    for key, value in _WIDE_WRITE.items():
-        spark.conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key in _WIDE_WRITE:
-            spark.conf.unset(key)
+def _write_rejected(micro: MicroBatch, written: Written) -> list[str]:
+    """Quarantine, then a tombstone for each place of its lines; returns the lines' brokers."""
+    _commit(micro, QUARANTINE, written)
+    rejects = arrow_rows(micro.warehouse.table(QUARANTINE.name), PLACED, {"ingest_batch": [micro.batch_id]})
+    rows = control_rows(tombstones(rejects), micro.batch_id, micro.run.now())
+    append_rows(micro.warehouse, LANE_CONTROL, rows, micro.once(LANE_CONTROL))
+    return brokers_of(rejects)
 
 
 def used_names(micro: MicroBatch, summaries: Sequence[Row]) -> Used:
     """(broker, topic, sub) of the events: as the tasks met them, or read back from bronze where a task met too many to hand over."""
     if any(summary.names is None for summary in summaries):
-        return [tuple(row) for row in micro.written(DISPATCH_EVENTS).select(*NAME_COLUMNS).distinct().collect()]
+        return [tuple(row) for row in micro.events().select(*NAME_COLUMNS).distinct().collect()]
     return {tuple(name) for summary in summaries for name in summary.names}
-
-
-def _brokers_of_rejected_lines(micro: MicroBatch) -> Used:
-    """Brokers of rejected lines: a broker may have no other lines, and its lane shows them as quarantined."""
-    return [(row.broker, None, None) for row in _readable(micro).select("broker").distinct().collect()]
 
 
 def _add_up(summaries: Sequence[Row]) -> dict[str | None, FileCounts]:
@@ -194,42 +168,6 @@ def _add_up(summaries: Sequence[Row]) -> dict[str | None, FileCounts]:
     return files
 
 
-def _write_quarantine(micro: MicroBatch, read: RowReader, files: Sequence[str]) -> None:
-    app_id = micro.app_id(QUARANTINE)
-    rejects = read(files or None, AS_ROWS).where(F.col("row_kind") == REJECT)
-    beside = {"ingest_batch": F.lit(micro.batch_id).cast("long"), "quarantined_at": F.lit(micro.run.now())}
-    rows = rejects.withColumns(beside).select(*QUARANTINE.names)
-    append(rows, micro.warehouse, QUARANTINE.name, app_id, micro.batch_id)
-
-
-def _readable(micro: MicroBatch) -> DataFrame:
-    """Rejected lines of the micro-batch whose envelope could be read."""
-    return micro.written(QUARANTINE).dropna(subset=[*_PLACE, "ts", "ns"])
-
-
-def _write_tombstones(micro: MicroBatch) -> None:
-    """One tombstone per place in a log, of the rejected lines whose envelope could be read."""
-    # Of several rejected lines for one place one is taken, always the same.
-    clocks = F.min(F.struct("ts", "ns"))
-    tombstones = (
-        _readable(micro)
-        .groupBy(*_PLACE)
-        .agg(clocks.alias("clocks"))
-        .select(
-            broker_id().alias("broker_id"),
-            F.lit("tombstone").alias("kind"),
-            "epoch",
-            "seq",
-            "clocks.ts",
-            "clocks.ns",
-            F.lit(micro.batch_id).cast("long").alias("ingest_batch"),
-            F.lit(micro.run.now()).alias("issued_at"),
-        )
-        .coalesce(1)
-    )
-    append_once(tombstones, micro.warehouse, LANE_CONTROL.name, micro.app_id(LANE_CONTROL), micro.batch_id)
-
-
 def _write_files(micro: MicroBatch, files: Mapping[str | None, FileCounts]) -> None:
     rows = [
         (file, counts.bytes, counts.lines, "truncated" if counts.truncated else "none", micro.batch_id)
@@ -238,4 +176,4 @@ def _write_files(micro: MicroBatch, files: Mapping[str | None, FileCounts]) -> N
     ]
     if rows:
         entries = [dict(zip(INGEST_FILES.names, row, strict=True)) for row in rows]
-        append_rows(micro.spark, micro.warehouse, INGEST_FILES, entries, (micro.app_id(INGEST_FILES), micro.batch_id))
+        append_rows(micro.warehouse, INGEST_FILES, entries, micro.once(INGEST_FILES))

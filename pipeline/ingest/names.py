@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from pipeline.faults import BrokenInvariant
 from pipeline.ingest.ids import BROKER, SUBSCRIPTION, TOPIC
 from pipeline.sinks.append import app_id_of, append_rows
+from pipeline.store.arrow_reader import arrow_rows
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.small_tables import arrow_rows
 from schemas.ids import id_of
 from schemas.render.arrow import arrow_schema
 from schemas.tables.bookkeeping import NAMES
@@ -21,20 +20,20 @@ Used = Iterable[tuple[str | None, str | None, str | None]]
 Text = tuple[str, str | None, str | None, str | None]
 
 
-def write_names(spark: SparkSession, used: Used, warehouse: Warehouse, query_id: str, batch_id: int) -> None:
+def write_names(used: Used, warehouse: Warehouse, query_id: str, batch_id: int) -> None:
     """Add to `names` what `used` (repeats do not matter) names and the table lacks.
 
     Raises BrokenInvariant if an id has two texts: hashes of 64 bits do not collide by chance among names that a person could count.
     """
     named = texts_of_ids(used)
-    known = arrow_rows(spark, warehouse.table(NAMES.name), among={"id": named.keys()})
+    known = arrow_rows(warehouse.table(NAMES.name), among={"id": named.keys()})
     for row in known.to_pylist():
         _check_one_text(row["id"], named.pop(row["id"]), tuple(row[name] for name in _TEXT))
     rows = [(number, *text) for number, text in sorted(named.items())]
     columns = zip(*rows, strict=True) if rows else [[] for _ in NAMES.names]
     schema = arrow_schema(NAMES.fields)
     table = pa.table({name: list(column) for name, column in zip(NAMES.names, columns, strict=True)}, schema)
-    append_rows(spark, warehouse, NAMES, table, (app_id_of(query_id, NAMES.name), batch_id))
+    append_rows(warehouse, NAMES, table, (app_id_of(query_id, NAMES.name), batch_id))
 
 
 def texts_of_ids(used: Used) -> dict[int, Text]:

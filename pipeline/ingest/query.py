@@ -36,7 +36,7 @@ def start_ingest(
     """
     write_checkpoints_quickly(spark, warehouse)
     source = open_source(spark, events, settings)
-    _refuse_other_source(spark, warehouse, source, events)
+    _refuse_other_source(warehouse, source, events)
     archive = archive_of(source, settings.ingest.archive_path)
     go_on = settings.kafka.on_loss == "go_on"
     run.source_opened(refuse_or_pass_loss(spark, warehouse, QUERY, source, go_on) if isinstance(source, KafkaTopic) else None)
@@ -50,8 +50,8 @@ def start_ingest(
     )
 
 
-def _refuse_other_source(spark: SparkSession, warehouse: Warehouse, source: Source, events: str) -> None:
-    entry = offset_entry(spark, warehouse, QUERY, read_checkpoint(spark, warehouse, QUERY).last_planned)
+def _refuse_other_source(warehouse: Warehouse, source: Source, events: str) -> None:
+    entry = offset_entry(warehouse, QUERY, read_checkpoint(warehouse, QUERY).last_planned)
     (offset,) = source_offsets(entry) if entry else [None]
     if offset is not None and not source.owns(offset):
         raise BadConfig(f"--events {events}: the warehouse was read from another kind of source, or another topic: name that one")
@@ -63,9 +63,9 @@ def _writer(source: Source, warehouse: Warehouse, run: RunContext, archive: Arch
         spark = batch.sparkSession
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
         if archive is not None and batch_id % EVERY_BATCHES == 0:
-            forget_gone_files(spark, warehouse, QUERY)
-        planned = partial(planned_files, spark, warehouse, QUERY, batch_id)
-        reader = source.reader(batch, planned, first_listed(spark, warehouse.checkpoint(QUERY), batch_id, archive))
+            forget_gone_files(warehouse, QUERY)
+        planned = partial(planned_files, warehouse, QUERY, batch_id)
+        reader = source.reader(batch, planned, first_listed(warehouse.checkpoint(QUERY), batch_id, archive))
         if reader is not None:
             ingest_micro_batch(MicroBatch(spark, warehouse, run, QUERY, query_id or "", batch_id), reader)
 

@@ -7,10 +7,8 @@ import json
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
-from pyspark.sql import SparkSession
-
 from pipeline.faults import invariant
-from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.store.files import files_at
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import source_offsets
@@ -21,33 +19,33 @@ _KEYS = {"batchId", "path"}
 NOTHING = -1
 
 
-def planned_files(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int) -> list[str]:
+def planned_files(warehouse: Warehouse, query: str, batch_id: int) -> list[str]:
     """Paths as Spark lists them (`file:/a b/c`) of what was planned for a micro-batch of a file source.
 
     Raises BrokenInvariant if the log does not name them: nobody would notice one that is gone.
     """
-    before, last = (_last_number(offset_entry(spark, warehouse, query, batch)) for batch in (batch_id - 1, batch_id))
+    before, last = (_last_number(offset_entry(warehouse, query, batch)) for batch in (batch_id - 1, batch_id))
     numbers = range(before + 1, last + 1)
     if not numbers:
         return []
-    log = {number: name for number, name in _log_files(spark, warehouse, query).items() if number in numbers}
-    entries = [(number, file) for number, file in _entries(spark, warehouse, query, log.values()) if number in numbers]
+    log = {number: name for number, name in _log_files(warehouse, query).items() if number in numbers}
+    entries = [(number, file) for number, file in _entries(warehouse, query, log.values()) if number in numbers]
     unnamed = set(numbers) - {number for number, _ in entries}
     invariant(not unnamed, f"{query}: the file source's log in the checkpoint names no file under {sorted(unnamed)}")
     return [file for _, file in entries]
 
 
-def finished_until(spark: SparkSession, warehouse: Warehouse, query: str) -> int:
+def finished_until(warehouse: Warehouse, query: str) -> int:
     """Number of the newest file of the log whose files are of finished micro-batches: Spark will not take them up again. −1: of none."""
-    return _last_number(offset_entry(spark, warehouse, query, read_checkpoint(spark, warehouse, query).last_committed))
+    return _last_number(offset_entry(warehouse, query, read_checkpoint(warehouse, query).last_committed))
 
 
-def files_until(spark: SparkSession, warehouse: Warehouse, query: str, last: int) -> set[str]:
+def files_until(warehouse: Warehouse, query: str, last: int) -> set[str]:
     """Paths as Spark lists them of everything that was taken up until file `last` of the log."""
-    log = {number: name for number, name in _log_files(spark, warehouse, query).items() if number <= last}
+    log = {number: name for number, name in _log_files(warehouse, query).items() if number <= last}
     # No older ones: Spark may delete them while they are read.
     first = max((number for number, name in log.items() if name.endswith(COMPACTED)), default=0)
-    return {file for _, file in _entries(spark, warehouse, query, [name for number, name in log.items() if number >= first])}
+    return {file for _, file in _entries(warehouse, query, [name for number, name in log.items() if number >= first])}
 
 
 def _last_number(entry: str | None) -> int:
@@ -61,17 +59,17 @@ def log_folder(warehouse: Warehouse, query: str) -> str:
     return f"{warehouse.checkpoint(query)}/sources/0"
 
 
-def _log_files(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[int, str]:
+def _log_files(warehouse: Warehouse, query: str) -> dict[int, str]:
     """Names of the log's files by their numbers."""
-    names = files_with_hadoop(warehouse.root, spark).names(log_folder(warehouse, query))
+    names = files_at(warehouse.root).names(log_folder(warehouse, query))
     return {int(number): name for name in names if (number := name.removesuffix(COMPACTED)).isdigit()}
 
 
-def _entries(spark: SparkSession, warehouse: Warehouse, query: str, names: Iterable[str]) -> Iterator[tuple[int, str]]:
+def _entries(warehouse: Warehouse, query: str, names: Iterable[str]) -> Iterator[tuple[int, str]]:
     """(number, path) of what the log's files `names` hold."""
     for name in names:
         # The first line is the version of the format.
-        for line in (files_with_hadoop(warehouse.root, spark).read(f"{log_folder(warehouse, query)}/{name}") or "").splitlines()[1:]:
+        for line in (files_at(warehouse.root).read(f"{log_folder(warehouse, query)}/{name}") or "").splitlines()[1:]:
             if (entry := log_entry(line)) is not None:
                 yield entry
 

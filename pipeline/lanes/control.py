@@ -1,17 +1,15 @@
 """Rows that lanes read beside bronze (schemas/tables/bookkeeping.py, LANE_CONTROL): here those that end a log."""
 
-from pyspark.sql import SparkSession
-
 from pipeline.run_context import RunContext
 from pipeline.sinks.append import append_rows
+from pipeline.store.arrow_reader import arrow_rows
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.small_tables import arrow_rows
 from schemas.tables.bookkeeping import LANE_CONTROL
 
 
-def issue_drain(spark: SparkSession, warehouse: Warehouse, run: RunContext) -> int:
+def issue_drain(warehouse: Warehouse, run: RunContext) -> int:
     """Write one drain row per known lane into `lane_control`; returns how many. The next micro-batches of lanes act on them."""
-    lanes = arrow_rows(spark, warehouse.table("names"), ("id",), {"level": ["broker"]})["id"].to_pylist()
+    lanes = arrow_rows(warehouse.table("names"), ("id",), {"level": ["broker"]})["id"].to_pylist()
     rows = [(lane, "drain", 0, 0, 0, 0, -1, run.now()) for lane in lanes]
-    append_rows(spark, warehouse, LANE_CONTROL, [dict(zip(LANE_CONTROL.names, row, strict=True)) for row in rows])
+    append_rows(warehouse, LANE_CONTROL, [dict(zip(LANE_CONTROL.names, row, strict=True)) for row in rows])
     return len(lanes)

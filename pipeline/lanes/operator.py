@@ -15,11 +15,9 @@ from pipeline.faults import invariant
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.outcome_frames import PACKET_COLUMNS, packet_frame
-from pipeline.lanes.outcome_packets import WIDE_COLUMNS
 from pipeline.machines.array import Array
 from pipeline.packets.packet import packets_in_order
 from schemas.lane_columns import COLUMN, LANE_COLUMNS, LANE_KEY, PACKET, ROW
-from schemas.outcomes import PAYLOAD
 
 #: A lane's whole state is one opaque, versioned blob.
 STATE_TYPE = StructType([StructField("blob", BinaryType(), False)])
@@ -27,8 +25,6 @@ STATE_TYPE = StructType([StructField("blob", BinaryType(), False)])
 PACKETS_TYPE = StructType(
     [*(StructField(name, LongType(), False) for name in PACKET_COLUMNS[:-1]), StructField(PACKET_COLUMNS[-1], BinaryType(), False)]
 )
-#: Outcome rows at the common width, as a backfill keeps them.
-OUTPUT_TYPE = StructType([*(StructField(name, LongType(), False) for name in WIDE_COLUMNS), StructField(PAYLOAD, BinaryType(), False)])
 
 
 def rows_of(chunk: pd.DataFrame) -> Array:

@@ -5,17 +5,16 @@ nothing keeps it, so it has no version. Arrow's own format would take 0.2 ms for
 """
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pipeline.lanes.outcomes import encoded
 from pipeline.machines.array import Array
 from pipeline.machines.outcome import Rows
-from schemas.outcomes import KINDS, LANE_REPORT, OUTCOME_COLUMNS, OUTCOME_WIDTH, PAYLOAD
+from schemas.outcomes import KINDS, LANE_REPORT, OUTCOME_COLUMNS, PAYLOAD
 from schemas.tables import TABLES_BY_NAME
 
 #: So many bytes of a lane come with the counts, the smallest packets first: a second job for them takes a tenth of a second. The driver
@@ -23,14 +22,11 @@ from schemas.tables import TABLES_BY_NAME
 WITH_COUNTS_BYTES = 524_288
 #: Rows of one table in a packet at most: readers hold a few unpacked ones.
 MOST_ROWS = 100_000
-#: Numbers of a row of the operator's output when it is as wide as the widest table: `oK` is the K-th of OUTCOME_COLUMNS.
-WIDE_COLUMNS = ("kind", "broker_id", *(f"o{k}" for k in range(OUTCOME_WIDTH)))
 #: Below so many rows compression saves less than its call costs.
 _COMPRESSED_FROM = 1_000
 _CODEC = "lz4"
 #: Broker's id, rows, bytes of their numbers; then the numbers column by column, the bytes of each payload, and the payloads.
 _HEAD = struct.Struct("<qqq")
-_TABLES = {kind: name for name, kind in KINDS.items()}
 _WITH_PAYLOAD = {table for table in OUTCOME_COLUMNS if table != LANE_REPORT and PAYLOAD in TABLES_BY_NAME[table].names}
 
 
@@ -110,33 +106,6 @@ def _payloads(packet: bytes, begin: int, count: int) -> list[bytes]:
     stops = begin + 8 * count + np.cumsum(np.frombuffer(packet, dtype=np.int64, offset=begin, count=count))
     starts = [begin + 8 * count, *stops[:-1].tolist()]
     return [packet[start:stop] for start, stop in zip(starts, stops.tolist(), strict=True)]
-
-
-def wide_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows of packets (PACKET_COLUMNS), each as wide as the widest: WIDE_COLUMNS and the payload. For `mapInArrow`."""
-    for batch in batches:
-        for kind, packet in zip(batch["kind"].to_pylist(), batch["outcome"].to_pylist(), strict=True):
-            for rows in opened_outcomes(_TABLES[kind], [packet]).to_batches():
-                yield _widened(kind, rows)
-
-
-def narrow_rows(wide: pa.Table, table: str) -> pa.Table:
-    """Of rows that are as wide as the widest those of one table, with its own columns (`outcome_schema`)."""
-    own = wide.filter(pc.equal(wide["kind"], KINDS[table]))
-    columns = [own["broker_id"], *(own[f"o{position}"] for position in range(len(OUTCOME_COLUMNS[table])))]
-    return pa.table([*columns, own[PAYLOAD]] if _has_payload(table) else columns, schema=outcome_schema(table))
-
-
-def _widened(kind: int, rows: pa.RecordBatch) -> pa.RecordBatch:
-    names = OUTCOME_COLUMNS[_TABLES[kind]]
-    zeros = pa.array(np.zeros(rows.num_rows, dtype=np.int64))
-    columns: Mapping[str, pa.Array] = {
-        "kind": pa.array(np.full(rows.num_rows, kind)),
-        "broker_id": rows["broker_id"],
-        **{f"o{position}": rows[name] for position, name in enumerate(names)},
-    }
-    payload = rows[PAYLOAD] if PAYLOAD in rows.schema.names else pa.array([b""] * rows.num_rows, pa.binary())
-    return pa.RecordBatch.from_arrays([*(columns.get(name, zeros) for name in WIDE_COLUMNS), payload], names=[*WIDE_COLUMNS, PAYLOAD])
 
 
 def _has_payload(table: str) -> bool:

@@ -7,8 +7,6 @@ file may come: ingest writes packets, and whoever else appends to dispatch_event
 import json
 from collections.abc import Iterator
 
-from pyspark.sql import SparkSession
-
 from pipeline.faults import BadWarehouse
 from pipeline.packets.files import is_packed
 from pipeline.store.address import delta_url
@@ -46,7 +44,7 @@ class PackedFiles:
             )
 
 
-def unread_packed(spark: SparkSession, warehouse: Warehouse, query: str, *, after_rebuild: bool) -> PackedFiles | None:
+def unread_packed(warehouse: Warehouse, query: str, *, after_rebuild: bool) -> PackedFiles | None:
     """The log of dispatch_events, if every event that `query` has still to read is in a packet; None: rows must be read, too."""
     uri = warehouse.table(_TABLE)
     if delta_url(uri) is None:
@@ -54,17 +52,17 @@ def unread_packed(spark: SparkSession, warehouse: Warehouse, query: str, *, afte
     if after_rebuild:
         table = opened(uri)
         return PackedFiles(uri, table.version()) if all(map(is_packed, table.file_uris())) else None
-    first = _first_unread(spark, warehouse, query)
+    first = _first_unread(warehouse, query)
     if first is None or not (first == newest_version_at(uri) + 1 or commit_text(uri, first) is not None):
         return None
     files = PackedFiles(uri, first - 1)
     return files if files.first_other() is None else None
 
 
-def _first_unread(spark: SparkSession, warehouse: Warehouse, query: str) -> int | None:
+def _first_unread(warehouse: Warehouse, query: str) -> int | None:
     """Version of dispatch_events from which the query goes on; None: it reads a table as it stood once."""
-    committed = read_checkpoint(spark, warehouse, query).last_committed
-    entry = offset_entry(spark, warehouse, query, committed)
+    committed = read_checkpoint(warehouse, query).last_committed
+    entry = offset_entry(warehouse, query, committed)
     offset = None if entry is None else delta_offsets(entry)[0]
     if offset is None:
         return 0

@@ -1,4 +1,4 @@
-"""A warehouse that appears whole or not at all: on this machine by a rename, in an object store by what is uploaded last."""
+"""A warehouse that appears whole or not at all: on this machine by a rename, elsewhere by what is uploaded last."""
 
 import fcntl
 import os
@@ -9,12 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-import obstore
-
 from pipeline.faults import BadConfig
-from pipeline.store.address import local_path, object_address
+from pipeline.store.address import local_path
+from pipeline.store.copies import send
 from pipeline.store.files import files_at
-from pipeline.store.object_files import object_store
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock import DriverLock
 
@@ -24,14 +22,14 @@ _HELD = "_loading"
 _LAST = "batch_manifest"
 #: Files that are uploaded at the same time.
 _AT_ONCE = 16
-#: Makes the lock of a warehouse that is in an object store.
+#: Makes the lock of a warehouse that is not on this machine.
 LockOf = Callable[[Warehouse], DriverLock]
 
 
 def refuse_what_is_there(root: str) -> None:
     """Raise BadConfig unless a new warehouse may appear at `root`: there is nothing, or an empty folder that gives way to a rename.
 
-    In an object store what a load left that was killed gives way, too.
+    Elsewhere what a load left that was killed gives way, too.
     """
     place = local_path(root)
     if place is None:
@@ -124,12 +122,9 @@ def _upload(folder: Path, root: str) -> None:
             if name not in (_HELD, Path(Warehouse(root).lock_file).name):
                 files.delete(f"{root}/{name}")
     files.write(held, "")
-    place = object_address(root)
-    assert place is not None
-    store = object_store(place.bucket)
 
     def put(path: Path) -> None:
-        obstore.put(store, f"{place.key}/{path.relative_to(folder)}", path)
+        send(path, f"{root}/{path.relative_to(folder)}")
 
     of_folder = [path for path in folder.rglob("*") if path.is_file()]
     logs = [path for path in of_folder if "_delta_log" in path.parts]

@@ -4,15 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pipeline.ingest.rejected import Tombstone
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.outcome_packets import OutcomePacket, outcome_packets
 from pipeline.machines.array import Array
 from pipeline.packets.packet import packets_in_order
 from schemas.events import DRAIN_CODE, TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
-
-#: A tombstone as its lane is handed it: epoch, seq, ts (µs), ns.
-Tombstone = tuple[int, int, int, int]
 
 
 def drained_lane(
@@ -30,7 +28,7 @@ def _control_rows(tombstones: Sequence[Tombstone], ingest_batch: int) -> Array:
     """The tombstones, and the drain behind them: int64 [n, LANE_COLUMNS]."""
     rows = np.zeros((len(tombstones) + 1, len(LANE_COLUMNS)), dtype=np.int64)
     for row, place in zip(rows, tombstones, strict=False):
-        row[[COLUMN[name] for name in ("epoch", "seq", "ts", "ns")]] = place
+        row[[COLUMN[name] for name in ("epoch", "seq", "ts", "ns")]] = (place.epoch, place.seq, place.ts, place.ns)
     rows[:, COLUMN["type_code"]] = TOMBSTONE_CODE
     rows[:, COLUMN["ingest_batch"]] = ingest_batch
     rows[-1, COLUMN["type_code"]] = DRAIN_CODE

@@ -4,30 +4,27 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
 from pipeline.faults import invariant
-from pipeline.ingest.ids import BROKER
 from pipeline.ingest.names import Used, write_names
-from pipeline.load.broker_lane import Tombstone
+from pipeline.ingest.rejected import Tombstone, brokers_of, control_rows, quarantine_rows, tombstones
 from pipeline.load.parsed import Parsed, parse_share
 from pipeline.load.processes import Processes
 from pipeline.parse.line import ParseLimits
 from pipeline.parse.outcome import REJECT_SCHEMA
 from pipeline.run_context import RunContext
-from pipeline.sinks.append import NewFile, app_id_of, append_files, append_rows
+from pipeline.sinks.append import app_id_of, append_files, append_rows
 from pipeline.sinks.manifest import append_manifest
+from pipeline.sinks.table_file import NewFile
 from pipeline.sources.listed_files import Kind, ListedFile, local_path, parts, share_out
 from pipeline.sources.named import NAME_COLUMNS
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import files_entry
-from pipeline.warehouse.without_spark import NO_SPARK
 from schemas.field import Table
-from schemas.ids import id_of
 from schemas.render.arrow import arrow_schema
 from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL
 from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE
@@ -54,28 +51,16 @@ class Ingested:
         return pa.Table.from_batches([batch for share in self.parsed for batch in share.rejects], REJECT_SCHEMA)
 
     @cached_property
-    def tombstones(self) -> dict[int, list[Tombstone]]:
-        """Places of rejected lines by lane. Of several lines for one place one is taken, always the same."""
-        clocks: dict[tuple[int, int, int], tuple[int, int]] = {}
-        for row in self._readable.to_pylist():
-            place, clock = (id_of(BROKER, row["broker"]), row["epoch"], row["seq"]), (row["ts"], row["ns"])
-            clocks[place] = min(clocks.get(place, clock), clock)
-        by_lane: dict[int, list[Tombstone]] = {}
-        for (lane, epoch, seq), (ts, ns) in clocks.items():
-            by_lane.setdefault(lane, []).append((epoch, seq, ts, ns))
-        return by_lane
+    def tombstones(self) -> list[Tombstone]:
+        """Places of rejected lines."""
+        return tombstones(self.rejects)
 
     @property
     def names(self) -> Used:
         """What to name: what events have, and brokers of which there are rejected lines only."""
         summaries = [summary for share in self.parsed for summary in share.summaries]
         met = {tuple(name[column] for column in NAME_COLUMNS) for summary in summaries for name in summary["names"]}
-        return [*met, *((broker, None, None) for broker in self._readable["broker"].unique().to_pylist())]
-
-    @cached_property
-    def _readable(self) -> pa.Table:
-        """Rejected lines whose envelope could be read."""
-        return self.rejects.select(["broker", "epoch", "seq", "ts", "ns"]).drop_null()
+        return [*met, *((broker, None, None) for broker in brokers_of(self.rejects))]
 
 
 def begin_parsing(
@@ -107,16 +92,16 @@ def write_ingested(
             warehouse.table(DISPATCH_EVENTS.name), DISPATCH_EVENTS, ingested.files, (app_id_of(query_id, DISPATCH_EVENTS.name), BATCH)
         )
     now = run.now()
-    _append(warehouse, QUARANTINE, _quarantined(ingested.rejects, now), query_id)
-    _append(warehouse, LANE_CONTROL, _control_rows(ingested, now), query_id)
-    write_names(NO_SPARK, ingested.names, warehouse, query_id, BATCH)
+    _append(warehouse, QUARANTINE, quarantine_rows(ingested.rejects, BATCH, now), query_id)
+    _append(warehouse, LANE_CONTROL, control_rows(ingested.tombstones, BATCH, now), query_id)
+    write_names(ingested.names, warehouse, query_id, BATCH)
     books = _file_rows(ingested, listed, grown)
     _append(warehouse, INGEST_FILES, pa.Table.from_pylist(books, arrow_schema(INGEST_FILES.fields)), query_id)
     lines = sum(row["lines"] for row in books)
     bronze, quarantined = sum(file.rows for file in ingested.files), ingested.rejects.num_rows
     invariant(lines == bronze + quarantined, f"{lines} lines came in, but {bronze} are in dispatch_events and {quarantined} in quarantine")
     counts = {"rows_in": lines, "bronze": bronze, "quarantined": quarantined}
-    append_manifest(NO_SPARK, warehouse, run, QUERY, query_id, BATCH, counts, files_entry())
+    append_manifest(warehouse, run, QUERY, query_id, BATCH, counts, files_entry())
     return counts
 
 
@@ -134,22 +119,7 @@ def grown_files(listed: Sequence[ListedFile]) -> list[ListedFile]:
 
 
 def _append(warehouse: Warehouse, table: Table, rows: pa.Table, query_id: str) -> None:
-    append_rows(NO_SPARK, warehouse, table, rows, (app_id_of(query_id, table.name), BATCH))
-
-
-def _quarantined(rejects: pa.Table, now: datetime) -> pa.Table:
-    """Rows of quarantine."""
-    schema = arrow_schema(QUARANTINE.fields)
-    beside = {"ingest_batch": BATCH, "quarantined_at": now}
-    columns = {name: pa.repeat(pa.scalar(value, schema.field(name).type), rejects.num_rows) for name, value in beside.items()}
-    return pa.table([columns[name] if name in columns else rejects[name] for name in schema.names], schema)
-
-
-def _control_rows(ingested: Ingested, now: datetime) -> pa.Table:
-    """A tombstone for each place of a rejected line."""
-    rows = [(lane, "tombstone", *place, BATCH, now) for lane, places in sorted(ingested.tombstones.items()) for place in sorted(places)]
-    schema = arrow_schema(LANE_CONTROL.fields)
-    return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
+    append_rows(warehouse, table, rows, (app_id_of(query_id, table.name), BATCH))
 
 
 def _file_rows(ingested: Ingested, listed: Sequence[ListedFile], grown: Sequence[ListedFile]) -> list[dict[str, Any]]:

@@ -23,7 +23,6 @@ from pipeline.store.address import local_path
 from pipeline.warehouse.guard import loaded_id
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
-from pipeline.warehouse.without_spark import NO_SPARK
 
 #: Who waits hears how far it is as often.
 REPORTED_EVERY_S = 2.0
@@ -57,7 +56,7 @@ def load(log: Log, warehouse: Warehouse, settings: Settings, run: RunContext, pr
     with Processes(processes) as workers:
         # Forked before delta-rs begins its threads.
         shares = begin_parsing(workers, processes, log.files, log.source.kind, log.source.limits, str(folder), run.run_id)
-        create_missing_tables(NO_SPARK, warehouse)
+        create_missing_tables(warehouse)
         ingested = Ingested(
             _results(shares, lambda done: report(f"reading: {workers.events_read:,} events, {done} of {len(shares)} shares of files"))
         )

@@ -6,12 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipeline.ingest.bronze_files import TaskFiles
+from pipeline.ingest.bronze_files import BronzeFiles
 from pipeline.load.processes import count_events
-from pipeline.packets.files import name_with_packets
 from pipeline.parse.line import ParseLimits
 from pipeline.parse.outcome import REJECT_SCHEMA
-from pipeline.sinks.append import NewFile
+from pipeline.sinks.table_file import NewFile
 from pipeline.sources.listed_files import FileReader, ListedFile
 from pipeline.sources.named import TaskNames
 from pipeline.sources.rows import EVENT, REJECT, SUMMARY
@@ -34,7 +33,7 @@ def parse_share(
 ) -> Parsed:
     """Write the events of `share` below `folder`, that of dispatch_events. Raises BadWarehouse for a file that cannot be read."""
     parsed, met = Parsed(), TaskNames(_ALL_NAMES)
-    files = TaskFiles(folder, ingest_batch, name_with_packets(f"{run_id}-{ingest_batch}-{number}"))
+    files = BronzeFiles(folder, ingest_batch, f"{run_id}-{ingest_batch}-{number}")
     for file in share:
         for rows in read(file, limits, met):
             kind = rows["row_kind"][0].as_py() if rows.num_rows else None

@@ -18,19 +18,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from delta.tables import DeltaTable
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from pipeline.faults import invariant
-from pipeline.ingest.ids import event_date, with_ids
+from pipeline.ingest.bronze_files import append_events
+from pipeline.ingest.ids import event_date
 from pipeline.ingest.names import write_names
 from pipeline.quarantine.judged import LINE_KEY
-from pipeline.sinks.append import app_id_of, append, is_appended
+from pipeline.sinks.append import app_id_of, is_appended
+from pipeline.sinks.in_tasks import append_in_tasks
 from pipeline.sources.named import NAME_COLUMNS
-from pipeline.store.hadoop_files import files_with_hadoop
-from pipeline.warehouse import delta_log
+from pipeline.store.arrow_reader import arrow_rows
+from pipeline.store.files import files_at
+from pipeline.store.table_log import last_transaction, newest_version_at, opened
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.writer_mark import marked
 from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS, QUARANTINE, QUARANTINE_REPLAYS
 
 #: In Delta's transaction ids, in place of a query's id.
@@ -54,47 +57,46 @@ def put_back(lines: DataFrame, count: int, stamp: int, warehouse: Warehouse, run
 
     `lines` must be persisted, and no other driver may write. Call `end_interrupted` before.
     """
-    spark = lines.sparkSession
-    number = (delta_log.last_transaction(spark, warehouse.table(QUARANTINE_REPLAYS.name), _app_id(QUARANTINE_REPLAYS.name)) or 0) + 1
-    bronze_version = delta_log.version(spark, warehouse.table(DISPATCH_EVENTS.name)) + 1
+    number = (last_transaction(warehouse.table(QUARANTINE_REPLAYS.name), _app_id(QUARANTINE_REPLAYS.name)) or 0) + 1
+    bronze_version = newest_version_at(warehouse.table(DISPATCH_EVENTS.name)) + 1
     lines = lines.coalesce(1 + count // _LINES_PER_FILE)
     events = lines.select("event.*").select(*(f.name for f in PARSED_FIELDS))
     run.before_write()
-    files_with_hadoop(warehouse.root, spark).write(warehouse.replay_marker, str(number))
+    files_at(warehouse.root).write(warehouse.replay_marker, str(number))
     rows = _replay_rows(lines, run, {"replay": number, "ingest_batch": stamp, "bronze_version": bronze_version})
-    append(rows, warehouse, QUARANTINE_REPLAYS.name, _app_id(QUARANTINE_REPLAYS.name), number)
+    append_in_tasks(rows, warehouse, QUARANTINE_REPLAYS, (_app_id(QUARANTINE_REPLAYS.name), number), run.run_id)
     # Before the events: lanes that find an id without a name wait for it.
-    write_names(spark, events.select(*NAME_COLUMNS).distinct().collect(), warehouse, WRITER, number)
+    write_names(events.select(*NAME_COLUMNS).distinct().collect(), warehouse, WRITER, number)
     run.before_write()
-    append(with_ids(events, stamp), warehouse, DISPATCH_EVENTS.name, _app_id(DISPATCH_EVENTS.name), number)
-    found = delta_log.version(spark, warehouse.table(DISPATCH_EVENTS.name))
+    append_events(events, warehouse, stamp, (_app_id(DISPATCH_EVENTS.name), number), run.run_id)
+    found = newest_version_at(warehouse.table(DISPATCH_EVENTS.name))
     invariant(found == bronze_version, f"replay {number}: dispatch_events is at version {found}, not {bronze_version}: who else wrote?")
     run.before_write()
-    taken_out = _take_out(spark, warehouse, number)
+    taken_out = _take_out(warehouse, number)
     invariant(taken_out == count, f"replay {number}: {count} lines were put back, but {taken_out} left quarantine")
-    files_with_hadoop(warehouse.root, spark).delete(warehouse.replay_marker)
+    files_at(warehouse.root).delete(warehouse.replay_marker)
     return number
 
 
-def end_interrupted(spark: SparkSession, warehouse: Warehouse) -> str | None:
+def end_interrupted(warehouse: Warehouse) -> str | None:
     """End the replay that a crash interrupted: `finished`, if its events were in bronze; else `undone`, as if it had never begun.
 
     None if there is none.
     """
-    files = files_with_hadoop(warehouse.root, spark)
+    files = files_at(warehouse.root)
     begun = files.read(warehouse.replay_marker)
     if begun is None:
         return None
     path = warehouse.table(QUARANTINE_REPLAYS.name)
-    recorded = delta_log.last_transaction(spark, path, _app_id(QUARANTINE_REPLAYS.name)) or 0
+    recorded = last_transaction(path, _app_id(QUARANTINE_REPLAYS.name)) or 0
     # A crash that cut the marker's text came before any row of this replay. The replay recorded last is in bronze then, and its lines have
     # left quarantine.
     number = int(begun) if begun.isdecimal() else recorded
-    finished = is_appended(spark, warehouse, DISPATCH_EVENTS.name, _app_id(DISPATCH_EVENTS.name), number)
+    finished = is_appended(warehouse, DISPATCH_EVENTS.name, _app_id(DISPATCH_EVENTS.name), number)
     if finished:
-        _take_out(spark, warehouse, number)
+        _take_out(warehouse, number)
     elif recorded == number:
-        DeltaTable.forPath(spark, path).delete(F.col("replay") == number)
+        opened(path).delete(f"replay = {number}", commit_properties=marked())
     files.delete(warehouse.replay_marker)
     return "finished" if finished else "undone"
 
@@ -116,14 +118,19 @@ def _replay_rows(lines: DataFrame, run: ReplayRun, numbers: Mapping[str, int]) -
     return named.withColumn("event_date", event_date()).select(*QUARANTINE_REPLAYS.names)
 
 
-def _take_out(spark: SparkSession, warehouse: Warehouse, number: int) -> int:
+def _take_out(warehouse: Warehouse, number: int) -> int:
     """Delete from quarantine the lines that quarantine_replays lists for the replay; returns how many rows were still there."""
-    of_replay = spark.read.format("delta").load(warehouse.table(QUARANTINE_REPLAYS.name)).where(F.col("replay") == number)
-    keys = of_replay.select(*LINE_KEY, F.col("rejected_batch").alias("ingest_batch")).distinct()
-    quarantine = DeltaTable.forPath(spark, warehouse.table(QUARANTINE.name)).alias("q")
-    same = [F.col(f"q.{key}").eqNullSafe(F.col(f"moved.{key}")) for key in (*LINE_KEY, "ingest_batch")]
-    merged = quarantine.merge(keys.alias("moved"), same[0] & same[1] & same[2] & same[3]).whenMatchedDelete().execute()
-    return int(merged.collect()[0]["num_deleted_rows"])
+    lines = arrow_rows(warehouse.table(QUARANTINE_REPLAYS.name), [*LINE_KEY, "rejected_batch"], {"replay": [number]})
+    keys = [*LINE_KEY, "ingest_batch"]
+    moved = lines.rename_columns(keys).group_by(keys).aggregate([])
+    quarantine = opened(warehouse.table(QUARANTINE.name))
+    merge = quarantine.merge(moved, same_line("q", "moved"), source_alias="moved", target_alias="q", commit_properties=marked())
+    return int(merge.when_matched_delete().execute()["num_target_rows_deleted"])
+
+
+def same_line(one: str, other: str) -> str:
+    """SQL that is true where rows of two tables (their names) are of one line of one micro-batch."""
+    return " AND ".join(f"{one}.{key} IS NOT DISTINCT FROM {other}.{key}" for key in (*LINE_KEY, "ingest_batch"))
 
 
 def _app_id(table: str) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from delta.tables import DeltaTable
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -13,13 +12,15 @@ from pipeline.faults import BadConfig
 from pipeline.ingest.ids import event_date
 from pipeline.parse.line import ParseLimits
 from pipeline.quarantine.judged import CUT, EVENT, LINE_KEY, REJECTED, UNFINISHED, judged_lines
-from pipeline.quarantine.put_back import ReplayRun, end_interrupted, put_back
+from pipeline.quarantine.put_back import ReplayRun, end_interrupted, put_back, same_line
 from pipeline.quarantine.repaired import RepairedLine
-from pipeline.reading.beside_spark import look_beside
-from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.reading.newest import NewestRoom
+from pipeline.store.files import files_at
+from pipeline.store.table_log import opened
 from pipeline.warehouse.checkpoint import read_checkpoint
 from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.writer_mark import marked
 from schemas.tables.bronze import QUARANTINE
 
 Document = dict[str, Any]
@@ -46,10 +47,10 @@ def replay(spark: SparkSession, warehouse: Warehouse, limits: ParseLimits, reque
     must not go on from its checkpoint: then nobody knows which micro-batches are whole.
     """
     mine = spark.newSession()
-    interrupted = end_interrupted(mine, warehouse) if request.changes else _interrupted(mine, warehouse)
+    interrupted = end_interrupted(warehouse) if request.changes else _interrupted(warehouse)
     if interrupted != WAITS:
-        check_checkpoint(look_beside(mine, warehouse), "ingest")
-    newest = newest_whole_batch(mine, warehouse)
+        check_checkpoint(NewestRoom(warehouse), "ingest")
+    newest = newest_whole_batch(warehouse)
     lines = judged_lines(mine, warehouse, limits, request.where, request.repaired, newest).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         states = {row["state"]: row["count"] for row in lines.groupBy("state").count().collect()}
@@ -81,16 +82,16 @@ def replay(spark: SparkSession, warehouse: Warehouse, limits: ParseLimits, reque
         lines.unpersist()
 
 
-def _interrupted(spark: SparkSession, warehouse: Warehouse) -> str | None:
-    return WAITS if files_with_hadoop(warehouse.root, spark).exists(warehouse.replay_marker) else None
+def _interrupted(warehouse: Warehouse) -> str | None:
+    return WAITS if files_at(warehouse.root).exists(warehouse.replay_marker) else None
 
 
-def newest_whole_batch(spark: SparkSession, warehouse: Warehouse) -> int:
+def newest_whole_batch(warehouse: Warehouse) -> int:
     """Newest micro-batch of ingest that is in batch_manifest and committed by Spark, so that it is never run again; −1: none."""
-    committed = read_checkpoint(spark, warehouse, "ingest").committed
+    committed = read_checkpoint(warehouse, "ingest").committed
     newest = committed[-1] if committed else NO_BATCH
     whole = f"SELECT max(batch_id) AS newest FROM batch_manifest WHERE query = 'ingest' AND batch_id <= {newest}"
-    (row,) = look_beside(spark, warehouse).rows(whole)
+    (row,) = NewestRoom(warehouse).rows(whole)
     return NO_BATCH if row["newest"] is None else int(row["newest"])
 
 
@@ -112,13 +113,14 @@ def _write_new_reasons(lines: DataFrame, warehouse: Warehouse, run: ReplayRun) -
     other = ~(F.col("reason").eqNullSafe(F.col("new_reason")) & F.col("detail").eqNullSafe(F.col("new_detail")))
     anew = lines.where((F.col("state") == REJECTED) & F.col("repaired_text").isNull() & other)
     keys = anew.select(*LINE_KEY, "ingest_batch", "new_reason", "new_detail").dropDuplicates([*LINE_KEY, "ingest_batch"])
-    if keys.isEmpty():
+    changed = keys.toArrow()
+    if changed.num_rows == 0:
         return 0
     run.before_write()
-    quarantine = DeltaTable.forPath(lines.sparkSession, warehouse.table(QUARANTINE.name)).alias("q")
-    same = " AND ".join(f"q.{key} <=> anew.{key}" for key in (*LINE_KEY, "ingest_batch"))
+    quarantine = opened(warehouse.table(QUARANTINE.name))
+    merge = quarantine.merge(changed, same_line("q", "anew"), source_alias="anew", target_alias="q", commit_properties=marked())
     values = {"reason": "anew.new_reason", "detail": "anew.new_detail"}
-    return int(quarantine.merge(keys.alias("anew"), same).whenMatchedUpdate(set=values).execute().collect()[0]["num_updated_rows"])
+    return int(merge.when_matched_update(values).execute()["num_target_rows_updated"])
 
 
 def _reasons(lines: DataFrame) -> dict[str, int]:

@@ -32,8 +32,9 @@ TYPES = {
 _DECLARED = {"int": "integer", "bigint": "long"}
 
 
-class OnlySpark(BadWarehouse):
-    """The table has something that only Spark reads; the message names it."""
+def only_spark_reads(words: str) -> BadWarehouse:
+    """Somebody changed a table so that it is not read here; the message says what is there, and what to do."""
+    return BadWarehouse(f"{words}: only Spark reads that. Ask the views in a session of Spark (docs/sql.md), or make the table anew")
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class OpenTable:
 def open_table(name: str, uri: str, folder: str, version: int | None = None) -> OpenTable:
     """The table at `uri`, now or at a version, whose files lie in `folder`.
 
-    Raises OnlySpark, or BadWarehouse if it, or that version, is not there.
+    Raises BadWarehouse if it, or that version, is not there, or if it has something that only Spark reads.
     """
     try:
         delta = opened(uri, version)
@@ -98,12 +99,12 @@ def files_within(table: OpenTable, bounds: Bounds) -> tuple[str, ...]:
 
 
 def refuse_unknown_features(name: str, delta: DeltaTable) -> None:
-    """Raise OnlySpark for a table whose rows would be others if it were read as we read."""
+    """Raise BadWarehouse for a table whose rows would be others if it were read as we read."""
     protocol = delta.protocol()
     unknown = set(protocol.reader_features or ()) - READ_HERE
     is_mapped = delta.metadata().configuration.get(_COLUMN_MAPPING, "none") != "none"
     if unknown or (is_mapped and protocol.min_reader_version >= _MAPPED_READER):
-        raise OnlySpark(f"table {name} needs {', '.join(sorted(unknown)) or 'column mapping'}, which only Spark reads")
+        raise only_spark_reads(f"table {name} needs {', '.join(sorted(unknown)) or 'column mapping'}")
 
 
 def relation(table: OpenTable) -> str:
@@ -134,7 +135,7 @@ def declared_columns(fields: Sequence[Field]) -> list[tuple[str, str]]:
 
 
 def duckdb_type(delta_type: Any) -> str:
-    """Of a type as Delta's schema has it: a name, or a JSON object. Raises OnlySpark for one that is not in our tables."""
+    """Of a type as Delta's schema has it: a name, or a JSON object. Raises BadWarehouse for one that is not in our tables."""
     if isinstance(delta_type, str):
         decimal = re.fullmatch(r"decimal\(\d+, ?\d+\)", delta_type)
         if decimal or delta_type in TYPES:
@@ -146,7 +147,7 @@ def duckdb_type(delta_type: Any) -> str:
     elif delta_type["type"] == "struct":
         fields = (f"{_name(field['name'])} {duckdb_type(field['type'])}" for field in delta_type["fields"])
         return f"STRUCT({', '.join(fields)})"
-    raise OnlySpark(f"the type {delta_type} is read by Spark only")
+    raise only_spark_reads(f"there is a column of type {delta_type}")
 
 
 def _each_of(names: Sequence[str], columns: Sequence[Sequence[Any]], place: int) -> dict[str, Any]:
@@ -172,7 +173,7 @@ def _refuse_other_folders(name: str, path: str, partitions: Sequence[str]) -> No
     """Paths are taken for what they say: below the table's folder, a partition in each of theirs, nothing to expand or escaped."""
     hive = {part.partition("=")[0]: part.partition("=")[2] for part in path.split("/")[:-1] if "=" in part}
     if re.search(r"^/|:/|[*?\[]", path) or any("%" in hive.get(column, "%") or hive[column].startswith("__HIVE") for column in partitions):
-        raise OnlySpark(f"table {name} has a file that only Spark finds: {path}")
+        raise only_spark_reads(f"table {name} has a file in an unknown folder: {path}")
 
 
 def _removed(folder: str, below: Sequence[str], delta: DeltaTable) -> tuple[tuple[str, int], ...]:

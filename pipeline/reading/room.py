@@ -1,6 +1,6 @@
 """The reading room: tables and views of a warehouse, answered by DuckDB. No Spark, no lock, no writes.
 
-Of a warehouse in an object store it reads copies of the data files that a question needs (pipeline/store/mirror.py).
+Of a warehouse that is not on this machine it reads copies of the data files that a question needs (pipeline/store/mirror.py).
 """
 
 import re
@@ -17,14 +17,12 @@ from sqlglot import exp
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.reading.answer import Answer
 from pipeline.reading.delta_table import (
-    OnlySpark,
     OpenTable,
     declared_columns,
     empty_relation,
     file_sizes,
     files_within,
     open_table,
-    refuse_unknown_features,
     relation,
     removed_rows,
     with_added_columns,
@@ -35,11 +33,11 @@ from pipeline.reading.functions import PREFIX
 from pipeline.reading.refusal import refusal
 from pipeline.reading.skipping import Bounds, bounded_scans
 from pipeline.reading.statement import DESCRIBE, EXPLAIN, SHOW, Statement, admitted
-from pipeline.store.address import delta_url, local_path
+from pipeline.store.address import local_path, why_no_warehouse
 from pipeline.store.commit import Commit
 from pipeline.store.files import files_at
 from pipeline.store.mirror import Mirror
-from pipeline.store.table_log import commits_of, newest_version_at, opened
+from pipeline.store.table_log import commits_of, newest_version_at
 from pipeline.views.catalog import SMALL_VIEWS, VIEWS, all_names, sql_of
 from pipeline.warehouse.cut import Cut, rows_of_the_cut
 from pipeline.warehouse.layout import Warehouse
@@ -51,8 +49,6 @@ from schemas.tables import JOB_TABLES, TABLES, TABLES_BY_NAME
 _BATCH_ROWS = 65_536
 #: Of fewer files DuckDB looks into each as fast as anybody could say which are needed.
 SEVERAL_FILES = 8
-#: Characters of a path that DuckDB takes for a pattern.
-_PATTERN_MARKS = "*?["
 #: Spark's names of DuckDB's types, for DESCRIBE.
 _SPARK_TYPES = {
     "VARCHAR": "string",
@@ -70,13 +66,14 @@ class ReadingRoom:
     """A look at one warehouse (`Look`), which also answers statements of people (`ask`).
 
     A table is opened when a query first names it, and stays at that version until `refresh`. With `consistent` tables of the job stand at
-    the newest consistent cut of that moment, else each at its newest version. Raises OnlySpark where only Spark can read, BadWarehouse for
-    a table that is gone. Not for several threads.
+    the newest consistent cut of that moment, else each at its newest version. Raises BadWarehouse for a
+    table that is gone, or that only Spark reads. Not for several threads.
     """
 
     def __init__(self, warehouse: Warehouse, *, consistent: bool = False) -> None:
-        if delta_url(warehouse.root) is None or any(mark in warehouse.root for mark in _PATTERN_MARKS):
-            raise OnlySpark(f"{warehouse.root} is where only Hadoop reads, or has one of the characters % * ? [ in its path")
+        refused = why_no_warehouse(warehouse.root)
+        if refused is not None:
+            raise BadWarehouse(refused)
         self.warehouse = warehouse
         self.files = files_at(warehouse.root)
         self._mirror = None if local_path(warehouse.root) else Mirror(warehouse.root)
@@ -118,12 +115,6 @@ class ReadingRoom:
     def commits(self, table: str, most: int | None = None) -> list[Commit]:
         """What the table's log still has of its versions, newest first."""
         return commits_of(self.warehouse.table(table), most)
-
-    def refuse_what_only_spark_reads(self) -> None:
-        """Raise OnlySpark if a table is one, before a long answer stops half-way."""
-        for table in TABLES:
-            if self.version(table.name) >= 0:
-                refuse_unknown_features(table.name, opened(self.warehouse.table(table.name)))
 
     # ---- statements of people ---------------------------------------------------------------------------------------------------------
 

@@ -2,34 +2,29 @@
 
 from collections.abc import Mapping
 
-from pyspark.sql import SparkSession
-
 from pipeline.faults import BrokenInvariant, invariant
 from pipeline.run_context import RunContext
 from pipeline.sinks.append import app_id_of, append_rows
+from pipeline.store.table_log import newest_version_at
 from pipeline.warehouse.checkpoint import offset_entry
 from pipeline.warehouse.cut import Batch
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.small_tables import newest_version
 from schemas.tables import JOB_TABLES
 from schemas.tables.bookkeeping import BATCH_MANIFEST
 
 _COUNTS = tuple(f.name for f in BATCH_MANIFEST.fields if f.type == "long" and f.name != "batch_id")
 
 
-def write_manifest(
-    spark: SparkSession, warehouse: Warehouse, run: RunContext, query: str, query_id: str, batch_id: int, counts: Mapping[str, int]
-) -> Batch:
+def write_manifest(warehouse: Warehouse, run: RunContext, query: str, query_id: str, batch_id: int, counts: Mapping[str, int]) -> Batch:
     """Append the row of a micro-batch to batch_manifest, once. Call it after all tables of the micro-batch are written.
 
     Returns what a cut needs of the row. Raises BrokenInvariant for a count that the table does not have.
     """
-    offsets = _planned_offsets(spark, warehouse, query, batch_id)
-    return append_manifest(spark, warehouse, run, query, query_id, batch_id, counts, offsets)
+    offsets = _planned_offsets(warehouse, query, batch_id)
+    return append_manifest(warehouse, run, query, query_id, batch_id, counts, offsets)
 
 
 def append_manifest(
-    spark: SparkSession,
     warehouse: Warehouse,
     run: RunContext,
     query: str,
@@ -43,7 +38,7 @@ def append_manifest(
     `counts` holds any of the table's counts; those that a query does not have become 0.
     """
     invariant(set(counts) <= set(_COUNTS), f"batch_manifest has no counts {sorted(set(counts) - set(_COUNTS))}")
-    versions = {name: str(version) for name, version in table_versions(spark, warehouse).items()}
+    versions = {name: str(version) for name, version in table_versions(warehouse).items()}
     row = {
         "query": query,
         "query_id": query_id,
@@ -56,18 +51,18 @@ def append_manifest(
         "code_version": run.code_version,
         "written_at": run.now(),
     }
-    append_rows(spark, warehouse, BATCH_MANIFEST, [row], (app_id_of(query_id, BATCH_MANIFEST.name), batch_id))
+    append_rows(warehouse, BATCH_MANIFEST, [row], (app_id_of(query_id, BATCH_MANIFEST.name), batch_id))
     return Batch(batch_id, offsets, versions)
 
 
-def table_versions(spark: SparkSession, warehouse: Warehouse) -> dict[str, int]:
+def table_versions(warehouse: Warehouse) -> dict[str, int]:
     """Version of every table of the job now (of batch_manifest: before the row that will hold them)."""
-    return {table.name: newest_version(spark, warehouse.table(table.name)) for table in JOB_TABLES}
+    return {table.name: newest_version_at(warehouse.table(table.name)) for table in JOB_TABLES}
 
 
-def _planned_offsets(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int) -> str:
+def _planned_offsets(warehouse: Warehouse, query: str, batch_id: int) -> str:
     """The offset log entry of the running micro-batch; Spark writes it before the micro-batch begins."""
-    entry = offset_entry(spark, warehouse, query, batch_id)
+    entry = offset_entry(warehouse, query, batch_id)
     if entry is None:
         raise BrokenInvariant(f"{query}: the checkpoint has no offsets of the running micro-batch {batch_id}")
     return entry

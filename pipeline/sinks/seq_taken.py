@@ -14,15 +14,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import SparkSession
 
 from pipeline.parse.arrival import arrivals
 from pipeline.parse.content import CONTENT_COLUMNS, content_hashes
 from pipeline.parse.line import Envelope, ParseLimits, Reject
 from pipeline.parse.outcome import REJECT_SCHEMA, RejectedLine, reject_batch, rejected_line
 from pipeline.sinks.append import append_rows
+from pipeline.store.arrow_reader import arrow_rows
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.small_tables import arrow_rows
 from schemas.outcomes import LANE_REPORT_REPEATS
 from schemas.render.arrow import arrow_schema
 from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE, SEQ_TAKEN
@@ -50,11 +49,9 @@ def repeats_of(reports: pa.Table) -> list[Repeats]:
     return [row for row in rows if row.last_seq]
 
 
-def quarantine_taken(
-    spark: SparkSession, warehouse: Warehouse, repeats: list[Repeats], now: datetime, limits: ParseLimits, once: tuple[str, int]
-) -> int:
+def quarantine_taken(warehouse: Warehouse, repeats: list[Repeats], now: datetime, limits: ParseLimits, once: tuple[str, int]) -> int:
     """Put what `repeats` bound and other events had taken into quarantine, unless it is there; returns how many rows were added."""
-    rows = [row for bounds in repeats for row in _taken(spark, warehouse, bounds, limits)]
+    rows = [row for bounds in repeats for row in _taken(warehouse, bounds, limits)]
     if not rows:
         return 0
     beside = {"ingest_batch": pa.array([batch for batch, _ in rows], pa.int64())}
@@ -62,22 +59,22 @@ def quarantine_taken(
     schema = arrow_schema(QUARANTINE.fields)
     beside["quarantined_at"] = pa.repeat(pa.scalar(now, schema.field("quarantined_at").type), len(rows))
     whole = pa.table([beside[name] if name in beside else lines[name] for name in schema.names], schema)
-    fresh = _without_known(spark, warehouse, whole)
-    append_rows(spark, warehouse, QUARANTINE, fresh, once)
+    fresh = _without_known(warehouse, whole)
+    append_rows(warehouse, QUARANTINE, fresh, once)
     return int(fresh.num_rows)
 
 
-def _taken(spark: SparkSession, warehouse: Warehouse, bounds: Repeats, limits: ParseLimits) -> Iterator[tuple[int, RejectedLine]]:
+def _taken(warehouse: Warehouse, bounds: Repeats, limits: ParseLimits) -> Iterator[tuple[int, RejectedLine]]:
     """(ingest batch, row of quarantine) of the events within `bounds` that are others than the one which arrived first."""
     uri, lane = warehouse.table(DISPATCH_EVENTS.name), {"broker_id": [bounds.broker_id]}
     epochs = {"epoch": (bounds.first_epoch, bounds.last_epoch)}
     for first in range(bounds.first_seq, bounds.last_seq + 1, _AT_ONCE):
         within = {**epochs, "seq": (first, min(first + _AT_ONCE - 1, bounds.last_seq))}
-        places = arrow_rows(spark, uri, ("epoch", "seq"), lane, within)
+        places = arrow_rows(uri, ("epoch", "seq"), lane, within)
         times = places.group_by(["epoch", "seq"]).aggregate([([], "count_all")])
         repeated = times.filter(pc.greater(times["count_all"], 1))["seq"].unique()
         if len(repeated):
-            yield from _others(arrow_rows(spark, uri, _READ, {**lane, "seq": repeated}, within), limits)
+            yield from _others(arrow_rows(uri, _READ, {**lane, "seq": repeated}, within), limits)
 
 
 def _others(events: pa.Table, limits: ParseLimits) -> Iterator[tuple[int, RejectedLine]]:
@@ -112,9 +109,9 @@ def _as_json(event: Mapping[str, Any]) -> str:
     return json.dumps({**fields, **json.loads(event["extra"] or "{}")}, ensure_ascii=False, separators=(",", ":"))
 
 
-def _without_known(spark: SparkSession, warehouse: Warehouse, rows: pa.Table) -> pa.Table:
+def _without_known(warehouse: Warehouse, rows: pa.Table) -> pa.Table:
     """Rows that quarantine does not have yet: a `rebuild`, or a later repeat, finds the same once more."""
-    known = arrow_rows(spark, warehouse.table(QUARANTINE.name), _PLACE, {"reason": [SEQ_TAKEN]})
+    known = arrow_rows(warehouse.table(QUARANTINE.name), _PLACE, {"reason": [SEQ_TAKEN]})
     there = set(zip(*(known[name].to_pylist() for name in _PLACE), strict=True))
     fresh = [key not in there for key in zip(*(rows[name].to_pylist() for name in _PLACE), strict=True)]
     return rows.filter(pa.array(fresh, pa.bool_()))

@@ -19,7 +19,6 @@ from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.sources.place import Place, find_place, paths_here
 from pipeline.sources.source import Source
 from pipeline.store.files import files_at
-from pipeline.store.hadoop_files import files_with_hadoop
 from pipeline.store.small_files import SmallFiles
 
 
@@ -73,13 +72,13 @@ def open_source(spark: SparkSession, events: str, settings: SourceSettings) -> S
         kafka = settings.kafka
         return KafkaTopic(kafka_address(events), client_settings(kafka.client_path), kafka.max_records_per_batch, limits)
     kind = ingest.source_format
-    if kind == "delta" or (kind == "auto" and _is_delta(spark, events)):
-        if not _is_delta(spark, events):
+    if kind == "delta" or (kind == "auto" and _is_delta(events)):
+        if not _is_delta(events):
             raise BadConfig(
                 f"--events {events}: there is no Delta table (ingest.source_format is delta); name the table's folder, not a glob"
             )
         return DeltaTableSource(events, ingest.max_files_per_batch, limits)
-    return _source_of_files(files_with_hadoop(events, spark), events, ingest, partial(_has_parquet, spark))
+    return _source_of_files(files_at(events), events, ingest, partial(_has_parquet, spark))
 
 
 def open_local_files(events: str, settings: SourceSettings) -> JsonlFiles | ParquetFiles:
@@ -100,8 +99,8 @@ def _source_of_files(
     return JsonlFiles(find_place(files, events, jsonl_files.SUFFIXES), ingest.max_files_per_batch, limits)
 
 
-def _is_delta(spark: SparkSession, events: str) -> bool:
-    return files_with_hadoop(events, spark).exists(f"{events.rstrip('/')}/_delta_log")
+def _is_delta(events: str) -> bool:
+    return files_at(events).exists(f"{events.rstrip('/')}/_delta_log")
 
 
 def _has_parquet(spark: SparkSession, place: Place) -> bool:

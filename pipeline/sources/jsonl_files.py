@@ -1,6 +1,6 @@
 """JSON lines in files, plain or compressed."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -78,11 +78,9 @@ def _read(file: ListedFile, limits: ParseLimits, met: TaskNames) -> Batches:
 KIND = Kind(_read, _work_of, whole, can_be_cut=False)
 
 
-def _handed_over(
-    batch: DataFrame, files: Sequence[ListedFile], limits: ParseLimits, only: Collection[str] | None, in_task: InTask
-) -> DataFrame:
+def _handed_over(batch: DataFrame, files: Sequence[ListedFile], limits: ParseLimits, in_task: InTask) -> DataFrame:
     """Rows of files whose content Spark has read."""
-    lengths = {file.path: file.length for file in files if only is None or file.path in only}
+    lengths = {file.path: file.length for file in files}
     wanted = batch.where(F.col("path").isin(list(lengths)))
     return wanted.mapInArrow(task_of(partial(_read_contents, lengths, limits), in_task), in_task.schema)
 

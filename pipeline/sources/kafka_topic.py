@@ -1,6 +1,6 @@
 """A topic of Kafka: one record per line of the log. Spark reads the records and tracks their offsets; tasks parse them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -74,7 +74,7 @@ def piece_of(topic: str, partition: int, first: int, last: int) -> str:
     return f"{name_of(topic, partition)}?offsets={first}-{last}"
 
 
-def _rows(batch: DataFrame, topic: str, limits: ParseLimits, _only: Collection[str] | None, in_task: InTask) -> DataFrame:
+def _rows(batch: DataFrame, topic: str, limits: ParseLimits, in_task: InTask) -> DataFrame:
     return batch.mapInArrow(task_of(partial(_read, topic, limits), in_task), in_task.schema)
 
 

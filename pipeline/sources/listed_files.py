@@ -7,7 +7,7 @@ value of sixty columns into a row and out again.
 import heapq
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -121,11 +121,9 @@ def share_out(files: Sequence[ListedFile], cores: int, work_of: Callable[[Listed
     return [sorted(share) for share in shares]
 
 
-def _opened(
-    spark: SparkSession, files: Sequence[ListedFile], kind: Kind, limits: ParseLimits, only: Collection[str] | None, in_task: InTask
-) -> DataFrame:
+def _opened(spark: SparkSession, files: Sequence[ListedFile], kind: Kind, limits: ParseLimits, in_task: InTask) -> DataFrame:
     """Task k reads the k-th share."""
-    wanted = [part for file in files if only is None or file.path in only for part in parts(file, kind.parts_of(file))]
+    wanted = [part for file in files for part in parts(file, kind.parts_of(file))]
     shares = share_out(wanted, spark.sparkContext.defaultParallelism, kind.work_of)
     tasks = spark.range(0, len(shares), 1, len(shares))
     return tasks.mapInArrow(task_of(partial(_read_shares, shares, kind.read, limits), in_task), in_task.schema)

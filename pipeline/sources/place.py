@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.faults import BadConfig, BadWarehouse
-from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.store.files import files_at
 from pipeline.store.small_files import SmallFiles
 
 _GLOB = "*?[]{}"
@@ -50,7 +50,7 @@ class Place:
 
     def refuse_vanished(self, spark: SparkSession, paths: Iterable[str]) -> None:
         """Raise BadWarehouse if one of `paths` is wanted and is not there."""
-        gone = [(path,) for path in sorted(paths) if not files_with_hadoop(path, spark).exists(path)]
+        gone = [(path,) for path in sorted(paths) if not files_at(path).exists(path)]
         # Asked last: what is not wanted (a file with another name until it is complete) is listed, too, and goes as it likes.
         wanted = spark.createDataFrame(gone, "path string").where(F.col("path").rlike(self.wanted)).first() if gone else None
         if wanted is not None:

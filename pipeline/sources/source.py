@@ -1,14 +1,12 @@
 """What ingest knows of a source, and nothing more: a stream of work, and rows for a micro-batch of it."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
-
-from pipeline.sources.rows import SPARK_SCHEMA
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -24,10 +22,6 @@ class InTask:
     schema: StructType
 
 
-def _as_they_are(rows: Batches) -> Batches:
-    return rows
-
-
 def task_of(read: Callable[[Batches], Batches], in_task: InTask) -> Callable[[Batches], Batches]:
     """The function of a task for `mapInArrow`: reads rows, then makes of them what is to leave the task."""
     made_of = in_task.made_of
@@ -38,10 +32,8 @@ def task_of(read: Callable[[Batches], Batches], in_task: InTask) -> Callable[[Ba
     return run
 
 
-AS_ROWS = InTask(_as_they_are, SPARK_SCHEMA)
-#: Rows of one micro-batch, or what a task makes of them. May be called again, with the names of files to which it may (not must)
-#: restrict itself: the same files give the same rows each time, whatever is appended to them in between.
-RowReader = Callable[[Collection[str] | None, InTask], DataFrame]
+#: What tasks make of the rows of one micro-batch. Run again, the same files give the same rows, whatever is appended to them in between.
+RowReader = Callable[[InTask], DataFrame]
 #: Gives back the text (one line) that it was given when the micro-batch was run first.
 FirstListed = Callable[[str], str]
 #: Paths of the files that Spark planned for a micro-batch. Only a source of files may ask: its log in the checkpoint is read for that.

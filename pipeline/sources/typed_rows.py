@@ -1,6 +1,6 @@
 """Records that come as columns (Parquet, Delta): the Python stage that checks them against the contract."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +18,7 @@ FILE_COLUMN = "__ingest_file"
 FILE_BYTES_COLUMN = "__ingest_file_bytes"
 
 
-def typed_rows(records: DataFrame, limits: ParseLimits, _only: Collection[str] | None, in_task: InTask) -> DataFrame:
+def typed_rows(records: DataFrame, limits: ParseLimits, in_task: InTask) -> DataFrame:
     """What a task makes of the rows (ROW_SCHEMA) of records.
 
     With FILE_COLUMN and FILE_BYTES_COLUMN in the records rows and summaries carry the name of their file.

@@ -1,16 +1,29 @@
 """Addresses of files and folders, and what each of those who open them calls the same place.
 
 A URI of this project is Hadoop's: nothing in it is percent-encoded, and Spark opens it as it is. delta-rs and obstore want other names.
+Standard library only: arguments are checked before anything is installed.
 """
 
 import os
 from pathlib import Path
 from typing import NamedTuple
 
+from pipeline.faults import BadWarehouse
+
 #: Object stores, by Hadoop's scheme of their addresses → the scheme by which delta-rs and obstore know them.
 OBJECT_STORES = {"s3a": "s3", "gs": "gs", "abfss": "abfss"}
 #: Other names for the same.
 _ALSO = {"s3": "s3a", "s3n": "s3a", "az": "abfss"}
+_HDFS = "hdfs"
+#: Characters of a path by which somebody would look elsewhere: delta-rs decodes %, to DuckDB the others are patterns.
+_MARKS = "%*?["
+
+
+class HdfsAddress(NamedTuple):
+    """A place in HDFS: the URL of its name node or name service, and the path there, from the root on."""
+
+    node: str
+    path: str
 
 
 class ObjectAddress(NamedTuple):
@@ -52,15 +65,36 @@ def object_address(uri: str) -> ObjectAddress | None:
     return ObjectAddress(f"{OBJECT_STORES[scheme]}://{bucket}", key.strip("/"))
 
 
-def delta_url(uri: str) -> str | None:
-    """What delta-rs calls the folder that a URI, or an absolute path, names; None: it cannot open it.
-
-    delta-rs decodes a folder's name once too often, so it looks for one with a percent sign elsewhere.
-    """
-    if "%" in uri:
+def hdfs_address(uri: str) -> HdfsAddress | None:
+    """The place in HDFS that a URI names; None for another file system."""
+    if scheme_of(uri) != _HDFS:
         return None
+    node, _, path = uri.removeprefix(f"{_HDFS}://").partition("/")
+    return HdfsAddress(f"{_HDFS}://{node}", "/" + path.strip("/"))
+
+
+def why_no_warehouse(uri: str) -> str | None:
+    """Why no warehouse can be at `uri`, by its name alone; None if one can."""
+    scheme = scheme_of(with_hadoops_scheme(uri))
+    if scheme not in (None, "file", _HDFS, *OBJECT_STORES):
+        return f"{uri}: a warehouse is in a folder of this machine, or at s3a://, gs://, abfss:// or hdfs://; {scheme}: is none of them"
+    if scheme == _HDFS and not uri.removeprefix(f"{_HDFS}:").strip("/").partition("/")[2]:
+        return f"{uri}: name the name node and a folder: hdfs://HOST:PORT/FOLDER, or hdfs://NAMESERVICE/FOLDER"
+    if any(mark in (os.path.abspath(uri) if scheme is None else uri) for mark in _MARKS):
+        return f"{uri}: a warehouse cannot have one of the characters % * ? [ in its path; name or rename the folder without them"
+    return None
+
+
+def delta_url(uri: str) -> str:
+    """What delta-rs calls the folder that a URI, or an absolute path, names.
+
+    Raises BadWarehouse where no warehouse can be.
+    """
+    reason = why_no_warehouse(uri)
+    if reason is not None:
+        raise BadWarehouse(reason)
     place, path = object_address(uri), local_path(uri)
-    return place.url if place is not None else None if path is None else path.as_uri()
+    return place.url if place is not None else uri if path is None else path.as_uri()
 
 
 def wants_plain_http(url: str) -> bool:

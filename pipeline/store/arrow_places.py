@@ -1,16 +1,19 @@
-"""Arrow's file systems, of this machine and of object stores."""
+"""Arrow's file systems: of this machine, of object stores, of HDFS."""
 
 import os
 from functools import lru_cache
 from urllib.parse import urlencode
 
-from pyarrow.fs import FileSystem, LocalFileSystem
+from deltalake.fs import DeltaStorageHandler
+from pyarrow.fs import FileSystem, LocalFileSystem, PyFileSystem
 
-from pipeline.store.address import local_path, object_address
+from pipeline.store.address import hdfs_address, local_path, object_address
 
 
 def arrow_place(uri: str) -> tuple[str, FileSystem]:
     """(the folder, Arrow's file system that it is in)."""
+    if hdfs_address(uri) is not None:
+        return "", PyFileSystem(DeltaStorageHandler(uri))  # Arrow's own needs a JVM and its library
     place = object_address(uri)
     if place is None:
         return str(local_path(uri)), LocalFileSystem()

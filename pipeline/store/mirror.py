@@ -1,4 +1,4 @@
-"""Copies on this machine of files that lie in an object store and never change: data files of tables, which DuckDB then reads as its own.
+"""Copies on this machine of files that lie elsewhere and never change: data files of tables, which DuckDB then reads as its own.
 
 A request to a store takes some ten milliseconds; a file that is here takes none. What nobody has asked for longest goes first, where the
 copies of all warehouses together are too many.
@@ -10,11 +10,8 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import obstore
-
 from pipeline.faults import BadWarehouse
-from pipeline.store.address import object_address
-from pipeline.store.object_files import object_store
+from pipeline.store.copies import fetch
 
 #: Files that are fetched at the same time.
 AT_ONCE = 16
@@ -23,14 +20,12 @@ MOST_BYTES = 8 << 30
 
 
 class Mirror:
-    """Copies of the files below a folder of an object store."""
+    """Copies of the files below a folder of an object store or of HDFS."""
 
     def __init__(self, uri: str) -> None:
-        place = object_address(uri)
-        assert place is not None
-        self._place = place
-        #: Where the copies are: below it each has the path that it has below the folder of the store.
-        self.folder = _cache() / hashlib.sha256(place.url.encode()).hexdigest()[:16]
+        self._uri = uri
+        #: Where the copies are: below it each has the path that it has below the folder elsewhere.
+        self.folder = _cache() / hashlib.sha256(uri.encode()).hexdigest()[:16]
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         #: Copies that questions need until `forget`: path → bytes.
         self._needed: dict[str, int] = {}
@@ -44,7 +39,7 @@ class Mirror:
         wanted = sum(self._needed.values())
         if wanted > MOST_BYTES:
             raise BadWarehouse(
-                f"the question needs {wanted / 1e9:.1f} GB of {self._place.url}, and copies may take {MOST_BYTES / 1e9:.1f} GB here: "
+                f"the question needs {wanted / 1e9:.1f} GB of {self._uri}, and copies may take {MOST_BYTES / 1e9:.1f} GB here: "
                 "ask for fewer dates or brokers, or ask by a session of Spark"
             )
         missing = [path for path, size in files if not self._has(path, size)]
@@ -73,12 +68,9 @@ class Mirror:
         # It appears whole: another process may be about to read it.
         partial = copy.with_name(f".{copy.name}.{os.getpid()}")
         try:
-            found = obstore.get(object_store(self._place.bucket), f"{self._place.key}/{path}")
-            with partial.open("wb") as file:
-                for part in found.stream():
-                    file.write(part)
+            fetch(f"{self._uri}/{path}", partial)
         except FileNotFoundError as gone:
-            raise BadWarehouse(f"{path} of {self._place.url} is gone while it was read (`maintain`, `rebuild`?): ask again") from gone
+            raise BadWarehouse(f"{path} of {self._uri} is gone while it was read (`maintain`, `rebuild`?): ask again") from gone
         partial.rename(copy)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import obstore
 import pyarrow as pa
 
-from pipeline.store.address import local_path, object_address
+from pipeline.store.address import hdfs_address, local_path, object_address
 from pipeline.store.object_files import object_store
 
 
@@ -16,6 +16,10 @@ def begun_file(uri: str) -> pa.NativeFile:
     place = object_address(uri)
     if place is not None:
         return pa.PythonFile(_Upload(place.bucket, place.key), mode="w")
+    if hdfs_address(uri) is not None:
+        from pipeline.store.hdfs_files import begun
+
+        return pa.PythonFile(begun(uri), mode="w")
     path = Path(str(local_path(uri)))
     path.parent.mkdir(parents=True, exist_ok=True)
     return pa.OSFile(str(path), mode="wb")
@@ -23,6 +27,10 @@ def begun_file(uri: str) -> pa.NativeFile:
 
 def size_and_time(uri: str) -> tuple[int, int]:
     """(bytes, when it was written: ms since 1970) of a file that is whole."""
+    if hdfs_address(uri) is not None:
+        from pipeline.store import hdfs_files
+
+        return hdfs_files.size_and_time(uri)
     place = object_address(uri)
     if place is None:
         found = os.stat(str(local_path(uri)))

@@ -6,20 +6,12 @@ from datetime import datetime
 
 from deltalake import DeltaTable
 
-from pipeline.faults import invariant
 from pipeline.store.address import delta_url, wants_plain_http
 from pipeline.store.commit import Commit
 from pipeline.store.files import files_at
 
 #: A commit of a table in its log.
 _COMMIT = re.compile(r"(\d{20})\.json")
-
-
-def table_url(uri: str) -> str:
-    """What delta-rs calls the table. For who has asked `delta_url` before."""
-    url = delta_url(uri)
-    invariant(url is not None, f"delta-rs cannot open {uri}")
-    return url or ""
 
 
 def storage_options(url: str) -> dict[str, str]:
@@ -29,7 +21,7 @@ def storage_options(url: str) -> dict[str, str]:
 
 def opened(uri: str, version: int | None = None) -> DeltaTable:
     """The table now or at a version. Raises DeltaError or TableNotFoundError if there is none."""
-    url = table_url(uri)
+    url = delta_url(uri)
     return DeltaTable(url, version, storage_options=storage_options(url))
 
 
@@ -41,6 +33,11 @@ def newest_version_at(uri: str) -> int:
     """
     checkpoint = _newest_checkpoint(uri)
     return max(_versions(uri, f"{checkpoint:020}.json" if checkpoint >= 0 else ""), default=checkpoint)
+
+
+def last_transaction(uri: str, app_id: str) -> int | None:
+    """The greatest version that was committed under the application id; None: there is none."""
+    return opened(uri).transaction_version(app_id)
 
 
 def _newest_checkpoint(uri: str) -> int:

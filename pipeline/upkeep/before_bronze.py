@@ -1,14 +1,11 @@
 """What lanes computed of events that are no longer in dispatch_events: nothing can compute it again."""
 
 from dataclasses import dataclass
-from datetime import date
-from functools import reduce
+from datetime import date, datetime
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-
+from pipeline.store.arrow_reader import grouped
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.table_facts import existing_tables
+from pipeline.warehouse.tables import existing_tables
 from schemas.tables import LANE_TABLES
 
 
@@ -25,20 +22,23 @@ class BeforeBronze:
         return f"{self.broker} from {self.oldest} {until}"
 
 
-def dates_before_bronze(spark: SparkSession, warehouse: Warehouse) -> list[BeforeBronze]:
+def dates_before_bronze(warehouse: Warehouse) -> list[BeforeBronze]:
     """Brokers whose tables of lanes go back to an older date than their dispatch_events, by name. Reads only."""
-    existing = existing_tables(spark, warehouse)
-    aged = [(table.name, table.age_by) for table in LANE_TABLES if table.age_by and table.name in existing]
-    if not aged:
-        return []
-    computed = reduce(DataFrame.unionByName, [_oldest(spark, warehouse, name, age_by) for name, age_by in aged])
-    computed = computed.groupBy("broker").agg(F.min("oldest").alias("oldest"))
-    events = _oldest(spark, warehouse, "dispatch_events", "event_date").withColumnRenamed("oldest", "first_event")
-    both = computed.join(events, "broker", "left").where("first_event IS NULL OR oldest < first_event")
-    return [BeforeBronze(*row) for row in both.select("broker", "oldest", "first_event").orderBy("broker").collect()]
+    existing = existing_tables(warehouse)
+    oldest: dict[str, date] = {}
+    for table in LANE_TABLES:
+        if table.age_by and table.name in existing:
+            for broker, first in _oldest(warehouse, table.name, table.age_by).items():
+                oldest[broker] = min(first, oldest.get(broker, first))
+    events = _oldest(warehouse, "dispatch_events", "event_date") if oldest else {}
+    return [
+        BeforeBronze(broker, first, events.get(broker))
+        for broker, first in sorted(oldest.items())
+        if broker not in events or first < events[broker]
+    ]
 
 
-def _oldest(spark: SparkSession, warehouse: Warehouse, table: str, age_by: str) -> DataFrame:
-    """broker, oldest: first date of each broker in `table`."""
-    rows = spark.read.format("delta").load(warehouse.table(table))
-    return rows.groupBy("broker").agg(F.min(F.col(age_by).cast("date")).alias("oldest"))
+def _oldest(warehouse: Warehouse, table: str, age_by: str) -> dict[str, date]:
+    """First date of each broker in `table`."""
+    first = grouped(warehouse.table(table), "broker", age_by, "min")
+    return {broker: at.date() if isinstance(at, datetime) else at for broker, at in first.items()}

@@ -4,7 +4,6 @@ Files are rewritten and no row is changed: appends go on beside it, and lanes, w
 Rows of a file stay beside each other: no view of ours filters dispatch_events by anything but dates, which are folders already.
 
 By delta-rs: Spark opens a file in some milliseconds, one after the other, delta-rs in a tenth of that.
-By Spark's OPTIMIZE where delta-rs cannot open the table.
 """
 
 from collections import Counter
@@ -12,19 +11,14 @@ from dataclasses import dataclass
 from datetime import date
 
 from deltalake import WriterProperties
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
-from pipeline.reading.beside_spark import look_beside
+from pipeline.reading.newest import NewestRoom
 from pipeline.settings import MaintainSettings
-from pipeline.store.address import delta_url
 from pipeline.store.table_log import opened
-from pipeline.warehouse import delta_log
 from pipeline.warehouse.checkpoint import read_checkpoint
 from pipeline.warehouse.guard import loaded_batch
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.writer_mark import marked
-from schemas.render.ddl import delta_path
 from schemas.tables import TABLES_BY_NAME
 
 #: One small file alone cannot be merged with anything.
@@ -44,60 +38,43 @@ class Merge:
     dates: tuple[date, ...] = ()
 
 
-def planned_merge(
-    spark: SparkSession, warehouse: Warehouse, table: str, settings: MaintainSettings, open_date: date | None
-) -> Merge | None:
+def planned_merge(warehouse: Warehouse, table: str, settings: MaintainSettings, open_date: date | None) -> Merge | None:
     """What there is to merge in the table now; None: not enough to be worth it.
 
     A date of dispatch_events is merged once it is closed (before `open_date`; None: no date is), every other table when it has
     `merge_from_files` small files.
     """
-    small = _small_files(spark, warehouse.table(table), settings.small_file_bytes)
+    small = _small_files(warehouse.table(table), settings.small_file_bytes)
     if not TABLES_BY_NAME[table].partition_by:
         count = small.total()
         return Merge(table, count) if count >= settings.merge_from_files else None
-    if open_date is None or not _lanes_have_begun(spark, warehouse):
+    if open_date is None or not _lanes_have_begun(warehouse):
         return None
     dates = sorted(day for day, count in small.items() if day is not None and day < open_date and count >= _PAIR)
     return Merge(table, sum(small[day] for day in dates), tuple(dates)) if dates else None
 
 
-def _lanes_have_begun(spark: SparkSession, warehouse: Warehouse) -> bool:
+def _lanes_have_begun(warehouse: Warehouse) -> bool:
     """Before that they would meet merged files in no order, and take disorder for loss. Of a warehouse that was loaded they have ended."""
-    return bool(read_checkpoint(spark, warehouse, "lanes").planned) or loaded_batch(look_beside(spark, warehouse), "lanes") is not None
+    return bool(read_checkpoint(warehouse, "lanes").planned) or loaded_batch(NewestRoom(warehouse), "lanes") is not None
 
 
-def _small_files(spark: SparkSession, uri: str, below_bytes: int) -> Counter[date | None]:
+def _small_files(uri: str, below_bytes: int) -> Counter[date | None]:
     """How many files of the table are smaller, per `event_date`; of a table without that partition all of them under None."""
-    if delta_url(uri) is not None:
-        log = opened(uri).get_add_actions(flatten=True)
-        sizes = log["size_bytes"].to_pylist()
-        dates = log["partition.event_date"].to_pylist() if "partition.event_date" in log.schema.names else [None] * len(sizes)
-        return Counter(day for day, size in zip(dates, sizes, strict=True) if size < below_bytes)
-    _, files = delta_log.live_files(spark, uri)
-    day = F.element_at("partitionValues", "event_date").cast("date").alias("day")
-    return Counter({row["day"]: row["count"] for row in files.where(F.col("size") < below_bytes).groupBy(day).count().collect()})
+    log = opened(uri).get_add_actions(flatten=True)
+    sizes = log["size_bytes"].to_pylist()
+    dates = log["partition.event_date"].to_pylist() if "partition.event_date" in log.schema.names else [None] * len(sizes)
+    return Counter(day for day, size in zip(dates, sizes, strict=True) if size < below_bytes)
 
 
-def merge(spark: SparkSession, warehouse: Warehouse, planned: Merge, settings: MaintainSettings) -> tuple[int, int]:
-    """Merge what was planned; files removed and added. `spark` should be a session of its own: its Delta settings are changed.
+def merge(warehouse: Warehouse, planned: Merge, settings: MaintainSettings) -> tuple[int, int]:
+    """Merge what was planned; files removed and added.
 
     Delta-rs merges a file below `merged_file_bytes` with small ones although it is not small itself.
     """
     uri = warehouse.table(planned.table)
-    if delta_url(uri) is None:
-        return _optimized(spark, uri, planned, settings)
     of_dates = [("event_date", "in", [day.isoformat() for day in planned.dates])] if planned.dates else None
     metrics = opened(uri).optimize.compact(
         of_dates, settings.merged_file_bytes, _AT_ONCE, writer_properties=_WRITTEN, commit_properties=marked()
     )
     return metrics["numFilesRemoved"], metrics["numFilesAdded"]
-
-
-def _optimized(spark: SparkSession, uri: str, planned: Merge, settings: MaintainSettings) -> tuple[int, int]:
-    spark.conf.set("spark.databricks.delta.optimize.minFileSize", str(settings.small_file_bytes))
-    spark.conf.set("spark.databricks.delta.optimize.maxFileSize", str(settings.merged_file_bytes))
-    dates = ", ".join(f"DATE '{day}'" for day in planned.dates)
-    where = f" WHERE event_date IN ({dates})" if dates else ""
-    metrics = spark.sql(f"OPTIMIZE {delta_path(uri)}{where}").select("metrics.*").collect()[0]
-    return int(metrics["numFilesRemoved"]), int(metrics["numFilesAdded"])

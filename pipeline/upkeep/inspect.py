@@ -7,8 +7,8 @@ from pyspark.sql import functions as F
 
 from pipeline.lanes.blob import MAGIC
 from pipeline.lanes.state_layout import STATE_LAYOUT
-from pipeline.reading.beside_spark import look_beside
-from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.reading.newest import NewestRoom
+from pipeline.store.files import files_at
 from pipeline.upkeep.needed import STREAMED
 from pipeline.upkeep.progress import refusal
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
@@ -28,15 +28,15 @@ _MAGIC_BYTES, _LAYOUT_AT = len(MAGIC), len(MAGIC) + 1
 
 def inspect(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[str, Any]:
     """Everything of the checkpoint of `query`; `refused` is the message with which `stream` would refuse it, None if it may go on."""
-    checkpoint, folder = read_checkpoint(spark, warehouse, query), warehouse.checkpoint(query)
-    entry = offset_entry(spark, warehouse, query, checkpoint.last_planned)
+    checkpoint, folder = read_checkpoint(warehouse, query), warehouse.checkpoint(query)
+    entry = offset_entry(warehouse, query, checkpoint.last_planned)
     names = STREAMED if query == "lanes" else ("events",)
     return {
         "query": query,
         "folder": folder,
-        "bytes": files_with_hadoop(warehouse.root, spark).bytes_below(folder),
+        "bytes": files_at(warehouse.root).bytes_below(folder),
         "query_id": checkpoint.query_id,
-        "refused": refusal(look_beside(spark, warehouse), query),
+        "refused": refusal(NewestRoom(warehouse), query),
         "planned": checkpoint.last_planned,
         "committed": checkpoint.last_committed,
         "sources": None if entry is None else dict(zip(names, source_offsets(entry), strict=True)),
@@ -57,7 +57,7 @@ def _state(spark: SparkSession, folder: str, entry: str, committed: int | None) 
         head = F.hex(F.substring("value.groupState.blob", 1, _LAYOUT_AT + 3)).alias("head")
         formats = {_format(row["head"]): row["count"] for row in blobs.select(head).groupBy("head").count().collect()}
     return {
-        "bytes": files_with_hadoop(folder, spark).bytes_below(f"{folder}/state"),
+        "bytes": files_at(folder).bytes_below(f"{folder}/state"),
         "store": settings.get(_STORE, "").rpartition(".")[2],
         "partitions": int(settings[_PARTITIONS]) if _PARTITIONS in settings else None,
         "lanes": sum(formats.values()),

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from pyspark.sql import SparkSession
-
-from pipeline.reading.beside_spark import look_beside
+from pipeline.reading.newest import NewestRoom
 from pipeline.settings import MaintainSettings
-from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.store.files import files_at
 from pipeline.upkeep.closed import batch_read_for_good, first_open_date
 from pipeline.upkeep.compact import merge, planned_merge
 from pipeline.upkeep.leftovers import old_listings
@@ -24,14 +22,12 @@ from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.look import TableFacts
 
 Document = dict[str, Any]
-LISTING_TASKS_PER_CORE = 4
 
 
 @dataclass(frozen=True)
 class Round:
     """What one round goes by. `now` has a zone; without `changes` it is a dry run, which only shows what would be done."""
 
-    spark: SparkSession
     warehouse: Warehouse
     settings: MaintainSettings
     now: datetime
@@ -42,7 +38,6 @@ class Round:
 
 
 def maintain(
-    spark: SparkSession,
     warehouse: Warehouse,
     settings: MaintainSettings,
     tables: Sequence[str],
@@ -55,22 +50,18 @@ def maintain(
 
     Returns what was done (docs/operations.md has the keys), of a dry run what would be.
     """
-    mine = spark.newSession()  # its settings are nobody else's
-    # VACUUM lists folders with so many tasks. Spark's default is 10,000, whatever the table's size.
-    listing_tasks = LISTING_TASKS_PER_CORE * mine.sparkContext.defaultParallelism
-    mine.conf.set("spark.sql.sources.parallelPartitionDiscovery.parallelism", str(listing_tasks))
-    read_batch = batch_read_for_good(mine, warehouse)
-    open_date = first_open_date(mine, warehouse, read_batch, now.date())
-    this = Round(mine, warehouse, settings, now, changes, open_date, read_batch, needed_versions(mine, warehouse))
-    facts = {fact.name: fact for fact in look_beside(mine, warehouse).facts(settings.small_file_bytes)}
+    read_batch = batch_read_for_good(warehouse)
+    open_date = first_open_date(warehouse, read_batch, now.date())
+    this = Round(warehouse, settings, now, changes, open_date, read_batch, needed_versions(warehouse))
+    facts = {fact.name: fact for fact in NewestRoom(warehouse).facts(settings.small_file_bytes)}
     done: dict[str, Document] = {}
     for table in tables:
         before_each(table)
         done[table] = _look_after(this, table, facts[table])
-    listings = old_listings(files_with_hadoop(warehouse.root, mine), warehouse, read_checkpoint(mine, warehouse, "ingest"))
+    listings = old_listings(files_at(warehouse.root), warehouse, read_checkpoint(warehouse, "ingest"))
     if changes:
         for uri in listings:
-            files_with_hadoop(warehouse.root, mine).delete(uri)
+            files_at(warehouse.root).delete(uri)
     return {
         "warehouse": warehouse.root,
         "at": now,
@@ -95,25 +86,25 @@ def _delete_old(this: Round, table: str) -> Document:
     if first_kept is None:
         return {"deleted_rows": 0, "first_kept": None}
     act = delete_before if this.changes else rows_before
-    return {"deleted_rows": act(this.spark, this.warehouse, table, first_kept, this.read_batch), "first_kept": first_kept}
+    return {"deleted_rows": act(this.warehouse, table, first_kept, this.read_batch), "first_kept": first_kept}
 
 
 def _merge(this: Round, table: str) -> Document:
-    planned = planned_merge(this.spark, this.warehouse, table, this.settings, this.open_date)
+    planned = planned_merge(this.warehouse, table, this.settings, this.open_date)
     if planned is None:
         return {"merged_files": 0, "into_files": 0, "merged_dates": []}
-    removed, added = merge(this.spark, this.warehouse, planned, this.settings) if this.changes else (planned.small_files, None)
+    removed, added = merge(this.warehouse, planned, this.settings) if this.changes else (planned.small_files, None)
     return {"merged_files": removed, "into_files": added, "merged_dates": list(planned.dates)}
 
 
 def _vacuum(this: Round, table: str, live_bytes: int) -> Document:
-    beside = bytes_beside(this.spark, this.warehouse, table, live_bytes)
-    refused = why_not(this.spark, this.warehouse, table, this.needed.get(table), this.now) if beside else None
+    beside = bytes_beside(this.warehouse, table, live_bytes)
+    refused = why_not(this.warehouse, table, this.needed.get(table), this.now) if beside else None
     if not beside or refused is not None:
         return {"removed_files": 0, "removed_bytes": 0, "not_removed_because": refused}
-    removable = removable_files(this.spark, this.warehouse, table)
+    removable = removable_files(this.warehouse, table)
     if not this.changes or not removable:
         return {"removed_files": removable, "removed_bytes": 0, "not_removed_because": None}
-    vacuum(this.spark, this.warehouse, table)
-    freed = beside - bytes_beside(this.spark, this.warehouse, table, live_bytes)
+    vacuum(this.warehouse, table)
+    freed = beside - bytes_beside(this.warehouse, table, live_bytes)
     return {"removed_files": removable, "removed_bytes": max(0, freed), "not_removed_because": None}

@@ -1,16 +1,19 @@
 """Deletes rows of dates that are over and older than they are to be kept; by default everything is kept for ever."""
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
-from pyspark.sql import SparkSession
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from pipeline.store.address import delta_url
+from pipeline.store.arrow_reader import dataset_at
 from pipeline.store.table_log import opened
 from pipeline.warehouse.conflicts import despite_appends
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.writer_mark import marked
-from schemas.render.ddl import delta_path
 from schemas.tables import TABLES_BY_NAME
+
+#: Before the first micro-batch of ingest.
+NOTHING_READ = -1
 
 
 def oldest_kept(keep_days: int, today: date, open_date: date | None) -> date | None:
@@ -18,21 +21,24 @@ def oldest_kept(keep_days: int, today: date, open_date: date | None) -> date | N
     return None if open_date is None else min(today - timedelta(days=keep_days), open_date)
 
 
-def rows_before(spark: SparkSession, warehouse: Warehouse, table: str, first_kept: date, read_batch: int | None) -> int:
+def rows_before(warehouse: Warehouse, table: str, first_kept: date, read_batch: int | None) -> int:
     """How many rows `delete_before` would delete now."""
-    return spark.read.format("delta").load(warehouse.table(table)).where(_old(table, first_kept, read_batch)).count()
+    column, begin = TABLES_BY_NAME[table].age_by, datetime.combine(first_kept, time(), UTC)
+    rows = dataset_at(warehouse.table(table))
+    kind = rows.schema.field(column).type
+    old = pc.field(column) < pa.scalar(first_kept if pa.types.is_date(kind) else begin, kind)
+    if table == "dispatch_events":
+        old = old & (pc.field("ingest_batch") <= (NOTHING_READ if read_batch is None else read_batch))
+    return int(rows.count_rows(filter=old))
 
 
-def delete_before(spark: SparkSession, warehouse: Warehouse, table: str, first_kept: date, read_batch: int | None) -> int:
+def delete_before(warehouse: Warehouse, table: str, first_kept: date, read_batch: int | None) -> int:
     """Delete rows of dates before `first_kept`; returns how many.
 
     Of dispatch_events only rows that lanes have read for good (up to micro-batch `read_batch` of ingest): what comes late for an old date
     is new to them, and may be there by now without anybody having looked. Raises BadWarehouse if appends came between each time.
     """
     where, uri = _old(table, first_kept, read_batch), warehouse.table(table)
-    if delta_url(uri) is None:
-        done = despite_appends(table, lambda: spark.sql(f"DELETE FROM {delta_path(uri)} WHERE {where}").collect())
-        return int(done[0]["num_affected_rows"])
     return int(despite_appends(table, lambda: opened(uri).delete(where, commit_properties=marked()))["num_deleted_rows"] or 0)
 
 
@@ -41,4 +47,4 @@ def _old(table: str, first_kept: date, read_batch: int | None) -> str:
     old = f"CAST({TABLES_BY_NAME[table].age_by} AS DATE) < DATE '{first_kept}'"
     if table != "dispatch_events":
         return old
-    return "false" if read_batch is None else f"{old} AND ingest_batch <= {read_batch}"
+    return f"{old} AND ingest_batch <= {NOTHING_READ if read_batch is None else read_batch}"

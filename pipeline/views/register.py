@@ -5,10 +5,10 @@ from collections.abc import Collection
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BadWarehouse
+from pipeline.store.table_log import newest_version_at
 from pipeline.views.catalog import VIEWS, all_names, named_in, sql_of
 from pipeline.warehouse.cut import Cut, rows_of_the_cut
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.small_tables import newest_version
 from schemas.field import Table
 from schemas.render.ddl import SQL_TYPES, delta_path
 from schemas.render.spark import struct
@@ -25,7 +25,7 @@ def register(
     Raises BadWarehouse if a table of the job is missing; `lenient`: it has no rows.
     """
     names = all_names() if statement is None else named_in(statement)
-    there = [table.name for table in TABLES if newest_version(spark, warehouse.table(table.name)) >= 0] if lenient else names
+    there = [table.name for table in TABLES if newest_version_at(warehouse.table(table.name)) >= 0] if lenient else names
     register_tables(spark, warehouse, cut, [name for name in names if name in there])
     for table in JOB_TABLES:
         if table.name in names and table.name not in there:
@@ -41,7 +41,7 @@ def register_tables(spark: SparkSession, warehouse: Warehouse, cut: Cut | None =
         if names is not None and table.name not in names:
             continue
         path = warehouse.table(table.name)
-        if newest_version(spark, path) < 0:
+        if newest_version_at(path) < 0:
             raise BadWarehouse(
                 f"no table {table.name} in {warehouse.root}. Is it the right --warehouse? "
                 f"One is made by: ./spark-submit.sh stream --events DIR --warehouse {warehouse.root}"
@@ -71,7 +71,7 @@ def register_reports(spark: SparkSession, warehouse: Warehouse, names: Collectio
         if table.name not in names:
             continue
         path = warehouse.table(table.name)
-        if newest_version(spark, path) >= 0:
+        if newest_version_at(path) >= 0:
             spark.sql(f"CREATE OR REPLACE TEMP VIEW {table.name} AS SELECT * FROM {delta_path(path)}")
         else:
             _register_empty(spark, table)

@@ -3,7 +3,7 @@
 from pyspark.sql import SparkSession
 
 from pipeline.store.address import local_path
-from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.store.files import files_at
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import Checkpoint, checkpoint_in, entry_in
 
@@ -27,11 +27,11 @@ def write_checkpoints_quickly(spark: SparkSession, warehouse: Warehouse) -> None
         spark.conf.set(_FILE_MANAGER, _S3_FILE_MANAGER)
 
 
-def read_checkpoint(spark: SparkSession, warehouse: Warehouse, query: str) -> Checkpoint:
+def read_checkpoint(warehouse: Warehouse, query: str) -> Checkpoint:
     """The checkpoint of `query`; empty where there is none."""
-    return checkpoint_in(files_with_hadoop(warehouse.root, spark), warehouse, query)
+    return checkpoint_in(files_at(warehouse.root), warehouse, query)
 
 
-def offset_entry(spark: SparkSession, warehouse: Warehouse, query: str, batch_id: int | None) -> str | None:
+def offset_entry(warehouse: Warehouse, query: str, batch_id: int | None) -> str | None:
     """Spark's offset log entry of a micro-batch, whole; None if Spark has none of it, or keeps it no more (of None: no micro-batch)."""
-    return entry_in(files_with_hadoop(warehouse.root, spark), warehouse, query, batch_id)
+    return entry_in(files_at(warehouse.root), warehouse, query, batch_id)

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.store.files import files_at
 from pipeline.warehouse.layout import Warehouse
 
 
 class StopFile:
     """WAREHOUSE/_stop: whoever makes it asks the running driver to stop."""
 
-    def __init__(self, spark: SparkSession, warehouse: Warehouse) -> None:
-        self._files = files_with_hadoop(warehouse.root, spark)
+    def __init__(self, warehouse: Warehouse) -> None:
+        self._files = files_at(warehouse.root)
         self._uri = warehouse.stop_file
 
     def clear(self) -> None:

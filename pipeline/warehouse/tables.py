@@ -1,22 +1,22 @@
 """The tables of a warehouse: made where they are missing, given new columns, refused where they are not what is declared."""
 
 import json
+import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import deltalake
-from delta.tables import DeltaTable
-from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from pipeline.faults import BadWarehouse
 from pipeline.store.address import delta_url, local_path, object_address
-from pipeline.store.table_log import opened, storage_options, table_url
+from pipeline.store.arrow_reader import dataset_at
+from pipeline.store.table_log import newest_version_at, opened, storage_options
 from pipeline.warehouse.layout import Warehouse, writer_of
-from pipeline.warehouse.small_tables import newest_version
 from pipeline.warehouse.writer_mark import marked
 from schemas.field import Table
-from schemas.render.ddl import add_columns, constraints, create_table, delta_path, properties
+from schemas.render.arrow import arrow_schema
+from schemas.render.ddl import constraints, properties
 from schemas.render.spark import SPARK_TYPES, struct
 from schemas.tables import REPORT_TABLES, TABLES, WATCH_TABLES
 from schemas.tables.bookkeeping import LANE_CONTROL
@@ -24,43 +24,41 @@ from schemas.tables.bookkeeping import LANE_CONTROL
 #: Creating a table is one small commit that mostly waits for the file system.
 CREATED_AT_ONCE = 4
 CHECK_PREFIX = "delta.constraints."
-#: The least version of writers that keep CHECK constraints. Spark finds it by itself, delta-rs must be given it.
+#: The least version of writers that keep CHECK constraints: delta-rs must be given it.
 WRITERS_THAT_CHECK = {"delta.minWriterVersion": "3"}
 #: Whoever opens a table asks a store for each commit since the newest checkpoint.
 OF_OBJECT_STORES = {"delta.checkpointInterval": "10"}
-#: Spark shows this instead of any setting with "token" in it, so also instead of a check that allows 'token_bucket'.
-REDACTED = "*********(redacted)"
+#: A list of texts in a check.
+_IN = re.compile(r"(\w+) IN \(([^()]*)\)")
 
 
-def create_missing_tables(spark: SparkSession, warehouse: Warehouse) -> None:
+def create_missing_tables(warehouse: Warehouse) -> None:
     """Create every declared table that the warehouse lacks, empty, several at once; check those that it has.
 
     A table of an earlier version gets the columns that were added to its declaration since (`Field.added`).
     Raises BadWarehouse if a table is not what is declared; of WATCH_TABLES only their writer does, whom the job can do without.
     """
     with ThreadPoolExecutor(CREATED_AT_ONCE) as threads:
-        for waiting in [threads.submit(_create_or_check, spark, warehouse, table) for table in TABLES]:
+        for waiting in [threads.submit(_create_or_check, warehouse, table) for table in TABLES]:
             waiting.result()
 
 
-def make_report_table(spark: SparkSession, warehouse: Warehouse, table: Table) -> None:
+def make_report_table(warehouse: Warehouse, table: Table) -> None:
     """Create one of REPORT_TABLES in a warehouse of a version before it. Raises BadWarehouse if it is another.
 
     Needs no lock: the job that holds it never writes these tables, and Delta makes a table once, whoever asks.
     """
-    _create_or_check(spark, warehouse, table)
+    _create_or_check(warehouse, table)
 
 
-def check_table(spark: SparkSession, warehouse: Warehouse, table: Table) -> None:
+def check_table(warehouse: Warehouse, table: Table) -> None:
     """Raise BadWarehouse unless the existing table has exactly the declared columns, types and CHECK constraints.
 
     The order of columns does not matter: everything is written and read by name. The message names the table, every difference and
     the command that makes the table anew.
     """
-    found, settings = _schema_and_settings(spark, warehouse.table(table.name))
-    columns = {f.name: f.dataType.simpleString() for f in found.fields}
+    columns, settings = _schema_and_settings(warehouse.table(table.name))
     checks = {key.removeprefix(CHECK_PREFIX): value for key, value in settings.items() if key.startswith(CHECK_PREFIX)}
-    checks |= {name: expression for name, expression in constraints(table).items() if checks.get(name) == REDACTED}
     differences = _differences("column", {f.name: SPARK_TYPES[f.type].simpleString() for f in table.fields}, columns)
     differences += _differences("check", constraints(table), checks)
     if differences:
@@ -70,40 +68,41 @@ def check_table(spark: SparkSession, warehouse: Warehouse, table: Table) -> None
         )
 
 
-def make_as_declared(spark: SparkSession, warehouse: Warehouse, table: Table) -> None:
-    """Give a table of another version the declared columns and checks, which its rows must keep. It loses its NOT NULL.
+def make_as_declared(warehouse: Warehouse, table: Table) -> None:
+    """Give a table of another version the declared columns and checks, which its rows must keep.
 
     The table stays the same to those who read it as a stream. Interrupted, it is run again.
     """
     path = warehouse.table(table.name)
     try:
-        check_table(spark, warehouse, table)
+        check_table(warehouse, table)
     except BadWarehouse:
-        rows = spark.read.format("delta").load(path).select(*table.names)
-        rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true").save(path)
-        _replace_checks(spark, path, table)
+        rows = dataset_at(path).to_table(list(table.names)).cast(arrow_schema(table.fields))
+        deltalake.write_deltalake(opened(path), rows, mode="overwrite", schema_mode="overwrite", commit_properties=marked())
+        _replace_checks(path, table)
 
 
-def _replace_checks(spark: SparkSession, path: str, table: Table) -> None:
-    _, settings = _schema_and_settings(spark, path)
+def _replace_checks(path: str, table: Table) -> None:
+    _, settings = _schema_and_settings(path)
     found = {key.removeprefix(CHECK_PREFIX): check for key, check in settings.items() if key.startswith(CHECK_PREFIX)}
     declared = constraints(table)
     kept = {name for name in declared if _is_same(found.get(name, ""), declared[name])}
-    # By Spark wherever the table is: delta-rs would keep an IN of two values as an OR, and the table would be another again.
     for name in found.keys() - kept:
-        spark.sql(f"ALTER TABLE {delta_path(path)} DROP CONSTRAINT {name}")
+        opened(path).alter.drop_constraint(name, commit_properties=marked())
     for name in declared.keys() - kept:
-        spark.sql(f"ALTER TABLE {delta_path(path)} ADD CONSTRAINT {name} CHECK ({declared[name]})")
+        opened(path).alter.add_constraint({name: declared[name]}, commit_properties=marked())
 
 
-def _schema_and_settings(spark: SparkSession, path: str) -> tuple[StructType, Mapping[str, str]]:
-    """Columns and table properties of an existing table."""
-    if delta_url(path) is not None:
-        table = opened(path)
-        return StructType.fromJson(json.loads(table.schema().to_json())), table.metadata().configuration
-    # Not DESCRIBE DETAIL: it counts the table's files, ten times as slow, and this runs at every start.
-    rows = spark.sql(f"SHOW TBLPROPERTIES {delta_path(path)}").collect()
-    return DeltaTable.forPath(spark, path).toDF().schema, {row["key"]: row["value"] for row in rows}
+def existing_tables(warehouse: Warehouse) -> list[str]:
+    """Names of the declared tables that the warehouse has, in declared order."""
+    return [table.name for table in TABLES if newest_version_at(warehouse.table(table.name)) >= 0]
+
+
+def _schema_and_settings(path: str) -> tuple[dict[str, str], Mapping[str, str]]:
+    """Type of each column by its name, as Spark writes it, and the properties of an existing table."""
+    table = opened(path)
+    columns = {f.name: f.dataType.simpleString() for f in StructType.fromJson(json.loads(table.schema().to_json()))}
+    return columns, table.metadata().configuration
 
 
 def _remedy(warehouse: Warehouse, table: Table) -> str:
@@ -124,71 +123,57 @@ def _differences(kind: str, declared: Mapping[str, str], found: Mapping[str, str
 
 
 def _is_same(one: str, other: str) -> bool:
-    """Whether they are equal but for blanks: Spark puts some between the words of a check."""
-    return one.replace(" ", "") == other.replace(" ", "")
+    """Whether they are equal but for blanks, which Spark puts between the words, and for an IN, which delta-rs keeps as an OR."""
+    return _spelled_out(one) == _spelled_out(other)
 
 
-def _create_or_check(spark: SparkSession, warehouse: Warehouse, table: Table) -> None:
+def _spelled_out(check: str) -> str:
+    def alternatives(found: re.Match[str]) -> str:
+        return " OR ".join(f"{found[1]} = {text.strip()}" for text in found[2].split(","))
+
+    return re.sub(r"[\s()]", "", _IN.sub(alternatives, check))
+
+
+def _create_or_check(warehouse: Warehouse, table: Table) -> None:
     path = warehouse.table(table.name)
-    if newest_version(spark, path) < 0:
-        _create(spark, path, table)
+    if newest_version_at(path) < 0:
+        _create(path, table)
         return
-    _add_columns(spark, path, table)
-    _widen_checks(spark, path, table)
+    _add_columns(path, table)
+    _widen_checks(path, table)
     if table not in WATCH_TABLES:
-        check_table(spark, warehouse, table)
+        check_table(warehouse, table)
 
 
-def _add_columns(spark: SparkSession, path: str, table: Table) -> None:
+def _add_columns(path: str, table: Table) -> None:
     """Give a table of an earlier version the columns that were added since. Rows that are there have null in them."""
     added = [f for f in table.fields if f.added]
     if not added:
         return
-    found, _ = _schema_and_settings(spark, path)
-    missing = [f for f in added if f.name not in found.names]
-    if not missing:
-        return
-    if delta_url(path) is None:
-        spark.sql(add_columns(missing, path))
-    else:
+    found, _ = _schema_and_settings(path)
+    missing = [f for f in added if f.name not in found]
+    if missing:
         fields = deltalake.Schema.from_json(struct(missing).json()).fields
         opened(path).alter.add_columns(fields, commit_properties=marked())
 
 
-def _widen_checks(spark: SparkSession, path: str, table: Table) -> None:
+def _widen_checks(path: str, table: Table) -> None:
     """Give a table of an earlier version the checks that allow more by now."""
     widened = {f.name: (f.check, f.checks_before) for f in table.fields if f.checks_before}
     if not widened:
         return
-    _, settings = _schema_and_settings(spark, path)
+    _, settings = _schema_and_settings(path)
     for name, (check, before) in widened.items():
         found = settings.get(CHECK_PREFIX + name)
         if found in before:
-            _drop_check(spark, path, name)
+            opened(path).alter.drop_constraint(name, commit_properties=marked())
         if found in before or found is None:  # a start that was interrupted between the two commits left none
-            _add_check(spark, path, name, check)
+            opened(path).alter.add_constraint({name: check}, commit_properties=marked())
 
 
-def _drop_check(spark: SparkSession, path: str, name: str) -> None:
-    if delta_url(path) is None:
-        spark.sql(f"ALTER TABLE {delta_path(path)} DROP CONSTRAINT {name}")
-    else:
-        opened(path).alter.drop_constraint(name, commit_properties=marked())
-
-
-def _add_check(spark: SparkSession, path: str, name: str, check: str) -> None:
-    if delta_url(path) is None:
-        spark.sql(f"ALTER TABLE {delta_path(path)} ADD CONSTRAINT {name} CHECK ({check})")
-    else:
-        opened(path).alter.add_constraint({name: check}, commit_properties=marked())
-
-
-def _create(spark: SparkSession, path: str, table: Table) -> None:
+def _create(path: str, table: Table) -> None:
     """Make the table, empty. Whoever else does so at the same time makes the same one."""
-    if delta_url(path) is None:
-        spark.sql(create_table(table, path))
-        return
-    url = table_url(path)
+    url = delta_url(path)
     folder = local_path(path)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from pyspark.sql import SparkSession
-
 from pipeline.sinks.append import app_id_of, append_rows
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import check_table
@@ -11,7 +9,7 @@ from pipeline.watch.outbox import Entry
 from schemas.field import Table
 
 
-def rows_writer(spark: SparkSession, warehouse: Warehouse, table: Table, run_id: str) -> Callable[[Sequence[Entry], int], None]:
+def rows_writer(warehouse: Warehouse, table: Table, run_id: str) -> Callable[[Sequence[Entry], int], None]:
     """A `write` for an Outbox that appends to `table`, which must exist. Entries have a value for every column.
 
     A bundle that is written again after a failure is written once. Raises BadWarehouse if the table is not what is declared, and whatever
@@ -22,8 +20,8 @@ def rows_writer(spark: SparkSession, warehouse: Warehouse, table: Table, run_id:
     def write(entries: Sequence[Entry], number: int) -> None:
         nonlocal checked
         if not checked:
-            check_table(spark, warehouse, table)
+            check_table(warehouse, table)
             checked = True
-        append_rows(spark, warehouse, table, entries, (app_id_of(run_id, table.name), number))
+        append_rows(warehouse, table, entries, (app_id_of(run_id, table.name), number))
 
     return write

@@ -10,11 +10,10 @@ from pyspark.sql import DataFrame, SparkSession
 import pipeline.backfill.slices
 from pipeline.backfill.compare import compare
 from pipeline.backfill.compare_few import compare_few
-from pipeline.backfill.slices import framed, held_rows_of, rows_there
+from pipeline.backfill.slices import frame_of, framed, held_rows_of, rows_there
 from pipeline.backfill.stretch import Dates
 from pipeline.sinks.append import append_rows
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.small_tables import frame_of
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
 from schemas.render.ddl import create_table
@@ -87,14 +86,14 @@ def test_states_are_compared_and_never_shown(spark: SparkSession) -> None:
 def test_states_of_many_bytes_are_not_held(spark: SparkSession, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     uri = warehouse.table(SNAPSHOTS.name)
     spark.sql(create_table(SNAPSHOTS, uri))
-    append_rows(spark, warehouse, SNAPSHOTS, [snapshot(b"12345", 9), snapshot(b"12345", 10)])
+    append_rows(warehouse, SNAPSHOTS, [snapshot(b"12345", 9), snapshot(b"12345", 10)])
     for bytes_held, is_held in ((10, True), (9, False)):
         monkeypatch.setattr(pipeline.backfill.slices, "FEW_BYTES", bytes_held)
-        found = rows_there(spark, uri, 1, SNAPSHOTS, ASKED)
+        found = rows_there(uri, 1, SNAPSHOTS, ASKED)
         assert isinstance(found, pa.Table) == is_held
         assert framed(spark, found, SNAPSHOTS).count() == 2
     monkeypatch.setattr(pipeline.backfill.slices, "delta_url", lambda _: None)
-    assert isinstance(rows_there(spark, uri, 1, SNAPSHOTS, ASKED), DataFrame), "how many bytes they have is not known elsewhere"
+    assert isinstance(rows_there(uri, 1, SNAPSHOTS, ASKED), DataFrame), "how many bytes they have is not known elsewhere"
 
 
 @pytest.mark.parametrize("is_local", [True, False])
@@ -106,16 +105,16 @@ def test_the_driver_reads_the_rows_that_spark_would(
     spark.sql(create_table(GAPS, uri))
     moments = [datetime(2026, 1, day, 0, 0, 0, 0, UTC) + timedelta(microseconds=us) for day in (5, 6, 7) for us in (-1, 0)]
     rows = [gap(broker, seq, after=at) for broker in ("a", "x") for seq, at in enumerate(moments)]
-    append_rows(spark, warehouse, GAPS, [*rows, gap("a", 20, after=None, before=moments[1]), gap("a", 21, after=None, before=moments[0])])
-    append_rows(spark, warehouse, GAPS, [gap("a", 30)])
+    append_rows(warehouse, GAPS, [*rows, gap("a", 20, after=None, before=moments[1]), gap("a", 21, after=None, before=moments[0])])
+    append_rows(warehouse, GAPS, [gap("a", 30)])
     asked = [Dates("a", MONDAY.date(), TUESDAY.date())]
     if not is_local:
         monkeypatch.setattr(pipeline.backfill.slices, "delta_url", lambda _: None)
     monkeypatch.setattr(pipeline.backfill.slices, "HELD_ROWS", 4)
-    by_spark = rows_there(spark, uri, 1, GAPS, asked)
+    by_spark = rows_there(uri, 1, GAPS, asked)
     assert isinstance(by_spark, DataFrame), "one row too many"
     monkeypatch.setattr(pipeline.backfill.slices, "HELD_ROWS", 5)
-    first = rows_there(spark, uri, 1, GAPS, asked)
+    first = rows_there(uri, 1, GAPS, asked)
     assert isinstance(first, pa.Table)
     assert sorted(first["from_seq"].to_pylist()) == sorted(row.from_seq for row in by_spark.collect()) == [1, 2, 3, 4, 20]
     assert held_rows_of(first, GAPS, asked) == first

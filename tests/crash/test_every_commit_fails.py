@@ -116,7 +116,7 @@ def test_a_death_at_any_commit_loses_and_doubles_nothing(
     files = log_in_files(captures / "h_size_quota_eviction", tmp_path / "events", 2)
     wanted, warehouse = Warehouse(str(tmp_path / "undisturbed")), Warehouse(str(tmp_path / "warehouse"))
     for one in (wanted, warehouse):
-        create_missing_tables(spark, one)
+        create_missing_tables(one)
 
     ingest(spark, files[0].parent, wanted)
     of_ingest = list(commits.made)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pipeline.warehouse.small_tables
 import pytest
 from capture_events import capture_events, write_events
 from delta.tables import DeltaTable
@@ -17,7 +18,6 @@ import pipeline.lanes.query
 import pipeline.lanes.unread
 import pipeline.sinks.append
 import pipeline.warehouse.log_cleanup
-import pipeline.warehouse.small_tables
 import pipeline.warehouse.tables
 import schemas.render.ddl
 from jobs.cli import main

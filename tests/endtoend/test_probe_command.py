@@ -15,7 +15,7 @@ from lane_rows import lane_rows
 from lane_tables import SETTINGS, as_tables
 from pyspark.sql import SparkSession
 
-from jobs.driver import locked
+from jobs.locked import locked
 from jobs.probe import add_arguments, micros_of, run, text_of
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.lanes.probe import Probe
@@ -162,7 +162,7 @@ def test_a_probe_writes_nothing_and_needs_no_lock(spark: SparkSession, filled: W
     def files() -> set[str]:
         return {str(path) for path in Path(filled.root).rglob("*")}
 
-    with locked(spark, filled, "a driver that writes"):
+    with locked(filled, "a driver that writes"):
         before = state(), files()
         assert run(arguments(filled, "--json")) == 0
         assert (state(), files()) == before

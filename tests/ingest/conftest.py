@@ -57,7 +57,7 @@ class Ingest:
 def empty_tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A warehouse that nothing was written into; a copy of it costs less than making the tables."""
     root = tmp_path_factory.mktemp("empty")
-    create_missing_tables(spark, Warehouse(str(root)))
+    create_missing_tables(Warehouse(str(root)))
     return root
 
 

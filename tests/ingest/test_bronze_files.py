@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from pipeline.faults import BrokenInvariant
 from pipeline.ingest import bronze_files
-from pipeline.ingest.bronze_files import TaskFiles
+from pipeline.ingest.bronze_files import BronzeFiles
 from pipeline.ingest.event_ids import EventIds
 from pipeline.ingest.ids import with_ids
 from schemas.events import FIELDS
@@ -30,7 +30,7 @@ def batches(events: pa.Table, rows: int) -> list[pa.RecordBatch]:
 def test_files_hold_the_events_by_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row_group: int) -> None:
     monkeypatch.setattr(bronze_files, "ROW_GROUP_ROWS", row_group)
     events = random_events(3, 700, days=3)
-    files = TaskFiles(str(tmp_path), 9, "run-9-0.parquet")
+    files = BronzeFiles(str(tmp_path), 9, "run-9-0.parquet")
     for batch in batches(events, 60):
         files.add(batch)
     written = list(files.close())
@@ -69,6 +69,6 @@ def test_a_null_where_none_may_be_stops_the_task(tmp_path: Path) -> None:
     batch = batches(random_events(5, 20), 20)[0]
     place = batch.schema.get_field_index("seq")
     broken = batch.set_column(place, pa.field("seq", pa.int64()), pa.nulls(20, pa.int64()))
-    files = TaskFiles(str(tmp_path), 1, "run-1-0.parquet")
+    files = BronzeFiles(str(tmp_path), 1, "run-1-0.parquet")
     with pytest.raises(BrokenInvariant, match=r"dispatch_events\.seq would be null"):
         files.add(broken)

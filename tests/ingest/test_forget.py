@@ -40,17 +40,17 @@ def test_what_is_gone_is_forgotten_and_nothing_is_read_twice(spark: SparkSession
     newest = log_files(ingest.warehouse.checkpoint("ingest"))[-1]
     assert newest.name == "3.compact"
 
-    assert forget_gone_files(spark, ingest.warehouse, "ingest") == 2
-    assert forget_gone_files(spark, ingest.warehouse, "ingest") == 0
-    assert files_until(spark, ingest.warehouse, "ingest", 3) == {f"file:{events}/{number} %20.jsonl" for number in (1, 3)}
+    assert forget_gone_files(ingest.warehouse, "ingest") == 2
+    assert forget_gone_files(ingest.warehouse, "ingest") == 0
+    assert files_until(ingest.warehouse, "ingest", 3) == {f"file:{events}/{number} %20.jsonl" for number in (1, 3)}
 
     write(events / "4.jsonl", b"\n".join(lines[4::5]) + b"\n")
     ingest.run()
     assert sorted(row.seq for row in ingest.rows("dispatch_events", "seq")) == list(range(1, len(lines) + 1))
-    assert planned_files(spark, ingest.warehouse, "ingest", 4) == [f"file:{events}/4.jsonl"]
+    assert planned_files(ingest.warehouse, "ingest", 4) == [f"file:{events}/4.jsonl"]
     write(events / "5.jsonl", b"\n")
     ingest.run()
-    assert files_until(spark, ingest.warehouse, "ingest", 5) == {
+    assert files_until(ingest.warehouse, "ingest", 5) == {
         f"file:{events}/{name}" for name in ("1 %20.jsonl", "3 %20.jsonl", "4.jsonl", "5.jsonl")
     }, "Spark compacted what was left"
 
@@ -65,8 +65,8 @@ def test_files_of_an_unfinished_micro_batch_stay(spark: SparkSession, tmp_path: 
     ingest.lose_last_commit()
     for number in range(2):
         (events / f"{number}.jsonl").rename(tmp_path / f"{number}.jsonl")
-    assert forget_gone_files(spark, ingest.warehouse, "ingest") == 1
-    assert planned_files(spark, ingest.warehouse, "ingest", 1) == [f"file:{events}/1.jsonl"]
+    assert forget_gone_files(ingest.warehouse, "ingest") == 1
+    assert planned_files(ingest.warehouse, "ingest", 1) == [f"file:{events}/1.jsonl"]
     (tmp_path / "1.jsonl").rename(events / "1.jsonl")
     ingest.run()
     assert sorted(row.seq for row in ingest.rows("dispatch_events", "seq")) == [1, 2]
@@ -87,7 +87,7 @@ def test_a_job_with_an_archive_forgets(
         ingest.run()
         if not archives:
             (events / f"{number}.jsonl").unlink()
-    seen = {file.rpartition("/")[2] for file in files_until(spark, ingest.warehouse, "ingest", 3)}
+    seen = {file.rpartition("/")[2] for file in files_until(ingest.warehouse, "ingest", 3)}
     assert seen == ({"2.jsonl", "3.jsonl"} if archives else {f"{number}.jsonl" for number in range(4)})
 
 
@@ -95,4 +95,4 @@ def test_a_log_that_was_never_compacted_stays(spark: SparkSession, tmp_path: Pat
     write(tmp_path / "events" / "a.jsonl", capture_lines()[0] + b"\n")
     ingest = ingest_into(tmp_path / "events").run()
     (tmp_path / "events" / "a.jsonl").unlink()
-    assert forget_gone_files(spark, ingest.warehouse, "ingest") == 0
+    assert forget_gone_files(ingest.warehouse, "ingest") == 0

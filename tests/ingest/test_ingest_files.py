@@ -19,7 +19,7 @@ from pipeline.ingest import micro_batch, query
 from pipeline.ingest.source_log import planned_files
 from pipeline.sources import jsonl_files, listed_files
 from pipeline.sources.place import find_place
-from pipeline.store.hadoop_files import files_with_hadoop
+from pipeline.store.files import files_at
 from pipeline.warehouse.layout import Warehouse
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
@@ -242,12 +242,12 @@ def test_a_log_of_files_that_does_not_tell_what_was_planned_is_no_empty_plan(
     folder = tmp_path / "a b%20+c {1}"
     write(folder / "a.jsonl", event(1) + b"\n")
     ingest = ingest_into(folder).run()
-    assert planned_files(spark, ingest.warehouse, "ingest", 0) == [f"file:{folder}/a.jsonl"]
+    assert planned_files(ingest.warehouse, "ingest", 0) == [f"file:{folder}/a.jsonl"]
     log = Path(ingest.warehouse.checkpoint("ingest"), "sources", "0", "0")
     log.with_name(".0.crc").unlink()
     damage(log)
     with pytest.raises(BrokenInvariant, match=r"ingest: .*names no file under \[0\]"):
-        planned_files(spark, ingest.warehouse, "ingest", 0)
+        planned_files(ingest.warehouse, "ingest", 0)
 
 
 def test_a_parquet_file_that_vanished_before_the_rerun_is_missed(
@@ -306,7 +306,7 @@ def test_a_listing_goes_on_without_a_file_that_is_gone(spark: SparkSession, tmp_
     """The look for files that grew, each ten minutes, beside a job that moves files to the archive."""
     for name in ("a.jsonl", "b.jsonl"):
         write(tmp_path / "e" / name, event(1) + b"\n")
-    listing = find_place(files_with_hadoop(str(tmp_path), spark), str(tmp_path / "e"), (".jsonl",)).listing(spark)
+    listing = find_place(files_at(str(tmp_path)), str(tmp_path / "e"), (".jsonl",)).listing(spark)
     (tmp_path / "e" / "a.jsonl").unlink()
     assert [row.file for row in listing.collect()] == [f"file:{tmp_path}/e/b.jsonl"]
 

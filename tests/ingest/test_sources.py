@@ -31,7 +31,6 @@ from pipeline.sources.place import LISTED, find_place
 from pipeline.sources.rows import EVENT, SUMMARY
 from pipeline.sources.source import AS_ROWS
 from pipeline.store.files import files_at
-from pipeline.store.hadoop_files import files_with_hadoop
 from schemas.events import FIELDS
 from schemas.ids import id_of
 from schemas.render.spark import struct
@@ -88,7 +87,7 @@ def test_parquet_that_tasks_open_gives_the_rows_that_spark_hands_over(
 ) -> None:
     monkeypatch.setattr(parquet_files, "_PART_BYTES", 20_000)  # so that the first file is cut
     odd_parquet(tmp_path / "e")
-    opened = find_place(files_with_hadoop(str(tmp_path), spark), str(tmp_path / "e"), parquet_files.SUFFIXES)
+    opened = find_place(files_at(str(tmp_path)), str(tmp_path / "e"), parquet_files.SUFFIXES)
     rows = []
     for place in (opened, replace(opened, local=False)):
         source, collected = ParquetFiles(place, 10, ParseLimits(1 << 20, 1 << 16, 8192)), []
@@ -118,7 +117,7 @@ def test_parquet_that_is_cut_short_is_named(tmp_path: Path, ingest_into: Callabl
 
 
 def test_files_that_spark_hands_over_give_the_rows_of_files_that_are_opened(spark: SparkSession) -> None:
-    place = find_place(files_with_hadoop(str(CAPTURE), spark), str(CAPTURE), (".jsonl.gz",))
+    place = find_place(files_at(str(CAPTURE)), str(CAPTURE), (".jsonl.gz",))
     assert place.local
     listed = spark.read.format("binaryFile").schema(LISTED).load(str(CAPTURE))
     rows = []
@@ -158,7 +157,7 @@ def test_globs(spark: SparkSession, tmp_path: Path, glob: str, taken: set[str]) 
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("{}\n")
     (root / "linked").symlink_to(root / "../elsewhere")
-    place = find_place(files_with_hadoop(str(root), spark), f"{root}/{glob}", (".jsonl",))
+    place = find_place(files_at(str(root)), f"{root}/{glob}", (".jsonl",))
     assert {row.file.removeprefix(f"file:{root}/") for row in place.listing(spark).collect()} == taken
     here = find_place(files_at(str(root)), f"{root}/{glob}", (".jsonl",))
     assert here == place
@@ -178,7 +177,7 @@ def test_a_folder_is_parquet_if_spark_would_list_such_a_file(spark: SparkSession
     path = tmp_path / "a%20b c" / file
     path.parent.mkdir(parents=True)
     path.write_text("x")
-    place = find_place(files_with_hadoop(str(tmp_path), spark), str(tmp_path / "a%20b c"), parquet_files.SUFFIXES)
+    place = find_place(files_at(str(tmp_path)), str(tmp_path / "a%20b c"), parquet_files.SUFFIXES)
     listed = place.listing(spark).where("lower(file) like '%.parquet'")
     found = open_source(spark, str(tmp_path / "a%20b c"), load_settings(None, [], {}))
     assert isinstance(found, ParquetFiles) == (not listed.isEmpty())
@@ -189,13 +188,13 @@ def test_two_texts_with_one_id_stop_ingest(
 ) -> None:
     ingest = ingest_into(tmp_path)
     used = [("b", "t", "s"), ("b", "t", None), ("b", None, None)]
-    write_names(spark, used, ingest.warehouse, "q", 0)
-    write_names(spark, used, ingest.warehouse, "q", 1)
+    write_names(used, ingest.warehouse, "q", 0)
+    write_names(used, ingest.warehouse, "q", 1)
     named = [(row.level, row.broker, row.topic, row.subscription) for row in ingest.rows("names", *TABLES_BY_NAME["names"].names)]
     assert sorted(named, key=str) == [("broker", "b", None, None), ("subscription", None, "t", "s"), ("topic", None, "t", None)]
     monkeypatch.setattr(names, "id_of", lambda level, *texts: id_of(level, *("t" if text == "other" else text for text in texts)))
     with pytest.raises(BrokenInvariant, match="other"):
-        write_names(spark, [("b", "other", None)], ingest.warehouse, "q", 2)
+        write_names([("b", "other", None)], ingest.warehouse, "q", 2)
     with pytest.raises(BrokenInvariant, match="other"):
         names.texts_of_ids([("b", "other", None), ("b", "t", None)])
 
@@ -260,7 +259,7 @@ def test_names_that_tasks_hand_over_are_those_of_bronze(tmp_path: Path, ingest_i
     micro = micro_batch.MicroBatch(ingest.spark, ingest.warehouse, RUN, "ingest", "another", 0)
     read_back = micro_batch.used_names(micro, [Row(names=None)])
     ingest.table("names").limit(0).write.format("delta").mode("overwrite").save(ingest.warehouse.table("names"))
-    names.write_names(ingest.spark, read_back, ingest.warehouse, "another", 0)
+    names.write_names(read_back, ingest.warehouse, "another", 0)
 
     assert len(by_tasks) > 3
     assert ingest.rows("names", "*") == by_tasks

@@ -74,7 +74,7 @@ def rooms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rooms:
     def start_lanes(spark: Any, warehouse: Any, settings: Settings, run: Any, trigger: dict[str, Any]) -> Any:
         return fake.start("lanes", spark, run, trigger)
 
-    def issue_drain(spark: Any, warehouse: Any, run: Any) -> int:
+    def issue_drain(warehouse: Any, run: Any) -> int:
         fake.steps.append("drain")
         fake.feed("drain")
         return 1

@@ -9,10 +9,10 @@ from pipeline.warehouse.layout import Warehouse
 
 
 def test_only_a_query_that_planned_nothing_begins(spark: SparkSession, warehouse: Warehouse) -> None:
-    assert not begins_after_rebuild(spark, warehouse), "nobody rebuilt"
+    assert not begins_after_rebuild(warehouse), "nobody rebuilt"
     marker, offsets = Path(warehouse.rebuild_marker), Path(warehouse.checkpoint("lanes")) / "offsets"
     offsets.mkdir(parents=True)
     marker.touch()
-    assert begins_after_rebuild(spark, warehouse)
+    assert begins_after_rebuild(warehouse)
     (offsets / "57").touch()  # of long ago Spark keeps nothing, least of all 0
-    assert not begins_after_rebuild(spark, warehouse)
+    assert not begins_after_rebuild(warehouse)

@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lane_rows import lane_rows
 from lane_tables import SETTINGS, as_tables, tables_of
+from pipeline.lanes.probe_query import probe_lanes
 from quota_tables import checks_of
 from suite.examples import examples
 
 from pipeline.faults import BrokenInvariant
 from pipeline.lanes.probe import Probe
-from pipeline.lanes.probe_query import probe_lanes
 from pipeline.sinks.outcomes import output_column
 from schemas.lane_columns import LANE_COLUMNS, LANE_KEY
 from schemas.outcomes import KINDS

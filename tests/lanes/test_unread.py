@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import LongType
 
 from pipeline.faults import BadWarehouse
-from pipeline.ingest.bronze_files import TaskFiles, written_in_tasks
+from pipeline.ingest.bronze_files import BronzeFiles, written_in_tasks
 from pipeline.lanes.lane_input import all_packets, control_rows, packets, packets_anew, packets_hold_every_event
 from pipeline.lanes.unread import PackedFiles, unread_packed
 from pipeline.packets.bronze_columns import lane_columns_of
@@ -104,7 +104,7 @@ def test_a_start_looks_at_what_was_not_read(
         for name, text in (("offsets", f"v1\n{{}}\n{json.dumps(entry)}\n-"), ("commits", "v1\n{}")):
             (checkpoint / name).mkdir(parents=True)
             (checkpoint / name / "4").write_text(text)
-    assert (unread_packed(spark, warehouse, "lanes", after_rebuild=False) is not None) == is_packets_only
+    assert (unread_packed(warehouse, "lanes", after_rebuild=False) is not None) == is_packets_only
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def bronze(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One file as ingest writes it, and one without packets, as Spark does."""
     folder = tmp_path_factory.mktemp("bronze")
     events = random_events(7, 900)
-    files = TaskFiles(str(folder), 1, name_with_packets("a"))
+    files = BronzeFiles(str(folder), 1, "a")
     for batch in parsed_only(events.slice(0, 600)).combine_chunks().to_batches(100):
         files.add(batch)
     list(files.close())
@@ -144,7 +144,7 @@ def test_every_event_reaches_its_lane_in_one_packet(spark: SparkSession, bronze:
 
 def test_lanes_keep_the_type_of_their_key_whichever_way_events_come(spark: SparkSession, warehouse: Warehouse) -> None:
     """Spark keeps it with the state, and refuses another: a query may begin without old files, and meet one after a replay."""
-    create_missing_tables(spark, warehouse)
+    create_missing_tables(warehouse)
     events, control = (spark.readStream.format("delta").load(warehouse.table(name)) for name in ("dispatch_events", "lane_control"))
     frames = [way(events).unionByName(control_rows(control)) for way in (packets, all_packets, packets_anew)]
     assert {(frame.schema[LANE_KEY].dataType, frame.schema[LANE_KEY].nullable) for frame in frames} == {(LongType(), False)}

@@ -109,7 +109,7 @@ def test_a_file_that_grows_meanwhile_is_read_as_it_was_listed_and_reported(
 def test_a_process_that_is_killed_ends_the_load_in_one_line(
     events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parsed.TaskFiles, "close", lambda self: os.kill(os.getpid(), signal.SIGKILL))
+    monkeypatch.setattr(parsed.BronzeFiles, "close", lambda self: os.kill(os.getpid(), signal.SIGKILL))
     assert main(["load", "--events", str(events), "--warehouse", str(tmp_path / "w")]) == 1
     assert capsys.readouterr().err.startswith("error: a process of the load was killed")
     assert [path.name for path in tmp_path.iterdir()] == ["events"]
@@ -121,7 +121,7 @@ def test_a_disk_that_refuses_is_one_line(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(parsed.TaskFiles, "close", full)
+    monkeypatch.setattr(parsed.BronzeFiles, "close", full)
     assert main(["load", "--events", str(events), "--warehouse", str(tmp_path / "w")]) == 1
     said = capsys.readouterr().err
     assert f"error: {tmp_path / 'w'}: the disk is full" in said
@@ -145,7 +145,7 @@ def test_a_mount_point_is_refused_at_once(events: Path, capsys: pytest.CaptureFi
 WAITING = """
 import sys, time
 from pipeline.load import parsed
-parsed.TaskFiles.close = lambda self: (print("waits", flush=True), time.sleep(100))
+parsed.BronzeFiles.close = lambda self: (print("waits", flush=True), time.sleep(100))
 from jobs.cli import main
 sys.exit(main(["load", "--events", sys.argv[1], "--warehouse", sys.argv[2]]))
 """

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from delta.tables import DeltaTable
 from docs_pages import DOCS, queries, text_of
+from pipeline.reading.by_spark import SparkLook
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.cli import main
-from jobs.driver import locked
+from jobs.locked import locked
 from jobs.rebuild import forget_cached_tables
 from pipeline.faults import BadWarehouse, BrokenInvariant
 from pipeline.quality.expectations import expectation_of
@@ -22,7 +23,6 @@ from pipeline.quality.laws import LAWS, NAMES, Law
 from pipeline.quality.rules import Rule
 from pipeline.quality.validation import Validation
 from pipeline.quality.verdict import Verdict
-from pipeline.reading.by_spark import SparkLook
 from pipeline.views.register import register, register_reports, register_tables
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.layout import Warehouse
@@ -50,7 +50,7 @@ def test_a_sound_warehouse_passes_beside_a_running_job_and_says_so_everywhere(
     shutil.rmtree(sound.table("quality_results"))
     forget_cached_tables(spark)
     docs = tmp_path / "docs"
-    with locked(spark, sound, "a job that writes"):
+    with locked(sound, "a job that writes"):
         assert main(["quality", "--warehouse", sound.root, "--docs", str(docs)]) == 0
     said = capsys.readouterr().out.splitlines()
     assert [line for line in said if line.startswith("BROKEN")] == []
@@ -286,7 +286,7 @@ def test_another_results_table_is_refused_with_what_to_do(spark: SparkSession, t
     other = Warehouse(str(tmp_path))
     spark.sql(f"CREATE TABLE delta.`{other.table('quality_results')}` (run_id STRING) USING DELTA")
     with pytest.raises(BadWarehouse, match=r"column law \(string\) is missing.*move .*quality_results away"):
-        make_report_table(spark, other, QUALITY_RESULTS)
+        make_report_table(other, QUALITY_RESULTS)
 
 
 def test_a_folder_without_tables_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], spark: SparkSession) -> None:
@@ -296,7 +296,7 @@ def test_a_folder_without_tables_is_refused(tmp_path: Path, capsys: pytest.Captu
 
 def test_the_laws_hold_of_empty_tables(spark: SparkSession, tmp_path: Path) -> None:
     empty, session = Warehouse(str(tmp_path)), spark.newSession()
-    create_missing_tables(session, empty)
+    create_missing_tables(empty)
     register_tables(session, empty, newest_cut(SparkLook(session, empty)))
     register_reports(session, empty, ["backfills"])
     assert {law.name: session.sql(law.sql).count() for law in LAWS} == dict.fromkeys(NAMES, 0)

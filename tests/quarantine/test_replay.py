@@ -18,10 +18,10 @@ from upkeep_log import capture
 from whose_versions import operations_without_our_mark
 
 from jobs.cli import main
-from jobs.driver import locked
+from jobs.locked import locked
 from pipeline.faults import BadWarehouse
 from pipeline.quality.laws import NAMES, Law
-from pipeline.reading.beside_spark import look_beside
+from pipeline.reading.newest import NewestRoom
 from pipeline.reading.room import ReadingRoom
 from pipeline.upkeep.closed import batch_read_for_good
 from pipeline.views.register import register_tables
@@ -76,7 +76,7 @@ def test_a_line_that_the_parser_accepts_now_comes_back_and_lanes_make_a_late_eve
     damaged = copied()
     warehouse, seqs = damaged.warehouse, damaged.seqs
     assert broken_laws(spark, warehouse, COUNTING) == {}
-    assert batch_read_for_good(spark, warehouse) == NEWEST
+    assert batch_read_for_good(warehouse) == NEWEST
 
     # A newer parser (here: a larger limit) accepts one line as it is.
     before = every_file(warehouse)
@@ -92,11 +92,11 @@ def test_a_line_that_the_parser_accepts_now_comes_back_and_lanes_make_a_late_eve
     assert ({told["seq"]}, told["reason"], told["repaired"], told["tombstone"]) == (seqs["noted"], "text_too_long", False, True)
     assert (told["rejected_batch"], told["ingest_batch"], told["event_date"]) == (2, NEWEST, date(2026, 11, 21))
     assert broken_laws(spark, warehouse, COUNTING) == {}, "the newest cut is of before"
-    assert batch_read_for_good(spark, warehouse) == NEWEST - 1, "nobody may delete a row that lanes have not read"
+    assert batch_read_for_good(warehouse) == NEWEST - 1, "nobody may delete a row that lanes have not read"
     assert balance(warehouse)[0]["lanes_behind"] == 1
     run_job(damaged.place, warehouse, drain=False)
     assert by_seq(warehouse, "late_events", "reason") == dict.fromkeys(seqs["noted"], "quarantined")
-    assert batch_read_for_good(spark, warehouse) == NEWEST
+    assert batch_read_for_good(warehouse) == NEWEST
 
 
 def test_repaired_lines_come_back_into_a_merged_bronze_and_every_book_balances(
@@ -144,7 +144,7 @@ def test_the_next_micro_batch_takes_a_replay_into_the_cut_and_lanes_computed_ane
     write_events(more, damaged.folder / "events" / "more.jsonl")
     run_job(damaged.more, warehouse)
     assert len(listed(warehouse, "dispatch_events")) == len(damaged.events) + len(more)
-    assert newest_cut(look_beside(spark, warehouse)).versions["quarantine_replays"] == 2
+    assert newest_cut(NewestRoom(warehouse)).versions["quarantine_replays"] == 2
     assert broken_laws(spark, warehouse, NAMES) == {}
     assert main(["rebuild", "lanes", "--warehouse", warehouse.root, "--yes"]) == 0
     run_job(damaged.more, warehouse)
@@ -284,12 +284,12 @@ def test_it_does_not_write_beside_others_nor_without_a_warehouse_nor_by_a_bad_co
     spark: SparkSession, made: Damaged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["quarantine", "replay", "--warehouse", made.warehouse.root]
-    with locked(spark, made.warehouse, "a stream"):
+    with locked(made.warehouse, "a stream"):
         assert main(command) == 2
         assert "another driver" in capsys.readouterr().err
         assert main([*command, "--dry-run"]) == 0
         assert "1 lines would be put back into dispatch_events" in capsys.readouterr().out
-    with locked(spark, made.warehouse, "a maintain", UpkeepLock):
+    with locked(made.warehouse, "a maintain", UpkeepLock):
         assert main(command) == 2
         assert "another `maintain`" in capsys.readouterr().err
     for where in ("no_such_column = 1", "reason ="):

@@ -12,7 +12,6 @@ from upkeep_log import capture
 from jobs.rebuild import forget_lanes
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import check_table, create_missing_tables
-from pipeline.warehouse.without_spark import NO_SPARK
 from schemas.tables.bronze import QUARANTINE
 
 SAME, KEPT = 5, 60
@@ -56,14 +55,14 @@ def test_in_one_micro_batch_stream_and_load_take_the_same_log(spark: SparkSessio
 
 def test_a_quarantine_of_before_gets_the_check_that_allows_the_reason(tmp_path: Path) -> None:
     warehouse = Warehouse(f"file:{tmp_path}")
-    create_missing_tables(NO_SPARK, warehouse)
+    create_missing_tables(warehouse)
     folder = Path(warehouse.table(QUARANTINE.name).removeprefix("file:"))
     (first,) = (folder / "_delta_log").glob("*.json")
     (now,) = (field.check for field in QUARANTINE.fields if field.name == "reason")
     (before,) = QUARANTINE.field("reason").checks_before
     first.write_text(first.read_text().replace(now, before))
-    create_missing_tables(NO_SPARK, warehouse)
-    check_table(NO_SPARK, warehouse, QUARANTINE)
+    create_missing_tables(warehouse)
+    check_table(warehouse, QUARANTINE)
     assert len(list((folder / "_delta_log").glob("*.json"))) == 3
-    create_missing_tables(NO_SPARK, warehouse)
+    create_missing_tables(warehouse)
     assert len(list((folder / "_delta_log").glob("*.json"))) == 3, "once is enough"

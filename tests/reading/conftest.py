@@ -23,7 +23,7 @@ def append(warehouse: Warehouse, table: str, rows: Sequence[Mapping[str, Any]]) 
     """One commit; a column that a row does not name is null, or nothing."""
     declared = TABLES_BY_NAME[table]
     known = {field.name: None if field.nullable else NOTHING.get(field.type) for field in declared.fields}
-    append_rows(NO_SPARK, warehouse, declared, [{**known, **row} for row in rows])
+    append_rows(warehouse, declared, [{**known, **row} for row in rows])
 
 
 def event(seq: int, day: int = 5) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def two_days(tmp_path: Path) -> Warehouse:
     """Events 1 and 2 of one day, 3 of the next; the path has a space and a quote."""
     folder = tmp_path / "it's a warehouse"
     warehouse = Warehouse(f"file:{folder}")
-    create_missing_tables(NO_SPARK, warehouse)
+    create_missing_tables(warehouse)
     append(warehouse, "dispatch_events", [event(1), event(2)])
     append(warehouse, "dispatch_events", [event(3, day=6)])
     append(warehouse, "names", [{"id": 1, "level": "broker", "broker": "b1:8080"}])

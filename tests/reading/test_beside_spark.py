@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reading.conftest import NO_SPARK, append, event
+from reading.conftest import append, event
 
 from pipeline.reading import beside_spark
-from pipeline.reading.beside_spark import look_beside
+from pipeline.reading.newest import NewestRoom
 from pipeline.warehouse.layout import Warehouse
 
 
@@ -30,7 +30,7 @@ def by_other(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_room_answers_with_what_is_newest(two_days: Warehouse) -> None:
-    look = look_beside(NO_SPARK, two_days)
+    look = NewestRoom(two_days)
     count = "SELECT count(*) AS events FROM dispatch_events"
     assert look.rows(count) == [{"events": 3}]
     append(two_days, "dispatch_events", [event(4, day=6)])
@@ -38,7 +38,7 @@ def test_the_room_answers_with_what_is_newest(two_days: Warehouse) -> None:
 
 
 def test_a_table_that_only_spark_reads_is_asked_of_spark_and_the_others_are_not(two_days: Warehouse) -> None:
-    look = look_beside(NO_SPARK, two_days)
+    look = NewestRoom(two_days)
     features = ["columnMapping"]
     protocol = {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": features, "writerFeatures": features}
     entry = Path(two_days.table("names").removeprefix("file:")) / "_delta_log" / f"{2:020}.json"
@@ -49,4 +49,4 @@ def test_a_table_that_only_spark_reads_is_asked_of_spark_and_the_others_are_not(
 
 @pytest.mark.parametrize("uri", ["hdfs://name/warehouse", "file:/data/100%/warehouse", "file:/data/a[1]/warehouse", "file:/data/what?"])
 def test_a_place_that_the_room_cannot_read_is_sparks(uri: str) -> None:
-    assert isinstance(look_beside(NO_SPARK, Warehouse(uri)), ByOther)
+    assert isinstance(NewestRoom(Warehouse(uri)), ByOther)

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+from pipeline.reading.spark_statement import refuse_what_is_no_query
 from pyspark.sql import SparkSession
 from reading.conftest import append, event
 from reading.test_room import REFUSED, seqs
 
 from pipeline.faults import BadConfig
 from pipeline.reading.room import ReadingRoom
-from pipeline.reading.spark_statement import refuse_what_is_no_query
 from pipeline.warehouse.layout import Warehouse
 
 #: Texts that Spark takes for a name in quotes, a function that does not exist, or a plain relation of that name: they fail later, or

@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BadWarehouse
+from pipeline.store.table_log import newest_version_at
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.small_tables import newest_version
 from pipeline.warehouse.tables import check_table, create_missing_tables, make_report_table
 from schemas.field import Field, Table
 from schemas.render.ddl import comment, constraints, create_table
@@ -20,7 +20,7 @@ from schemas.tables import TABLES, TABLES_BY_NAME
 @pytest.fixture(scope="module")
 def made(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     warehouse = Warehouse(str(tmp_path_factory.mktemp("a warehouse with spaces")))
-    create_missing_tables(spark, warehouse)
+    create_missing_tables(warehouse)
     return warehouse
 
 
@@ -37,7 +37,7 @@ def test_a_made_table_has_the_declared_columns_and_comments(spark: SparkSession,
     schema = spark.read.format("delta").load(made.table(table.name)).schema
     assert [(f.name, f.dataType, f.nullable) for f in schema.fields] == [(f.name, f.dataType, f.nullable) for f in struct(table.fields)]
     assert [f.metadata["comment"] for f in schema.fields] == [comment(f) for f in table.fields]
-    check_table(spark, made, table)
+    check_table(made, table)
 
 
 @pytest.mark.parametrize("table", [t for t in TABLES if constraints(t)], ids=lambda t: t.name)
@@ -61,7 +61,7 @@ def test_null_in_a_required_column_is_refused(spark: SparkSession, made: Warehou
 
 def test_making_tables_again_keeps_rows(spark: SparkSession, names: Warehouse) -> None:
     spark.sql(f"INSERT INTO delta.`{names.table('names')}` VALUES (1, 'broker', 'b1:8080', NULL, NULL)")
-    create_missing_tables(spark, names)
+    create_missing_tables(names)
     assert spark.read.format("delta").load(names.table("names")).count() == 1
     assert spark.read.format("delta").load(names.table("log_gaps")).count() == 0
 
@@ -77,19 +77,19 @@ def test_making_tables_again_keeps_rows(spark: SparkSession, names: Warehouse) -
 def test_an_altered_table_is_refused_by_name_with_the_command(spark: SparkSession, names: Warehouse, change: str, difference: str) -> None:
     spark.sql(f"ALTER TABLE delta.`{names.table('names')}` {change}")
     with pytest.raises(BadWarehouse, match=f"table names .*{difference}.*spark-submit.sh rebuild all --warehouse"):
-        create_missing_tables(spark, names)
+        create_missing_tables(names)
 
 
 def test_a_table_of_lanes_is_rebuilt_from_the_events_that_are_there(spark: SparkSession, made: Warehouse) -> None:
     declared = Table("log_gaps", "", grain=(), fields=TABLES_BY_NAME["log_gaps"].fields[:-1])
     with pytest.raises(BadWarehouse, match=r"column step_us \(bigint\) is not declared.*spark-submit.sh rebuild lanes --warehouse"):
-        check_table(spark, made, declared)
+        check_table(made, declared)
 
 
 def test_missing_and_changed_columns_are_named(spark: SparkSession, names: Warehouse) -> None:
     declared = Table("names", "", grain=(), fields=(Field("id", "int", "id"), Field("new", "string", "new")))
     with pytest.raises(BadWarehouse, match=r"column new \(string\) is missing.*column id is bigint, declared int"):
-        check_table(spark, names, declared)
+        check_table(names, declared)
 
 
 @pytest.mark.parametrize("folder", ["local", "with%percent"], ids=["by delta-rs", "by Spark"])
@@ -104,15 +104,15 @@ def test_a_start_adds_the_columns_that_were_declared_since(spark: SparkSession, 
     )
     declared = replace(names, fields=(*names.fields, *new))
     with pytest.raises(BadWarehouse, match=r"column number \(bigint\) is missing"):
-        check_table(spark, warehouse, declared)
+        check_table(warehouse, declared)
     for _ in range(2):
-        make_report_table(spark, warehouse, declared)
+        make_report_table(warehouse, declared)
     rows = spark.read.format("delta").load(warehouse.table("names"))
     assert [(row.id, row.number, row.one) for row in rows.collect()] == [(1, None, None)]
     assert [f.metadata["comment"] for f in rows.schema.fields[-2:]] == [comment(f) for f in new]
-    assert newest_version(spark, warehouse.table("names")) == 2, "made, filled, altered once"
+    assert newest_version_at(warehouse.table("names")) == 2, "made, filled, altered once"
     with pytest.raises(BadWarehouse, match=r"column number \(bigint\) is not declared"):
-        check_table(spark, warehouse, names)
+        check_table(warehouse, names)
 
 
 def test_an_added_column_is_null_in_rows_of_before() -> None:

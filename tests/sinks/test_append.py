@@ -4,16 +4,17 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+import pipeline.warehouse.small_tables
 import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
 import pipeline.sinks.append
-import pipeline.warehouse.small_tables
 from pipeline.sinks.append import append_rows, is_appended
+from pipeline.store.arrow_reader import arrow_rows
+from pipeline.store.table_log import newest_version_at
 from pipeline.warehouse import delta_log
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.small_tables import arrow_rows, newest_version
 from schemas.render.ddl import CHECKPOINT_INTERVAL, create_table
 from schemas.tables.bookkeeping import BATCH_MANIFEST, LANE_CONTROL
 
@@ -38,7 +39,7 @@ def rows_in(spark: SparkSession, warehouse: Warehouse) -> list[dict[str, Any]]:
 
 
 def append(spark: SparkSession, warehouse: Warehouse, rows: Iterable[dict[str, Any]], once: tuple[str, int] | None = None) -> None:
-    append_rows(spark, warehouse, LANE_CONTROL, list(rows), once)
+    append_rows(warehouse, LANE_CONTROL, list(rows), once)
 
 
 def test_a_version_is_appended_once(spark: SparkSession, control: Warehouse) -> None:
@@ -49,7 +50,7 @@ def test_a_version_is_appended_once(spark: SparkSession, control: Warehouse) -> 
     append(spark, control, [{**ORDER, "seq": 6}])
     append(spark, control, [], ("app", 7))
     assert sorted(row["seq"] for row in rows_in(spark, control)) == [5, 6, 6, 2**62, 2**62 + 1]
-    assert [is_appended(spark, control, LANE_CONTROL.name, "app", version) for version in (0, 1, 7)] == [True, True, False]
+    assert [is_appended(control, LANE_CONTROL.name, "app", version) for version in (0, 1, 7)] == [True, True, False]
     assert {row["issued_at"].astimezone(UTC) for row in rows_in(spark, control)} == {AT}
 
 
@@ -63,11 +64,11 @@ def test_what_spark_wrote_is_seen_and_the_other_way_round(spark: SparkSession, c
                 "txnVersion", version
             ).save(path)
         append(spark, control, [{**ORDER, "seq": 99}], ("app", version))
-        assert newest_version(spark, path) == delta_log.version(spark, path) == version + 1
-    assert sorted(arrow_rows(spark, path)["seq"].to_pylist()) == [1, 3]
-    assert arrow_rows(spark, path, ["seq", "kind"], {"seq": [3, 99], "kind": ["drain"]}).to_pylist() == [{"seq": 3, "kind": "drain"}]
-    assert arrow_rows(spark, path, among={"seq": [3], "kind": ["tombstone"]}).num_rows == 0
-    assert arrow_rows(spark, path, among={"kind": []}).num_rows == 0
+        assert newest_version_at(path) == delta_log.version(spark, path) == version + 1
+    assert sorted(arrow_rows(path)["seq"].to_pylist()) == [1, 3]
+    assert arrow_rows(path, ["seq", "kind"], {"seq": [3, 99], "kind": ["drain"]}).to_pylist() == [{"seq": 3, "kind": "drain"}]
+    assert arrow_rows(path, among={"seq": [3], "kind": ["tombstone"]}).num_rows == 0
+    assert arrow_rows(path, among={"kind": []}).num_rows == 0
 
 
 @pytest.mark.parametrize("wrong", [{"kind": "nonsense"}, {"kind": None}, {"seq": None}])
@@ -82,7 +83,7 @@ def test_rows_that_break_what_is_declared_are_refused(spark: SparkSession, contr
 def test_a_map_is_appended(spark: SparkSession, control: Warehouse) -> None:
     texts = dict.fromkeys((field.name for field in BATCH_MANIFEST.fields if field.type == "string"), "lanes")
     row = dict.fromkeys(BATCH_MANIFEST.names, 0) | texts | {"table_versions": {"a": "1", "b": "2"}, "written_at": AT}
-    append_rows(spark, control, BATCH_MANIFEST, [row], ("app", 0))
+    append_rows(control, BATCH_MANIFEST, [row], ("app", 0))
     (found,) = spark.read.format("delta").load(control.table(BATCH_MANIFEST.name)).collect()
     assert found.asDict() | {"written_at": None} == row | {"written_at": None}
 
@@ -91,7 +92,7 @@ def test_a_table_that_is_not_there_is_not_made(spark: SparkSession, tmp_path: An
     nowhere = Warehouse(str(tmp_path / "nowhere"))
     with pytest.raises(Exception, match=r"(?i)not exist|not found|no files"):
         append(spark, nowhere, [ORDER])
-    assert newest_version(spark, nowhere.table(LANE_CONTROL.name)) == -1
+    assert newest_version_at(nowhere.table(LANE_CONTROL.name)) == -1
 
 
 @pytest.mark.parametrize("control", ["delta-rs"], indirect=True)

@@ -6,13 +6,13 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pipeline.sinks.few_outcomes import FewOutcomes
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.lanes.operator import OUTPUT_TYPE
 from pipeline.lanes.outcome_frames import packet_frame
 from pipeline.lanes.outcome_packets import outcome_schema, wide_rows
 from pipeline.machines.outcome import Rows
-from pipeline.sinks.few_outcomes import FewOutcomes
 from pipeline.sinks.outcomes import lacks_text, table_rows, with_text
 from schemas.field import Table
 from schemas.outcomes import LANE_REPORT, NULL, OUTCOME_COLUMNS, PAYLOAD, texts_of

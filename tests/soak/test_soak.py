@@ -15,14 +15,14 @@ from backfill_run import broken_laws, computed
 from capture_events import write_events
 from job_run import run_job, tables_in
 from live_job import LiveJob
+from pipeline.reading.by_spark import SparkLook
 from pyspark.sql import SparkSession
 from quick_start import INTERPRETED
 from reader import Reader
 from upkeep_log import capture
 
 from jobs.cli import main
-from jobs.driver import utc_now
-from pipeline.reading.by_spark import SparkLook
+from jobs.processes import utc_now
 from pipeline.upkeep import vacuum
 from pipeline.upkeep.status import status
 from pipeline.warehouse.layout import Warehouse
@@ -112,7 +112,7 @@ def test_stream_maintain_backfill_and_readers_do_not_disturb_each_other(
     warehouse = Warehouse(f"file:{tmp_path / 'warehouse'}")
     monkeypatch.setattr(vacuum, "SHORTEST", timedelta(0))
     monkeypatch.setattr(vacuum, "MARGIN", timedelta(0))
-    create_missing_tables(spark, warehouse)
+    create_missing_tables(warehouse)
     for table in TABLES:
         kept = f"'delta.deletedFileRetentionDuration' = 'interval {KEPT_S} seconds'"
         spark.sql(f"ALTER TABLE {delta_path(warehouse.table(table.name))} SET TBLPROPERTIES ({kept})")

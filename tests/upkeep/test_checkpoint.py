@@ -13,7 +13,7 @@ from jobs.cli import main
 from pipeline.lanes.state_layout import STATE_LAYOUT
 from pipeline.upkeep.inspect import inspect
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.table_facts import existing_tables
+from pipeline.warehouse.tables import existing_tables
 from schemas.tables import WATCH_TABLES
 
 
@@ -55,11 +55,11 @@ def test_reset_of_ingest_takes_everything_with_it_once_it_is_confirmed(
 ) -> None:
     """What reset of lanes does, tables and all, is in test_job_faults."""
     warehouse = copied()
-    tables, reset = existing_tables(spark, warehouse), ["checkpoint", "reset", "--query", "ingest", "--warehouse", warehouse.root]
+    tables, reset = existing_tables(warehouse), ["checkpoint", "reset", "--query", "ingest", "--warehouse", warehouse.root]
     assert main(reset) == 2
     assert "pass --yes where nobody can be asked" in capsys.readouterr().err
-    assert existing_tables(spark, warehouse) == tables
+    assert existing_tables(warehouse) == tables
     assert main([*reset, "--yes", "--events", "/log"]) == 0
     assert "stream --once --events /log" in capsys.readouterr().out
-    assert existing_tables(spark, warehouse) == [table.name for table in WATCH_TABLES]
+    assert existing_tables(warehouse) == [table.name for table in WATCH_TABLES]
     assert not Path(warehouse.checkpoint("lanes").removeprefix("file:")).exists(), "lanes have read what ingest wrote"

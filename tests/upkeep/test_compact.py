@@ -40,7 +40,7 @@ def merging(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 def small(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     """Four files of a closed date, two of an open one; three of `names`. Lanes have begun."""
     warehouse = Warehouse(f"file:{tmp_path / 'a house'}")
-    create_missing_tables(spark, warehouse)
+    create_missing_tables(warehouse)
     for seq in range(4):
         append(warehouse, "dispatch_events", [event(2 * seq + row) for row in (1, 2)])
     for seq in (9, 10):
@@ -67,15 +67,15 @@ def files_per_day(warehouse: Warehouse) -> Counter[str]:
 @pytest.mark.usefixtures("merging")
 def test_what_is_worth_it_is_merged_and_rows_stay(spark: SparkSession, small: Warehouse) -> None:
     before = {name: rows(small, name) for name in ("dispatch_events", "names")}
-    planned = {name: planned_merge(spark, small, name, settings(), OPEN) for name in before}
+    planned = {name: planned_merge(small, name, settings(), OPEN) for name in before}
     assert planned == {"dispatch_events": Merge("dispatch_events", 4, (CLOSED,)), "names": Merge("names", 3)}
-    assert {name: merge(spark, small, what, settings()) for name, what in planned.items() if what} == {
+    assert {name: merge(small, what, settings()) for name, what in planned.items() if what} == {
         "dispatch_events": (4, 1),
         "names": (3, 1),
     }
     assert files_per_day(small) == {"2026-01-05": 1, "2026-01-06": 2}
     assert {name: rows(small, name) for name in before} == before
-    assert [planned_merge(spark, small, name, settings(), OPEN) for name in before] == [None, None]
+    assert [planned_merge(small, name, settings(), OPEN) for name in before] == [None, None]
     assert operations_without_our_mark(small) == []
 
 
@@ -88,12 +88,12 @@ def test_what_is_worth_it_is_merged_and_rows_stay(spark: SparkSession, small: Wa
 def test_what_is_not_worth_it_is_left_alone(
     spark: SparkSession, small: Warehouse, changed: dict[str, int], name: str, open_date: date | None
 ) -> None:
-    assert planned_merge(spark, small, name, settings(**changed), open_date) is None
+    assert planned_merge(small, name, settings(**changed), open_date) is None
 
 
 def test_rows_of_a_file_stay_beside_each_other(spark: SparkSession, small: Warehouse) -> None:
     """So a row group still has few brokers and a short stretch of time, by which readers skip it."""
-    merge(spark, small, Merge("dispatch_events", 4, (CLOSED,)), settings())
+    merge(small, Merge("dispatch_events", 4, (CLOSED,)), settings())
     (merged,) = (uri for uri in table(small, "dispatch_events").file_uris() if str(CLOSED) in uri)
     seqs = pq.read_table(merged.removeprefix("file://").replace("%20", " "), columns=["seq"], partitioning=None)["seq"].to_pylist()
     assert sorted(seqs[::2]) == [1, 3, 5, 7]
@@ -104,7 +104,7 @@ def test_appends_go_on_meanwhile(spark: SparkSession, small: Warehouse) -> None:
     """Neither of them fails, and nothing is lost."""
     with ThreadPoolExecutor(2) as threads:
         appending = threads.submit(_append_names, small, range(10, 40))
-        merging = [threads.submit(merge, spark, small, Merge("names", 3), settings()).result() for _ in range(5)]
+        merging = [threads.submit(merge, small, Merge("names", 3), settings()).result() for _ in range(5)]
         appending.result()
     assert sum(removed for removed, _ in merging) >= 3
     assert sorted(table(small, "names").to_pyarrow_table()["id"].to_pylist()) == [0, 1, 2, *range(10, 40)]
@@ -122,7 +122,7 @@ def test_what_a_deletion_vector_takes_away_stays_away(
     spark.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
     append(small, "names", [{"id": number, "level": "broker", "broker": f"b{number}:8080"} for number in (7, 8, 9)])
     spark.sql(f"DELETE FROM delta.`{path}` WHERE id = 8")
-    merge(spark, small, Merge("names", 4), settings())
+    merge(small, Merge("names", 4), settings())
     assert copied_rows(path) == [0, 1, 2, 7, 9]
 
 

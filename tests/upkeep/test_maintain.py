@@ -76,7 +76,7 @@ def looked_after(spark: SparkSession, warehouse: Warehouse, *tables: str, change
     chosen = load_settings(None, overrides, {}).maintain
     for commit in Path(warehouse.root.removeprefix("file:")).glob("*/_delta_log/*.json"):
         os.utime(commit, 2 * (NOON.timestamp() - 3600,))  # NOON stands still, the clock that stamped the commit goes on
-    return maintain(spark, warehouse, chosen, tables, NOON, changes=changes, before_each=lambda _: None)
+    return maintain(warehouse, chosen, tables, NOON, changes=changes, before_each=lambda _: None)
 
 
 @pytest.fixture
@@ -202,14 +202,14 @@ def test_a_round_that_dies_amid_a_merge_or_after_it_loses_and_doubles_nothing(
 def test_bronze_is_not_merged_before_lanes_have_begun(spark: SparkSession, made: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     """They would meet its files in no order and take disorder for loss."""
     settings = load_settings(None, [], {}).maintain
-    assert planned_merge(spark, made, "dispatch_events", settings, SECOND_DATE) is not None
+    assert planned_merge(made, "dispatch_events", settings, SECOND_DATE) is not None
     monkeypatch.setattr(Warehouse, "checkpoint", lambda self, query: f"{self.root}/_none/{query}")
-    assert planned_merge(spark, made, "dispatch_events", settings, SECOND_DATE) is None
+    assert planned_merge(made, "dispatch_events", settings, SECOND_DATE) is None
 
 
 def test_rows_that_lanes_may_read_again_are_not_old(spark: SparkSession, made: Warehouse) -> None:
     half = len(first_epoch()) // 2
-    assert [rows_before(spark, made, "dispatch_events", SECOND_DATE, batch) for batch in (None, 0, 1)] == [0, half, len(first_epoch())]
+    assert [rows_before(made, "dispatch_events", SECOND_DATE, batch) for batch in (None, 0, 1)] == [0, half, len(first_epoch())]
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from jobs.cli import main
 from jobs.rebuild import forget_all
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.table_facts import existing_tables
-from pipeline.warehouse.tables import check_table, create_missing_tables
+from pipeline.warehouse.tables import check_table, create_missing_tables, existing_tables
 from schemas.render.ddl import delta_path
 from schemas.tables import WATCH_TABLES
 from schemas.tables.bookkeeping import LANE_CONTROL
@@ -27,7 +26,7 @@ def test_rebuild_all_leaves_the_runs_and_their_micro_batches(spark: SparkSession
     before = {name: spark.read.format("delta").load(warehouse.table(name)).count() for name in names}
     said: list[str] = []
     forget_all(spark, warehouse, said.append)
-    assert existing_tables(spark, warehouse) == names
+    assert existing_tables(warehouse) == names
     assert not Path(warehouse.checkpoint("lanes").removeprefix("file:")).exists()
     assert {name: spark.read.format("delta").load(warehouse.table(name)).count() for name in names} == before
     assert before["query_progress"] >= 5, "four micro-batches of ingest, and those of lanes"
@@ -64,7 +63,7 @@ def test_history_whose_events_are_gone_is_not_deleted_by_the_way(
     assert f"{broker} from 2026-11-18 on; it has no events left" in said
     assert rebuilt(warehouse, capsys, "--lose-history") == (0, "")
     assert operations_without_our_mark(warehouse) == []
-    assert "subscription_throttle" not in existing_tables(spark, warehouse)
+    assert "subscription_throttle" not in existing_tables(warehouse)
 
 
 def test_a_table_that_cannot_be_read_stops_a_rebuild_that_was_not_told_to_lose_history(
@@ -114,9 +113,9 @@ def test_a_warehouse_of_a_version_in_which_lanes_could_hold_is_rebuilt_from_its_
     tombstones = spark.read.format("delta").load(warehouse.table("lane_control")).where("kind = 'tombstone'").collect()
     as_of_a_version_before(spark, warehouse)
     with pytest.raises(BadWarehouse, match=r"table lane_control .*column state \(binary\) is not declared.*rebuild lanes --warehouse"):
-        create_missing_tables(spark, warehouse)
+        create_missing_tables(warehouse)
     assert rebuilt(warehouse, capsys) == (0, "")
-    check_table(spark, warehouse, LANE_CONTROL)
+    check_table(warehouse, LANE_CONTROL)
     assert spark.read.format("delta").load(warehouse.table("lane_control")).collect() == tombstones != []
     assert operations_without_our_mark(warehouse) == []
     run_job(Path(made.root.removeprefix("file:")).parent / "events", warehouse)

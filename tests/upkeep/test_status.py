@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from deltalake import DeltaTable
+from pipeline.reading.by_spark import SparkLook
 from pyspark.sql import SparkSession
 from upkeep_log import LOST, first_epoch, second_epoch
 
 from jobs.cli import main
 from jobs.status import run_words, text_lines
-from pipeline.reading.by_spark import SparkLook
 from pipeline.reading.room import ReadingRoom
 from pipeline.upkeep.status import problems, status
 from pipeline.warehouse.layout import Warehouse

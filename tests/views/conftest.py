@@ -162,14 +162,14 @@ def write(spark: SparkSession, warehouse: Warehouse, table: str, rows: list[Row]
     declared = TABLES_BY_NAME[table]
     known = {f.name: None if f.nullable else USUAL.get(f.name, NOTHING.get(f.type)) for f in declared.fields}
     assert not {name for row in rows for name in row} - set(known)
-    append_rows(spark, warehouse, declared, [{**known, **row} for row in rows])
+    append_rows(warehouse, declared, [{**known, **row} for row in rows])
 
 
 @pytest.fixture(scope="session")
 def empty_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     """All tables, no rows."""
     warehouse = Warehouse(str(tmp_path_factory.mktemp("empty") / "warehouse"))
-    create_missing_tables(spark, warehouse)
+    create_missing_tables(warehouse)
     return warehouse
 
 
@@ -193,7 +193,7 @@ def room(small_warehouse: Warehouse) -> ReadingRoom:
 
 def fill(spark: SparkSession, filled: Warehouse) -> Warehouse:
     """Make the tables with the rows above; of a local folder no session is asked."""
-    create_missing_tables(spark, filled)
+    create_missing_tables(filled)
     of_lanes = {
         "subscription_throttle": throttle_rows(),
         "limiter_windows": limiter_rows(),
@@ -210,7 +210,7 @@ def fill(spark: SparkSession, filled: Warehouse) -> Warehouse:
         write(spark, filled, table, rows)
     named = [row for name in (*of_lanes, "dispatch_events") for row in tables[name]]
     used = {(row.get("broker", USUAL["broker"]), row.get("topic"), row.get("subscription")) for row in named}
-    write_names(spark, used, filled, "ingest", 0)
+    write_names(used, filled, "ingest", 0)
     return filled
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from captured_warehouse import NO_SPARK, append_plain
+from captured_warehouse import append_plain
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from views_from_memory import register_from_memory
@@ -64,7 +64,7 @@ def test_an_age_that_nobody_acknowledges_has_a_known_deadline(room: ReadingRoom)
 def test_an_age_grows_no_faster_than_time_in_its_band(tmp_path: Path) -> None:
     """Steps of 60, 10 and 60 s a minute: the band would reach beyond 60."""
     warehouse = Warehouse(f"file:{tmp_path}")
-    create_missing_tables(NO_SPARK, warehouse)
+    create_missing_tables(warehouse)
     of = {"broker": "b1", "epoch": 1, "topic": "persistent://shop/eu/old", "check_source": "log", "decision": "none"}
     limits = {"backlog_size": 0, "backlog_quota_limit_size": -1, "backlog_quota_limit_time": 600}
     rows = [

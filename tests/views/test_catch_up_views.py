@@ -6,7 +6,7 @@ from math import sqrt
 from typing import Any
 
 import pytest
-from captured_warehouse import NO_SPARK, append_plain
+from captured_warehouse import append_plain
 
 from pipeline.reading.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
@@ -41,7 +41,7 @@ def checks(subscription: str, waiting: Sequence[int], evicted_after: int | None 
 def room(tmp_path_factory: pytest.TempPathFactory) -> ReadingRoom:
     """All of them, checked every minute."""
     warehouse = Warehouse(f"file:{tmp_path_factory.mktemp('catch-up')}")
-    create_missing_tables(NO_SPARK, warehouse)
+    create_missing_tables(warehouse)
     rows = [
         *checks("even", EVEN),
         *checks("growing", GROWING),

@@ -73,7 +73,7 @@ def waiting(row: dict[str, Any], subscription: str) -> dict[str, Any]:
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_foreseen_now_is_what_the_whole_history_foresees(tmp_path: Path, seed: int) -> None:
     warehouse = Warehouse(f"file:{tmp_path}")
-    create_missing_tables(NO_SPARK, warehouse)
+    create_missing_tables(warehouse)
     rows = history(seed)
     append(warehouse, "topic_backlog", rows)
     append(warehouse, "quota_evictions", [eviction(row) for row in rows if row["topic"] == TOPICS[1] and row["check_number"] % 3 == 0])

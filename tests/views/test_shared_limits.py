@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from captured_warehouse import NO_SPARK, append_plain
+from captured_warehouse import append_plain
 
 from pipeline.reading.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
@@ -27,7 +27,7 @@ def window(minute: int) -> dict[str, Any]:
 @pytest.fixture
 def warehouse(tmp_path: Any) -> Warehouse:
     made = Warehouse(f"file:{tmp_path}/warehouse")
-    create_missing_tables(NO_SPARK, made)
+    create_missing_tables(made)
     return made
 
 

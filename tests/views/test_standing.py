@@ -179,7 +179,7 @@ CASES: dict[str, tuple[dict[str, list[Row]], str, str]] = {
 def room(tmp_path_factory: pytest.TempPathFactory) -> ReadingRoom:
     """All cases in one warehouse; beside them a broker that lost events after its check."""
     warehouse = Warehouse(f"file:{tmp_path_factory.mktemp('standing') / 'warehouse'}")
-    create_missing_tables(NO_SPARK, warehouse)
+    create_missing_tables(warehouse)
     tables: dict[str, list[Row]] = {}
     for rows, _, _ in CASES.values():
         for table, found in rows.items():
@@ -263,7 +263,7 @@ def test_at_an_instant_it_answers_by_what_was_known_then(room: ReadingRoom, at_s
 def test_a_clock_that_drifts_turns_no_answer(tmp_path: Any, shift_ns: int) -> None:
     """A slow monotonic clock: 1e-7 of a window decided between behind and keeping up."""
     warehouse = Warehouse(f"file:{tmp_path / 'warehouse'}")
-    create_missing_tables(NO_SPARK, warehouse)
+    create_missing_tables(warehouse)
     rows = [charged("s", m, 12 * (m + 1)) for m in range(6)]
     drifted = [{**row, "ns": row["ns"] + shift_ns, "backlog_ns": row["backlog_ns"] + shift_ns} for row in rows]
     write(NO_SPARK, warehouse, "subscription_causes", drifted)

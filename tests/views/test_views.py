@@ -213,7 +213,7 @@ def test_every_view_says_what_question_it_answers(view: str) -> None:
 def test_registered_tables_of_a_uri_show_what_is_written_later(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = Warehouse(tmp_path.as_uri())
     session = spark.newSession()
-    create_missing_tables(session, warehouse)
+    create_missing_tables(warehouse)
     assert register(session, warehouse, statement="SELECT * FROM Names") == ["names"]
     assert session.table("names").count() == 0
     spark.sql(f"INSERT INTO delta.`{warehouse.table('names')}` VALUES (1, 'broker', 'b1:8080', NULL, NULL)")

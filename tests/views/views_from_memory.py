@@ -5,15 +5,16 @@ The commands' tests (test_demo_queries.py and others) ask views over Delta table
 
 from pyspark.sql import SparkSession
 
+from pipeline.backfill.slices import frame_of
+from pipeline.store.arrow_reader import arrow_rows
 from pipeline.views.register import register_views
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.small_tables import arrow_rows, frame_of
 from schemas.tables import TABLES
 
 
 def register_from_memory(session: SparkSession, warehouse: Warehouse) -> None:
     """As `register` does, but each table has the rows that it has now."""
     for table in TABLES:
-        rows = arrow_rows(session, warehouse.table(table.name))
+        rows = arrow_rows(warehouse.table(table.name))
         frame_of(session, rows, table).createOrReplaceTempView(table.name)
     register_views(session)

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from pipeline.reading.by_spark import SparkLook
 from pyspark.sql import SparkSession
 
 from jobs.rebuild import forget_cached_tables
 from pipeline.faults import BadWarehouse
-from pipeline.reading.by_spark import SparkLook
 from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import Warehouse
 

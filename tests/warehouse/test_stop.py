@@ -27,7 +27,7 @@ def test_a_closed_gate_parks() -> None:
 
 
 def test_the_stop_file_of_an_earlier_run_is_forgotten(spark: SparkSession, warehouse: Warehouse) -> None:
-    file = StopFile(spark, warehouse)
+    file = StopFile(warehouse)
     Path(warehouse.root).mkdir()
     Path(warehouse.stop_file).touch()
     assert file.is_there()

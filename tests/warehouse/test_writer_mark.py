@@ -36,7 +36,7 @@ def test_versions_after_the_first_marked_one_that_have_no_mark_are_somebody_else
 
 def test_what_delta_rs_commits_for_us_has_the_mark(tmp_path: Path) -> None:
     warehouse = Warehouse(f"file:{tmp_path}")
-    create_missing_tables(NO_SPARK, warehouse)
+    create_missing_tables(warehouse)
     names = TABLES_BY_NAME["names"]
-    append_rows(NO_SPARK, warehouse, names, [{field.name: None if field.nullable else 1 for field in names.fields} | {"level": "broker"}])
+    append_rows(warehouse, names, [{field.name: None if field.nullable else 1 for field in names.fields} | {"level": "broker"}])
     assert operations_without_our_mark(warehouse) == []

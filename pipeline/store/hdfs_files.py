@@ -1,0 +1,124 @@
+"""Small files in HDFS, by a client that needs no JVM. The name node decides who makes a file; HADOOP_CONF_DIR names the services."""
+
+import hashlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from hdfs_native import Client, WriteOptions
+
+from pipeline.faults import invariant
+from pipeline.store.address import hdfs_address
+from pipeline.store.small_files import SmallFiles
+
+
+class HdfsFiles(SmallFiles):
+    """`SmallFiles` of HDFS, by URI. Faults of the file system come through as OSError, and as what hdfs_native raises."""
+
+    def exists(self, uri: str) -> bool:
+        """Whether a file or folder is there."""
+        return _status(uri) is not None
+
+    def is_folder(self, uri: str) -> bool:
+        """Whether what is there is a folder."""
+        found = _status(uri)
+        return found is not None and bool(found.isdir)
+
+    def absolute(self, uri: str) -> str:
+        """`uri`: it has its scheme."""
+        return uri
+
+    def names(self, folder: str, after: str = "") -> list[str]:
+        """Names of what lies in `folder` and is greater than `after`, sorted; empty if it does not exist."""
+        client, path = _place(folder)
+        try:
+            found = [status.path.rpartition("/")[2] for status in client.list_status(path)]
+        except FileNotFoundError:
+            return []
+        return sorted(name for name in found if name > after)
+
+    def read(self, uri: str) -> str | None:
+        """Content as UTF-8 text; None if there is no such file."""
+        client, path = _place(uri)
+        try:
+            with client.read(path) as file:
+                return bytes(file.read()).decode()
+        except FileNotFoundError:
+            return None
+
+    def modified_at(self, uri: str) -> datetime | None:
+        """When the file was written last, by the name node's clock; None if there is none."""
+        found = _status(uri)
+        return None if found is None else datetime.fromtimestamp(found.modification_time / 1000, UTC)
+
+    def bytes_below(self, folder: str) -> int:
+        """Length of all files in `folder` and the folders below; 0 if it does not exist."""
+        client, path = _place(folder)
+        return int(client.get_content_summary(path).length) if self.exists(folder) else 0
+
+    def write(self, uri: str, text: str) -> None:
+        """Make or replace the file, and the folders that it is in."""
+        client, path = _place(uri)
+        with client.create(path, WriteOptions(overwrite=True)) as file:
+            file.write(text.encode())
+
+    def create(self, uri: str, text: str) -> bool:
+        """Make the file unless it is there; False if it is. Of several callers one wins: a name is given once, to a whole file."""
+        client, path = _place(uri)
+        begun = f"{path}.{hashlib.sha256(text.encode()).hexdigest()[:16]}"  # no two callers write the same
+        with client.create(begun, WriteOptions(overwrite=True)) as file:
+            file.write(text.encode())
+        try:
+            client.rename(begun, path)
+        except FileExistsError:
+            client.delete(begun)
+            return False
+        return True
+
+    def delete(self, uri: str) -> bool:
+        """Remove a file, or a folder with all in it; False if there was none."""
+        client, path = _place(uri)
+        return bool(client.delete(path, recursive=True))
+
+
+@lru_cache(maxsize=16)
+def hdfs_client(node: str) -> Client:
+    """The client of a name node or name service, by its URL."""
+    return Client(node)
+
+
+def parts_of(uri: str) -> Iterator[bytes]:
+    """Content of a file, a part at a time. Raises FileNotFoundError."""
+    client, path = _place(uri)
+    with client.read(path) as file:
+        yield from file.read_range_stream(0, len(file))
+
+
+def begun(uri: str) -> Any:
+    """A new file to write to, as Python has files; it replaces what is there."""
+    client, path = _place(uri)
+    return client.create(path, WriteOptions(overwrite=True))
+
+
+def size_and_time(uri: str) -> tuple[int, int]:
+    """(bytes, when it was written: ms since 1970) of a file that is whole."""
+    found = _status(uri)
+    if found is None:
+        raise FileNotFoundError(uri)
+    return int(found.length), int(found.modification_time)
+
+
+def _status(uri: str) -> Any:
+    client, path = _place(uri)
+    try:
+        return client.get_file_info(path)
+    except FileNotFoundError:
+        return None
+
+
+def _place(uri: str) -> tuple[Client, str]:
+    place = hdfs_address(uri)
+    invariant(place is not None, f"{uri} is not in HDFS")
+    assert place is not None
+    return hdfs_client(place.node), place.path
