@@ -12,12 +12,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from bench.log import append_as_ingest, id_names
-from pipeline.ingest.ids import with_ids
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.events import CODES
 from schemas.render.spark import struct
 from schemas.tables.bronze import PARSED_FIELDS
+from tests.ids_of_spark import with_ids
 
 SUBSCRIPTIONS = 3
 #: Files of bronze that an append makes.

@@ -4,6 +4,9 @@ import xxhash
 
 #: xxhash64 begins with this seed, and takes the hash of a value as the seed of the next.
 _SEED, _BITS = 42, 64
+#: Levels of names. The level is hashed in, so that a topic never has a broker's id.
+BROKER, TOPIC, SUBSCRIPTION = "b", "t", "s"
+US_PER_DAY = 86_400_000_000
 
 
 def id_of(level: str, *texts: str) -> int:

@@ -20,8 +20,6 @@ from schemas.events import CODES
 from schemas.render.arrow import arrow_schema
 from schemas.tables import TABLES_BY_NAME
 
-#: Of the local file system: no session is asked.
-NO_SPARK: Any = None
 #: Views, and `explain` of a topic, look at events of a few types alone; the others, most of a log, are left out.
 _QUERIES = [*map(sql_of, VIEWS), getsource(topic_rows)]
 LOOKED_AT = {type_ for type_ in CODES if any(re.search(f"'{type_}'", query) for query in _QUERIES)}

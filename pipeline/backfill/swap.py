@@ -11,7 +11,6 @@ from pyspark.sql import DataFrame
 
 from pipeline.backfill.slices import Rows, held_rows_of, slice_condition, slice_of_delta_rs
 from pipeline.backfill.stretch import Dates
-from pipeline.ingest.ids import BROKER
 from pipeline.sinks.in_tasks import written_in_tasks
 from pipeline.store.arrow_places import arrow_place
 from pipeline.store.table_log import opened
@@ -19,7 +18,7 @@ from pipeline.warehouse.conflicts import despite_appends
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.writer_mark import marked
 from schemas.field import Table
-from schemas.ids import id_of
+from schemas.ids import BROKER, id_of
 from schemas.render.arrow import arrow_schema
 
 

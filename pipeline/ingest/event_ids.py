@@ -1,11 +1,10 @@
-"""Columns of bronze that ingest computes beside the parsed ones, by Arrow, for a task that writes bronze itself (ids.py: in Spark)."""
+"""Columns of bronze that ingest computes beside the parsed ones: ids and dates."""
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.ingest.ids import BROKER, SUBSCRIPTION, TOPIC, US_PER_DAY
-from schemas.ids import id_of
+from schemas.ids import BROKER, SUBSCRIPTION, TOPIC, US_PER_DAY, id_of
 
 
 class EventIds:

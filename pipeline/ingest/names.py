@@ -5,11 +5,10 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from pipeline.faults import BrokenInvariant
-from pipeline.ingest.ids import BROKER, SUBSCRIPTION, TOPIC
 from pipeline.sinks.append import app_id_of, append_rows
 from pipeline.store.arrow_reader import arrow_rows
 from pipeline.warehouse.layout import Warehouse
-from schemas.ids import id_of
+from schemas.ids import BROKER, SUBSCRIPTION, TOPIC, id_of
 from schemas.render.arrow import arrow_schema
 from schemas.tables.bookkeeping import NAMES
 

@@ -6,8 +6,7 @@ from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from pipeline.ingest.ids import BROKER
-from schemas.ids import id_of
+from schemas.ids import BROKER, id_of
 from schemas.render.arrow import arrow_schema
 from schemas.tables.bookkeeping import LANE_CONTROL
 from schemas.tables.bronze import QUARANTINE

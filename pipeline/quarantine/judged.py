@@ -14,6 +14,7 @@ from pipeline.parse.again import parse_again
 from pipeline.parse.line import ParseLimits
 from pipeline.quarantine.repaired import RepairedLine
 from pipeline.warehouse.layout import Warehouse
+from schemas.ids import US_PER_DAY
 from schemas.render.spark import struct
 from schemas.tables.bronze import PARSED_FIELDS, QUARANTINE, SEQ_TAKEN
 
@@ -89,3 +90,8 @@ def _parser(limits: ParseLimits) -> Callable[[Batches], Batches]:
         yield from map(partial(parse_again, limits=limits), batches)
 
     return parse
+
+
+def event_date() -> Column:
+    """UTC date of `ts` (µs, not before 1970), whatever the session's time zone is."""
+    return F.date_from_unix_date(F.expr(f"cast(ts div {US_PER_DAY} as int)"))

@@ -9,9 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.faults import BadConfig
-from pipeline.ingest.ids import event_date
 from pipeline.parse.line import ParseLimits
-from pipeline.quarantine.judged import CUT, EVENT, LINE_KEY, REJECTED, UNFINISHED, judged_lines
+from pipeline.quarantine.judged import CUT, EVENT, LINE_KEY, REJECTED, UNFINISHED, event_date, judged_lines
 from pipeline.quarantine.put_back import ReplayRun, end_interrupted, put_back, same_line
 from pipeline.quarantine.repaired import RepairedLine
 from pipeline.reading.newest import NewestRoom

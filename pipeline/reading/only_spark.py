@@ -84,9 +84,13 @@ ANSWERED = {
 }  # fmt: skip
 
 
+#: Where else one can ask.
+ASK_SPARK = "Spark has it (docs/cookbook.md)"
+
+
 def only_spark(words: str) -> BadConfig:
     """What to raise for what the room does not have."""
-    return BadConfig(f"SQL: {words} is answered by Spark only: add --engine spark")
+    return BadConfig(f"SQL: {words} is not answered here; {ASK_SPARK}")
 
 
 def refuse_only_sparks(sql: str) -> None:

@@ -5,6 +5,7 @@ import re
 from sqlglot import exp
 
 from pipeline.faults import BadConfig
+from pipeline.reading.only_spark import ASK_SPARK
 
 #: Letters as often as they stand there → DuckDB's. Times are in UTC, so their zone is a text. Source: Spark's page "Datetime Patterns".
 _LETTERS = {
@@ -30,7 +31,7 @@ def in_duckdb(pattern: exp.Expr, function: str) -> exp.Expr:
         found = _PART.match(text, place)
         letters = found["letters"] if found else None
         if found is None or (letters is not None and letters not in _LETTERS):
-            raise BadConfig(f"SQL: {function}: the pattern {text} has {letters or text[place]}, which only Spark knows: --engine spark")
+            raise BadConfig(f"SQL: {function}: the pattern {text} has {letters or text[place]}, which is not answered here; {ASK_SPARK}")
         parts.append(_LETTERS[letters] if letters else _literal(found))
         place = found.end()
     return exp.Literal.string("".join(parts))
@@ -51,5 +52,5 @@ def _literal(found: "re.Match[str]") -> str:
 
 def _text(value: exp.Expr, what: str) -> str:
     if not (isinstance(value, exp.Literal) and value.is_string):
-        raise BadConfig(f"SQL: {what} is no text in quotes: only Spark takes it, with --engine spark")
+        raise BadConfig(f"SQL: {what} is no text in quotes; {ASK_SPARK}")
     return str(value.this)

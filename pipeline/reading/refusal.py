@@ -4,7 +4,7 @@ import re
 from difflib import get_close_matches
 
 from pipeline.reading.functions import PREFIX
-from pipeline.reading.only_spark import ANSWERED, ONLY_SPARK
+from pipeline.reading.only_spark import ANSWERED, ASK_SPARK, ONLY_SPARK
 
 _NO_FUNCTION = re.compile(r"Function with name \"?(?P<name>\w+)\"? does not exist")
 _ARGUMENTS = (
@@ -15,7 +15,6 @@ _ARGUMENTS = (
 _NO_COLUMN = re.compile(r"Referenced column \"(?P<name>[^\"]*)\" not found.*?(?:Candidate bindings: (?P<near>.*))?$", re.S)
 _KIND = re.compile(r"^[A-Z][A-Za-z ]*Error: ")
 _MISSING = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]+'>\. (?P<place>Line \d+, Col: \d+)")
-ASK_SPARK = "Spark may: add --engine spark"
 
 
 def refusal(message: str) -> str:
@@ -32,8 +31,8 @@ def refusal(message: str) -> str:
             given = f" ({types})" if types else ""
             name = found["name"].removeprefix(PREFIX)
             who = name if name in ANSWERED or not name.isidentifier() else "a function"
-            return f"{who} does not take these arguments{given} here; {ASK_SPARK}"
-    return f"{_KIND.sub('', first)}; Spark answers with --engine spark"
+            return f"{who} does not take these arguments{given} here; maybe {ASK_SPARK}"
+    return f"{_KIND.sub('', first)}"
 
 
 def not_parsed(message: str) -> str:
@@ -45,6 +44,6 @@ def not_parsed(message: str) -> str:
 def _no_function(name: str) -> str:
     known = ANSWERED | ONLY_SPARK
     if name in known:
-        return f"the function {name} is answered by Spark only: add --engine spark"
+        return f"the function {name} is not answered here; {ASK_SPARK}"
     near = get_close_matches(name, known, 1)
     return f"there is no function {name}{f'; did you mean {near[0]}?' if near else ''}"

@@ -14,13 +14,13 @@ import pytest
 from deltalake import DeltaTable
 from killed_job import differences, tables_of_warehouse
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.readwriter import DataFrameWriter
 from undisturbed import log_in_files
 
 import pipeline.ingest.micro_batch
 import pipeline.ingest.query
 import pipeline.lanes.query
 import pipeline.sinks.append
+import pipeline.sinks.in_tasks
 from pipeline.run_context import RunContext
 from pipeline.settings import default_settings
 from pipeline.warehouse.layout import Warehouse
@@ -74,16 +74,14 @@ class Commits:
 def commits(monkeypatch: pytest.MonkeyPatch) -> Commits:
     """Watches all commits, which come one after the other."""
     watched = Commits()
-    real_save, real_write = DataFrameWriter.save, pipeline.sinks.append.write_deltalake
+    real_write = pipeline.sinks.append.write_deltalake
 
     def write(delta: DeltaTable, rows: Any, **options: Any) -> None:
         watched.commit(delta.table_uri, lambda: real_write(delta, rows, **options))
 
-    real_files = pipeline.ingest.micro_batch.append_files
-    monkeypatch.setattr(
-        pipeline.ingest.micro_batch, "append_files", lambda folder, *rest: watched.commit(folder, lambda: real_files(folder, *rest))
-    )
-    monkeypatch.setattr(DataFrameWriter, "save", lambda writer, path: watched.commit(path, lambda: real_save(writer, path)))
+    real_files = pipeline.sinks.append.append_files
+    for module in (pipeline.ingest.micro_batch, pipeline.sinks.in_tasks):
+        monkeypatch.setattr(module, "append_files", lambda folder, *rest: watched.commit(folder, lambda: real_files(folder, *rest)))
     monkeypatch.setattr(pipeline.sinks.append, "write_deltalake", write)
     for module in (pipeline.ingest.micro_batch, pipeline.lanes.query):
         monkeypatch.setattr(module, "ThreadPoolExecutor", lambda _: ThreadPoolExecutor(1))
@@ -110,9 +108,11 @@ def lanes(spark: SparkSession, warehouse: Warehouse) -> None:
     pipeline.lanes.query.start_lanes(spark, warehouse, default_settings(), RUN, {"availableNow": True}).awaitTermination()
 
 
+@pytest.mark.parametrize("few", [pipeline.lanes.query.FEW_ROWS, -1], ids=["by the driver", "by tasks"])
 def test_a_death_at_any_commit_loses_and_doubles_nothing(
-    spark: SparkSession, captures: Path, tmp_path: Path, commits: Commits, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, captures: Path, tmp_path: Path, commits: Commits, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
+    monkeypatch.setattr(pipeline.lanes.query, "FEW_ROWS", few)
     files = log_in_files(captures / "h_size_quota_eviction", tmp_path / "events", 2)
     wanted, warehouse = Warehouse(str(tmp_path / "undisturbed")), Warehouse(str(tmp_path / "warehouse"))
     for one in (wanted, warehouse):

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pipeline.warehouse.small_tables
 import pytest
 from capture_events import capture_events, write_events
 from delta.tables import DeltaTable
@@ -13,15 +12,11 @@ from job_run import run_job, tables_in
 from lane_tables import tables_of
 from pyspark.sql import SparkSession
 
-import pipeline.ingest.micro_batch
 import pipeline.lanes.query
-import pipeline.lanes.unread
-import pipeline.sinks.append
 import pipeline.warehouse.log_cleanup
-import pipeline.warehouse.tables
 import schemas.render.ddl
 from jobs.cli import main
-from pipeline.store.table_log import commit_text
+from pipeline.store.table_log import commit_text, opened
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.log_cleanup import LogCleanup
 
@@ -102,28 +97,14 @@ def optimized_and_rebuilt(events: Events, folder: Path, warehouse: Warehouse) ->
     run_job(folder, warehouse)
 
 
-OPEN_TABLES_BY_DELTA_RS = (
-    pipeline.ingest.micro_batch,
-    pipeline.lanes.unread,
-    pipeline.sinks.append,
-    pipeline.warehouse.small_tables,
-    pipeline.warehouse.tables,
-)
-
-
-def all_by_spark(events: Events, folder: Path, warehouse: Warehouse) -> None:
-    """Repeated, shuffled, and as where states are large and delta-rs cannot open the warehouse.
-
-    delta-rs writes nothing, tasks write no bronze and open no file of it.
-    """
+def outcomes_in_tasks(events: Events, folder: Path, warehouse: Warehouse) -> None:
+    """Repeated, shuffled, and as where outcomes are more than the driver takes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline.lanes.query, "FEW_BYTES", -1)
-        for module in OPEN_TABLES_BY_DELTA_RS:
-            patch.setattr(module, "delta_url", lambda _: None)
+        patch.setattr(pipeline.lanes.query, "FEW_ROWS", -1)
         repeated_and_shuffled(events, folder, warehouse)
-    for table in ("dispatch_events", "subscription_throttle"):
-        commits = DeltaTable.forPath(SparkSession.getActiveSession(), warehouse.table(table)).history().collect()
-        assert all(row.engineInfo.startswith("Apache-Spark") for row in commits)
+    files = opened(warehouse.table("subscription_throttle")).file_uris()
+    assert files
+    assert all(file.endswith(".zstd.parquet") for file in files), "the driver wrote them"
 
 
 WAYS: list[Callable[[Events, Path, Warehouse], None]] = [
@@ -134,12 +115,12 @@ WAYS: list[Callable[[Events, Path, Warehouse], None]] = [
     repeated_and_shuffled,
     stopped_in_the_middle,
     optimized_and_rebuilt,
-    all_by_spark,
+    outcomes_in_tasks,
 ]
 
 
 #: Together: repeats, shuffles, several files, commits and micro-batches of either query; a run that goes on where another ended.
-BY_DEFAULT = (logs_cut_short, all_by_spark)
+BY_DEFAULT = (logs_cut_short, outcomes_in_tasks)
 LONG = pytest.mark.slow(reason="one to four runs of the job; two ways run by default, test_order cuts random logs in the pure lane")
 
 

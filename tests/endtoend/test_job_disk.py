@@ -10,8 +10,8 @@ from capture_events import capture_events, write_events
 from job_run import run_job, tables_in
 from lane_tables import tables_of
 from pyspark.sql import SparkSession
+from spark_cache import forget_cached_tables
 
-from jobs.rebuild import forget_cached_tables
 from jobs.stream import run_stream
 from pipeline.faults import BadWarehouse
 from pipeline.settings import load_settings

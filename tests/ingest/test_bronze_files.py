@@ -9,13 +9,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from bronze_events import parsed_only, random_events
+from ids_of_spark import with_ids
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BrokenInvariant
-from pipeline.ingest import bronze_files
 from pipeline.ingest.bronze_files import BronzeFiles
 from pipeline.ingest.event_ids import EventIds
-from pipeline.ingest.ids import with_ids
+from pipeline.sinks import table_file
 from schemas.events import FIELDS
 from schemas.tables.bronze import DISPATCH_EVENTS
 
@@ -28,7 +28,7 @@ def batches(events: pa.Table, rows: int) -> list[pa.RecordBatch]:
 
 @pytest.mark.parametrize("row_group", [50, 100_000])
 def test_files_hold_the_events_by_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row_group: int) -> None:
-    monkeypatch.setattr(bronze_files, "ROW_GROUP_ROWS", row_group)
+    monkeypatch.setattr(table_file, "ROW_GROUP_ROWS", row_group)
     events = random_events(3, 700, days=3)
     files = BronzeFiles(str(tmp_path), 9, "run-9-0.parquet")
     for batch in batches(events, 60):

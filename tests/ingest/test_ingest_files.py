@@ -155,7 +155,7 @@ def test_a_micro_batch_that_is_run_again_writes_nothing_twice(tmp_path: Path, in
 def test_what_a_crash_left_out_is_written_by_the_rerun(tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "e" / "a.jsonl", b"\n".join([event(1), event(2, topic=5), event(3)]))
     ingest = ingest_into(tmp_path / "e")
-    for crash_before in ("_write_quarantine", "_write_tombstones", "write_manifest"):
+    for crash_before in ("_commit", "_write_rejected", "control_rows", "write_manifest"):
         with monkeypatch.context() as patch:
             patch.setattr(micro_batch, crash_before, _crash)
             with pytest.raises(StreamingQueryException, match="the driver ended"):
@@ -170,7 +170,7 @@ def test_what_a_crash_left_out_is_written_by_the_rerun(tmp_path: Path, ingest_in
     assert sorted(row.level for row in ingest.rows("names", "level")) == ["broker", "topic"]
 
 
-@pytest.mark.parametrize("crash_before", ["_write_bronze", "write_manifest"])
+@pytest.mark.parametrize("crash_before", ["_written", "write_manifest"])
 def test_a_file_that_grew_before_the_rerun_is_read_as_far_as_before(
     tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch, crash_before: str
 ) -> None:
@@ -206,7 +206,7 @@ def test_a_file_that_vanished_amid_a_micro_batch_is_missed_by_it_and_by_the_reru
         missed = rf"BadWarehouse: file:{file} was taken up to be read and is gone"
         with monkeypatch.context() as patch:
             if noted:
-                patch.setattr(micro_batch, "_write_bronze", partial(_after_its_end, file, micro_batch._write_bronze))
+                patch.setattr(micro_batch, "_written", partial(_after_its_end, file, micro_batch._written))
             else:
                 patch.setattr(query, "first_listed", partial(_at_its_end, file))
             with pytest.raises(StreamingQueryException, match=missed if noted else "the driver ended"):
@@ -257,7 +257,7 @@ def test_a_parquet_file_that_vanished_before_the_rerun_is_missed(
     spark.read.json(str(tmp_path / "a.jsonl")).repartition(2).write.parquet(str(tmp_path / "e"))
     ingest = ingest_into(tmp_path / "e")
     with monkeypatch.context() as patch:
-        patch.setattr(micro_batch, "_write_bronze", _crash)
+        patch.setattr(micro_batch, "_written", _crash)
         with pytest.raises(StreamingQueryException, match="the driver ended"):
             ingest.run()
     file = min((tmp_path / "e").glob("*.parquet"))

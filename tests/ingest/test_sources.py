@@ -11,12 +11,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from ids_of_spark import with_ids
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from pipeline.faults import BadConfig, BrokenInvariant
 from pipeline.ingest import micro_batch, names
-from pipeline.ingest.ids import BROKER, SUBSCRIPTION, TOPIC, with_ids
 from pipeline.ingest.names import write_names
 from pipeline.parse.line import ParseLimits
 from pipeline.run_context import RunContext
@@ -28,17 +28,18 @@ from pipeline.sources.listed_files import ListedFile, files_here, local_path, sh
 from pipeline.sources.named import TaskNames
 from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.sources.place import LISTED, find_place
-from pipeline.sources.rows import EVENT, SUMMARY
-from pipeline.sources.source import AS_ROWS
+from pipeline.sources.rows import EVENT, SPARK_SCHEMA, SUMMARY
+from pipeline.sources.source import InTask
 from pipeline.store.files import files_at
 from schemas.events import FIELDS
-from schemas.ids import id_of
+from schemas.ids import BROKER, SUBSCRIPTION, TOPIC, id_of
 from schemas.render.spark import struct
 from schemas.tables import TABLES_BY_NAME
 from schemas.tables.bronze import PARSED_FIELDS
 
 CAPTURE = Path(__file__).parents[1] / "fixtures" / "captures" / "p1_batches" / "events.jsonl.gz"
 RUN = RunContext("run", "0", lambda: datetime(2026, 1, 2, tzinfo=UTC), lambda: None, lambda _: None)
+AS_ROWS = InTask(lambda rows: rows, SPARK_SCHEMA)
 CONTRACT = struct([field for field in PARSED_FIELDS if field.name in FIELDS])
 
 
@@ -95,7 +96,7 @@ def test_parquet_that_tasks_open_gives_the_rows_that_spark_hands_over(
         def collect(batch: DataFrame, _: int, source: ParquetFiles = source, collected: list[str] = collected) -> None:
             read = source.reader(batch, list, lambda text: text)
             assert read is not None
-            found = [row.asDict(recursive=True) for row in read(None, AS_ROWS).collect()]
+            found = [row.asDict(recursive=True) for row in read(AS_ROWS).collect()]
             for row in found:  # Spark gives the columns of all files, in its order: that is the order of a rejected row's text
                 row |= {"raw": json.loads(row["raw"] or "{}"), "raw_sha256": None}
             collected += sorted(json.dumps(row, sort_keys=True, default=str) for row in found if row["row_kind"] != SUMMARY)
@@ -125,7 +126,7 @@ def test_files_that_spark_hands_over_give_the_rows_of_files_that_are_opened(spar
         source = JsonlFiles(replace(place, local=local), 1, ParseLimits())
         read = source.reader(listed, list, lambda text: text)
         assert read is not None
-        rows.append([row.asDict(recursive=True) for row in read(None, AS_ROWS).collect()])
+        rows.append([row.asDict(recursive=True) for row in read(AS_ROWS).collect()])
     assert rows[0] == rows[1]
     assert sum(row["row_kind"] == EVENT for row in rows[0]) == len(capture_events())
 

@@ -13,8 +13,9 @@ from lane_tables import SETTINGS, drain_row
 from pipeline.faults import BadWarehouse
 from pipeline.lanes import outcome_packets
 from pipeline.lanes.lane import Lane
-from pipeline.lanes.outcome_frames import PACKET_COLUMNS, output_frame, packet_frame
-from pipeline.lanes.outcome_packets import WIDE_COLUMNS, narrow_rows, opened_outcomes, wide_rows
+from pipeline.lanes.outcome_frames import PACKET_COLUMNS, packet_frame
+from pipeline.lanes.outcome_packets import opened_outcomes
+from pipeline.lanes.outcomes import encoded
 from pipeline.machines.outcome import Rows
 from pipeline.packets import of_events
 from pipeline.packets.bronze_columns import columns_read, lane_columns_of
@@ -139,9 +140,7 @@ def test_outcomes_come_out_as_they_went_in(monkeypatch: pytest.MonkeyPatch, most
         assert (own["rows"] <= most_rows).all()
         states = opened[PAYLOAD].to_pylist() if PAYLOAD in opened.column_names else []
         assert sum(map(len, states)) == own["payload_bytes"].sum()
-        wide = pa.Table.from_batches(wide_rows(iter(pa.Table.from_pandas(own, preserve_index=False).to_batches())))
-        assert narrow_rows(wide, table).equals(opened)
-        wanted = [output_frame(7, rows) for rows in outcomes if rows.table == table]
-        numbers = np.concatenate([one[list(WIDE_COLUMNS)].to_numpy() for one in wanted])
-        assert np.array_equal(np.array([wide[name].to_numpy() for name in WIDE_COLUMNS]).T, numbers)
-        assert wide[PAYLOAD].to_pylist() == [state for one in wanted for state in one[PAYLOAD]]
+        wanted = np.concatenate([encoded(table, [rows]) for rows in outcomes if rows.table == table], axis=1)
+        assert np.array_equal(np.array([opened[name].to_numpy() for name in OUTCOME_COLUMNS[table]]), wanted)
+        assert set(opened["broker_id"].to_pylist()) == {7}
+        assert states == [rows.payload for rows in outcomes if rows.table == table for _ in range(rows.count)] or not states

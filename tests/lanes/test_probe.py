@@ -1,12 +1,10 @@
 """A probe says what the bookkeeper says of the same instant, whatever way the events came; and it changes nothing."""
 
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from backlog_probe import figures_by_topic, names_of
 from bookkeeper.quota_books import Event, QuotaBooks
 from bookkeeper.quota_cases import CASES, Case
 from bookkeeper.quota_random import quota_logs
@@ -15,15 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lane_rows import lane_rows
 from lane_tables import SETTINGS, as_tables, tables_of
-from pipeline.lanes.probe_query import probe_lanes
 from quota_tables import checks_of
 from suite.examples import examples
 
 from pipeline.faults import BrokenInvariant
 from pipeline.lanes.probe import Probe
-from pipeline.sinks.outcomes import output_column
-from schemas.lane_columns import LANE_COLUMNS, LANE_KEY
-from schemas.outcomes import KINDS
 
 Row = dict[str, Any]
 PROBED = [case for case in CASES if case.probes]
@@ -139,17 +133,3 @@ def test_nothing_lives_after_the_broker_stopped() -> None:
 def test_events_of_another_epoch_are_refused() -> None:
     with pytest.raises(BrokenInvariant, match="another epoch"):
         Probe(5, SETTINGS).offer(lane_rows(a_log()))
-
-
-@pytest.mark.parametrize("chunk_rows", [1, 17, 1_000])
-def test_lanes_stream_by_in_chunks_of_any_size(chunk_rows: int) -> None:
-    now_us, events = ms(40) * 1000, a_log()
-    logs = {3: events, 5: events[:50], 9: events[:20]}
-    frame = pd.concat([pd.DataFrame(lane_rows(log), columns=list(LANE_COLUMNS)).assign(**{LANE_KEY: key}) for key, log in logs.items()])
-    chunks = [frame.iloc[start : start + chunk_rows] for start in range(0, len(frame), chunk_rows)]
-    found = pd.concat(list(probe_lanes(iter([frame.iloc[:0], *chunks]), now_us, SETTINGS)))
-    topics = found[found["kind"] == KINDS["topic_backlog"]]
-    assert topics["broker_id"].tolist() == list(logs)
-    expected = [figures_by_topic(probe_of(log).at(now_us), names_of(events))[TOPIC]["backlogSize"] for log in logs.values()]
-    assert topics[output_column("topic_backlog", "backlog_size")].tolist() == expected
-    assert all(one > other for one, other in pairwise(expected))

@@ -1,6 +1,7 @@
 """Which packets lanes read: those that are there where every unread file has them; where some do not, or packets lie, rows are packed."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +160,7 @@ def test_rows_deleted_by_hand_are_noticed(spark: SparkSession, bronze: Path) -> 
 
 
 def test_tasks_name_their_files_so(tmp_path: Path) -> None:
-    work = written_in_tasks(str(tmp_path), 3, "run").made_of
+    work = written_in_tasks(Warehouse(str(tmp_path)), 3, "run", datetime(2026, 1, 2, tzinfo=UTC)).made_of
     batch = parsed_only(random_events(2, 50)).combine_chunks().to_batches()[0]
     rows = batch.append_column("row_kind", pa.array([EVENT] * 50, pa.int32()))
     (out,) = work(iter([rows]))

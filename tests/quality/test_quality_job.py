@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 from delta.tables import DeltaTable
 from docs_pages import DOCS, queries, text_of
-from pipeline.reading.by_spark import SparkLook
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from spark_cache import forget_cached_tables
 
 from jobs.cli import main
 from jobs.locked import locked
-from jobs.rebuild import forget_cached_tables
 from pipeline.faults import BadWarehouse, BrokenInvariant
 from pipeline.quality.expectations import expectation_of
 from pipeline.quality.judge import judge_law, judge_table
@@ -23,8 +22,9 @@ from pipeline.quality.laws import LAWS, NAMES, Law
 from pipeline.quality.rules import Rule
 from pipeline.quality.validation import Validation
 from pipeline.quality.verdict import Verdict
+from pipeline.reading.newest import NewestRoom
+from pipeline.store.table_log import newest_version_at
 from pipeline.views.register import register, register_reports, register_tables
-from pipeline.warehouse import delta_log
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.newest_cut import newest_cut
 from pipeline.warehouse.tables import create_missing_tables, make_report_table
@@ -38,7 +38,7 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 def session(spark: SparkSession, sound: Warehouse) -> SparkSession:
     """A session in which the tables are as the newest cut has them."""
     session = spark.newSession()
-    register_tables(session, sound, newest_cut(SparkLook(session, sound)))
+    register_tables(session, sound, newest_cut(NewestRoom(sound)))
     register_reports(session, sound, ["backfills"])
     return session
 
@@ -60,7 +60,7 @@ def test_a_sound_warehouse_passes_beside_a_running_job_and_says_so_everywhere(
     assert {row.table_name for row in results if row.kind == "key"} == {table.name for table in JOB_TABLES}
     assert {(row.success, row.unexpected, row.example) for row in results} == {(True, 0, None)}
     bronze = next(row for row in results if row.table_name == "dispatch_events")
-    assert bronze.table_versions == {"dispatch_events": str(newest_cut(SparkLook(spark, sound)).versions["dispatch_events"])}
+    assert bronze.table_versions == {"dispatch_events": str(newest_cut(NewestRoom(sound)).versions["dispatch_events"])}
     index = (docs / "index.html").read_text(encoding="utf-8")
     assert all(name in index for name in (*NAMES, *(table.name for table in JOB_TABLES)))
     assert len(list((docs / "validations").rglob("*.html"))) == len(NAMES) + len(JOB_TABLES)
@@ -255,11 +255,11 @@ def test_a_table_of_another_version_is_refused(session: SparkSession) -> None:
 def spoilt(spark: SparkSession, sound: Warehouse) -> Iterator[Warehouse]:
     """A row in names that Delta would have refused, and books that do not add up; put right again after the test."""
     paths = [sound.table(table) for table in ("names", "batch_manifest")]
-    before = [delta_log.version(spark, path) for path in paths]
+    before = [newest_version_at(path) for path in paths]
     names, manifest = (f"delta.`{path}`" for path in paths)
     spark.sql(f"ALTER TABLE {names} DROP CONSTRAINT level")
     spark.sql(f"INSERT INTO {names} VALUES (1, 'cluster', NULL, NULL, NULL)")
-    in_the_cut = f"map_concat(map_filter(table_versions, (k, v) -> k <> 'names'), map('names', '{delta_log.version(spark, paths[0])}'))"
+    in_the_cut = f"map_concat(map_filter(table_versions, (k, v) -> k <> 'names'), map('names', '{newest_version_at(paths[0])}'))"
     spark.sql(f"UPDATE {manifest} SET table_versions = {in_the_cut}, applied = applied + IF(query = 'lanes', 1, 0)")
     yield sound
     for path, version in zip(paths, before, strict=True):
@@ -297,6 +297,6 @@ def test_a_folder_without_tables_is_refused(tmp_path: Path, capsys: pytest.Captu
 def test_the_laws_hold_of_empty_tables(spark: SparkSession, tmp_path: Path) -> None:
     empty, session = Warehouse(str(tmp_path)), spark.newSession()
     create_missing_tables(empty)
-    register_tables(session, empty, newest_cut(SparkLook(session, empty)))
+    register_tables(session, empty, newest_cut(NewestRoom(empty)))
     register_reports(session, empty, ["backfills"])
     assert {law.name: session.sql(law.sql).count() for law in LAWS} == dict.fromkeys(NAMES, 0)

@@ -15,8 +15,6 @@ from schemas.tables import TABLES_BY_NAME
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 NOTHING = {"string": "", "long": 0, "int": 0, "boolean": False, "double": 1.0, "timestamp": NOON, "date": date(2026, 1, 5)}
-#: Of the local file system: no session is asked.
-NO_SPARK: Any = None
 
 
 def append(warehouse: Warehouse, table: str, rows: Sequence[Mapping[str, Any]]) -> None:

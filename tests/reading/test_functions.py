@@ -59,7 +59,7 @@ def test_every_function_that_the_room_answers_has_a_case() -> None:
 
 @pytest.mark.parametrize("function", sorted(ONLY_SPARK))
 def test_what_only_spark_has_is_named(room: ReadingRoom, function: str) -> None:
-    sentence = f"SQL: the function {function} is answered by Spark only: add --engine spark"
+    sentence = f"SQL: the function {function} is not answered here; Spark has it (docs/cookbook.md)"
     assert reason(room, f"SELECT {function}('a', 1)") == sentence
     assert reason(room, f"SELECT 1 WHERE {function.upper()} (2) > 3") == sentence
 
@@ -69,20 +69,32 @@ def test_what_only_spark_has_is_named(room: ReadingRoom, function: str) -> None:
     [
         ("SELECT dayofweke(now())", "there is no function dayofweke; did you mean dayofweek?"),
         ("SELECT zzzzzzzzz(1)", "there is no function zzzzzzzzz"),
-        ("SELECT ascii(2)", "ascii does not take these arguments (INTEGER) here; Spark may: add --engine spark"),
+        ("SELECT ascii(2)", "ascii does not take these arguments (INTEGER) here; maybe Spark has it (docs/cookbook.md)"),
         (
             "SELECT size(map('a', 1))",
-            "a function does not take these arguments (MAP(VARCHAR, INTEGER)) here; Spark may: add --engine spark",
+            "a function does not take these arguments (MAP(VARCHAR, INTEGER)) here; maybe Spark has it (docs/cookbook.md)",
         ),
         ("SELECT nvl2(1)", "an argument is missing: Line 1, Col: 14"),
         ("SELECT topik FROM (SELECT 1 AS topic)", "there is no column topik; did you mean topic?"),
-        ("SELECT '1' + 1", "+ does not take these arguments (STRING, INTEGER) here; Spark may: add --engine spark"),
-        ("SELECT date_format(now(), 'yyyy-Q')", "date_format: the pattern yyyy-Q has Q, which only Spark knows: --engine spark"),
+        ("SELECT '1' + 1", "+ does not take these arguments (STRING, INTEGER) here; maybe Spark has it (docs/cookbook.md)"),
+        (
+            "SELECT date_format(now(), 'yyyy-Q')",
+            "date_format: the pattern yyyy-Q has Q, which is not answered here; Spark has it (docs/cookbook.md)",
+        ),
         ("SELECT date_trunc('fortnight', now())", "date_trunc: there is no unit fortnight; those are day, dd, hour"),
-        ("SELECT split('a1b', '[0-9]', 2)", "split with a pattern and a limit is answered by Spark only: add --engine spark"),
-        ("SELECT array_sort(array(1), (a, b) -> 1)", "array_sort with a function is answered by Spark only: add --engine spark"),
-        ("SELECT get_json_object('{}', '$.*')", "get_json_object with * or [' in its path is answered by Spark only: add --engine spark"),
-        ("SELECT current_user", "current_user is answered by Spark only: add --engine spark"),
+        (
+            "SELECT split('a1b', '[0-9]', 2)",
+            "split with a pattern and a limit is not answered here; Spark has it (docs/cookbook.md)",
+        ),
+        (
+            "SELECT array_sort(array(1), (a, b) -> 1)",
+            "array_sort with a function is not answered here; Spark has it (docs/cookbook.md)",
+        ),
+        (
+            "SELECT get_json_object('{}', '$.*')",
+            "get_json_object with * or [' in its path is not answered here; Spark has it (docs/cookbook.md)",
+        ),
+        ("SELECT current_user", "current_user is not answered here; Spark has it (docs/cookbook.md)"),
     ],
 )
 def test_a_refusal_is_one_sentence_without_candidates(room: ReadingRoom, sql: str, sentence: str) -> None:
@@ -102,7 +114,7 @@ def test_columns_are_called_as_spark_calls_the_function(room: ReadingRoom) -> No
 
 
 def test_an_error_that_is_none_of_the_known_kinds_keeps_its_first_line() -> None:
-    assert refusal("Binder Error: Something else\nLINE 1: SELECT spark_x") == "Something else; Spark answers with --engine spark"
+    assert refusal("Binder Error: Something else\nLINE 1: SELECT spark_x") == "Something else"
 
 
 @pytest.mark.slow(reason="a thousand statements by Spark: four minutes; the stored rows are compared with the room by default")

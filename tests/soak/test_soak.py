@@ -15,7 +15,6 @@ from backfill_run import broken_laws, computed
 from capture_events import write_events
 from job_run import run_job, tables_in
 from live_job import LiveJob
-from pipeline.reading.by_spark import SparkLook
 from pyspark.sql import SparkSession
 from quick_start import INTERPRETED
 from reader import Reader
@@ -23,6 +22,7 @@ from upkeep_log import capture
 
 from jobs.cli import main
 from jobs.processes import utc_now
+from pipeline.reading.newest import NewestRoom
 from pipeline.upkeep import vacuum
 from pipeline.upkeep.status import status
 from pipeline.warehouse.layout import Warehouse
@@ -127,7 +127,7 @@ def test_stream_maintain_backfill_and_readers_do_not_disturb_each_other(
                 if job.written("lanes", "rows_in"):
                     removed += maintained(warehouse, capsys)
                     done.append(backfilled(warehouse, capsys, days[len(done) // 2 % len(days)] if len(done) % 2 else None))
-                found = status(SparkLook(spark, warehouse), utc_now(), "elsewhere", lambda _: True, 1 << 20)
+                found = status(NewestRoom(warehouse), utc_now(), "elsewhere", lambda _: True, 1 << 20)
                 assert found["problems"] == []
         for _ in range(3):
             done.append(backfilled(warehouse, capsys))

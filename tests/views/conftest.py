@@ -28,8 +28,6 @@ from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables import TABLES_BY_NAME
 from schemas.tables.bookkeeping import NAMES
 
-#: Of the local file system: no session is asked.
-NO_SPARK: Any = None
 EPOCH = 1_767_570_000_000
 THREE = datetime(2026, 1, 5, 3, tzinfo=UTC)
 ORDERS = "persistent://shop/eu/orders"
@@ -182,7 +180,7 @@ def filled_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="session")
 def small_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     """The same, made without Spark. Nobody changes it."""
-    return fill(NO_SPARK, Warehouse(f"file:{tmp_path_factory.mktemp('small') / 'warehouse'}"))
+    return fill(Warehouse(f"file:{tmp_path_factory.mktemp('small') / 'warehouse'}"))
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,6 @@ from pipeline.views.inlined import with_views_over
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 
-NO_SPARK: Any = None
 TOPICS = [f"persistent://t/n/{name}" for name in ("steady", "bursts", "falls", "ends", "unlimited")]
 #: The first check number of the last round.
 LAST = 39 * len(TOPICS)

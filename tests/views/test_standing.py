@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from conftest import EPOCH, NO_SPARK, THREE, write
+from conftest import EPOCH, THREE, write
 from lane_rows import text_id
 
 from pipeline.reading.room import ReadingRoom
@@ -204,7 +204,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> ReadingRoom:
     tables["broker_windows"] += [{**reached(m), "broker": "b3:8080"} for m in range(6)]
     tables["names"] = [{"id": text_id("b", broker), "level": "broker", "broker": broker} for broker in ("b1:8080", "b2:8080", "b3:8080")]
     for table, rows in tables.items():
-        write(NO_SPARK, warehouse, table, rows)
+        write(warehouse, table, rows)
     return ReadingRoom(warehouse)
 
 
@@ -266,8 +266,8 @@ def test_a_clock_that_drifts_turns_no_answer(tmp_path: Any, shift_ns: int) -> No
     create_missing_tables(warehouse)
     rows = [charged("s", m, 12 * (m + 1)) for m in range(6)]
     drifted = [{**row, "ns": row["ns"] + shift_ns, "backlog_ns": row["backlog_ns"] + shift_ns} for row in rows]
-    write(NO_SPARK, warehouse, "subscription_causes", drifted)
-    write(NO_SPARK, warehouse, "subscription_throttle", [served("s", m, 20) for m in range(6)])
-    write(NO_SPARK, warehouse, "broker_windows", [reached(m) for m in range(6)])
+    write(warehouse, "subscription_causes", drifted)
+    write(warehouse, "subscription_throttle", [served("s", m, 20) for m in range(6)])
+    write(warehouse, "broker_windows", [reached(m) for m in range(6)])
     (row,) = ReadingRoom(warehouse).rows(why_at("true"))
     assert row["status"] == "unacknowledged", f"drift of {shift_ns} ns: {row}"

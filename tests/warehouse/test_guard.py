@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from pipeline.reading.by_spark import SparkLook
 from pyspark.sql import SparkSession
+from spark_cache import forget_cached_tables
 
-from jobs.rebuild import forget_cached_tables
 from pipeline.faults import BadWarehouse
+from pipeline.reading.newest import NewestRoom
 from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import Warehouse
 
@@ -49,7 +49,7 @@ def written(spark: SparkSession, warehouse: Warehouse) -> Callable[..., Path]:
 def refused(spark: SparkSession, warehouse: Warehouse, query: str) -> str:
     """The message of the refusal, which must name the command."""
     with pytest.raises(BadWarehouse) as raised:
-        check_checkpoint(SparkLook(spark, warehouse), query)
+        check_checkpoint(NewestRoom(warehouse), query)
     message = str(raised.value)
     command = {"lanes": "rebuild lanes --warehouse", "ingest": "rebuild all --warehouse"}[query]
     assert f"./spark-submit.sh {command} {warehouse.root}" in message
@@ -57,8 +57,8 @@ def refused(spark: SparkSession, warehouse: Warehouse, query: str) -> str:
 
 
 def test_a_new_warehouse_may_begin(spark: SparkSession, warehouse: Warehouse) -> None:
-    check_checkpoint(SparkLook(spark, warehouse), "ingest")
-    check_checkpoint(SparkLook(spark, warehouse), "lanes")
+    check_checkpoint(NewestRoom(warehouse), "ingest")
+    check_checkpoint(NewestRoom(warehouse), "lanes")
 
 
 @pytest.mark.parametrize("query", ["ingest", "lanes"])
@@ -66,7 +66,7 @@ def test_its_own_checkpoint_is_continued(spark: SparkSession, warehouse: Warehou
     checkpoint = written(query)
     (checkpoint / "offsets" / "3").write_text(offsets(3))  # planned, not finished
     (checkpoint / "offsets" / "0").unlink()  # beyond what Spark retains
-    check_checkpoint(SparkLook(spark, warehouse), query)
+    check_checkpoint(NewestRoom(warehouse), query)
 
 
 @pytest.mark.parametrize("query", ["ingest", "lanes"])
@@ -115,7 +115,7 @@ def test_a_batch_that_never_finished_may_be_repeated(spark: SparkSession, wareho
     checkpoint = written("ingest", last=0)
     (checkpoint / "commits" / "0").unlink()
     shutil.rmtree(warehouse.table("batch_manifest"))
-    check_checkpoint(SparkLook(spark, warehouse), "ingest")
+    check_checkpoint(NewestRoom(warehouse), "ingest")
 
 
 def test_a_deleted_table_is_refused(spark: SparkSession, warehouse: Warehouse, written: Callable[..., Path]) -> None:
@@ -136,5 +136,5 @@ def test_a_table_restored_from_an_older_copy_is_refused(spark: SparkSession, war
 def test_one_query_does_not_answer_for_the_other(spark: SparkSession, warehouse: Warehouse, written: Callable[..., Path]) -> None:
     written("ingest")
     shutil.rmtree(written("lanes"))
-    check_checkpoint(SparkLook(spark, warehouse), "ingest")
+    check_checkpoint(NewestRoom(warehouse), "ingest")
     refused(spark, warehouse, "lanes")

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from whose_versions import operations_without_our_mark
@@ -14,7 +13,6 @@ from pipeline.warehouse.tables import create_missing_tables
 from pipeline.warehouse.writer_mark import MARK, foreign
 from schemas.tables import TABLES_BY_NAME
 
-NO_SPARK: Any = None
 OURS, THEIRS = MARK, None
 
 
