@@ -129,7 +129,7 @@ def _take_out(warehouse: Warehouse, number: int) -> int:
 
 def same_line(one: str, other: str) -> str:
     """SQL that is true where rows of two tables (their names) are of one line of one micro-batch."""
-    return " AND ".join(f"{one}.{key} IS NOT DISTINCT FROM {other}.{key}" for key in (*LINE_KEY, "ingest_batch"))
+    return " AND ".join(f"({one}.{key} IS NOT DISTINCT FROM {other}.{key})" for key in (*LINE_KEY, "ingest_batch"))
 
 
 def _app_id(table: str) -> str:

@@ -1,8 +1,11 @@
-"""What an object store refused, in one line. obstore and delta-rs tell the same fault by exceptions of their own."""
+"""What an object store or HDFS refused, in one line. Their clients and delta-rs tell the same fault by exceptions of their own."""
 
 import re
 
-_TOLD = re.compile(r"Generic (?:S3|GCS|GoogleCloudStorage|MicrosoftAzure) error: ([^\n]+)")
+_TOLD = re.compile(r"Generic (?:S3|GCS|GoogleCloudStorage|MicrosoftAzure|HdfsObjectStore) error: ([^\n]+)")
+#: delta-rs tells causes a line each, indented.
+_HDFS = re.compile(r"Generic HdfsObjectStore error.*", re.DOTALL)
+_MARKS_OF_CAUSES = re.compile(r"\x1b\[\d+m|↳")
 _ADVICE = (
     (r"after \d+ retries.*(?:503|SlowDown|429)", "it is busy: repeat this later"),
     (
@@ -15,8 +18,12 @@ _ADVICE = (
 
 
 def store_fault(fault: BaseException) -> str | None:
-    """One sentence with what to do, for a fault of an object store; None for any other."""
+    """One sentence with what to do, for a fault of an object store or HDFS; None for any other."""
     text = str(fault)
+    hdfs = _HDFS.search(text)
+    if hdfs is not None:
+        causes = [_MARKS_OF_CAUSES.sub("", line).strip() for line in hdfs[0].splitlines()[1:]]
+        return f"HDFS failed: {': '.join(filter(None, causes))}; see the address, HADOOP_CONF_DIR and the network, then repeat this"
     found = _TOLD.search(text)
     is_refusal = type(fault).__module__.startswith("obstore") and type(fault).__name__ in ("PermissionDeniedError", "UnauthenticatedError")
     if found is None and not is_refusal:

@@ -2,19 +2,20 @@
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
 from hdfs_native import Client, WriteOptions
 
-from pipeline.faults import invariant
+from pipeline.faults import BadWarehouse, invariant
 from pipeline.store.address import hdfs_address
 from pipeline.store.small_files import SmallFiles
 
 
 class HdfsFiles(SmallFiles):
-    """`SmallFiles` of HDFS, by URI. Faults of the file system come through as OSError, and as what hdfs_native raises."""
+    """`SmallFiles` of HDFS, by URI. Raises BadWarehouse where HDFS does not answer."""
 
     def exists(self, uri: str) -> bool:
         """Whether a file or folder is there."""
@@ -31,21 +32,21 @@ class HdfsFiles(SmallFiles):
 
     def names(self, folder: str, after: str = "") -> list[str]:
         """Names of what lies in `folder` and is greater than `after`, sorted; empty if it does not exist."""
-        client, path = _place(folder)
-        try:
-            found = [status.path.rpartition("/")[2] for status in client.list_status(path)]
-        except FileNotFoundError:
-            return []
-        return sorted(name for name in found if name > after)
+        with _asked(folder) as (client, path):
+            try:
+                found = [status.path.rpartition("/")[2] for status in client.list_status(path)]
+            except FileNotFoundError:
+                return []
+            return sorted(name for name in found if name > after)
 
     def read(self, uri: str) -> str | None:
         """Content as UTF-8 text; None if there is no such file."""
-        client, path = _place(uri)
-        try:
-            with client.read(path) as file:
-                return bytes(file.read()).decode()
-        except FileNotFoundError:
-            return None
+        with _asked(uri) as (client, path):
+            try:
+                with client.read(path) as file:
+                    return bytes(file.read()).decode()
+            except FileNotFoundError:
+                return None
 
     def modified_at(self, uri: str) -> datetime | None:
         """When the file was written last, by the name node's clock; None if there is none."""
@@ -54,32 +55,31 @@ class HdfsFiles(SmallFiles):
 
     def bytes_below(self, folder: str) -> int:
         """Length of all files in `folder` and the folders below; 0 if it does not exist."""
-        client, path = _place(folder)
-        return int(client.get_content_summary(path).length) if self.exists(folder) else 0
+        with _asked(folder) as (client, path):
+            return int(client.get_content_summary(path).length) if self.exists(folder) else 0
 
     def write(self, uri: str, text: str) -> None:
         """Make or replace the file, and the folders that it is in."""
-        client, path = _place(uri)
-        with client.create(path, WriteOptions(overwrite=True)) as file:
+        with _asked(uri) as (client, path), client.create(path, WriteOptions(overwrite=True)) as file:
             file.write(text.encode())
 
     def create(self, uri: str, text: str) -> bool:
         """Make the file unless it is there; False if it is. Of several callers one wins: a name is given once, to a whole file."""
-        client, path = _place(uri)
-        begun = f"{path}.{hashlib.sha256(text.encode()).hexdigest()[:16]}"  # no two callers write the same
-        with client.create(begun, WriteOptions(overwrite=True)) as file:
-            file.write(text.encode())
-        try:
-            client.rename(begun, path)
-        except FileExistsError:
-            client.delete(begun)
-            return False
-        return True
+        with _asked(uri) as (client, path):
+            begun = f"{path}.{hashlib.sha256(text.encode()).hexdigest()[:16]}"  # no two callers write the same
+            with client.create(begun, WriteOptions(overwrite=True)) as file:
+                file.write(text.encode())
+            try:
+                client.rename(begun, path)
+            except FileExistsError:
+                client.delete(begun)
+                return False
+            return True
 
     def delete(self, uri: str) -> bool:
         """Remove a file, or a folder with all in it; False if there was none."""
-        client, path = _place(uri)
-        return bool(client.delete(path, recursive=True))
+        with _asked(uri) as (client, path):
+            return bool(client.delete(path, recursive=True))
 
 
 @lru_cache(maxsize=16)
@@ -90,15 +90,14 @@ def hdfs_client(node: str) -> Client:
 
 def parts_of(uri: str) -> Iterator[bytes]:
     """Content of a file, a part at a time. Raises FileNotFoundError."""
-    client, path = _place(uri)
-    with client.read(path) as file:
+    with _asked(uri) as (client, path), client.read(path) as file:
         yield from file.read_range_stream(0, len(file))
 
 
 def begun(uri: str) -> Any:
     """A new file to write to, as Python has files; it replaces what is there."""
-    client, path = _place(uri)
-    return client.create(path, WriteOptions(overwrite=True))
+    with _asked(uri) as (client, path):
+        return client.create(path, WriteOptions(overwrite=True))
 
 
 def size_and_time(uri: str) -> tuple[int, int]:
@@ -110,15 +109,23 @@ def size_and_time(uri: str) -> tuple[int, int]:
 
 
 def _status(uri: str) -> Any:
-    client, path = _place(uri)
-    try:
-        return client.get_file_info(path)
-    except FileNotFoundError:
-        return None
+    with _asked(uri) as (client, path):
+        try:
+            return client.get_file_info(path)
+        except FileNotFoundError:
+            return None
 
 
-def _place(uri: str) -> tuple[Client, str]:
+@contextmanager
+def _asked(uri: str) -> Iterator[tuple[Client, str]]:
+    """The client for the URI, and the path. What the client raises when HDFS does not answer becomes one line."""
     place = hdfs_address(uri)
     invariant(place is not None, f"{uri} is not in HDFS")
     assert place is not None
-    return hdfs_client(place.node), place.path
+    try:
+        yield hdfs_client(place.node), place.path
+    except (FileNotFoundError, FileExistsError):
+        raise
+    except (OSError, RuntimeError) as fault:
+        told = str(fault).splitlines()[0]
+        raise BadWarehouse(f"{place.node} failed: {told}; see the address, HADOOP_CONF_DIR and the network, then repeat this") from fault

@@ -1,6 +1,6 @@
 """A declared table as the Delta DDL that creates it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from schemas.field import Field, Table
 
@@ -68,11 +68,6 @@ def delta_path(path: str) -> str:
 def _column(field: Field) -> str:
     not_null = "" if field.nullable else " NOT NULL"
     return f"  `{field.name}` {SQL_TYPES[field.type]}{not_null} COMMENT {quoted(comment(field))}"
-
-
-def add_columns(fields: Sequence[Field], path: str) -> str:
-    """ALTER TABLE ADD COLUMNS for the table in the folder `path`."""
-    return f"ALTER TABLE {delta_path(path)} ADD COLUMNS (\n" + ",\n".join(_column(f) for f in fields) + "\n)"
 
 
 def create_table(table: Table, path: str) -> str:

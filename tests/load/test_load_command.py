@@ -54,7 +54,7 @@ def test_it_prints_what_became_of_the_lines(events: Path, tmp_path: Path, capsys
         ("kafka://host:9092/topic", "w", "only files can be loaded"),
         ("delta", "w", "only files can be loaded"),
         ("s3a://bucket/log", "w", "is not on this machine"),
-        ("events", "hdfs://host/w", "in a file system that only Hadoop reads"),
+        ("events", "wasb://host/w", "wasb: is none of them"),
         ("events", "a%20b", "one of the characters"),
     ],
 )

@@ -1,10 +1,12 @@
 """Addresses, and what others call the same place."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from pipeline.store.address import ObjectAddress, delta_url, local_path, object_address, with_hadoops_scheme
+from pipeline.faults import BadWarehouse
+from pipeline.store.address import HdfsAddress, ObjectAddress, delta_url, hdfs_address, local_path, object_address, with_hadoops_scheme
 
 
 @pytest.mark.parametrize(
@@ -18,14 +20,32 @@ from pipeline.store.address import ObjectAddress, delta_url, local_path, object_
         ("s3://a/b c", "s3://a/b c"),
         ("gs://a/b", "gs://a/b"),
         ("abfss://box@account.dfs.core.windows.net/b", "abfss://box@account.dfs.core.windows.net/b"),
-        ("/a%20b/c", None),
-        ("s3a://a/b%20", None),
-        ("hdfs:///a", None),
-        ("a/b", None),
+        ("hdfs://node:9000/a b", "hdfs://node:9000/a b"),
     ],
 )
-def test_delta_rs_opens_what_it_knows(uri: str, url: str | None) -> None:
+def test_delta_rs_has_its_own_names(uri: str, url: str) -> None:
     assert delta_url(uri) == url
+
+
+@pytest.mark.parametrize(
+    ("uri", "reason"),
+    [
+        ("/a%20b/c", "one of the characters"),
+        ("s3a://a/b%20", "one of the characters"),
+        ("a[1]/b", "one of the characters"),
+        ("hdfs:///a", "name the name node"),
+        ("hdfs://node:9000/", "name the name node"),
+        ("wasb://a/b", "wasb: is none of them"),
+    ],
+)
+def test_where_no_warehouse_can_be_the_reason_is_told(uri: str, reason: str) -> None:
+    with pytest.raises(BadWarehouse, match=f"^{re.escape(uri)}: .*{reason}"):
+        delta_url(uri)
+
+
+def test_a_place_in_hdfs_is_a_node_and_a_path() -> None:
+    assert hdfs_address("hdfs://node:9000/wh/names/") == HdfsAddress("hdfs://node:9000", "/wh/names")
+    assert hdfs_address("/hdfs:/wh") is None
 
 
 def test_a_place_in_an_object_store_is_a_bucket_and_a_key() -> None:

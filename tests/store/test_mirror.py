@@ -40,7 +40,7 @@ def test_a_copy_is_fetched_once_and_whole(copies: Mirror, s3: S3) -> None:
 def test_what_nobody_needs_gives_way_and_what_a_question_needs_stays(copies: Mirror) -> None:
     copies.fetch([("a/f.parquet", FILE_BYTES)])
     copies.fetch([("b/f.parquet", FILE_BYTES)])
-    with pytest.raises(BadWarehouse, match=r"the question needs 0\.0 GB of s3://lake/wh"):
+    with pytest.raises(BadWarehouse, match=r"the question needs 0\.0 GB of s3a://lake/wh"):
         copies.fetch([("c/f.parquet", FILE_BYTES)])
     assert there(copies) == ["a/f.parquet", "b/f.parquet"]
     copies.forget(["a", "c"])
@@ -49,6 +49,6 @@ def test_what_nobody_needs_gives_way_and_what_a_question_needs_stays(copies: Mir
 
 
 def test_a_file_that_is_gone_is_one_line(copies: Mirror) -> None:
-    with pytest.raises(BadWarehouse, match=r"a/gone.parquet of s3://lake/wh is gone while it was read .* ask again"):
+    with pytest.raises(BadWarehouse, match=r"a/gone.parquet of s3a://lake/wh is gone while it was read .* ask again"):
         copies.fetch([("a/gone.parquet", 1)])
     assert there(copies) == []

@@ -7,8 +7,9 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from s3_server import S3
 
+from pipeline.store.address import delta_url
 from pipeline.store.files import files_at
-from pipeline.store.table_log import commits_of, newest_version_at, storage_options, table_url
+from pipeline.store.table_log import commits_of, newest_version_at, storage_options
 
 VERSIONS = 25
 
@@ -17,7 +18,7 @@ VERSIONS = 25
 def table(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A table of 25 versions with checkpoints at 9 and 19."""
     uri = f"{tmp_path}/t" if request.param == "disk" else f"{request.getfixturevalue('lake')}/t"
-    url, rows = table_url(uri), pa.table({"n": [1]})
+    url, rows = delta_url(uri), pa.table({"n": [1]})
     Path(tmp_path, "t").mkdir()
     options = storage_options(url)
     DeltaTable.create(url, schema=rows.schema, configuration={"delta.checkpointInterval": "10"}, storage_options=options)

@@ -1,4 +1,4 @@
-"""Small files become few, by delta-rs and, where the warehouse is elsewhere, by Spark: the same files are chosen, and no row changes."""
+"""Small files become few, and no row changes."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -26,14 +26,6 @@ CLOSED, OPEN = date(2026, 1, 5), date(2026, 1, 6)
 def settings(**overrides: int) -> MaintainSettings:
     chosen = {"merge_from_files": 3, **overrides}
     return load_settings(None, [f"maintain.{name}={value}" for name, value in chosen.items()], {}).maintain
-
-
-@pytest.fixture(params=["delta-rs", "spark"])
-def merging(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Who merges; Spark does as if the warehouse were not local."""
-    if request.param == "spark":
-        monkeypatch.setattr(compact, "delta_url", lambda uri: None)
-    return str(request.param)
 
 
 @pytest.fixture
@@ -64,7 +56,6 @@ def files_per_day(warehouse: Warehouse) -> Counter[str]:
     return Counter(Path(uri).parent.name.removeprefix("event_date=") for uri in table(warehouse, "dispatch_events").file_uris())
 
 
-@pytest.mark.usefixtures("merging")
 def test_what_is_worth_it_is_merged_and_rows_stay(spark: SparkSession, small: Warehouse) -> None:
     before = {name: rows(small, name) for name in ("dispatch_events", "names")}
     planned = {name: planned_merge(small, name, settings(), OPEN) for name in before}
@@ -79,7 +70,6 @@ def test_what_is_worth_it_is_merged_and_rows_stay(spark: SparkSession, small: Wa
     assert operations_without_our_mark(small) == []
 
 
-@pytest.mark.usefixtures("merging")
 @pytest.mark.parametrize(
     ("changed", "name", "open_date"),
     [({"merge_from_files": 4}, "names", OPEN), ({"small_file_bytes": 1}, "names", OPEN), ({"small_file_bytes": 1}, "dispatch_events", OPEN),

@@ -25,7 +25,7 @@ def test_rebuild_all_leaves_the_runs_and_their_micro_batches(spark: SparkSession
     names = [table.name for table in WATCH_TABLES]
     before = {name: spark.read.format("delta").load(warehouse.table(name)).count() for name in names}
     said: list[str] = []
-    forget_all(spark, warehouse, said.append)
+    forget_all(warehouse, said.append)
     assert existing_tables(warehouse) == names
     assert not Path(warehouse.checkpoint("lanes").removeprefix("file:")).exists()
     assert {name: spark.read.format("delta").load(warehouse.table(name)).count() for name in names} == before
