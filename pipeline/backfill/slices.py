@@ -55,8 +55,9 @@ def slice_condition(table: Table, broker: str, first: date, last: date) -> str:
 def slice_of_delta_rs(table: Table, broker: str, day: date) -> str:
     """`slice_condition` of one date for delta-rs: a backslash is nothing special there, and a quote is doubled."""
     is_date = date_columns(table) == (table.age_by,) and next(f.type for f in table.fields if f.name == table.age_by) == "date"
-    kind, at = "DATE" if is_date else "TIMESTAMP", date_of(table)
-    first, end = (f"CAST('{one}{'' if is_date else 'T00:00:00Z'}' AS {kind})" for one in (day, day + timedelta(days=1)))
+    at, midnight = date_of(table), "" if is_date else "T00:00:00Z"
+    # Texts, which take the type of the column: a CAST gives a time without a zone, which no column's bounds are compared with.
+    first, end = (f"'{one}{midnight}'" for one in (day, day + timedelta(days=1)))
     text = "'" + broker.replace("'", "''") + "'"
     return f"broker = {text} AND {at} >= {first} AND {at} < {end}"
 

@@ -89,17 +89,12 @@ def test_states_of_many_bytes_are_not_held(spark: SparkSession, warehouse: Wareh
     append_rows(warehouse, SNAPSHOTS, [snapshot(b"12345", 9), snapshot(b"12345", 10)])
     for bytes_held, is_held in ((10, True), (9, False)):
         monkeypatch.setattr(pipeline.backfill.slices, "FEW_BYTES", bytes_held)
-        found = rows_there(uri, 1, SNAPSHOTS, ASKED)
+        found = rows_there(spark, uri, 1, SNAPSHOTS, ASKED)
         assert isinstance(found, pa.Table) == is_held
         assert framed(spark, found, SNAPSHOTS).count() == 2
-    monkeypatch.setattr(pipeline.backfill.slices, "delta_url", lambda _: None)
-    assert isinstance(rows_there(uri, 1, SNAPSHOTS, ASKED), DataFrame), "how many bytes they have is not known elsewhere"
 
 
-@pytest.mark.parametrize("is_local", [True, False])
-def test_the_driver_reads_the_rows_that_spark_would(
-    spark: SparkSession, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, is_local: bool
-) -> None:
+def test_the_driver_reads_the_rows_that_spark_would(spark: SparkSession, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of rows at both edges of two dates, of two brokers; the second version of the table has more."""
     uri = warehouse.table(GAPS.name)
     spark.sql(create_table(GAPS, uri))
@@ -108,13 +103,11 @@ def test_the_driver_reads_the_rows_that_spark_would(
     append_rows(warehouse, GAPS, [*rows, gap("a", 20, after=None, before=moments[1]), gap("a", 21, after=None, before=moments[0])])
     append_rows(warehouse, GAPS, [gap("a", 30)])
     asked = [Dates("a", MONDAY.date(), TUESDAY.date())]
-    if not is_local:
-        monkeypatch.setattr(pipeline.backfill.slices, "delta_url", lambda _: None)
     monkeypatch.setattr(pipeline.backfill.slices, "HELD_ROWS", 4)
-    by_spark = rows_there(uri, 1, GAPS, asked)
+    by_spark = rows_there(spark, uri, 1, GAPS, asked)
     assert isinstance(by_spark, DataFrame), "one row too many"
     monkeypatch.setattr(pipeline.backfill.slices, "HELD_ROWS", 5)
-    first = rows_there(uri, 1, GAPS, asked)
+    first = rows_there(spark, uri, 1, GAPS, asked)
     assert isinstance(first, pa.Table)
     assert sorted(first["from_seq"].to_pylist()) == sorted(row.from_seq for row in by_spark.collect()) == [1, 2, 3, 4, 20]
     assert held_rows_of(first, GAPS, asked) == first
