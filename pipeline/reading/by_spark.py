@@ -45,6 +45,11 @@ class SparkLook:
         register(self._spark, self.warehouse, self.cut, sql, lenient=True)
         return [{name: in_utc(value) for name, value in row.asDict().items()} for row in self._spark.sql(sql).collect()]
 
+    def columns(self, table: str) -> list[str]:
+        """Names of the table's columns, with those that were added to its declaration since."""
+        register(self._spark, self.warehouse, self.cut, table, lenient=True)
+        return self._spark.table(table).columns
+
     def facts(self, small_below: int) -> list[TableFacts]:
         """Of every declared table that is there, in declared order."""
         return all_table_facts(self._spark, self.warehouse, small_below)
