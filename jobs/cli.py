@@ -38,8 +38,10 @@ COMMANDS = {
 WITHOUT_SPARK = ("validate", "collector", "ship", "simulate")
 #: Those that need compiled rules, and no Spark.
 LOADERS = ("load",)
-#: Those that only read: the reading room answers them without Spark, where the warehouse is on this machine's file system.
-READERS = ("why", "explain", "top", "report", "sql", "status", "probe")
+#: Those that the reading room answers without Spark, where it can read the warehouse.
+READERS = ("why", "explain", "top", "report", "sql", "status", "probe", "quality")
+#: Of these, who needs pandas: Great Expectations does.
+WITH_PANDAS = ("quality",)
 EXAMPLES = """examples:
   ./spark-submit.sh demo
   ./spark-submit.sh stream --events /var/log/pulsar-events --warehouse /data/warehouse

@@ -19,12 +19,12 @@ if __name__ == "__main__":
         print("ship" if command == "ship" else "packages")
     else:
         args = build_parser(command).parse_args(sys.argv[1:])
+        later = ["quality"] if command == "quality" else ["broker"] if getattr(args, "live", False) else []
         if command in LOADERS:
             print("packages rules")
         elif command in READERS and getattr(args, "engine", None) != "spark" and only_hadoop(args.warehouse) is None:
-            print("packages", *(["rules"] if command == "probe" else []))
+            print("packages", *(["rules"] if command == "probe" else []), *later)
         else:
-            later = ["quality"] if command == "quality" else ["broker"] if getattr(args, "live", False) else []
             kafka = ["kafka"] if getattr(args, "events", None) and args.events.startswith("kafka://") else []
             places = [getattr(args, name, None) or "" for name in ("events", "warehouse")]
             s3 = ["s3"] if any(with_hadoops_scheme(place).startswith("s3a:") for place in places) else []

@@ -8,18 +8,27 @@ import argparse
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs.chosen_tables import chosen_tables
+from jobs.reader import ROOM, SPARK, open_room, say_by_spark, why_by_spark
 from pipeline.visible import visible
 from schemas.tables import JOB_TABLES
+
+if TYPE_CHECKING:
+    from pipeline.quality.verdict import Verdict
+    from pipeline.reading.by_spark import SparkLook
+    from pipeline.reading.room import ReadingRoom
 
 EXAMPLES = """examples:
   ./spark-submit.sh quality --warehouse /data/warehouse
   ./spark-submit.sh quality --warehouse /data/warehouse --docs ./quality-docs
   ./spark-submit.sh quality --warehouse /data/warehouse --tables subscription_backlog,topic_backlog
+  ./spark-submit.sh quality --engine spark --master spark://host:7077 --warehouse s3a://bucket/dispatch
   ./spark-submit.sh sql "SELECT * FROM quality_results WHERE NOT success" --warehouse /data/warehouse
 """
+#: What DuckDB may hold. With a gigabyte it is as fast over ten million events as with two.
+MOST_MEMORY = "1GB"
 TABLE_NAMES = tuple(table.name for table in JOB_TABLES)
 
 
@@ -32,6 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="these tables only, with commas between, and the laws that read no other (default: all but quality_results itself)",
     )
+    parser.add_argument(
+        "--engine",
+        choices=(ROOM, SPARK),
+        default=ROOM,
+        help="who counts: room, on this machine (default), or spark: for tables that a cluster reads better",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,10 +56,7 @@ def run(args: argparse.Namespace) -> int:
     tables = chosen_tables(args.tables, TABLE_NAMES)
     if args.docs is not None:
         check_docs_folder(args.docs)
-    from jobs.session import SHORT_JOB, build_session
-
-    spark = build_session("dispatch-analytics quality", SHORT_JOB)
-    verdicts = judge_warehouse(spark, args.warehouse, tables, args.docs)
+    verdicts = judge_warehouse(look_for(args.warehouse, tables, args.engine), tables, args.docs)
     broken = [verdict for verdict in verdicts if not verdict.success]
     for verdict in broken:
         print(f"BROKEN {visible(verdict.line)}")
@@ -52,32 +64,55 @@ def run(args: argparse.Namespace) -> int:
     return 1 if broken else 0
 
 
-def judge_warehouse(spark: Any, uri: str, tables: Sequence[str], docs: Path | None) -> list[Any]:
-    """Verdicts on the newest consistent cut, appended to quality_results; with `docs` Data Docs are written there, too."""
+def look_for(uri: str, tables: Sequence[str], engine: str) -> "ReadingRoom | SparkLook":
+    """A look at the newest consistent cut, by the room where it can read all of the tables, else by Spark."""
+    from pipeline.reading.delta_table import OnlySpark
+
+    # Not as `look_at` does: that one's Spark is for little data.
+    reason = why_by_spark(uri, engine)
+    if reason is None:
+        try:
+            room = open_room(uri, tables, consistent=True, most_memory=MOST_MEMORY)
+            for table in tables:
+                # It opens the table: a file that only Spark finds must not show when half is judged.
+                room.columns(table)
+            return room
+        except OnlySpark as fault:
+            reason = str(fault)
+    from jobs.driver import existing_warehouse
+    from jobs.session import SHORT_JOB, build_session
+    from pipeline.reading.by_spark import SparkLook
+
+    say_by_spark(reason)
+    spark = build_session("dispatch-analytics quality", SHORT_JOB)
+    return SparkLook(spark, existing_warehouse(spark, uri, tables), consistent=True)
+
+
+def judge_warehouse(look: "ReadingRoom | SparkLook", tables: Sequence[str], docs: Path | None) -> "list[Verdict]":
+    """Verdicts on the consistent cut of `look`, appended to quality_results; with `docs` Data Docs are written there, too."""
+    from pyspark.sql import SparkSession
+
     from jobs import VERSION
-    from jobs.driver import existing_warehouse, say, utc_now
+    from jobs.processes import utc_now
     from pipeline.quality.docs import clear_docs_folder
     from pipeline.quality.judge import judge
     from pipeline.quality.results import append_verdicts
     from pipeline.quality.validation import Validation
-    from pipeline.reading.beside_spark import look_beside
-    from pipeline.warehouse.newest_cut import newest_cut
     from pipeline.warehouse.tables import make_report_table
     from schemas.tables.quality import QUALITY_RESULTS
 
-    warehouse = existing_warehouse(spark, uri)
     run_id, run_at = str(uuid.uuid4()), utc_now()
-    # A session of its own: the views of this cut must not stay in one that goes on.
-    session = spark.newSession()
-    make_report_table(session, warehouse, QUALITY_RESULTS)
-    cut = newest_cut(look_beside(session, warehouse))
+    # Writers ask a session only where delta-rs cannot open the warehouse; Spark looks at it then.
+    spark: Any = SparkSession.getActiveSession()
+    make_report_table(spark, look.warehouse, QUALITY_RESULTS)
     validation = Validation(run_id, run_at)
-    verdicts = []
-    for verdict in judge(session, warehouse, cut, tables, validation):
+    verdicts: list[Verdict] = []
+    assert look.cut is not None
+    for verdict in judge(look, look.cut, tables, validation):
         if verdict.kind in ("key", "law"):
-            say(f"judged {verdict.law or verdict.table_name}")
+            print(f"judged {verdict.law or verdict.table_name}", flush=True)
         verdicts.append(verdict)
-    append_verdicts(session, warehouse, verdicts, run_id=run_id, run_at=run_at, code_version=VERSION)
+    append_verdicts(spark, look.warehouse, verdicts, run_id=run_id, run_at=run_at, code_version=VERSION)
     if docs is not None:
         clear_docs_folder(docs)
         validation.write_docs(docs)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pipeline.warehouse.layout import Warehouse
     from pipeline.warehouse.look import Look
 
+#: Who may be asked for, where a command leaves the choice.
+ROOM, SPARK = "room", "spark"
 #: Where a path without a scheme may be in another file system than this machine's.
 _HADOOP = "HADOOP_CONF_DIR"
 
@@ -31,6 +33,11 @@ def only_hadoop(uri: str) -> str | None:
     return None
 
 
+def why_by_spark(uri: str, engine: str) -> str | None:
+    """Why Spark answers of the warehouse at `uri`: it is asked for, or only Hadoop reads there. None: the room answers."""
+    return f"--engine {SPARK}" if engine == SPARK else only_hadoop(uri)
+
+
 def not_here(uri: str) -> str | None:
     """Why a command that writes files of this machine cannot have its warehouse at `uri`; None if it can."""
     return only_hadoop(uri) or (f"{uri} is not on this machine" if object_address(uri) is not None else None)
@@ -44,7 +51,7 @@ def named_warehouse(uri: str) -> "Warehouse":
     return Warehouse(files_at(uri).absolute(uri))
 
 
-def open_room(uri: str, tables: Iterable[str] = (), *, consistent: bool = False) -> "ReadingRoom":
+def open_room(uri: str, tables: Iterable[str] = (), *, consistent: bool = False, most_memory: str | None = None) -> "ReadingRoom":
     """The room of an existing warehouse for which `only_hadoop` has no reason.
 
     Raises BadWarehouse with the command that helps where none is, or one of `tables` is not in it.
@@ -54,7 +61,7 @@ def open_room(uri: str, tables: Iterable[str] = (), *, consistent: bool = False)
 
     warehouse = named_warehouse(uri)
     refuse_missing(warehouse, files_at(warehouse.root), tables)
-    return ReadingRoom(warehouse, consistent=consistent)
+    return ReadingRoom(warehouse, consistent=consistent, most_memory=most_memory)
 
 
 def look_at(uri: str, tables: Iterable[str] = (), *, consistent: bool = False) -> "ReadingRoom | SparkLook":

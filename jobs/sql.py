@@ -6,12 +6,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from jobs.reader import only_hadoop, open_room, say_by_spark
+from jobs.reader import ROOM, SPARK, open_room, say_by_spark, why_by_spark
 from jobs.shown import aligned
 from pipeline.faults import BadConfig
 from pipeline.visible import WIDEST, visible, visible_json
 
-ROOM, SPARK = "room", "spark"
 EXAMPLES = """examples:
   ./spark-submit.sh sql "SHOW VIEWS" --warehouse ./warehouse/demo
   ./spark-submit.sh sql "SELECT * FROM throttled_now" --warehouse ./warehouse/demo
@@ -63,7 +62,7 @@ def asked(args: argparse.Namespace) -> Any:
     """The answer (`columns`, `rows`, `more`) of the room; of Spark where it is asked for, or where only it can read."""
     from pipeline.reading.delta_table import OnlySpark
 
-    reason = "--engine spark" if args.engine == SPARK else only_hadoop(args.warehouse)
+    reason = why_by_spark(args.warehouse, args.engine)
     if reason is None:
         try:
             return open_room(args.warehouse, consistent=args.consistent).ask(args.query, args.max_rows)
