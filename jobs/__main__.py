@@ -5,7 +5,7 @@ import os
 import sys
 from typing import NoReturn
 
-from jobs.cli import LOADERS, READERS, UPKEEP, command_of, main
+from jobs.cli import LOADERS, READERS, UPKEEP, WITH_PANDAS, command_of, main
 from jobs.reader import leave_pandas_out
 
 
@@ -36,7 +36,8 @@ def leave_output() -> None:
 
 
 if __name__ == "__main__":
-    if command_of(sys.argv[1:]) in (*READERS, *LOADERS, *UPKEEP):
+    command = command_of(sys.argv[1:])
+    if command in (*READERS, *LOADERS, *UPKEEP) and command not in WITH_PANDAS:
         leave_pandas_out()
     try:
         code = main(sys.argv[1:])

@@ -39,7 +39,9 @@ WITHOUT_SPARK = ("validate", "collector", "ship", "simulate")
 #: Those that need compiled rules, and no Spark.
 LOADERS = ("load",)
 #: Those that only read: the reading room answers them, without Spark.
-READERS = ("why", "explain", "top", "report", "sql", "status", "probe")
+READERS = ("why", "explain", "top", "report", "sql", "status", "probe", "quality")
+#: Of these, who needs pandas: Great Expectations does.
+WITH_PANDAS = ("quality",)
 #: Those that change files and rows of tables without Spark.
 UPKEEP = ("maintain", "rebuild")
 EXAMPLES = """examples:

@@ -21,9 +21,9 @@ if __name__ == "__main__":
         if command in LOADERS:
             print("packages rules")
         elif command in (*READERS, *UPKEEP):
-            print("packages", *(["rules"] if command == "probe" else []))
+            print("packages", *(["rules"] if command == "probe" else ["quality"] if command == "quality" else []))
         else:
-            later = ["quality"] if command == "quality" else ["broker"] if getattr(args, "live", False) else []
+            later = ["broker"] if getattr(args, "live", False) else []
             kafka = ["kafka"] if getattr(args, "events", None) and args.events.startswith("kafka://") else []
             places = [getattr(args, name, None) or "" for name in ("events", "warehouse")]
             s3 = ["s3"] if any(with_hadoops_scheme(place).startswith("s3a:") for place in places) else []

@@ -8,11 +8,16 @@ import argparse
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jobs.chosen_tables import chosen_tables
+from jobs.reader import look_at
 from pipeline.visible import visible
 from schemas.tables import JOB_TABLES
+
+if TYPE_CHECKING:
+    from pipeline.quality.verdict import Verdict
+    from pipeline.reading.room import ReadingRoom
 
 EXAMPLES = """examples:
   ./spark-submit.sh quality --warehouse /data/warehouse
@@ -20,6 +25,8 @@ EXAMPLES = """examples:
   ./spark-submit.sh quality --warehouse /data/warehouse --tables subscription_backlog,topic_backlog
   ./spark-submit.sh sql "SELECT * FROM quality_results WHERE NOT success" --warehouse /data/warehouse
 """
+#: What DuckDB may hold. With a gigabyte it is as fast over ten million events as with two.
+MOST_MEMORY = "1GB"
 TABLE_NAMES = tuple(table.name for table in JOB_TABLES)
 
 
@@ -41,10 +48,7 @@ def run(args: argparse.Namespace) -> int:
     tables = chosen_tables(args.tables, TABLE_NAMES)
     if args.docs is not None:
         check_docs_folder(args.docs)
-    from jobs.session import SHORT_JOB, build_session
-
-    spark = build_session("dispatch-analytics quality", SHORT_JOB)
-    verdicts = judge_warehouse(spark, args.warehouse, tables, args.docs)
+    verdicts = judge_warehouse(look_for(args.warehouse, tables), tables, args.docs)
     broken = [verdict for verdict in verdicts if not verdict.success]
     for verdict in broken:
         print(f"BROKEN {visible(verdict.line)}")
@@ -52,34 +56,35 @@ def run(args: argparse.Namespace) -> int:
     return 1 if broken else 0
 
 
-def judge_warehouse(spark: Any, uri: str, tables: Sequence[str], docs: Path | None) -> list[Any]:
-    """Verdicts on the newest consistent cut, appended to quality_results; with `docs` Data Docs are written there, too."""
+def look_for(uri: str, tables: Sequence[str]) -> "ReadingRoom":
+    """A look at the newest consistent cut. Raises BadWarehouse where one of the tables cannot be read, before the first is judged."""
+    room = look_at(uri, tables, consistent=True, most_memory=MOST_MEMORY)
+    for table in tables:
+        room.columns(table)  # it opens the table
+    return room
+
+
+def judge_warehouse(look: "ReadingRoom", tables: Sequence[str], docs: Path | None) -> "list[Verdict]":
+    """Verdicts on the consistent cut of `look`, appended to quality_results; with `docs` Data Docs are written there, too."""
     from jobs import VERSION
     from jobs.processes import utc_now
-    from jobs.reader import existing_warehouse
-    from jobs.shown import say
     from pipeline.quality.docs import clear_docs_folder
     from pipeline.quality.judge import judge
     from pipeline.quality.results import append_verdicts
     from pipeline.quality.validation import Validation
-    from pipeline.reading.newest import NewestRoom
-    from pipeline.warehouse.newest_cut import newest_cut
     from pipeline.warehouse.tables import make_report_table
     from schemas.tables.quality import QUALITY_RESULTS
 
-    warehouse = existing_warehouse(uri)
     run_id, run_at = str(uuid.uuid4()), utc_now()
-    # A session of its own: the views of this cut must not stay in one that goes on.
-    session = spark.newSession()
-    make_report_table(warehouse, QUALITY_RESULTS)
-    cut = newest_cut(NewestRoom(warehouse))
+    make_report_table(look.warehouse, QUALITY_RESULTS)
     validation = Validation(run_id, run_at)
-    verdicts = []
-    for verdict in judge(session, warehouse, cut, tables, validation):
+    verdicts: list[Verdict] = []
+    assert look.cut is not None
+    for verdict in judge(look, look.cut, tables, validation):
         if verdict.kind in ("key", "law"):
-            say(f"judged {verdict.law or verdict.table_name}")
+            print(f"judged {verdict.law or verdict.table_name}", flush=True)
         verdicts.append(verdict)
-    append_verdicts(warehouse, verdicts, run_id=run_id, run_at=run_at, code_version=VERSION)
+    append_verdicts(look.warehouse, verdicts, run_id=run_id, run_at=run_at, code_version=VERSION)
     if docs is not None:
         clear_docs_folder(docs)
         validation.write_docs(docs)

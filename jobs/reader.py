@@ -39,14 +39,15 @@ def existing_warehouse(uri: str, tables: Iterable[str] = ()) -> "Warehouse":
     return warehouse
 
 
-def look_at(uri: str, tables: Iterable[str] = (), *, consistent: bool = False) -> "ReadingRoom":
+def look_at(uri: str, tables: Iterable[str] = (), *, consistent: bool = False, most_memory: str | None = None) -> "ReadingRoom":
     """The room of an existing warehouse.
 
-    `consistent`: all tables as the newest whole micro-batches left them. Raises BadWarehouse as `existing_warehouse` does.
+    `consistent`: all tables as the newest whole micro-batches left them; `most_memory`: what DuckDB may hold. Raises BadWarehouse as
+    `existing_warehouse` does.
     """
     from pipeline.reading.room import ReadingRoom
 
-    return ReadingRoom(existing_warehouse(uri, tables), consistent=consistent)
+    return ReadingRoom(existing_warehouse(uri, tables), consistent=consistent, most_memory=most_memory)
 
 
 def look_at_causes(uri: str) -> "Look":

@@ -32,10 +32,10 @@ def computed(tables: dict[str, Table]) -> dict[str, Table]:
     return {name: tables[name] for name in SWAPPED}
 
 
-def unsound(spark: SparkSession, warehouse: Warehouse) -> dict[str, Any]:
+def unsound(warehouse: Warehouse) -> dict[str, Any]:
     """Laws that are broken, each with a row that breaks it; `log_health`: a broker of whose log something seems to be awaited."""
     awaited = ReadingRoom(warehouse, consistent=True).rows("SELECT * FROM log_health WHERE awaited <> 0 OR late <> 0 OR lost_events <> 0")
-    return broken_laws(spark, warehouse) | ({"log_health": awaited[0]} if awaited else {})
+    return broken_laws(warehouse) | ({"log_health": awaited[0]} if awaited else {})
 
 
 def without_states(tables: dict[str, Table]) -> dict[str, Table]:

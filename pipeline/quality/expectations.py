@@ -5,27 +5,24 @@ from great_expectations.expectations.row_conditions import PassThroughCondition
 
 from pipeline.quality.rules import Rule
 
-#: Key of an expectation's `meta` by which its result is found: the results of a suite come in an order of their own.
-NUMBER = "number"
 
-
-def expectation_of(rule: Rule, number: int) -> gxe.Expectation:
-    """The expectation that evaluates the rule; `number` is its place in the suite."""
-    column, meta = rule.columns[0], {NUMBER: number}
+def expectation_of(rule: Rule) -> gxe.Expectation:
+    """The expectation that judges the rule."""
+    column = rule.columns[0]
     if rule.kind == "not_null":
-        return gxe.ExpectColumnValuesToNotBeNull(column=column, meta=meta)
+        return gxe.ExpectColumnValuesToNotBeNull(column=column)
     if rule.kind == "set":
-        return gxe.ExpectColumnValuesToBeInSet(column=column, value_set=list(rule.values), meta=meta)
+        return gxe.ExpectColumnValuesToBeInSet(column=column, value_set=list(rule.values))
     if rule.kind == "range":
         bounds = {"min_value": rule.least, "max_value": rule.greatest, "strict_min": rule.above}
-        return gxe.ExpectColumnValuesToBeBetween(column=column, meta=meta, **bounds)
+        return gxe.ExpectColumnValuesToBeBetween(column=column, **bounds)
     where = {"row_condition": PassThroughCondition(pass_through_filter=rule.where)} if rule.where else {}
     if len(rule.columns) == 1:
-        return gxe.ExpectColumnValuesToBeUnique(column=column, meta=meta, **where)
+        return gxe.ExpectColumnValuesToBeUnique(column=column, **where)
     # A null is a value here: the broker's limiters have no topic.
-    return gxe.ExpectCompoundColumnsToBeUnique(column_list=list(rule.columns), ignore_row_if="never", meta=meta, **where)
+    return gxe.ExpectCompoundColumnsToBeUnique(column_list=list(rule.columns), ignore_row_if="never", **where)
 
 
 def no_rows() -> gxe.Expectation:
     """That a law's query returns nothing."""
-    return gxe.ExpectTableRowCountToEqual(value=0, meta={NUMBER: 0})
+    return gxe.ExpectTableRowCountToEqual(value=0)

@@ -3,62 +3,53 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-
 from pipeline.faults import BadWarehouse
 from pipeline.quality.expectations import expectation_of, no_rows
 from pipeline.quality.laws import LAWS, Law
+from pipeline.quality.measures import Measure, law_measure, table_measures
 from pipeline.quality.rules import Rule, rules_of
 from pipeline.quality.validation import Validation
 from pipeline.quality.verdict import Verdict, example_text
-from pipeline.views.register import register_reports, register_tables
 from pipeline.warehouse.cut import Cut
-from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.look import Look
 from schemas.field import Table
 from schemas.tables import JOB_TABLES
-from schemas.tables.backfills import BACKFILLS
 
 MANIFEST = "batch_manifest"
 
 
-def judge(spark: SparkSession, warehouse: Warehouse, cut: Cut, tables: Collection[str], validation: Validation) -> Iterator[Verdict]:
+def judge(look: Look, cut: Cut, tables: Collection[str], validation: Validation) -> Iterator[Verdict]:
     """Every verdict on the tables that are named, and on each law that reads none but them.
 
-    All of them are read as of `cut`, so a job may write meanwhile. Makes the job's tables temporary views of the session. Raises
-    BadWarehouse if a table is missing or lacks a declared column.
+    `look` reads all of them as of `cut`, so a job may write meanwhile. Raises BadWarehouse if a table lacks a declared column.
     """
-    register_tables(spark, warehouse, cut, tables)
-    register_reports(spark, warehouse, [BACKFILLS.name])  # some laws ask what was computed anew
     versions = _versions(cut)
     for table in JOB_TABLES:
         if table.name in tables:
-            yield from judge_table(spark.table(table.name), table, validation, {table.name: versions[table.name]})
+            yield from judge_table(look, table, validation, {table.name: versions[table.name]})
     for law in LAWS:
         if set(law.tables) <= set(tables):
-            yield judge_law(spark.sql(law.sql), law, validation, {name: versions[name] for name in law.tables})
+            yield judge_law(look, law, validation, {name: versions[name] for name in law.tables})
 
 
-def judge_table(rows: DataFrame, table: Table, validation: Validation, versions: Mapping[str, str]) -> list[Verdict]:
+def judge_table(look: Look, table: Table, validation: Validation, versions: Mapping[str, str]) -> list[Verdict]:
     """A verdict per rule of the table."""
-    missing = set(table.names) - set(rows.columns)
+    missing = set(table.names) - set(look.columns(table.name))
     if missing:
         raise BadWarehouse(
             f"table {table.name} lacks {', '.join(sorted(missing))}: another version of this project made it; "
             "./spark-submit.sh stream shows how to compute it anew"
         )
     rules = rules_of(table)
-    results = validation.validate(table.name, rows, [expectation_of(rule, number) for number, rule in enumerate(rules)])
-    return [_verdict(table, rule, result, versions) for rule, result in zip(rules, results, strict=True)]
+    measures = table_measures(look, table, rules)
+    results = validation.validate(table.name, [expectation_of(rule) for rule in rules], measures)
+    return [_verdict(table, rule, measure, result, versions) for rule, measure, result in zip(rules, measures, results, strict=True)]
 
 
-def judge_law(broken: DataFrame, law: Law, validation: Validation, versions: Mapping[str, str]) -> Verdict:
-    """The verdict on a law; `broken` are the rows that violate it, computed once."""
-    broken = broken.persist()
-    try:
-        (result,) = validation.validate(law.name, broken, [no_rows()])
-        first = None if result.success else broken.first()
-    finally:
-        broken.unpersist()
+def judge_law(look: Look, law: Law, validation: Validation, versions: Mapping[str, str]) -> Verdict:
+    """The verdict on a law."""
+    measure = law_measure(look, law)
+    (result,) = validation.validate(law.name, [no_rows()], [measure])
     return Verdict(
         table_name=", ".join(law.tables),
         kind="law",
@@ -67,17 +58,13 @@ def judge_law(broken: DataFrame, law: Law, validation: Validation, versions: Map
         expectation=result.expectation_config.type,
         demand=law.sentence,
         success=bool(result.success),
-        unexpected=0 if result.success else int(result.result["observed_value"]),
-        example=None if first is None else example_text(first.asDict(recursive=True)),
+        unexpected=measure.broken,
+        example=_example(measure),
         table_versions=versions,
     )
 
 
-def _verdict(table: Table, rule: Rule, result: Any, versions: Mapping[str, str]) -> Verdict:
-    example = None
-    if not result.success:
-        row = result.result["unexpected_rows"][0]
-        example = example_text({name: row[name] for name in dict.fromkeys((*table.grain, *rule.columns))})
+def _verdict(table: Table, rule: Rule, measure: Measure, result: Any, versions: Mapping[str, str]) -> Verdict:
     return Verdict(
         table_name=table.name,
         kind=rule.kind,
@@ -86,10 +73,14 @@ def _verdict(table: Table, rule: Rule, result: Any, versions: Mapping[str, str])
         expectation=result.expectation_config.type,
         demand=rule.words,
         success=bool(result.success),
-        unexpected=0 if result.success else int(result.result["unexpected_count"]),
-        example=example,
+        unexpected=measure.broken,
+        example=_example(measure),
         table_versions=versions,
     )
+
+
+def _example(measure: Measure) -> str | None:
+    return example_text(measure.examples[0]) if measure.examples else None
 
 
 def _versions(cut: Cut) -> dict[str, str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from schemas.events import FIELDS, LONG_MAX, LONG_MIN
 from schemas.field import Field, Table
+from schemas.render.ddl import quoted
 from schemas.tables.bronze import DISPATCH_EVENTS
 
 _BOUND = re.compile(r"(?P<column>\w+) (?P<sign>>=|>|<=|<) (?P<value>-?\d+)")
@@ -42,9 +43,22 @@ class Rule:
             return f"{column} is one of {', '.join(self.values)}"
         if self.kind == "key":
             return f"({', '.join(self.columns)}) occurs once" + (f" where {self.where}" if self.where else "")
+        return " and ".join(self._bounds(column))
+
+    @property
+    def broken_where(self) -> str:
+        """SQL that is true of a row that breaks the rule. Not for a key, which a row breaks only beside another."""
+        column = f"`{self.columns[0]}`"
+        if self.kind == "not_null":
+            return f"{column} IS NULL"
+        if self.kind == "set":
+            return f"{column} NOT IN ({', '.join(map(quoted, self.values))})"
+        return f"NOT ({' AND '.join(self._bounds(column))})"
+
+    def _bounds(self, column: str) -> list[str]:
         low = f"{column} {'>' if self.above else '>='} {self.least}" if self.least is not None else ""
         high = f"{column} <= {self.greatest}" if self.greatest is not None else ""
-        return " and ".join(filter(None, (low, high)))
+        return [bound for bound in (low, high) if bound]
 
 
 def rules_of(table: Table) -> tuple[Rule, ...]:

@@ -1,70 +1,113 @@
-"""Great Expectations at work: an ephemeral context (nothing on disk but the docs), without analytics, over frames that it must not keep."""
+"""Great Expectations at work: its expectations judge the counts, and its Data Docs show the results. Nothing on disk but the docs.
 
-from collections.abc import Sequence
-from copy import copy
+An expectation asks for metrics, and says whether they meet it. Usually an engine of Great Expectations computes the metrics, by hundreds of
+queries for a warehouse. Here they are counts that all demands on a table share two passes for (measures.py).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import great_expectations as gx
 import great_expectations.expectations as gxe
+from great_expectations.core.expectation_validation_result import ExpectationSuiteValidationResult
 from great_expectations.core.run_identifier import RunIdentifier
 from great_expectations.data_context.types.base import DataContextConfig, InMemoryStoreBackendDefaults, ProgressBarsConfig
 from great_expectations.data_context.types.resource_identifiers import ExpectationSuiteIdentifier, ValidationResultIdentifier
-from pyspark.sql import DataFrame
+from great_expectations.validator.validation_statistics import calc_validation_statistics
 
 from pipeline.faults import invariant
-from pipeline.quality.expectations import NUMBER
+from pipeline.quality.measures import EXAMPLES, Measure
 
-#: First only whether it holds: all of a table's expectations are then sums of one pass, and the keys one each.
-_ONLY_WHETHER = "BOOLEAN_ONLY"
-#: What is broken is evaluated again, with some rows as examples: each expectation is a pass of its own then.
-_WITH_ROWS = {"result_format": "BASIC", "partial_unexpected_count": 5, "include_unexpected_rows": True}
+#: Counts, and some of the values that break it.
+_WITH_VALUES = {"result_format": "BASIC", "partial_unexpected_count": EXAMPLES}
+
+
+@dataclass(frozen=True)
+class _Validated:
+    """The expectations about a table or of a law, and their results."""
+
+    name: str
+    expectations: Sequence[gxe.Expectation]
+    results: Sequence[Any]
 
 
 class Validation:
-    """Validates frames one after another and keeps the results of the run for Data Docs."""
+    """Judges tables and laws one after another, and keeps the results of the run for Data Docs."""
 
     def __init__(self, run_id: str, run_at: datetime) -> None:
-        self._context = gx.get_context(mode="ephemeral", project_config=_configuration())
-        # By default every frame would be persisted, and never forgotten.
-        self._source = self._context.data_sources.add_spark("warehouse", persist=False)
         self._run = RunIdentifier(run_name=run_id, run_time=run_at)
+        self._validated: list[_Validated] = []
 
-    def validate(self, name: str, frame: DataFrame, expectations: Sequence[gxe.Expectation]) -> list[Any]:
-        """Evaluate the expectations over `frame`; returns their results in the order of the expectations.
-
-        `name` is of the suite and unique in the run. Raises BrokenInvariant if an expectation could not be evaluated.
-        """
-        suite = self._context.suites.add(gx.ExpectationSuite(name, expectations=list(expectations)))
-        asset = self._source.add_dataframe_asset(name)
-        batch = asset.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": frame})
-        whole = batch.validate(suite, result_format=_ONLY_WHETHER)
-        results = _by_number(whole.results)
-        broken = [expectation for expectation in expectations if not results[expectation.meta[NUMBER]].success]
-        if broken:
-            again = gx.ExpectationSuite(name, expectations=[copy(expectation) for expectation in broken])
-            results |= _by_number(batch.validate(again, result_format=_WITH_ROWS).results)
-        whole.results = [results[number] for number in sorted(results)]
-        self._keep(name, batch.id, whole)
-        return list(whole.results)
+    def validate(self, name: str, expectations: Sequence[gxe.Expectation], measures: Sequence[Measure]) -> list[Any]:
+        """Each expectation's result by its measure, in their order. `name` is of the suite and unique in the run."""
+        results = [judged(expectation, measure) for expectation, measure in zip(expectations, measures, strict=True)]
+        self._validated.append(_Validated(name, expectations, results))
+        return results
 
     def write_docs(self, folder: Path) -> None:
         """Data Docs of what was validated, as HTML; the page to open is `folder`/index.html."""
+        context = gx.get_context(mode="ephemeral", project_config=_configuration())
+        for one in self._validated:
+            context.suites.add(gx.ExpectationSuite(one.name, expectations=list(one.expectations)))
+            self._keep(context, one)
         store = {"class_name": "TupleFilesystemStoreBackend", "base_directory": str(folder.absolute())}
         index = {"class_name": "DefaultSiteIndexBuilder"}
-        self._context.add_data_docs_site("docs", {"class_name": "SiteBuilder", "store_backend": store, "site_index_builder": index})
-        self._context.build_data_docs(site_names=["docs"])
+        context.add_data_docs_site("docs", {"class_name": "SiteBuilder", "store_backend": store, "site_index_builder": index})
+        context.build_data_docs(site_names=["docs"])
 
-    def _keep(self, suite: str, batch_id: str, result: Any) -> None:
-        """Put the result where the builder of Data Docs looks for it."""
-        of_suite = ExpectationSuiteIdentifier(name=suite)
-        result.meta["run_id"] = self._run
-        self._context.validation_results_store.store_validation_results(
-            suite_validation_result=result,
-            suite_validation_result_identifier=ValidationResultIdentifier(of_suite, self._run, batch_id),
+    def _keep(self, context: Any, validated: _Validated) -> None:
+        """Put the results where the builder of Data Docs looks for them."""
+        of_suite = ExpectationSuiteIdentifier(name=validated.name)
+        statistics = calc_validation_statistics(list(validated.results))
+        whole = ExpectationSuiteValidationResult(
+            success=statistics.success,
+            results=list(validated.results),
+            suite_name=validated.name,
+            statistics=statistics._asdict(),
+            meta={
+                "run_id": self._run,
+                "great_expectations_version": gx.__version__,
+                "batch_spec": {"data_asset_name": validated.name},
+            },
+        )
+        context.validation_results_store.store_validation_results(
+            suite_validation_result=whole,
+            suite_validation_result_identifier=ValidationResultIdentifier(of_suite, self._run, validated.name),
             expectation_suite_identifier=of_suite,
         )
+
+
+def judged(expectation: gxe.Expectation, measure: Measure) -> Any:
+    """The expectation's result. Raises BrokenInvariant if it asks for something else than was counted."""
+    asked = expectation.get_validation_dependencies(runtime_configuration=_configured()).get_metric_configurations()
+    known = _metrics(expectation, measure)
+    unknown = [metric.metric_name for metric in asked if metric.metric_name not in known]
+    invariant(not unknown, f"{expectation.expectation_type} asks for {', '.join(unknown)}, which nobody counted")
+    return expectation.metrics_validate({metric.id: known[metric.metric_name] for metric in asked}, runtime_configuration=_configured())
+
+
+def _metrics(expectation: gxe.Expectation, measure: Measure) -> Mapping[str, Any]:
+    """What was counted, by Great Expectations' names of metrics."""
+    metrics = {"table.row_count": measure.rows, "column_values.nonnull.unexpected_count": measure.nulls}
+    kind = getattr(expectation, "map_metric", None)
+    if kind is None:
+        return metrics
+    columns = expectation.configuration.kwargs.get("column_list")
+    column = expectation.configuration.kwargs.get("column")
+    values = [{name: row[name] for name in columns} if columns else row[column] for row in measure.examples]
+    return metrics | {
+        f"{kind}.filtered_row_count": measure.rows,
+        f"{kind}.unexpected_count": measure.broken,
+        f"{kind}.unexpected_values": values,
+    }
+
+
+def _configured() -> dict[str, Any]:
+    """Great Expectations writes into what it is given."""
+    return {"result_format": dict(_WITH_VALUES)}
 
 
 def _configuration() -> DataContextConfig:
@@ -74,11 +117,3 @@ def _configuration() -> DataContextConfig:
         progress_bars=ProgressBarsConfig(globally=False),
         analytics_enabled=False,
     )
-
-
-def _by_number(results: Sequence[Any]) -> dict[int, Any]:
-    """Results by the number of their expectation. An expectation that failed to run would pass for one that is broken."""
-    for result in results:
-        fault = str(result.exception_info)
-        invariant("'raised_exception': True" not in fault, f"{result.expectation_config.type} could not be evaluated: {fault}")
-    return {result.expectation_config.meta[NUMBER]: result for result in results}

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.reading.answer import Answer
+from pipeline.reading.closed_duckdb import ClosedDuckDB
 from pipeline.reading.delta_table import (
     OpenTable,
     declared_columns,
@@ -27,7 +28,7 @@ from pipeline.reading.delta_table import (
     removed_rows,
     with_added_columns,
 )
-from pipeline.reading.dialect import CREATED, for_duckdb, parsed
+from pipeline.reading.dialect import for_duckdb, parsed
 from pipeline.reading.facts import facts_of, newest_event_times
 from pipeline.reading.functions import PREFIX
 from pipeline.reading.refusal import refusal
@@ -67,10 +68,10 @@ class ReadingRoom:
 
     A table is opened when a query first names it, and stays at that version until `refresh`. With `consistent` tables of the job stand at
     the newest consistent cut of that moment, else each at its newest version. Raises BadWarehouse for a
-    table that is gone, or that only Spark reads. Not for several threads.
+    table that is gone, or that only Spark reads. `most_memory`: what DuckDB may hold (closed_duckdb.py). Not for several threads.
     """
 
-    def __init__(self, warehouse: Warehouse, *, consistent: bool = False) -> None:
+    def __init__(self, warehouse: Warehouse, *, consistent: bool = False, most_memory: str | None = None) -> None:
         refused = why_no_warehouse(warehouse.root)
         if refused is not None:
             raise BadWarehouse(refused)
@@ -83,7 +84,8 @@ class ReadingRoom:
         self._fewer: dict[str, bool] = {}
         self._consistent = consistent
         self.cut: Cut | None = None
-        self._duckdb = _closed_duckdb([self._folder(table.name) for table in TABLES])
+        self._closed = ClosedDuckDB([self._folder(table.name) for table in TABLES], most_memory)
+        self._duckdb = self._closed.connection
         self._settle()
 
     # ---- Look -------------------------------------------------------------------------------------------------------------------------
@@ -97,6 +99,12 @@ class ReadingRoom:
         with _files_may_go():
             answer = self._fetched(self._prepared(_one(sql), lenient=True), None)
         return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+    def columns(self, table: str) -> list[str]:
+        """Names of the table's columns, with those that were added to its declaration since."""
+        self._prepared(_one(f"SELECT * FROM {table}"), lenient=True)
+        found = self._open[table]
+        return list(TABLES_BY_NAME[table].names) if found is None else [name for name, _ in found.columns]
 
     def batches(self, sql: str) -> Iterator[Any]:
         """The same rows as Arrow's record batches, read on as they are asked for: for more than fits into lists."""
@@ -289,23 +297,3 @@ def _files_may_go() -> Iterator[None]:
     except duckdb.IOException as gone:
         reason = str(gone).strip().splitlines()[0]
         raise BadWarehouse(f"a file of a table is gone while it was read (`maintain`, `rebuild`?): ask again; {reason}") from gone
-
-
-def _closed_duckdb(folders: list[str]) -> duckdb.DuckDBPyConnection:
-    """A DuckDB in memory that reads nothing outside of these folders, loads no extension and keeps these settings."""
-    connection = duckdb.connect(
-        config={
-            "allow_community_extensions": "false",
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-            "python_enable_replacements": "false",
-        }
-    )
-    for macro in CREATED:
-        connection.execute(macro)
-    connection.execute("SET TimeZone = 'UTC'")
-    quoted = ", ".join("'" + folder.replace("'", "''") + "/'" for folder in folders)
-    connection.execute(f"SET allowed_directories = [{quoted}]")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
-    return connection

@@ -53,6 +53,9 @@ class Look(Protocol):
         A declared table that is not there has no rows. Times have the zone UTC.
         """
 
+    def columns(self, table: str) -> list[str]:
+        """Names of a declared table's columns, as they are now; those that it would be made with, if it is not there."""
+
     def facts(self, small_below: int) -> list[TableFacts]:
         """Of every declared table that is there, in declared order; a file of less than `small_below` bytes is small."""
 

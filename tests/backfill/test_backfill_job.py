@@ -114,7 +114,7 @@ def test_late_events_count_after_a_backfill_and_a_second_one_finds_nothing(
     assert operations_without_our_mark(warehouse) == []
     assert len(tables["late_events"]) == len(LATE)
     assert run_backfill_command(spark, warehouse, "--pending")["done"] == []
-    assert unsound(spark, warehouse) == {}
+    assert unsound(warehouse) == {}
     told = spark.read.format("delta").load(warehouse.table("backfills")).where("swapped").collect()
     assert {row.run_id for row in told} == {document["run_id"]}
 

@@ -72,7 +72,7 @@ def test_a_stream_cut_anywhere_with_late_events_and_a_backfill_gives_what_one_ba
     run_job(tmp_path / "events", warehouse, drain=False)
     run_backfill_command(spark, warehouse, "--pending")
     assert computed(tables_in(spark, warehouse)) == computed(tables_in(spark, whole)), f"repeat: pytest {__file__} -k {seed}"
-    assert broken_laws(spark, warehouse) == {}
+    assert broken_laws(warehouse) == {}
     assert run_backfill_command(spark, warehouse, "--pending")["done"] == []
 
 

@@ -73,14 +73,14 @@ def test_today_is_passed_over_and_told_then_counted_once_it_is_over(spark: Spark
 
     log.go_on()
     log.run(drain=True)
-    assert broken_laws(spark, log.warehouse) == {}, "though today was counted on from the state of before yesterday's repair"
+    assert broken_laws(log.warehouse) == {}, "though today was counted on from the state of before yesterday's repair"
     tables = tables_in(spark, log.warehouse)
     rows = [row for name in ("limiter_windows", "subscription_throttle") for row in tables[name] if row["window_start"] // DAY_US == today]
     assert {row["complete"] for row in rows} == {False}, "until they are counted, the rows say that they lack something"
     second = run_backfill_command(spark, log.warehouse, "--pending")
     assert ([one["reason"] for one in second["done"]], second["not_closed"]) == (["late"], [])
     assert as_if_in_time(spark, log)
-    assert (log.waiting(spark), unsound(spark, log.warehouse)) == (0, {})
+    assert (log.waiting(spark), unsound(log.warehouse)) == (0, {})
 
 
 @pytest.mark.slow(reason="four runs of the job, three backfills: a minute; the test above ends its log, and runs by default")

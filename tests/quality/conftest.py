@@ -6,8 +6,8 @@ import random
 from pathlib import Path
 
 import pytest
-from job_run import run_job
-from pyspark.sql import SparkSession
+from loaded import load_into
+from planted_room import PlantedRoom
 
 from pipeline.warehouse.layout import Warehouse
 
@@ -16,31 +16,34 @@ DEMO = Path(__file__).resolve().parents[2] / "demo/y_incident/events.jsonl.gz"
 EVENTS = 8_700
 
 
-def damaged_log() -> tuple[list[bytes], bytes]:
-    """Lines with tombstones (wrong type), losses (cut) and repeats; and one of the lost lines, whole, for later."""
+def damaged_log() -> list[bytes]:
+    """Lines with tombstones (wrong type), losses (cut) and repeats; and one that is late: it comes after the end of its epoch."""
     with gzip.open(DEMO, "rb") as lines:
         log = [next(lines).rstrip(b"\n") for _ in range(EVENTS)]
     small = [position for position, line in enumerate(log) if json.loads(line)["type"] in ("ack", "request")]
     damaged = sorted(random.Random(3).sample(small, 20))
-    late = log[damaged[0]]
+    last = json.loads(log[-1])
     for position in damaged[10:]:
         log[position] = json.dumps({**json.loads(log[position]), "ts": "now", "topic": 7}).encode()
     for position in damaged[:5]:
         log[position] = log[position][:40]
     for position in damaged[5:10]:
         log[position] = json.dumps({**json.loads(log[position]), "topic": 7}).encode()
-    return [*log, *log[100:130]], late
+    head = {name: last[name] for name in ("v", "broker", "epoch", "ts", "ns")}
+    ends = [{**head, "seq": last["seq"] + 1, "type": "broker_stop"}, {**head, "seq": last["seq"] + 2, "type": "heartbeat", "dropped": 0}]
+    return [*log, *log[100:130], *(json.dumps(event).encode() for event in ends)]
 
 
 @pytest.fixture(scope="session")
-def sound(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """The log's tables, drained; then the late line came."""
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """The log's tables."""
     folder = tmp_path_factory.mktemp("sound")
-    lines, late = damaged_log()
     (folder / "events").mkdir()
-    (folder / "events" / "a.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    warehouse = Warehouse(str(folder / "warehouse"))
-    run_job(folder / "events", warehouse, lanes__window_ms="5000")
-    (folder / "events" / "b.jsonl").write_bytes(late + b"\n")
-    run_job(folder / "events", warehouse, drain=False, lanes__window_ms="5000")
-    return warehouse
+    (folder / "events" / "a.jsonl").write_bytes(b"\n".join(damaged_log()) + b"\n")
+    return load_into(folder / "events", folder / "warehouse", lanes__window_ms="5000")
+
+
+@pytest.fixture(scope="module")
+def room(sound: Warehouse) -> PlantedRoom:
+    """A room of it."""
+    return PlantedRoom(sound, consistent=True)

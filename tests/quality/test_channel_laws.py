@@ -1,6 +1,5 @@
 """The laws of channels over the logs of real brokers: they hold there, and each is broken by each fault that it is for."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,13 @@ import pytest
 from capture_events import capture_events
 from lane_tables import SETTINGS, tables_of
 from lane_views import spark_rows
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from planted_room import PlantedRoom, instead
 
 from pipeline.quality.laws import LAWS, Law
-from schemas.render.spark import struct
+from pipeline.quality.measures import law_measure
+from pipeline.sinks.append import append_rows
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables import TABLES_BY_NAME
 
 pytestmark = pytest.mark.captures
@@ -25,9 +26,10 @@ WINDOWS_MS = (60_000, 5_000)
 
 
 @pytest.fixture(scope="module")
-def session(spark: SparkSession, captures: Path) -> SparkSession:
-    """A session in which the tables hold three captures, each in windows of both lengths; a broker's name has the length."""
-    session = spark.newSession()
+def room(captures: Path, tmp_path_factory: pytest.TempPathFactory) -> PlantedRoom:
+    """A warehouse whose tables hold three captures, each in windows of both lengths; a broker's name has the length."""
+    warehouse = Warehouse(f"file:{tmp_path_factory.mktemp('channels')}")
+    create_missing_tables(warehouse)
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
     for capture in ("o_unwritable", "y_incident", "p1_batches"):
         events = capture_events(captures / capture, until_as_of=False)
@@ -36,26 +38,26 @@ def session(spark: SparkSession, captures: Path) -> SparkSession:
             for name in TABLES:
                 rows[name] += [row | {"broker": f"{capture}-{window_ms}"} for row in found[name]]
     for name in TABLES:
-        frame = session.createDataFrame(spark_rows(name, rows[name]), struct(TABLES_BY_NAME[name].fields), verifySchema=False)
-        frame.coalesce(1).cache().createOrReplaceTempView(name)
-    return session
+        table = TABLES_BY_NAME[name]
+        append_rows(warehouse, table, [dict(zip(table.names, row, strict=True)) for row in spark_rows(name, rows[name])])
+    return PlantedRoom(warehouse)
 
 
 @pytest.mark.parametrize("law", CHANNEL_LAWS, ids=lambda law: law.name)
-def test_it_holds_of_real_brokers(session: SparkSession, law: Law) -> None:
-    assert [row.asDict() for row in session.sql(law.sql).take(3)] == []
+def test_it_holds_of_real_brokers(room: PlantedRoom, law: Law) -> None:
+    assert room.rows(law.sql) == []
 
 
-def test_the_logs_have_what_the_laws_are_about(session: SparkSession) -> None:
-    (row,) = session.sql("""
+def test_the_logs_have_what_the_laws_are_about(room: PlantedRoom) -> None:
+    (row,) = room.rows("""
         SELECT sum(paused_count) AS pauses, max(requests_limited) AS limited, count(DISTINCT window_start) AS windows,
           max(paused_ns) AS longest
-        FROM channel_backpressure WHERE broker LIKE '%-5000'""").collect()
-    assert row.pauses == 2593 + 28 + 5  # otel.txt of each
-    assert row.limited > 0
-    assert row.windows > 20
-    assert row.longest > 10**8
-    assert session.table("topic_publish_pauses").count() > 5
+        FROM channel_backpressure WHERE broker LIKE '%-5000'""")
+    assert row["pauses"] == 2593 + 28 + 5  # otel.txt of each
+    assert row["limited"] > 0
+    assert row["windows"] > 20
+    assert row["longest"] > 10**8
+    assert len(room.rows("SELECT * FROM topic_publish_pauses")) > 5
 
 
 FAULTS = [
@@ -69,10 +71,10 @@ FAULTS = [
     ("transitions_are_counted", "channel_transitions", "conn", "conn + 1"),
     ("paused_time_has_its_reasons", "channel_backpressure", "paused_ns", "greatest(paused_ns - 1, 0)"),
     ("paused_time_has_its_reasons", "channel_backpressure", "paused_ns", "paused_ns + 1"),
-    ("paused_time_has_its_reasons", "channel_backpressure", "cooldown_ns", "cooldown_ns + 62000000000L"),
+    ("paused_time_has_its_reasons", "channel_backpressure", "cooldown_ns", "cooldown_ns + 62000000000"),
     ("a_full_buffer_pauses_only_if_it_may", "channel_backpressure", "pause_enabled", "false"),
     ("a_full_buffer_pauses_only_if_it_may", "channel_backpressure", "unwritable_ns", "unwritable_ns + 1"),
-    ("topics_wait_for_paused_connections", "topic_publish_pauses", "producers_paused_ns", "producers_paused_ns + 60000000000L"),
+    ("topics_wait_for_paused_connections", "topic_publish_pauses", "producers_paused_ns", "producers_paused_ns + 60000000000"),
     ("topics_wait_for_paused_connections", "topic_publish_pauses", "publish_limited_times", "publish_limited_times + 100000"),
     ("topics_wait_for_paused_connections", "topic_publish_pauses", "connections_paused_max", "connections_paused_max + 5"),
     ("topics_wait_for_paused_connections", "channel_backpressure", "window_start", "window_start - INTERVAL 1 DAY"),
@@ -89,27 +91,12 @@ FAULTS = [
 ]
 
 
-@pytest.fixture
-def plant(session: SparkSession) -> Iterator[Any]:
-    """Replaces a column of a table, until the end of the test."""
-    before: list[tuple[str, DataFrame]] = []
-
-    def replace_column(table: str, column: str, value: str) -> None:
-        rows = session.table(table)
-        before.append((table, rows))
-        rows.withColumn(column, F.expr(value)).createOrReplaceTempView(table)
-
-    yield replace_column
-    for table, rows in before:
-        rows.createOrReplaceTempView(table)
-
-
 @pytest.mark.parametrize(
     ("name", "table", "column", "value"), FAULTS, ids=[f"{law}-{column}-{n}" for n, (law, _, column, _) in enumerate(FAULTS)]
 )
-def test_a_fault_breaks_it(session: SparkSession, plant: Any, name: str, table: str, column: str, value: str) -> None:
-    plant(table, column, value)
-    assert session.sql(Law(name).sql).count() > 0
+def test_a_fault_breaks_it(room: PlantedRoom, name: str, table: str, column: str, value: str) -> None:
+    with room.planted(table, instead(column, value)):
+        assert law_measure(room, Law(name)).broken > 0
 
 
 def test_every_law_of_channels_has_a_fault() -> None:

@@ -75,7 +75,7 @@ def test_a_line_that_the_parser_accepts_now_comes_back_and_lanes_make_a_late_eve
 ) -> None:
     damaged = copied()
     warehouse, seqs = damaged.warehouse, damaged.seqs
-    assert broken_laws(spark, warehouse, COUNTING) == {}
+    assert broken_laws(warehouse, COUNTING) == {}
     assert batch_read_for_good(warehouse) == NEWEST
 
     # A newer parser (here: a larger limit) accepts one line as it is.
@@ -91,7 +91,7 @@ def test_a_line_that_the_parser_accepts_now_comes_back_and_lanes_make_a_late_eve
     (told,) = listed(warehouse, "quarantine_replays")
     assert ({told["seq"]}, told["reason"], told["repaired"], told["tombstone"]) == (seqs["noted"], "text_too_long", False, True)
     assert (told["rejected_batch"], told["ingest_batch"], told["event_date"]) == (2, NEWEST, date(2026, 11, 21))
-    assert broken_laws(spark, warehouse, COUNTING) == {}, "the newest cut is of before"
+    assert broken_laws(warehouse, COUNTING) == {}, "the newest cut is of before"
     assert batch_read_for_good(warehouse) == NEWEST - 1, "nobody may delete a row that lanes have not read"
     assert balance(warehouse)[0]["lanes_behind"] == 1
     run_job(damaged.place, warehouse, drain=False)
@@ -145,11 +145,11 @@ def test_the_next_micro_batch_takes_a_replay_into_the_cut_and_lanes_computed_ane
     run_job(damaged.more, warehouse)
     assert len(listed(warehouse, "dispatch_events")) == len(damaged.events) + len(more)
     assert newest_cut(NewestRoom(warehouse)).versions["quarantine_replays"] == 2
-    assert broken_laws(spark, warehouse, NAMES) == {}
+    assert broken_laws(warehouse, NAMES) == {}
     assert main(["rebuild", "lanes", "--warehouse", warehouse.root, "--yes"]) == 0
     run_job(damaged.more, warehouse)
     assert (listed(warehouse, "late_events"), balance(warehouse)[0]["lost"]) == ([], 0)
-    assert broken_laws(spark, warehouse, COUNTING) == {}
+    assert broken_laws(warehouse, COUNTING) == {}
 
 
 @pytest.mark.parametrize(

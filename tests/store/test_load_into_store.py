@@ -46,6 +46,7 @@ def test_its_tables_are_those_of_this_machine_and_commands_answer(
             ["why", "--all"],
             ["sql", "SELECT count(*), sum(seq) FROM dispatch_events WHERE seq BETWEEN 5 AND 90"],
             ["sql", "SHOW TABLES"],
+            ["quality"],
         ):
             assert main([*command, "--warehouse", place]) == 0
         said[place] = capsys.readouterr().out.replace(place, "")

@@ -11,15 +11,17 @@ FROM (
   SELECT broker, epoch, window_start, clock_segment, bucket, in_window, next, since_start,
     sum(in_window) OVER (PARTITION BY broker, epoch, bucket ORDER BY clock_segment, window_start) AS sum_of_windows,
     min(window_start) OVER (PARTITION BY broker, epoch) AS began_at
-  FROM quota_checks
-  LATERAL VIEW stack(6,
-    'le_5', le_5, le_5_since_start, le_10,
-    'le_10', le_10, le_10_since_start, le_30,
-    'le_30', le_30, le_30_since_start, le_60,
-    'le_60', le_60, le_60_since_start, le_300,
-    'le_300', le_300, le_300_since_start, le_inf,
-    'le_inf', le_inf, le_inf_since_start, checks
-  ) buckets AS bucket, in_window, since_start, next
+  FROM (
+    SELECT broker, epoch, window_start, clock_segment, stack(6,
+      'le_5', le_5, le_5_since_start, le_10,
+      'le_10', le_10, le_10_since_start, le_30,
+      'le_30', le_30, le_30_since_start, le_60,
+      'le_60', le_60, le_60_since_start, le_300,
+      'le_300', le_300, le_300_since_start, le_inf,
+      'le_inf', le_inf, le_inf_since_start, checks
+    ) AS (bucket, in_window, since_start, next)
+    FROM quota_checks
+  )
 )
 LEFT JOIN repaired USING (broker)
 WHERE (sum_of_windows <> since_start AND NOT coalesce(CAST(window_start AS DATE) > until AND CAST(began_at AS DATE) <= until, false))

@@ -7,8 +7,8 @@ FROM (
       PARTITION BY broker, epoch ORDER BY next_seq, mark ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS day_before,
     max(next_seq) OVER (PARTITION BY broker, epoch) AS last_seq
-  FROM lane_snapshots
+  FROM (SELECT broker, epoch, mark, event_date, next_seq, digest, hex(state) = '' AS no_state FROM lane_snapshots)
 )
 WHERE event_date < day_before
-  OR (mark = 'day' AND (event_date = day_before OR digest = 0 OR length(state) = 0))
+  OR (mark = 'day' AND (event_date = day_before OR digest = 0 OR no_state))
   OR (mark IN ('ended', 'drained') AND next_seq < last_seq)

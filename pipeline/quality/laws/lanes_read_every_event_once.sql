@@ -9,11 +9,18 @@ ingest AS (
     CAST(max_by(table_versions, batch_id)['lane_control'] AS BIGINT) AS control_version
   FROM batch_manifest WHERE query = 'ingest'
 ),
-positions AS (
+read_next AS (
   SELECT coalesce(rows_read, 0) AS rows_read,
-    get_json_object(offsets[2], '$.index') < 0 AND get_json_object(offsets[2], '$.reservoirVersion') > bronze_version
-      AND get_json_object(offsets[3], '$.index') < 0 AND get_json_object(offsets[3], '$.reservoirVersion') > control_version AS caught_up
-  FROM lanes CROSS JOIN ingest
+    CAST(get_json_object(offsets[2], '$.reservoirVersion') AS BIGINT) AS of_bronze,
+    CAST(get_json_object(offsets[2], '$.index') AS BIGINT) AS index_in_bronze,
+    CAST(get_json_object(offsets[3], '$.reservoirVersion') AS BIGINT) AS of_control,
+    CAST(get_json_object(offsets[3], '$.index') AS BIGINT) AS index_in_control
+  FROM lanes
+),
+positions AS (
+  SELECT rows_read,
+    index_in_bronze < 0 AND of_bronze > bronze_version AND index_in_control < 0 AND of_control > control_version AS caught_up
+  FROM read_next CROSS JOIN ingest
 ),
 there AS (
   SELECT (SELECT count(*) FROM dispatch_events) AS bronze, (SELECT count(*) FROM lane_control WHERE kind = 'tombstone') AS tombstones

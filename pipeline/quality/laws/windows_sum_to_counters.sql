@@ -11,33 +11,35 @@ FROM (
     sum(in_window) OVER (
       PARTITION BY broker, epoch, topic, subscription, opened_at, counter ORDER BY clock_segment, window_start
     ) AS sum_of_windows
-  FROM subscription_throttle
-  LATERAL VIEW stack(12,
-    'dispatch_throttled_msg_events_by_broker_limit', dispatch_throttled_msg_events_by_broker_limit,
-      dispatch_throttled_msg_events_by_broker_limit_since_open,
-    'dispatch_throttled_msg_events_by_topic_limit', dispatch_throttled_msg_events_by_topic_limit,
-      dispatch_throttled_msg_events_by_topic_limit_since_open,
-    'dispatch_throttled_msg_events_by_subscription_limit', dispatch_throttled_msg_events_by_subscription_limit,
-      dispatch_throttled_msg_events_by_subscription_limit_since_open,
-    'dispatch_throttled_bytes_events_by_broker_limit', dispatch_throttled_bytes_events_by_broker_limit,
-      dispatch_throttled_bytes_events_by_broker_limit_since_open,
-    'dispatch_throttled_bytes_events_by_topic_limit', dispatch_throttled_bytes_events_by_topic_limit,
-      dispatch_throttled_bytes_events_by_topic_limit_since_open,
-    'dispatch_throttled_bytes_events_by_subscription_limit', dispatch_throttled_bytes_events_by_subscription_limit,
-      dispatch_throttled_bytes_events_by_subscription_limit_since_open,
-    'modelled_dispatch_throttled_msg_events_by_broker_limit', modelled_dispatch_throttled_msg_events_by_broker_limit,
-      modelled_dispatch_throttled_msg_events_by_broker_limit_since_open,
-    'modelled_dispatch_throttled_msg_events_by_topic_limit', modelled_dispatch_throttled_msg_events_by_topic_limit,
-      modelled_dispatch_throttled_msg_events_by_topic_limit_since_open,
-    'modelled_dispatch_throttled_msg_events_by_subscription_limit', modelled_dispatch_throttled_msg_events_by_subscription_limit,
-      modelled_dispatch_throttled_msg_events_by_subscription_limit_since_open,
-    'modelled_dispatch_throttled_bytes_events_by_broker_limit', modelled_dispatch_throttled_bytes_events_by_broker_limit,
-      modelled_dispatch_throttled_bytes_events_by_broker_limit_since_open,
-    'modelled_dispatch_throttled_bytes_events_by_topic_limit', modelled_dispatch_throttled_bytes_events_by_topic_limit,
-      modelled_dispatch_throttled_bytes_events_by_topic_limit_since_open,
-    'modelled_dispatch_throttled_bytes_events_by_subscription_limit', modelled_dispatch_throttled_bytes_events_by_subscription_limit,
-      modelled_dispatch_throttled_bytes_events_by_subscription_limit_since_open
-  ) counters AS counter, in_window, since_open
+  FROM (
+    SELECT broker, epoch, topic, subscription, opened_at, window_start, clock_segment, stack(12,
+      'dispatch_throttled_msg_events_by_broker_limit', dispatch_throttled_msg_events_by_broker_limit,
+        dispatch_throttled_msg_events_by_broker_limit_since_open,
+      'dispatch_throttled_msg_events_by_topic_limit', dispatch_throttled_msg_events_by_topic_limit,
+        dispatch_throttled_msg_events_by_topic_limit_since_open,
+      'dispatch_throttled_msg_events_by_subscription_limit', dispatch_throttled_msg_events_by_subscription_limit,
+        dispatch_throttled_msg_events_by_subscription_limit_since_open,
+      'dispatch_throttled_bytes_events_by_broker_limit', dispatch_throttled_bytes_events_by_broker_limit,
+        dispatch_throttled_bytes_events_by_broker_limit_since_open,
+      'dispatch_throttled_bytes_events_by_topic_limit', dispatch_throttled_bytes_events_by_topic_limit,
+        dispatch_throttled_bytes_events_by_topic_limit_since_open,
+      'dispatch_throttled_bytes_events_by_subscription_limit', dispatch_throttled_bytes_events_by_subscription_limit,
+        dispatch_throttled_bytes_events_by_subscription_limit_since_open,
+      'modelled_dispatch_throttled_msg_events_by_broker_limit', modelled_dispatch_throttled_msg_events_by_broker_limit,
+        modelled_dispatch_throttled_msg_events_by_broker_limit_since_open,
+      'modelled_dispatch_throttled_msg_events_by_topic_limit', modelled_dispatch_throttled_msg_events_by_topic_limit,
+        modelled_dispatch_throttled_msg_events_by_topic_limit_since_open,
+      'modelled_dispatch_throttled_msg_events_by_subscription_limit', modelled_dispatch_throttled_msg_events_by_subscription_limit,
+        modelled_dispatch_throttled_msg_events_by_subscription_limit_since_open,
+      'modelled_dispatch_throttled_bytes_events_by_broker_limit', modelled_dispatch_throttled_bytes_events_by_broker_limit,
+        modelled_dispatch_throttled_bytes_events_by_broker_limit_since_open,
+      'modelled_dispatch_throttled_bytes_events_by_topic_limit', modelled_dispatch_throttled_bytes_events_by_topic_limit,
+        modelled_dispatch_throttled_bytes_events_by_topic_limit_since_open,
+      'modelled_dispatch_throttled_bytes_events_by_subscription_limit', modelled_dispatch_throttled_bytes_events_by_subscription_limit,
+        modelled_dispatch_throttled_bytes_events_by_subscription_limit_since_open
+    ) AS (counter, in_window, since_open)
+    FROM subscription_throttle
+  )
 )
 LEFT JOIN repaired USING (broker)
 WHERE sum_of_windows <> since_open AND NOT coalesce(CAST(window_start AS DATE) > until AND CAST(opened_at AS DATE) <= until, false)
