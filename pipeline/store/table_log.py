@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from deltalake import DeltaTable
 
@@ -12,6 +14,8 @@ from pipeline.store.files import files_at
 
 #: A commit of a table in its log.
 _COMMIT = re.compile(r"(\d{20})\.json")
+#: Operations of delta-rs that change rows.
+_CHANGES = ("WRITE", "MERGE", "DELETE", "UPDATE")
 
 
 def storage_options(url: str) -> dict[str, str]:
@@ -81,4 +85,12 @@ def _commit(uri: str, version: int) -> Commit | None:
     # Files that a commit adds are most of its lines, and nobody asks for them here.
     found = next((line for line in text.splitlines() if line.startswith('{"commitInfo"')), None)
     info = {} if found is None else json.loads(found)["commitInfo"]
-    return Commit(version, str(info.get("operation", "unknown")), at, info.get("isBlindAppend"), info.get("userMetadata"))
+    return Commit(version, str(info.get("operation", "unknown")), at, _is_blind_append(info), info.get("userMetadata"))
+
+
+def _is_blind_append(info: Mapping[str, Any]) -> bool | None:
+    """Spark says it; of delta-rs it follows from what it did."""
+    told, operation = info.get("isBlindAppend"), info.get("operation")
+    if told is not None or operation not in _CHANGES:
+        return told
+    return operation == "WRITE" and info.get("operationParameters", {}).get("mode") == "Append"

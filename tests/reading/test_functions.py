@@ -120,7 +120,9 @@ def test_an_error_that_is_none_of_the_known_kinds_keeps_its_first_line() -> None
 @pytest.mark.slow(reason="a thousand statements by Spark: four minutes; the stored rows are compared with the room by default")
 def test_spark_gives_what_is_stored_and_has_no_other_functions(spark: SparkSession) -> None:
     names = {row[0] for row in spark.sql("SHOW ALL FUNCTIONS").collect()}
-    assert {name for name in names if name.isidentifier()} == ANSWERED | ONLY_SPARK
+    # Delta's own come once a table of it was read.
+    of_delta = {"table_changes", "table_changes_by_path"}
+    assert {name for name in names if name.isidentifier()} - of_delta == ANSWERED | ONLY_SPARK
     for cases in CASES.values():
         for sql, rows in cases:
             found = spark.sql(sql)

@@ -47,3 +47,17 @@ def test_a_store_lists_what_is_behind_the_checkpoint_alone(table: str, s3: S3) -
     assert [name for name in s3.listed if name.endswith(".json")] == [
         f"wh/t/_delta_log/{version:020}.json" for version in range(20, VERSIONS)
     ]
+
+
+def test_what_a_commit_did_to_the_rows_is_known(tmp_path: Path) -> None:
+    """A consistent cut goes on beyond commits that replace rows, not beyond appends."""
+    place, rows = str(tmp_path), pa.table({"n": [1, 2]})
+    write_deltalake(place, rows)
+    write_deltalake(place, rows, mode="append")
+    write_deltalake(place, pa.table({"n": [7]}), mode="overwrite", predicate="n = 7")  # of no row that was there
+    DeltaTable(place).delete("n = 2")
+    merged = DeltaTable(place).merge(rows, "t.n = s.n", source_alias="s", target_alias="t")
+    merged.when_matched_update({"n": "5"}).execute()
+    DeltaTable(place).optimize.compact()
+    found = [(commit.operation, commit.is_blind_append) for commit in reversed(commits_of(place))]
+    assert found[1:] == [("WRITE", True), ("WRITE", False), ("DELETE", False), ("MERGE", False), ("OPTIMIZE", None)]
