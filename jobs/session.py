@@ -11,7 +11,6 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BadConfig
-from pipeline.warehouse.writer_mark import SPARK_MARKS
 
 ROOT = Path(__file__).parent.parent
 #: Delta's jars, put beside the interpreter by ./spark-submit.sh set-up.
@@ -41,7 +40,7 @@ def build_session(app_name: str, extra_conf: Mapping[str, str] | None = None) ->
     if not os.environ.get("PYSPARK_SUBMIT_ARGS") and "PYSPARK_GATEWAY_PORT" not in os.environ:
         builder = builder.config("spark.jars", _jars()).config("spark.python.daemon.module", "jobs.python_daemon")
         _environment_of_plain_python()
-    for key, value in {**_of_object_stores(), **(extra_conf or {}), **SPARK_MARKS}.items():
+    for key, value in {**_of_object_stores(), **(extra_conf or {})}.items():
         builder = builder.config(key, value)
     try:
         return _start_shielded(builder)

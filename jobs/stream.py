@@ -40,7 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder (with subfolders) or glob of the log's files, a Delta table, or kafka://HOST:PORT/TOPIC",
     )
     parser.add_argument(
-        "--warehouse", required=True, metavar="URI", help="folder of the Delta tables; any URI that Hadoop knows; made if missing"
+        "--warehouse",
+        required=True,
+        metavar="URI",
+        help="folder of the Delta tables, here, in an object store or HDFS; made if missing",
     )
     parser.add_argument("--once", action="store_true", help="read what is there and end: ingest to its end, then lanes")
     parser.add_argument(

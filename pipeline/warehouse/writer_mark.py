@@ -7,8 +7,6 @@ from deltalake import CommitProperties, Transaction
 from pipeline.store.commit import Commit
 
 MARK = "dispatch-analytics"
-#: For a session of Spark: every commit that it makes has the mark.
-SPARK_MARKS = {"spark.databricks.delta.commitInfo.userMetadata": MARK}
 #: delta-rs tries a commit so often when others commit at the same time.
 ATTEMPTS = 20
 

@@ -20,7 +20,6 @@ from pipeline.reading.room import ReadingRoom
 from pipeline.upkeep.status import problems, status
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock_file import STALE_AFTER, Driver, LockEntry, is_gone
-from pipeline.warehouse.writer_mark import SPARK_MARKS
 from schemas.render.ddl import delta_path
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -91,7 +90,6 @@ def test_a_version_that_somebody_else_wrote_is_a_problem(spark: SparkSession, co
     warehouse = copied()
     DeltaTable(warehouse.table("names")).delete("level = 'topic'")
     somebody = spark.newSession()
-    somebody.conf.unset(*SPARK_MARKS)
     somebody.sql(f"OPTIMIZE {delta_path(warehouse.table('quota_checks'))}")
     somebody.sql(f"DELETE FROM {delta_path(warehouse.table('quota_checks'))} WHERE true")
     found = asked(spark, warehouse)

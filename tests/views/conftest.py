@@ -155,7 +155,7 @@ def reached(tables: Mapping[str, list[Row]]) -> list[Row]:
     ]
 
 
-def write(spark: SparkSession, warehouse: Warehouse, table: str, rows: list[Row]) -> None:
+def write(warehouse: Warehouse, table: str, rows: list[Row]) -> None:
     """Append the rows; a column that a row does not name is null, or what NOTHING and USUAL say if it may not be null."""
     declared = TABLES_BY_NAME[table]
     known = {f.name: None if f.nullable else USUAL.get(f.name, NOTHING.get(f.type)) for f in declared.fields}
@@ -174,7 +174,7 @@ def empty_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactor
 @pytest.fixture(scope="session")
 def filled_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     """The tables with the rows above."""
-    return fill(spark, Warehouse(str(tmp_path_factory.mktemp("filled") / "warehouse")))
+    return fill(Warehouse(str(tmp_path_factory.mktemp("filled") / "warehouse")))
 
 
 @pytest.fixture(scope="session")
@@ -189,7 +189,7 @@ def room(small_warehouse: Warehouse) -> ReadingRoom:
     return ReadingRoom(small_warehouse)
 
 
-def fill(spark: SparkSession, filled: Warehouse) -> Warehouse:
+def fill(filled: Warehouse) -> Warehouse:
     """Make the tables with the rows above; of a local folder no session is asked."""
     create_missing_tables(filled)
     of_lanes = {
@@ -205,7 +205,7 @@ def fill(spark: SparkSession, filled: Warehouse) -> Warehouse:
     for batch in tables["batch_manifest"]:
         batch["table_versions"] = dict.fromkeys((*tables, NAMES.name), "1")
     for table, rows in tables.items():
-        write(spark, filled, table, rows)
+        write(filled, table, rows)
     named = [row for name in (*of_lanes, "dispatch_events") for row in tables[name]]
     used = {(row.get("broker", USUAL["broker"]), row.get("topic"), row.get("subscription")) for row in named}
     write_names(used, filled, "ingest", 0)

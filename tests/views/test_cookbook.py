@@ -124,5 +124,16 @@ def test_every_table_is_read_without_spark_though_it_has_checks(filled_warehouse
 
 
 def script_of_the_page() -> str:
-    (script,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    return str(script)
+    return scripts_of_the_page()[0]
+
+
+def scripts_of_the_page() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
+def test_a_session_of_spark_asks_the_views(spark: SparkSession, filled_warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
+    _, script = scripts_of_the_page()
+    session = spark.newSession()
+    exec(script.replace("s3a://bucket/dispatch", filled_warehouse.root), {"spark": session})
+    assert "held_by" in capsys.readouterr().out
+    assert session.table("throttled_now").columns
