@@ -63,9 +63,9 @@ def test_what_is_shared_by_nature_is_not_asked_for(monkeypatch: pytest.MonkeyPat
 def test_a_refusal_leaves_no_lock(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared_paths, "runs_on_a_cluster", lambda master: True)
     warehouse = Warehouse(f"file:{tmp_path}/warehouse")
-    with locked(warehouse, "run"):
+    with locked(warehouse, "run", spark=spark):
         assert Path(tmp_path, "warehouse", "_driver_lock").exists()
     monkeypatch.setattr(shared_paths, "hosts_without", lambda *_: ["h1"])
-    with pytest.raises(BadWarehouse, match="h1"), locked(warehouse, "run"):
+    with pytest.raises(BadWarehouse, match="h1"), locked(warehouse, "run", spark=spark):
         pytest.fail("opened")
     assert not Path(tmp_path, "warehouse", "_driver_lock").exists()

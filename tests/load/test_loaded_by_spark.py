@@ -44,7 +44,7 @@ def test_tables_are_those_of_the_streaming_job(spark: SparkSession, log: Path, l
 
 
 def test_laws_hold_and_a_backfill_finds_every_row_as_it_is(spark: SparkSession, loaded: Warehouse) -> None:
-    assert unsound(spark, loaded) == {}
+    assert unsound(loaded) == {}
     dates = ("--from", "2026-11-20", "--to", "2026-11-23", "--dry-run")
     document = run_backfill_command(spark, loaded, *dates)
     assert document["done"]

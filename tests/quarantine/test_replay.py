@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from capture_events import write_events
-from delta.tables import DeltaTable as SparkTable
 from job_run import run_job
 from laws_run import broken_laws
 from pyspark.sql import SparkSession
@@ -23,11 +22,13 @@ from pipeline.faults import BadWarehouse
 from pipeline.quality.laws import NAMES, Law
 from pipeline.reading.newest import NewestRoom
 from pipeline.reading.room import ReadingRoom
+from pipeline.store.table_log import opened
 from pipeline.upkeep.closed import batch_read_for_good
 from pipeline.views.register import register_tables
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock import UpkeepLock
 from pipeline.warehouse.newest_cut import newest_cut
+from pipeline.warehouse.writer_mark import marked
 from schemas.render.ddl import delta_path
 
 BOOKS = "every_line_is_an_event_or_quarantined"
@@ -104,7 +105,7 @@ def test_repaired_lines_come_back_into_a_merged_bronze_and_every_book_balances(
 ) -> None:
     damaged = copied()
     warehouse, seqs, events = damaged.warehouse, damaged.seqs, len(damaged.events)
-    SparkTable.forPath(spark, warehouse.table("dispatch_events")).optimize().executeCompaction()
+    opened(warehouse.table("dispatch_events")).optimize.compact(commit_properties=marked())
     file = damaged.repaired(tmp_path)
     assert _as_sql_prints_them(damaged, capsys, file)
     done = replay(damaged, capsys, "--from", str(file))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from pipeline.reading.room import ReadingRoom
 from pipeline.views import page
