@@ -43,7 +43,7 @@ def bench_hour(folder: Path, minutes: int = 60) -> dict[str, Any]:
     events = folder / "events"
     events.mkdir()
     print(f"{sum(counts):,} events in {len(counts)} files", flush=True)
-    job = started(events, folder, "--set", f"ingest.archive_folder={folder / 'read'}")
+    job = started(events, folder, f"file:{folder / 'warehouse'}", "--set", f"ingest.archive_folder={folder / 'read'}")
     memory = _Memory(job.pid)
     renamed: list[float] = []
     upkeep: subprocess.Popen[bytes] | None = None
@@ -57,7 +57,7 @@ def bench_hour(folder: Path, minutes: int = 60) -> dict[str, Any]:
             renamed.append(time.time())
             if number == len(counts) // 2:
                 upkeep = _maintain(folder)
-        LiveTables(folder / "warehouse").wait_for(sum(counts), job)
+        LiveTables(f"file:{folder / 'warehouse'}").wait_for(sum(counts), job)
     finally:
         memory.stop()
         os.killpg(job.pid, signal.SIGTERM)

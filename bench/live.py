@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from deltalake import DeltaTable
-from deltalake.exceptions import TableNotFoundError
-
 from bench.measure import processor_s
+from pipeline.store.arrow_reader import arrow_rows
+from pipeline.store.table_log import newest_version_at
+from tests.s3_server import BUCKET, S3, s3_server
 
 ROOT = Path(__file__).resolve().parents[1]
 LOG = ROOT / "demo" / "y_incident" / "events.jsonl.gz"
@@ -26,6 +26,8 @@ WARM_UP_S = 60.0
 IDLE_S = 60.0
 PATIENCE_S = 300.0
 POLL_S = 0.02
+#: What a request to the store takes.
+REQUEST_S = 0.02
 #: Columns of query_progress, without their unit.
 PHASES = ("trigger_execution", "latest_offset", "get_batch", "query_planning", "wal_commit", "add_batch", "commit_offsets")
 
@@ -33,19 +35,16 @@ PHASES = ("trigger_execution", "latest_offset", "get_batch", "query_planning", "
 class LiveTables:
     """What a warehouse shows to somebody who looks from outside."""
 
-    def __init__(self, warehouse: Path) -> None:
-        self._manifest = warehouse / "batch_manifest"
-        self._commits, self._events = 0, 0
+    def __init__(self, warehouse: str) -> None:
+        self._manifest = f"{warehouse}/batch_manifest"
+        self._version, self._events = -1, 0
 
     def events(self) -> int:
         """Events that whole micro-batches of lanes have read."""
-        commits = len(list((self._manifest / "_delta_log").glob("*.json")))
-        if commits != self._commits:  # read when it has grown: the job needs the processor more
-            try:
-                rows = DeltaTable(self._manifest).to_pyarrow_table(columns=["query", "rows_in"]).to_pylist()
-            except TableNotFoundError:  # it is being made
-                return 0
-            self._commits, self._events = commits, sum(row["rows_in"] for row in rows if row["query"] == "lanes")
+        version = newest_version_at(self._manifest)
+        if version != self._version:  # read when it has grown: the job needs the processor more
+            rows = arrow_rows(self._manifest, ["query", "rows_in"]).to_pylist()
+            self._version, self._events = version, sum(row["rows_in"] for row in rows if row["query"] == "lanes")
         return self._events
 
     def wait_for(self, events: int, job: "subprocess.Popen[bytes]") -> None:
@@ -57,14 +56,27 @@ class LiveTables:
             time.sleep(POLL_S)
 
 
-def bench_live(folder: Path) -> dict[str, Any]:
-    """Start the job beside one file, rename a file into its folder every EVERY_S, then let it idle. Seconds of each."""
+def bench_live_in_store(folder: Path) -> dict[str, Any]:
+    """The same with a warehouse in a store, which takes REQUEST_S for each request. The store has a part of the same two cores."""
+    store = S3(fault=lambda _method, _key: time.sleep(REQUEST_S))
+    with s3_server(store):
+        os.environ |= store.environment()
+        found = bench_live(folder, f"s3a://{BUCKET}/warehouse")
+    return {**found, "requests": len(store.requests)}
+
+
+def bench_live(folder: Path, warehouse: str | None = None) -> dict[str, Any]:
+    """Start the job beside one file, rename a file into its folder every EVERY_S, then let it idle. Seconds of each.
+
+    The warehouse is in `folder` unless it is named.
+    """
+    warehouse = warehouse or f"file:{folder / 'warehouse'}"
     files = list(_files(folder / "coming"))
-    events, tables = folder / "events", LiveTables(folder / "warehouse")
+    events, tables = folder / "events", LiveTables(warehouse)
     events.mkdir()
     expected = _renamed(files[0], events)
     began = time.monotonic()
-    job = started(events, folder)
+    job = started(events, folder, warehouse)
     try:
         tables.wait_for(expected, job)
         first_rows_s = time.monotonic() - began
@@ -92,13 +104,13 @@ def bench_live(folder: Path) -> dict[str, Any]:
         "p90_s": round(statistics.quantiles(seconds, n=10)[-1], 2),
         "max_s": round(max(seconds), 2),
         "idle_share_of_a_core": round(idle, 3),
-        "micro_batch_ms": _phases(folder / "warehouse", len(seconds)),
+        "micro_batch_ms": _phases(warehouse, len(seconds)),
     }
 
 
-def _phases(warehouse: Path, newest: int) -> dict[str, dict[str, float]]:
+def _phases(warehouse: str, newest: int) -> dict[str, dict[str, float]]:
     """Median milliseconds of each phase of a query's newest micro-batches with rows, by query."""
-    progress = DeltaTable(warehouse / "query_progress").to_pyarrow_table().sort_by("batch_id").to_pylist()
+    progress = arrow_rows(f"{warehouse}/query_progress").sort_by("batch_id").to_pylist()
     found = {}
     for query in ("ingest", "lanes"):
         rows = [row for row in progress if row["query"] == query and row["rows_in"]][-newest:]
@@ -124,9 +136,9 @@ def _renamed(file: Path, events: Path) -> int:
     return count
 
 
-def started(events: Path, folder: Path, *options: str) -> "subprocess.Popen[bytes]":
-    """The job as a user starts it, live on `events`, its warehouse and its output in `folder`; a process group of its own."""
-    command = [str(ROOT / "spark-submit.sh"), "stream", "--events", str(events), "--warehouse", str(folder / "warehouse"), *options]
+def started(events: Path, folder: Path, warehouse: str, *options: str) -> "subprocess.Popen[bytes]":
+    """The job as a user starts it, live on `events`, its output in `folder`; a process group of its own."""
+    command = [str(ROOT / "spark-submit.sh"), "stream", "--events", str(events), "--warehouse", warehouse, *options]
     environ = {key: value for key, value in os.environ.items() if key not in ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")}
     with (folder / "job.log").open("wb") as output:
         return subprocess.Popen([*command, "--master", "local[2]"], stdout=output, stderr=output, env=environ, start_new_session=True)

@@ -13,6 +13,7 @@ memory: what a lane with ten million retained entries over a thousand topics tak
 load:   a finished log to all tables, by `load` and by `stream --once --drain`, as a user starts them.
 read:   reading commands from a cold shell, on the demo's warehouse and on one of --events rows; and a bare count of one table.
 live:   the job as a user starts it: seconds until its first rows, and from each new file to the tables. Nothing is compared.
+live_in_store: the same with the warehouse in an object store on this machine that takes 20 ms for each request.
 collector: two real brokers under the same load in turn, one of them with the collector. It needs `set-up broker`.
 hour:   the same job for an hour at one file a second: its first ten minutes, and its last ten. Nothing is compared.
 """
@@ -37,7 +38,7 @@ from bench.fold import bench_fold
 from bench.fold_memory import bench_memory
 from bench.hour import bench_hour
 from bench.ingest import bench_formats, bench_ingest, bench_whole
-from bench.live import bench_live
+from bench.live import bench_live, bench_live_in_store
 from bench.load import bench_load
 from bench.log import ingested, log_only, multiplied
 from bench.measure import PeakMemory, against_baseline, alternate, cost_of_state, summary
@@ -238,6 +239,7 @@ WITHOUT_CAPTURES: dict[str, Callable[[Path, int, int], dict[str, Any]]] = {
     "memory": lambda _folder, _rounds, _events: bench_memory(),
     "stages": lambda _folder, rounds, _events: bench_stages(rounds),
     "live": lambda folder, _rounds, _events: bench_live(folder),
+    "live_in_store": lambda folder, _rounds, _events: bench_live_in_store(folder),
     "hour": lambda folder, _rounds, _events: bench_hour(folder),
     "load": lambda folder, rounds, _events: bench_load(folder, rounds),
     "read": bench_read,

@@ -15,8 +15,10 @@ from pipeline.faults import BadConfig
 ROOT = Path(__file__).parent.parent
 #: Delta's jars, put beside the interpreter by ./spark-submit.sh set-up.
 JARS = Path(sys.prefix) / "jars"
-
-
+#: Variables of the environment that say how object stores are opened.
+OF_STORES = (
+    "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL",
+)  # fmt: skip
 #: For jobs that live for a minute: on few cores the optimizing compiler costs them more than it gains.
 SHORT_JOB = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"}
 #: For short jobs over little data: so do Java classes that Spark would write and compile for each of their queries, and stages that end
@@ -32,7 +34,7 @@ LITTLE_DATA = {
 
 
 def build_session(app_name: str, extra_conf: Mapping[str, str] | None = None) -> SparkSession:
-    """A session with conf/spark-defaults.conf, Delta, `extra_conf` on top, and the mark of our commits.
+    """A session with conf/spark-defaults.conf, Delta, the environment's access to object stores, and `extra_conf` on top.
 
     Raises BadConfig in one line if Spark cannot start (no jars, no Java, port in use, no memory).
     """
@@ -66,8 +68,12 @@ def _start_shielded(builder: SparkSession.Builder) -> SparkSession:
 
 
 def _of_object_stores() -> dict[str, str]:
-    """A store that is not Amazon's has its buckets in the path of an address, not in the name of a host."""
-    return {"spark.hadoop.fs.s3a.path.style.access": "true"} if os.environ.get("AWS_ENDPOINT_URL") else {}
+    """What the environment has of object stores, for executors, too: tasks write files into the warehouse.
+
+    A store that is not Amazon's has its buckets in the path of an address, not in the name of a host.
+    """
+    found = {f"spark.executorEnv.{name}": os.environ[name] for name in OF_STORES if os.environ.get(name)}
+    return found | ({"spark.hadoop.fs.s3a.path.style.access": "true"} if os.environ.get("AWS_ENDPOINT_URL") else {})
 
 
 def _jars() -> str:

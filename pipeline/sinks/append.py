@@ -9,7 +9,7 @@ from deltalake import DeltaTable, Transaction, write_deltalake
 from deltalake.transaction import AddAction
 
 from pipeline.sinks.table_file import NewFile
-from pipeline.store.table_log import opened
+from pipeline.store.kept_open import kept_open
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.writer_mark import marked
 from schemas.field import Table
@@ -32,11 +32,10 @@ def append_rows(
         rows = rows if isinstance(rows, pa.Table) else pa.table({name: [row[name] for row in rows] for name in schema.names}, schema)
         if rows.num_rows == 0:
             return
-    delta = opened(warehouse.table(table.name))
-    if once is not None and _is_in(delta, *once):
-        return
-    transactions = None if once is None else [Transaction(*once)]
-    write_deltalake(delta, rows, mode="append", commit_properties=marked(transactions))
+    with kept_open(warehouse.table(table.name)) as delta:
+        if once is None or not _is_in(delta, *once):
+            transactions = None if once is None else [Transaction(*once)]
+            write_deltalake(delta, rows, mode="append", commit_properties=marked(transactions))
 
 
 def append_files(uri: str, table: Table, files: Sequence[NewFile], once: tuple[str, int]) -> None:
@@ -44,18 +43,19 @@ def append_files(uri: str, table: Table, files: Sequence[NewFile], once: tuple[s
 
     Nobody looks into the files: they must have all columns of the table, and keep its checks.
     """
-    delta = opened(uri)
     actions = [
         AddAction(file.path, file.size_bytes, file.partition, file.modified_at_ms, data_change=True, stats=json.dumps(file.stats))
         for file in files
     ]
     commit = marked([Transaction(*once)])
-    delta.create_write_transaction(actions, "append", delta.schema(), list(table.partition_by), commit_properties=commit)
+    with kept_open(uri) as delta:
+        delta.create_write_transaction(actions, "append", delta.schema(), list(table.partition_by), commit_properties=commit)
 
 
 def is_appended(warehouse: Warehouse, table: str, app_id: str, version: int) -> bool:
     """Whether an append with these would be skipped."""
-    return _is_in(opened(warehouse.table(table)), app_id, version)
+    with kept_open(warehouse.table(table)) as delta:
+        return _is_in(delta, app_id, version)
 
 
 def _is_in(delta: DeltaTable, app_id: str, version: int) -> bool:

@@ -11,6 +11,7 @@ from pyspark.sql.types import StructType
 from pipeline.faults import BadWarehouse
 from pipeline.store.address import delta_url, local_path, object_address
 from pipeline.store.arrow_reader import dataset_at
+from pipeline.store.kept_open import forget_table
 from pipeline.store.table_log import newest_version_at, opened, storage_options
 from pipeline.warehouse.layout import Warehouse, writer_of
 from pipeline.warehouse.writer_mark import marked
@@ -136,6 +137,7 @@ def _spelled_out(check: str) -> str:
 
 def _create_or_check(warehouse: Warehouse, table: Table) -> None:
     path = warehouse.table(table.name)
+    forget_table(path)  # somebody may have deleted it since this process wrote it
     if newest_version_at(path) < 0:
         _create(path, table)
         return
