@@ -26,7 +26,7 @@ from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
 
-#: Comparing a table, and a commit, are several small jobs of Spark, each of which waits for the driver more than it works.
+#: Comparing a table of many rows is several small jobs of Spark, and a commit waits for the file system more than it works.
 TABLES_AT_ONCE = 4
 NAMED_BROKERS = 5
 

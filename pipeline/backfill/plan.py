@@ -41,7 +41,7 @@ def plan(spark: SparkSession, warehouse: Warehouse, asked: Sequence[Dates], inge
     look = NewestRoom(warehouse)
     marks = counted_marks(_marks(look, brokers), first_uncounted(spark, warehouse, brokers, ingest_batch))
     ends = moved_ends(look, ingest_batch)
-    wanted = {one.broker: _withmoved_ends(one, ends) for one in asked}
+    wanted = {one.broker: _with_moved_ends(one, ends) for one in asked}
     stretches: list[tuple[Stretch, date]] = []
     not_closed: dict[str, NotClosed] = {}
     for span in _spans(spark, warehouse, bronze, list(wanted.values())):
@@ -77,7 +77,7 @@ def moved_ends(look: Look, ingest_batch: int) -> list[Dates]:
     return [Dates(row["broker"], row["ended"], row["newest"]) for row in moved]
 
 
-def _withmoved_ends(dates: Dates, ends: Iterable[Dates]) -> Dates:
+def _with_moved_ends(dates: Dates, ends: Iterable[Dates]) -> Dates:
     """The dates and those of every end that moves from, to or over one of them: its old mark must go where its new one comes."""
     for end in ends:
         if end.broker == dates.broker and end.first <= dates.last and end.last >= dates.first:

@@ -53,13 +53,20 @@ def slice_condition(table: Table, broker: str, first: date, last: date) -> str:
 
 
 def slice_of_delta_rs(table: Table, broker: str, day: date) -> str:
-    """`slice_condition` of one date for delta-rs: a backslash is nothing special there, and a quote is doubled."""
-    is_date = date_columns(table) == (table.age_by,) and next(f.type for f in table.fields if f.name == table.age_by) == "date"
-    at, midnight = date_of(table), "" if is_date else "T00:00:00Z"
+    """`slice_condition` of one date for delta-rs: a backslash is nothing special there, and a quote is doubled.
+
+    Of comparisons alone: for a function delta-rs takes every append of anybody for a conflict.
+    """
+    columns = date_columns(table)
+    is_date = next(f.type for f in table.fields if f.name == columns[0]) == "date"
     # Texts, which take the type of the column: a CAST gives a time without a zone, which no column's bounds are compared with.
-    first, end = (f"'{one}{midnight}'" for one in (day, day + timedelta(days=1)))
+    first, end = (f"'{one}{'' if is_date else 'T00:00:00Z'}'" for one in (day, day + timedelta(days=1)))
+    ways = [
+        " AND ".join([*(f"{before} IS NULL" for before in columns[:place]), f"{column} >= {first}", f"{column} < {end}"])
+        for place, column in enumerate(columns)
+    ]
     text = "'" + broker.replace("'", "''") + "'"
-    return f"broker = {text} AND {at} >= {first} AND {at} < {end}"
+    return f"broker = {text} AND ({' OR '.join(f'({way})' for way in ways)})"
 
 
 def rows_of(rows: DataFrame, table: Table, asked: Iterable[Dates]) -> DataFrame:

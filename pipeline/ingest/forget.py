@@ -11,7 +11,7 @@ from pipeline.store.address import local_path
 from pipeline.store.files import files_at
 from pipeline.warehouse.layout import Warehouse
 
-#: The log is looked at in each so-manieth micro-batch: it has grown by as many files at least.
+#: The log is looked at in every thousandth micro-batch: it has grown by as many files at least.
 EVERY_BATCHES = 1_000
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -27,11 +28,11 @@ from pipeline.sinks.table_file import NewFile
 from pipeline.sources.named import NAME_COLUMNS
 from pipeline.sources.source import RowReader
 from pipeline.store.arrow_places import arrow_place
-from pipeline.store.arrow_reader import arrow_rows, dataset_at
+from pipeline.store.arrow_reader import dataset_at
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
 from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL
-from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE
+from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE, SEQ_TAKEN
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,17 @@ class MicroBatch:
         return rows.where(F.col("ingest_batch") == self.batch_id)
 
     def count(self, table: Table) -> int:
-        """How many rows of this micro-batch the table has."""
-        return int(dataset_at(self.warehouse.table(table.name)).count_rows(filter=pc.field("ingest_batch") == self.batch_id))
+        """How many rows the table has that ingest wrote in this micro-batch."""
+        return int(dataset_at(self.warehouse.table(table.name)).count_rows(filter=self._own(table)))
+
+    def rejected(self) -> pa.Table:
+        """PLACED of the lines that this micro-batch rejected."""
+        return dataset_at(self.warehouse.table(QUARANTINE.name)).to_table(list(PLACED), filter=self._own(QUARANTINE))
+
+    def _own(self, table: Table) -> pc.Expression:
+        own = pc.field("ingest_batch") == self.batch_id
+        # Lanes put events of the same micro-batch there, too: those are in bronze.
+        return own & (pc.field("reason") != SEQ_TAKEN) if table is QUARANTINE else own
 
 
 @dataclass
@@ -144,7 +154,7 @@ def _rows_in_files(micro: MicroBatch, written: Written) -> int:
 def _write_rejected(micro: MicroBatch, written: Written) -> list[str]:
     """Quarantine, then a tombstone for each place of its lines; returns the lines' brokers."""
     _commit(micro, QUARANTINE, written)
-    rejects = arrow_rows(micro.warehouse.table(QUARANTINE.name), PLACED, {"ingest_batch": [micro.batch_id]})
+    rejects = micro.rejected()
     rows = control_rows(tombstones(rejects), micro.batch_id, micro.run.now())
     append_rows(micro.warehouse, LANE_CONTROL, rows, micro.once(LANE_CONTROL))
     return brokers_of(rejects)

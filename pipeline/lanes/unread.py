@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from pipeline.faults import BadWarehouse
 from pipeline.packets.files import is_packed
-from pipeline.store.address import delta_url
 from pipeline.store.table_log import commit_text, newest_version_at, opened
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.layout import Warehouse
@@ -47,8 +46,6 @@ class PackedFiles:
 def unread_packed(warehouse: Warehouse, query: str, *, after_rebuild: bool) -> PackedFiles | None:
     """The log of dispatch_events, if every event that `query` has still to read is in a packet; None: rows must be read, too."""
     uri = warehouse.table(_TABLE)
-    if delta_url(uri) is None:
-        return None
     if after_rebuild:
         table = opened(uri)
         return PackedFiles(uri, table.version()) if all(map(is_packed, table.file_uris())) else None

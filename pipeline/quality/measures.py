@@ -1,6 +1,6 @@
 """Counts for each demand, and some rows that break it. No Great Expectations.
 
-All is SQL in Spark's words. The reading room answers it, or Spark. A table is read twice: once for all nulls, ranges and sets, once for its
+All is SQL in Spark's words. The reading room answers it. A table is read twice: once for all nulls, ranges and sets, once for its
 key. Only counts and a few examples come back: Python holds no more of a large table than of a small one.
 """
 

@@ -49,11 +49,6 @@ def admitted(sql: str, known: Collection[str]) -> Statement:
     return Statement(EXPLAIN if explained else QUERY, query=_query(explained["query"] if explained else text, known))
 
 
-def is_explained(sql: str) -> bool:
-    """Whether the statement asks for a plan."""
-    return _EXPLAIN.fullmatch(sql.strip()) is not None
-
-
 def _shown(what: str, of: str, like: str, known: Collection[str]) -> Statement:
     if (what == "COLUMNS") != bool(of):
         raise BadConfig("SQL: SHOW TABLES, SHOW VIEWS, or SHOW COLUMNS IN a table or view")

@@ -111,7 +111,7 @@ def _as_json(event: Mapping[str, Any]) -> str:
 
 def _without_known(warehouse: Warehouse, rows: pa.Table) -> pa.Table:
     """Rows that quarantine does not have yet: a `rebuild`, or a later repeat, finds the same once more."""
-    known = arrow_rows(warehouse.table(QUARANTINE.name), _PLACE, {"reason": [SEQ_TAKEN]})
+    known = arrow_rows(warehouse.table(QUARANTINE.name), _PLACE, {"reason": [SEQ_TAKEN], "ingest_batch": rows["ingest_batch"].unique()})
     there = set(zip(*(known[name].to_pylist() for name in _PLACE), strict=True))
     fresh = [key not in there for key in zip(*(rows[name].to_pylist() for name in _PLACE), strict=True)]
     return rows.filter(pa.array(fresh, pa.bool_()))

@@ -51,7 +51,7 @@ def _completes_nothing(_rows: pa.RecordBatch) -> Mapping[str, pa.Array]:
 class TableFiles:
     """Files of `table` below `folder`, one for each value of its partition column that comes, each called `name`.
 
-    `completed` gives columns that the rows do not have when they are added.
+    `completed` gives the columns `later`, which rows do not have when they are added, for each row group.
     """
 
     folder: str

@@ -75,13 +75,27 @@ def hdfs_address(uri: str) -> HdfsAddress | None:
 
 def why_no_warehouse(uri: str) -> str | None:
     """Why no warehouse can be at `uri`, by its name alone; None if one can."""
-    scheme = scheme_of(with_hadoops_scheme(uri))
-    if scheme not in (None, "file", _HDFS, *OBJECT_STORES):
-        return f"{uri}: a warehouse is in a folder of this machine, or at s3a://, gs://, abfss:// or hdfs://; {scheme}: is none of them"
-    if scheme == _HDFS and not uri.removeprefix(f"{_HDFS}:").strip("/").partition("/")[2]:
-        return f"{uri}: name the name node and a folder: hdfs://HOST:PORT/FOLDER, or hdfs://NAMESERVICE/FOLDER"
+    scheme = scheme_of(uri)
+    if not uri or (scheme is None and uri.startswith("file:")):
+        return f"'{uri}': name a folder"
+    if scheme not in (None, "file"):
+        reason = _why_not_elsewhere(scheme, uri)
+        if reason is not None:
+            return reason
     if any(mark in (os.path.abspath(uri) if scheme is None else uri) for mark in _MARKS):
         return f"{uri}: a warehouse cannot have one of the characters % * ? [ in its path; name or rename the folder without them"
+    return None
+
+
+def _why_not_elsewhere(scheme: str, uri: str) -> str | None:
+    if scheme == "az":
+        return f"{uri}: name the account, too: abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/FOLDER"
+    if scheme not in (_HDFS, *OBJECT_STORES, *_ALSO):
+        places = "a folder of this machine, or s3a://, gs://, abfss:// or hdfs://, in small letters"
+        return f"{uri}: a warehouse is in {places}; {scheme}: is none of them"
+    host, _, folder = uri.removeprefix(f"{scheme}://").partition("/")
+    if not uri.startswith(f"{scheme}://") or not host or (scheme == _HDFS and not folder.strip("/")):
+        return f"{uri}: name host and folder: {scheme}://{'HOST:PORT' if scheme == _HDFS else 'BUCKET'}/FOLDER"
     return None
 
 

@@ -1,6 +1,8 @@
 """Small files in HDFS, by a client that needs no JVM. The name node decides who makes a file; HADOOP_CONF_DIR names the services."""
 
-import hashlib
+import os
+import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -66,14 +68,15 @@ class HdfsFiles(SmallFiles):
     def create(self, uri: str, text: str) -> bool:
         """Make the file unless it is there; False if it is. Of several callers one wins: a name is given once, to a whole file."""
         with _asked(uri) as (client, path):
-            begun = f"{path}.{hashlib.sha256(text.encode()).hexdigest()[:16]}"  # no two callers write the same
+            begun = f"{path}.{socket.gethostname()}-{os.getpid()}-{threading.get_ident()}"
             with client.create(begun, WriteOptions(overwrite=True)) as file:
                 file.write(text.encode())
             try:
                 client.rename(begun, path)
             except FileExistsError:
-                client.delete(begun)
                 return False
+            finally:
+                client.delete(begun)
             return True
 
     def delete(self, uri: str) -> bool:

@@ -6,6 +6,7 @@ copies of all warehouses together are too many.
 
 import hashlib
 import os
+import threading
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -40,7 +41,7 @@ class Mirror:
         if wanted > MOST_BYTES:
             raise BadWarehouse(
                 f"the question needs {wanted / 1e9:.1f} GB of {self._uri}, and copies may take {MOST_BYTES / 1e9:.1f} GB here: "
-                "ask for fewer dates or brokers, or ask by a session of Spark"
+                "ask for fewer tables (--tables), dates or brokers, or ask in a session of Spark (docs/cookbook.md)"
             )
         missing = [path for path, size in files if not self._has(path, size)]
         if missing:
@@ -66,7 +67,7 @@ class Mirror:
         copy = self.folder / path
         copy.parent.mkdir(parents=True, exist_ok=True)
         # It appears whole: another process may be about to read it.
-        partial = copy.with_name(f".{copy.name}.{os.getpid()}")
+        partial = copy.with_name(f".{copy.name}.{os.getpid()}-{threading.get_ident()}")
         try:
             fetch(f"{self._uri}/{path}", partial)
         except FileNotFoundError as gone:

@@ -35,6 +35,7 @@ def first_open_date(warehouse: Warehouse, read_batch: int | None, today: date) -
     newest = max((day for day in dates if day <= today), default=None)
     if newest is None:
         return None
-    is_recent = (pc.field("event_date") >= newest - timedelta(days=1)) & (pc.field("ingest_batch") <= read_batch)
+    is_recent = (pc.field("event_date") >= newest - timedelta(days=1)) & (pc.field("event_date") <= today)
+    is_recent &= pc.field("ingest_batch") <= read_batch
     reached = grouped(uri, "broker_id", "ts", "max", is_recent).values()
     return min((datetime.fromtimestamp(ts / 1e6, UTC).date() for ts in reached), default=None)

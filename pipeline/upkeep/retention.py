@@ -43,8 +43,10 @@ def delete_before(warehouse: Warehouse, table: str, first_kept: date, read_batch
 
 
 def _old(table: str, first_kept: date, read_batch: int | None) -> str:
-    """SQL that is true of the rows to delete."""
-    old = f"CAST({TABLES_BY_NAME[table].age_by} AS DATE) < DATE '{first_kept}'"
+    """SQL of delta-rs that is true of the rows to delete. A text takes the type of its column: so files are skipped by their bounds."""
+    column = TABLES_BY_NAME[table].age_by
+    is_date = next(f.type for f in TABLES_BY_NAME[table].fields if f.name == column) == "date"
+    old = f"{column} < '{first_kept}{'' if is_date else 'T00:00:00Z'}'"
     if table != "dispatch_events":
         return old
     return f"{old} AND ingest_batch <= {NOTHING_READ if read_batch is None else read_batch}"

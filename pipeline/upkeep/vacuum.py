@@ -1,8 +1,7 @@
 """Removes data files that no version needs any more, and never one that somebody still reads.
 
-How long a removed file is kept is Delta's table property delta.deletedFileRetentionDuration, a week by default. Not VACUUM's RETAIN:
-Delta 4.4 ignores it unless it is 0 (spark.databricks.delta.vacuum.retentionWindowIgnore.enabled), and a longer one would not help: the log
-forgets after that property's time that a file was removed, and VACUUM then takes it for rubbish.
+How long a removed file is kept is Delta's table property delta.deletedFileRetentionDuration, a week by default. A longer time of ours
+would not help: the log forgets after that property's time that a file was removed, and VACUUM then takes it for rubbish.
 """
 
 import re

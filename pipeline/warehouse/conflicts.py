@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from delta.exceptions import ConcurrentAppendException
 from deltalake.exceptions import CommitFailedError
 
 from pipeline.faults import BadWarehouse
@@ -18,8 +17,10 @@ def despite_appends(table: str, commit: Callable[[], Result]) -> Result:
     for attempt in range(ATTEMPTS):
         try:
             return commit()
-        except (ConcurrentAppendException, CommitFailedError) as fault:
+        except CommitFailedError as fault:
             if attempt == ATTEMPTS - 1:
-                refused = f"{table}: rows could not be replaced, {ATTEMPTS} times somebody else wrote first; run this again later"
+                refused = (
+                    f"{table}: rows could not be replaced or deleted, {ATTEMPTS} times somebody else wrote first; run this again later"
+                )
                 raise BadWarehouse(refused) from fault
     raise AssertionError

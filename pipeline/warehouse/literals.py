@@ -1,4 +1,4 @@
-"""Times in Spark's SQL."""
+"""Times in Spark's SQL, for queries of the room. Predicates of delta-rs have texts (backfill/slices.py)."""
 
 from datetime import datetime
 

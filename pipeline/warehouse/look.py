@@ -1,7 +1,4 @@
-"""A look at a warehouse: what everybody may ask who only reads, whether Spark answers or the reading room.
-
-`pipeline/reading/room.py` answers without Spark where the warehouse is on the local file system, `pipeline/reading/by_spark.py` elsewhere.
-"""
+"""A look at a warehouse: what everybody may ask who only reads. The reading room (`pipeline/reading/room.py`) answers."""
 
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol

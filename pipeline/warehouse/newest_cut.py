@@ -8,7 +8,10 @@ from pipeline.warehouse.layout import WRITTEN_BY
 from pipeline.warehouse.look import Look
 
 #: Operations of a table's log that leave its rows as they are.
-ROWS_STAY = ("OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES", "ADD COLUMNS", "UPGRADE PROTOCOL")
+ROWS_STAY = (
+    "OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES", "UPGRADE PROTOCOL",
+    "ADD COLUMN", "ADD COLUMNS", "ADD CONSTRAINT", "DROP CONSTRAINT",
+)  # fmt: skip
 
 
 def newest_cut(look: Look) -> Cut:

@@ -8,10 +8,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+import pipeline.backfill.swap
 from pipeline.backfill.slices import frame_of, slice_condition
 from pipeline.backfill.swap import mark_late_events, swap
 from pipeline.sinks.append import append_rows
 from pipeline.store.arrow_reader import arrow_rows
+from pipeline.store.table_log import opened
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.field import Table
@@ -99,3 +101,21 @@ def test_late_events_are_marked_by_their_places(house: Warehouse) -> None:
     mark_late_events(pa.table({"broker": [ODD, "b"], "epoch": [1, 2], "seq": [2, 1]}), house, "run")
     marked = {(row["broker"], row["seq"]): row["backfilled_by"] for row in arrow_rows(house.table(table.name)).to_pylist()}
     assert marked == {(ODD, 1): None, (ODD, 2): "run", ("b", 1): None, ("b", 2): None}
+
+
+def test_an_append_of_another_broker_is_no_conflict(house: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A live job appends all the time."""
+    for table in SLICED:
+        append_rows(house, table, rows_of_days(table, "b", 1))
+        tried = []
+
+        def while_somebody_appends(uri: str, table: Table = table, tried: list[str] = tried) -> Any:
+            found = opened(uri)
+            append_rows(house, table, rows_of_days(table, "other", len(tried) + 2))
+            tried.append(uri)
+            return found
+
+        monkeypatch.setattr(pipeline.backfill.swap, "opened", while_somebody_appends)
+        now = pa.Table.from_pylist(rows_of_days(table, "b", 9), arrow_schema(table.fields))
+        swap(now, house, table, "b", [DAYS[0]], "")
+        assert len(tried) == 1, table.name

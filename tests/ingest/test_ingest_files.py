@@ -17,10 +17,13 @@ from pyspark.sql import SparkSession
 from pipeline.faults import BadConfig, BrokenInvariant
 from pipeline.ingest import micro_batch, query
 from pipeline.ingest.source_log import planned_files
+from pipeline.sinks.append import append_rows
 from pipeline.sources import jsonl_files, listed_files
 from pipeline.sources.place import find_place
+from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.files import files_at
 from pipeline.warehouse.layout import Warehouse
+from schemas.tables.bronze import QUARANTINE, SEQ_TAKEN
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "captures"
 
@@ -168,6 +171,26 @@ def test_what_a_crash_left_out_is_written_by_the_rerun(tmp_path: Path, ingest_in
     assert [row.lines for row in ingest.rows("ingest_files", "lines")] == [3]
     assert [(row.rows_in, row.bronze) for row in ingest.rows("batch_manifest", "rows_in", "bronze")] == [(3, 2)]
     assert sorted(row.level for row in ingest.rows("names", "level")) == ["broker", "topic"]
+
+
+def test_a_rerun_does_not_count_what_lanes_put_into_quarantine(
+    tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They do so for events whose place is taken, with the micro-batch of the event."""
+    write(tmp_path / "e" / "a.jsonl", b"\n".join([event(1), event(2, topic=5), event(3)]))
+    ingest = ingest_into(tmp_path / "e")
+    for crash_before in ("control_rows", "write_manifest"):
+        with monkeypatch.context() as patch:
+            patch.setattr(micro_batch, crash_before, _crash)
+            with pytest.raises(StreamingQueryException, match="the driver ended"):
+                ingest.run()
+        rows = arrow_rows(ingest.warehouse.table("quarantine"), among={"seq": [2]}).to_pylist()
+        append_rows(ingest.warehouse, QUARANTINE, [{**rows[0], "seq": 3, "reason": SEQ_TAKEN}])
+    ingest.run()
+    assert [(row.rows_in, row.bronze, row.quarantined) for row in ingest.rows("batch_manifest", "rows_in", "bronze", "quarantined")] == [
+        (3, 2, 1)
+    ]
+    assert [row.seq for row in ingest.rows("lane_control", "seq")] == [2]
 
 
 @pytest.mark.parametrize("crash_before", ["_written", "write_manifest"])

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, write_deltalake
+from deltalake import DeltaTable, Field, write_deltalake
+from deltalake.schema import PrimitiveType
 from s3_server import S3
 
 from pipeline.store.address import delta_url
 from pipeline.store.files import files_at
 from pipeline.store.table_log import commits_of, newest_version_at, storage_options
+from pipeline.warehouse.newest_cut import ROWS_STAY
 
 VERSIONS = 25
 
@@ -61,3 +63,15 @@ def test_what_a_commit_did_to_the_rows_is_known(tmp_path: Path) -> None:
     DeltaTable(place).optimize.compact()
     found = [(commit.operation, commit.is_blind_append) for commit in reversed(commits_of(place))]
     assert found[1:] == [("WRITE", True), ("WRITE", False), ("DELETE", False), ("MERGE", False), ("OPTIMIZE", None)]
+
+
+def test_a_start_of_a_new_version_leaves_the_rows_as_they_are(tmp_path: Path) -> None:
+    """By what delta-rs calls it: a consistent cut goes on beyond it."""
+    place = str(tmp_path)
+    write_deltalake(place, pa.table({"n": [1]}))
+    DeltaTable(place).alter.add_columns(Field("more", PrimitiveType("long"), nullable=True))
+    DeltaTable(place).alter.add_constraint({"n": "n > 0"})
+    DeltaTable(place).alter.drop_constraint("n")
+    found = [commit.operation for commit in commits_of(place)][:-1]
+    assert len(found) == 3
+    assert {*found} <= {*ROWS_STAY}
