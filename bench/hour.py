@@ -99,7 +99,7 @@ def _ts(line: str) -> str:
 
 def _maintain(folder: Path) -> "subprocess.Popen[bytes]":
     with (folder / "maintain.log").open("wb") as output:
-        command = [str(ROOT / "spark-submit.sh"), "maintain", "--warehouse", str(folder / "warehouse"), "--master", "local[1]"]
+        command = [str(ROOT / "spark-submit.sh"), "maintain", "--warehouse", str(folder / "warehouse")]
         return subprocess.Popen(command, stdout=output, stderr=output)
 
 

@@ -58,7 +58,7 @@ class LiveTables:
 
 def bench_live_in_store(folder: Path) -> dict[str, Any]:
     """The same with a warehouse in a store, which takes REQUEST_S for each request. The store has a part of the same two cores."""
-    store = S3(fault=lambda _method, _key: time.sleep(REQUEST_S))
+    store = S3(delay_s=REQUEST_S)
     with s3_server(store):
         os.environ |= store.environment()
         found = bench_live(folder, f"s3a://{BUCKET}/warehouse")

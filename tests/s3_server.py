@@ -6,6 +6,7 @@ It checks no signature. docs/operations.md names the stores that the product was
 import hashlib
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -41,6 +42,8 @@ class S3:
     requests: list[str] = field(default_factory=list)
     listed: list[str] = field(default_factory=list)
     ignores_conditions: bool = False
+    #: What each request takes; others go on meanwhile.
+    delay_s: float = 0
     fault: Fault = lambda method, key: None
     parts: dict[str, dict[int, bytes]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -104,6 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if (self.headers.get("x-amz-content-sha256") or "").startswith("STREAMING-"):
             body = _joined(body)
+        time.sleep(self.s3.delay_s)
         with self.s3.lock:
             self.s3.requests.append(f"{self.command} {key or asked.get('prefix', '')}")
             fault = self.s3.fault(self.command, key)
@@ -120,7 +124,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(content)
+            try:
+                self.wfile.write(content)
+            except (BrokenPipeError, ConnectionResetError):  # who asked has seen enough
+                self.close_connection = True
 
     def _cut(self) -> None:
         self.close_connection = True

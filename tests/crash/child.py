@@ -17,7 +17,7 @@ INGEST, LANES, UPKEEP = "pipeline.ingest.micro_batch", "pipeline.lanes.query", "
 #: Point → (before or after, module, function that the module calls).
 CALLS = {
     "ingest before bronze": ("before", INGEST, "append_files"),
-    "ingest after bronze": ("after", INGEST, "_write_bronze"),
+    "ingest after bronze": ("after", INGEST, "_commit"),
     "ingest before its manifest": ("before", INGEST, "write_manifest"),
     "ingest before Spark's commit": ("after", INGEST, "write_manifest"),
     "lanes after reading": ("after", LANES, "_count"),
