@@ -1,4 +1,4 @@
-"""A declared table as the Delta DDL that creates it."""
+"""A declared table as Delta DDL, for people and for other tools, and the properties with which it is made."""
 
 from collections.abc import Collection
 
