@@ -65,7 +65,7 @@ class Reader:
     def _count(self, cut: Cut, table: str) -> int:
         rows = DeltaTable(self._warehouse.table(table), version=cut.versions[table])
         if table == "quarantine" and cut.ingest is not None:  # lanes write it, too, beside a micro-batch of ingest that is not whole
-            return int(rows.to_pyarrow_table(["ingest_batch"], filters=[("ingest_batch", "<=", cut.ingest.batch_id)]).num_rows)
+            return int(rows.to_pyarrow_table(columns=["ingest_batch"], filters=[("ingest_batch", "<=", cut.ingest.batch_id)]).num_rows)
         return int(rows.to_pyarrow_table(columns=[]).num_rows)
 
 
