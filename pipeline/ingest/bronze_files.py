@@ -1,6 +1,5 @@
 """Bronze and quarantine written by the tasks that parse a log: each task writes Parquet by columns, and the driver commits the files."""
 
-import json
 from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
@@ -38,11 +37,6 @@ def written_in_tasks(warehouse: Warehouse, ingest_batch: int, run_id: str, now: 
     return InTask(partial(_written, warehouse, ingest_batch, run_id, now), _SPARK_SCHEMA)
 
 
-def new_file(added: str) -> NewFile:
-    """What a task reported as `added`."""
-    return NewFile(**json.loads(added))
-
-
 def _written(warehouse: Warehouse, ingest_batch: int, run_id: str, now: datetime, rows: Batches) -> Batches:
     task = TaskContext.get()
     name = f"{run_id}-{ingest_batch}-{f'{task.partitionId()}-{task.taskAttemptId()}' if task is not None else '0'}"
@@ -58,7 +52,7 @@ def _written(warehouse: Warehouse, ingest_batch: int, run_id: str, now: datetime
             nothing = pa.nulls(batch.num_rows, pa.string())
             yield pa.RecordBatch.from_arrays([nothing, nothing, batch["summary"]], schema=_SCHEMA)
     files = [(DISPATCH_EVENTS.name, file) for file in events.close()] + [(QUARANTINE.name, file) for file in rejected.close()]
-    tables, added = [table for table, _ in files], [json.dumps(file._asdict()) for _, file in files]
+    tables, added = [table for table, _ in files], [file.to_json() for _, file in files]
     columns = [pa.array(tables, pa.string()), pa.array(added, pa.string()), pa.nulls(len(added), SUMMARY_TYPE)]
     yield pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
 
@@ -93,7 +87,7 @@ def append_events(events: DataFrame, warehouse: Warehouse, ingest_batch: int, on
     """
     folder = warehouse.table(DISPATCH_EVENTS.name)
     added = events.mapInArrow(partial(_events_written, folder, ingest_batch, name), "added string").collect()
-    files = [new_file(row.added) for row in added]
+    files = [NewFile.from_json(row.added) for row in added]
     if files:
         append_files(folder, DISPATCH_EVENTS, files, once)
     return sum(file.rows for file in files)
@@ -106,5 +100,5 @@ def _events_written(folder: str, ingest_batch: int, name: str, batches: Batches)
     for batch in batches:
         if batch.num_rows:
             files.add(batch)
-    added = [json.dumps(file._asdict()) for file in files.close()]
+    added = [file.to_json() for file in files.close()]
     yield pa.RecordBatch.from_arrays([pa.array(added, pa.string())], names=["added"])

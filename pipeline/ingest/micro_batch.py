@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.faults import invariant
-from pipeline.ingest.bronze_files import new_file, written_in_tasks
+from pipeline.ingest.bronze_files import written_in_tasks
 from pipeline.ingest.names import Used, write_names
 from pipeline.ingest.rejected import PLACED, brokers_of, control_rows, tombstones
 from pipeline.run_context import RunContext
@@ -130,7 +130,7 @@ def _written(micro: MicroBatch, read: RowReader) -> Written:
     files: dict[str, list[NewFile]] = {DISPATCH_EVENTS.name: [], QUARANTINE.name: []}
     for row in rows:
         if row.added is not None:
-            files[row.table].append(new_file(row.added))
+            files[row.table].append(NewFile.from_json(row.added))
     return Written(files, [row.summary for row in rows if row.summary is not None])
 
 

@@ -1,6 +1,5 @@
 """Rows of a frame of Spark to a Delta table: tasks write Parquet, the driver commits all files at once. No row comes to the driver."""
 
-import json
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -46,7 +45,7 @@ def written_in_tasks(
 ) -> list[NewFile]:
     """The same rows as files below `folder` that no commit names."""
     rows = frame.mapInArrow(partial(_written, folder, table, name, made_of), _ADDED).collect()
-    return [NewFile(**json.loads(row.added)) for row in rows]
+    return [NewFile.from_json(row.added) for row in rows]
 
 
 def _written(folder: str, table: Table, name: str, made_of: Callable[[Batches], Batches] | None, batches: Batches) -> Batches:
@@ -56,7 +55,7 @@ def _written(folder: str, table: Table, name: str, made_of: Callable[[Batches], 
     for rows in made_of(batches) if made_of is not None else batches:
         if rows.num_rows:
             files.add(_typed(rows, table))
-    added = [json.dumps(file._asdict()) for file in files.close()]
+    added = [file.to_json() for file in files.close()]
     yield pa.RecordBatch.from_arrays([pa.array(added, pa.string())], names=["added"])
 
 

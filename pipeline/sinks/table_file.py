@@ -4,6 +4,7 @@ Spark would take every row into the JVM and write it value by value, which costs
 nobody commits is no part of the table; VACUUM deletes it.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -41,6 +42,15 @@ class NewFile(NamedTuple):
     def rows(self) -> int:
         """Rows in it."""
         return int(self.stats["numRecords"])
+
+    def to_json(self) -> str:
+        """As a task reports it."""
+        return json.dumps(self._asdict())
+
+    @classmethod
+    def from_json(cls, text: str) -> "NewFile":
+        """What a task reported."""
+        return cls(**json.loads(text))
 
 
 def _completes_nothing(_rows: pa.RecordBatch) -> Mapping[str, pa.Array]:
