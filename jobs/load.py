@@ -1,7 +1,7 @@
 """Load a finished log into a new warehouse: the tables of `stream --once --drain`, without Spark, several times faster.
 
-For files on this machine, and a warehouse that does not exist yet, here or elsewhere: it appears when all is written, whole.
-Nothing is read into it later. A log that goes on, a topic, a Delta table, files elsewhere, more events than memory holds: use `stream`.
+For files, and a warehouse that does not exist yet, both here or elsewhere: it appears when all is written, whole.
+Nothing is read into it later. A log that goes on, a topic, a Delta table: use `stream`.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.faults import BadConfig
-from pipeline.store.address import local_path, scheme_of
+from pipeline.store.address import local_path
 from pipeline.visible import visible
 
 if TYPE_CHECKING:
@@ -100,15 +100,14 @@ def load_log(events: str, root: str, settings: Any, processes: int, report: Call
     from pipeline.load.load import Log, load
     from pipeline.run_context import RunContext
     from pipeline.sinks.append import append_rows
-    from pipeline.sources.detect import open_local_files
-    from pipeline.sources.listed_files import files_here
+    from pipeline.sources.detect import open_files
     from pipeline.sources.nothing import nothing_words
     from pipeline.warehouse.layout import Warehouse
     from schemas.tables.watch import RUN_LEDGER
 
     began_s = time.monotonic()
-    source = open_local_files(events, settings)
-    files = list(files_here(source.place))
+    source = open_files(events, settings)
+    files = source.listing()
     if not files:
         raise BadConfig(f"--events {events}: {nothing_words(source.place)}")
     tidy_compiled_rules(utc_now().timestamp(), report)
@@ -135,12 +134,10 @@ def _lock_of(run_id: str, say: Callable[[str], None], warehouse: "Warehouse") ->
 
 
 def _root_of(args: argparse.Namespace) -> str:
-    """Of the warehouse. Raises BadConfig for files that are not on this machine, or a place where no warehouse can be."""
+    """Of the warehouse. Raises BadConfig for a place where no warehouse can be."""
     from jobs.reader import named_warehouse
     from pipeline.load.appearance import refuse_what_is_there
 
-    if scheme_of(args.events) not in (None, "file", "kafka"):
-        raise BadConfig(f"{args.events} is not on this machine; use `stream --once --drain`")
     root = named_warehouse(args.warehouse).root
     if local_path(root) is not None:
         root = f"file:{Path(str(local_path(root))).resolve()}"

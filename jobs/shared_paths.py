@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from pipeline.faults import BadWarehouse
-from pipeline.sources.listed_files import local_path
+from pipeline.store.address import local_path
 from pipeline.warehouse.layout import Warehouse
 
 #: A file that is being rewritten may be empty for a moment.
@@ -28,7 +28,7 @@ def refuse_unshared(spark: Any, warehouse: Warehouse, file: str, text: str) -> N
     """
     if not file.startswith("file:") or not runs_on_a_cluster(spark.sparkContext.master):
         return
-    blind = hosts_without(spark, local_path(file), text)
+    blind = hosts_without(spark, str(local_path(file)), text)
     if blind:
         raise BadWarehouse(
             f"{warehouse.root} is not the same folder on {', '.join(blind)}: on a cluster, choose a folder that all hosts share, "

@@ -175,7 +175,7 @@ def _once(opened: Any, recorder: Any, events: str, settings: "Settings", drain: 
             say("stopped before the end; the same command goes on from here")
             recorder.outcome = "stopped"
             return 1
-    _report_grown(recorder, report_grown_files(*context, events, settings, opened.run))
+    _report_grown(recorder, report_grown_files(opened.warehouse, events, settings, opened.run))
     _show_books(opened)
     return said_of_no_event(NewestRoom(opened.warehouse))
 
@@ -199,7 +199,7 @@ def _live(opened: Any, recorder: Any, events: str, settings: "Settings") -> int:
             lines.speak()
             if time.monotonic() - looked > GROWN_FILES_EVERY_SECONDS:
                 looked = time.monotonic()
-                _report_grown(recorder, report_grown_files(opened.spark, opened.warehouse, events, settings, opened.run))
+                _report_grown(recorder, report_grown_files(opened.warehouse, events, settings, opened.run))
             opened.stop.wait(POLL_SECONDS)
         recorder.record("stop_requested" if opened.stop.is_made() else "query_ended")
     finally:

@@ -10,16 +10,18 @@ import os
 import time
 import uuid
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 
 from bench.peers.beside import Beside
 from pipeline.lanes.lane_settings import lane_settings
-from pipeline.load.lanes import begin_lanes, packets_in, write_outcomes
+from pipeline.load.lanes import Folding, begin_lanes, broker_logs, write_outcomes
+from pipeline.load.packets import packet_places
 from pipeline.load.processes import Processes
 from pipeline.run_context import RunContext
 from pipeline.settings import load_settings
 from pipeline.sources.detect import parse_limits
+from pipeline.store.address import local_path
+from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.table_log import opened
 from pipeline.warehouse.guard import loaded_id
 from pipeline.warehouse.layout import Warehouse
@@ -30,12 +32,15 @@ def lanes(source: Path, target: Path) -> None:
     """Run the lanes over a whole log and drain it."""
     warehouse, settings = Beside(str(target), Warehouse(str(source))), load_settings(None, [], {})
     run = RunContext(str(uuid.uuid4()), "bench", lambda: datetime.now(UTC), lambda: None, lambda _: None)
-    with Processes(len(os.sched_getaffinity(0))) as processes:
+    cores = len(os.sched_getaffinity(0))
+    with Processes(cores) as processes:
         processes.submit(os.getpid).result()  # forked before delta-rs begins its threads
-        folded = begin_lanes(processes, packets_in(opened(warehouse.table("dispatch_events")).file_uris()), [], lane_settings(settings))
         create_missing_tables(warehouse)
-        outcomes = list(chain.from_iterable(lane.result() for lane in folded))
-    write_outcomes(warehouse, outcomes, run, loaded_id("lanes", run.run_id), parse_limits(settings.ingest))
+        files = [str(local_path(file)) for file in opened(warehouse.table("dispatch_events")).file_uris()]
+        folding = Folding(lane_settings(settings), warehouse, run.run_id, arrow_rows(warehouse.table("names")))
+        lanes = begin_lanes(processes, cores, broker_logs(packet_places(files), []), folding)
+        folded = [lane.result() for lane in lanes]
+    write_outcomes(warehouse, folded, run, loaded_id("lanes", run.run_id), parse_limits(settings.ingest))
 
 
 def main() -> None:

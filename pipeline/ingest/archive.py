@@ -10,9 +10,11 @@ from pathlib import Path
 
 from pipeline.faults import BadConfig
 from pipeline.sources.jsonl_files import JsonlFiles
-from pipeline.sources.listed_files import ListedFile, files_in, local_path
+from pipeline.sources.listed_files import files_in
+from pipeline.sources.listing import ListedFile
 from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.sources.source import Source
+from pipeline.store.address import local_path
 
 #: Takes the listing that was kept of a micro-batch which Spark has committed.
 Archive = Callable[[str], None]
@@ -41,7 +43,7 @@ def archive_of(source: Source, folder: Path | None) -> Archive | None:
 
 def _move(listed: ListedFile, folder: Path) -> None:
     """To its whole path below `folder`. A file that has grown stays: it is reported (ingest_files, fault 'grew')."""
-    file = Path(local_path(listed.path))
+    file = Path(str(local_path(listed.path)))
     if not file.exists() or file.stat().st_size != listed.length:
         return
     target = folder / file.relative_to("/")

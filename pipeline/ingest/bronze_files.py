@@ -1,4 +1,4 @@
-"""Bronze and quarantine written by the tasks that parse a log: each task writes Parquet by columns, and the driver commits the files."""
+"""Bronze and quarantine written by those who parse a log (tasks, processes of a load): Parquet by columns, which the driver commits."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -24,7 +24,7 @@ from schemas.tables.bronze import DISPATCH_EVENTS, LANE_LAYOUT, LANE_PACKET, QUA
 #: Columns that a row group gets when it is whole.
 _OF_ROW_GROUPS = (LANE_LAYOUT, LANE_PACKET)
 _ADDED = [name for name in DISPATCH_EVENTS.names if name not in _OF_ROW_GROUPS]
-#: What leaves a task: a file that it wrote for a table, as JSON, or a summary.
+#: What a task reports: a file that it wrote for a table, as JSON, or a summary.
 _SPARK_SCHEMA = StructType([StructField("table", StringType()), StructField("added", StringType()), StructField("summary", SUMMARY_STRUCT)])
 _SCHEMA = pa.schema([("table", pa.string()), ("added", pa.string()), ("summary", SUMMARY_TYPE)])
 
@@ -39,7 +39,15 @@ def written_in_tasks(warehouse: Warehouse, ingest_batch: int, run_id: str, now: 
 
 def _written(warehouse: Warehouse, ingest_batch: int, run_id: str, now: datetime, rows: Batches) -> Batches:
     task = TaskContext.get()
-    name = f"{run_id}-{ingest_batch}-{f'{task.partitionId()}-{task.taskAttemptId()}' if task is not None else '0'}"
+    assert task is not None
+    return written_rows(warehouse, ingest_batch, f"{run_id}-{ingest_batch}-{task.partitionId()}-{task.taskAttemptId()}", now, rows)
+
+
+def written_rows(warehouse: Warehouse, ingest_batch: int, name: str, now: datetime, rows: Batches) -> Batches:
+    """Write the events and the rejected lines among `rows` (ROW_SCHEMA); gives the files (`table`, `added`: NewFile) and the summaries.
+
+    The files' names begin with `name`: nobody else may use it.
+    """
     events = BronzeFiles(warehouse.table(DISPATCH_EVENTS.name), ingest_batch, name)
     rejected = TableFiles(warehouse.table(QUARANTINE.name), QUARANTINE, f"{name}.zstd.parquet")
     for batch in rows:

@@ -4,7 +4,6 @@ import logging
 from typing import NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from pipeline.ingest.query import QUERY
 from pipeline.ingest.source_log import NOTHING, files_until, finished_until
@@ -30,27 +29,26 @@ class Grown(NamedTuple):
     ingest_batch: int
 
 
-def report_grown_files(spark: SparkSession, warehouse: Warehouse, events: str, settings: Settings, run: RunContext) -> int:
+def report_grown_files(warehouse: Warehouse, events: str, settings: Settings, run: RunContext) -> int:
     """Report each file at `events` that is longer than when it was read, once: a WARN line and a row of ingest_files with fault 'grew'.
 
     Its `bytes` are the length now, its `lines` 0; what was appended is in no table. May run beside the ingest query. Returns how many
     files were reported now.
     """
-    listing = open_source(spark, events, settings).listing(spark)
-    if listing is None:
+    listed = open_source(events, settings).listing()
+    if listed is None:
         return 0
     # Before the books: what was committed before they are read is in them.
     finished = finished_until(warehouse, QUERY)
-    listed = listing.where("bytes > 0").collect()
-    books = arrow_rows(warehouse.table(INGEST_FILES.name), among={"source_file": [file.file for file in listed]})
+    books = arrow_rows(warehouse.table(INGEST_FILES.name), among={"source_file": [file.path for file in listed]})
     reported, read = _reported_and_read(books)
-    now = [file for file in listed if file.file not in reported]
-    grown = [Grown(file.file, file.bytes, *read[file.file]) for file in now if file.file in read and file.bytes > read[file.file][0]]
-    unread = [file for file in now if file.file not in read]
+    now = [file for file in listed if file.path not in reported]
+    grown = [Grown(file.path, file.length, *read[file.path]) for file in now if file.path in read and file.length > read[file.path][0]]
+    unread = [file for file in now if file.path not in read]
     # Of a file that was empty only Spark's log knows that it was seen: no query was handed it.
     if finished != NOTHING and unread:
         seen = files_until(warehouse, QUERY, finished)
-        grown += [Grown(file.file, file.bytes, 0, _NO_BATCH) for file in unread if file.file in seen]
+        grown += [Grown(file.path, file.length, 0, _NO_BATCH) for file in unread if file.path in seen]
     for file in grown:
         _LOG.warning(
             "%s grew after it was read: %d bytes then, %d now; what was appended is not read", file.file, file.bytes_read, file.bytes

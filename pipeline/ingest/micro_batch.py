@@ -11,23 +11,20 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.faults import invariant
 from pipeline.ingest.bronze_files import written_in_tasks
 from pipeline.ingest.names import Used, write_names
-from pipeline.ingest.rejected import PLACED, brokers_of, control_rows, tombstones
+from pipeline.ingest.rejected import brokers_of, control_rows, rejected_in, tombstones
 from pipeline.run_context import RunContext
 from pipeline.sinks.append import app_id_of, append_files, append_rows, is_appended
 from pipeline.sinks.manifest import write_manifest
-from pipeline.sinks.table_file import NewFile
+from pipeline.sinks.table_file import NewFile, rows_in
 from pipeline.sources.named import NAME_COLUMNS
 from pipeline.sources.source import RowReader
-from pipeline.store.arrow_places import arrow_place
 from pipeline.store.arrow_reader import dataset_at
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
@@ -57,16 +54,10 @@ class MicroBatch:
 
     def count(self, table: Table) -> int:
         """How many rows the table has that ingest wrote in this micro-batch."""
-        return int(dataset_at(self.warehouse.table(table.name)).count_rows(filter=self._own(table)))
-
-    def rejected(self) -> pa.Table:
-        """PLACED of the lines that this micro-batch rejected."""
-        return dataset_at(self.warehouse.table(QUARANTINE.name)).to_table(list(PLACED), filter=self._own(QUARANTINE))
-
-    def _own(self, table: Table) -> pc.Expression:
         own = pc.field("ingest_batch") == self.batch_id
-        # Lanes put events of the same micro-batch there, too: those are in bronze.
-        return own & (pc.field("reason") != SEQ_TAKEN) if table is QUARANTINE else own
+        # Lanes put events of the same micro-batch into quarantine, too: those are in bronze.
+        own = own & (pc.field("reason") != SEQ_TAKEN) if table is QUARANTINE else own
+        return int(dataset_at(self.warehouse.table(table.name)).count_rows(filter=own))
 
 
 @dataclass
@@ -146,15 +137,13 @@ def _commit(micro: MicroBatch, table: Table, written: Written) -> bool:
 
 def _rows_in_files(micro: MicroBatch, written: Written) -> int:
     """Rows of bronze, counted where they lie now."""
-    folder, filesystem = arrow_place(micro.warehouse.table(DISPATCH_EVENTS.name))
-    paths = [f"{folder}/{file.path}".lstrip("/" if not folder else "") for file in written.files[DISPATCH_EVENTS.name]]
-    return sum(pq.read_metadata(path, filesystem=filesystem).num_rows for path in paths)
+    return sum(rows_in(micro.warehouse.table(DISPATCH_EVENTS.name), file) for file in written.files[DISPATCH_EVENTS.name])
 
 
 def _write_rejected(micro: MicroBatch, written: Written) -> list[str]:
     """Quarantine, then a tombstone for each place of its lines; returns the lines' brokers."""
     _commit(micro, QUARANTINE, written)
-    rejects = micro.rejected()
+    rejects = rejected_in(micro.warehouse.table(QUARANTINE.name), written.files[QUARANTINE.name])
     rows = control_rows(tombstones(rejects), micro.batch_id, micro.run.now())
     append_rows(micro.warehouse, LANE_CONTROL, rows, micro.once(LANE_CONTROL))
     return brokers_of(rejects)

@@ -1,6 +1,6 @@
 """Text of every id that bronze uses, written when it is first met."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
@@ -28,11 +28,14 @@ def write_names(used: Used, warehouse: Warehouse, query_id: str, batch_id: int) 
     known = arrow_rows(warehouse.table(NAMES.name), among={"id": named.keys()})
     for row in known.to_pylist():
         _check_one_text(row["id"], named.pop(row["id"]), tuple(row[name] for name in _TEXT))
+    append_rows(warehouse, NAMES, name_rows(named), (app_id_of(query_id, NAMES.name), batch_id))
+
+
+def name_rows(named: Mapping[int, Text]) -> pa.Table:
+    """Rows of `names`."""
     rows = [(number, *text) for number, text in sorted(named.items())]
     columns = zip(*rows, strict=True) if rows else [[] for _ in NAMES.names]
-    schema = arrow_schema(NAMES.fields)
-    table = pa.table({name: list(column) for name, column in zip(NAMES.names, columns, strict=True)}, schema)
-    append_rows(warehouse, NAMES, table, (app_id_of(query_id, NAMES.name), batch_id))
+    return pa.table({name: list(column) for name, column in zip(NAMES.names, columns, strict=True)}, arrow_schema(NAMES.fields))
 
 
 def texts_of_ids(used: Used) -> dict[int, Text]:

@@ -35,7 +35,7 @@ def start_ingest(
     of another kind, or if ingest.archive_folder cannot be, and BadWarehouse if Kafka lost what was to be read.
     """
     write_checkpoints_quickly(spark, warehouse)
-    source = open_source(spark, events, settings)
+    source = open_source(events, settings)
     _refuse_other_source(warehouse, source, events)
     archive = archive_of(source, settings.ingest.archive_path)
     go_on = settings.kafka.on_loss == "go_on"

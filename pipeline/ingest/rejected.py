@@ -1,11 +1,14 @@
 """Rejected lines as rows of quarantine, and their places in the log as tombstones for lanes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from pipeline.sinks.table_file import NewFile
+from pipeline.store.arrow_places import opened_anywhere
 from schemas.ids import BROKER, id_of
 from schemas.render.arrow import arrow_schema
 from schemas.tables.bookkeeping import LANE_CONTROL
@@ -32,6 +35,16 @@ def quarantine_rows(rejects: _Rows, ingest_batch: int, now: datetime) -> _Rows:
     beside = {"ingest_batch": ingest_batch, "quarantined_at": now}
     columns = {name: pa.repeat(pa.scalar(value, _SCHEMA.field(name).type), rejects.num_rows) for name, value in beside.items()}
     return type(rejects).from_arrays([columns[name] if name in columns else rejects[name] for name in _SCHEMA.names], schema=_SCHEMA)
+
+
+def rejected_in(folder: str, files: Sequence[NewFile]) -> pa.Table:
+    """PLACED of the lines in files of quarantine, below the folder of that table."""
+    schema = pa.schema([_SCHEMA.field(name) for name in PLACED])
+    found = [schema.empty_table()]
+    for file in files:
+        with opened_anywhere(f"{folder}/{file.path}") as opened:
+            found.append(pq.read_table(opened, columns=list(PLACED)).cast(schema))
+    return pa.concat_tables(found)
 
 
 def tombstones(rejects: pa.Table) -> list[Tombstone]:

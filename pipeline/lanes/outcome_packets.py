@@ -63,9 +63,18 @@ def with_counts(packets: Sequence[bytes]) -> Array:
     return found
 
 
-def _packets(broker_id: int, table: str, parts: list[Rows]) -> Iterator[OutcomePacket]:
+def outcome_rows(broker_id: int, table: str, parts: Sequence[Rows]) -> pa.Table:
+    """A lane's outcomes of one table (or the report), in their order, not as packets."""
     numbers = encoded(table, parts)
-    payloads = [part.payload for part in parts for _ in range(part.count)] if _has_payload(table) else []
+    return _typed(table, np.concatenate((np.full((1, numbers.shape[1]), broker_id, dtype=np.int64), numbers)), _payloads_of(table, parts))
+
+
+def _payloads_of(table: str, parts: Sequence[Rows]) -> list[bytes]:
+    return [part.payload for part in parts for _ in range(part.count)] if _has_payload(table) else []
+
+
+def _packets(broker_id: int, table: str, parts: list[Rows]) -> Iterator[OutcomePacket]:
+    numbers, payloads = encoded(table, parts), _payloads_of(table, parts)
     for start in range(0, numbers.shape[1], MOST_ROWS):
         piece, states = numbers[:, start : start + MOST_ROWS], payloads[start : start + MOST_ROWS]
         packed = _packed(broker_id, piece, states)
@@ -83,9 +92,13 @@ def opened_outcomes(table: str, packets: Iterable[bytes]) -> pa.Table:
     """The rows of packets of one table (or of the report); there must be one at least."""
     opened = [_opened(table, packet) for packet in packets]
     numbers = np.concatenate([numbers for numbers, _ in opened], axis=1)
+    return _typed(table, numbers, [payload for _, payloads in opened for payload in payloads])
+
+
+def _typed(table: str, numbers: Array, payloads: list[bytes]) -> pa.Table:
     columns = [pa.array(column) for column in numbers]
     if _has_payload(table):
-        columns.append(pa.array([payload for _, payloads in opened for payload in payloads], pa.binary()))
+        columns.append(pa.array(payloads, pa.binary()))
     return pa.Table.from_arrays(columns, schema=outcome_schema(table))
 
 

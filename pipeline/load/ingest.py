@@ -1,6 +1,5 @@
 """The files of a log into bronze, quarantine and the books, as one micro-batch of ingest."""
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -10,23 +9,23 @@ from typing import Any
 import pyarrow as pa
 
 from pipeline.faults import invariant
-from pipeline.ingest.names import Used, write_names
-from pipeline.ingest.rejected import Tombstone, brokers_of, control_rows, quarantine_rows, tombstones
-from pipeline.load.parsed import Parsed, parse_share
+from pipeline.ingest.names import Text, name_rows, texts_of_ids
+from pipeline.ingest.rejected import Tombstone, brokers_of, control_rows, rejected_in, tombstones
+from pipeline.load.parsed import Parsed, Reading, parse_share
 from pipeline.load.processes import Processes
-from pipeline.parse.line import ParseLimits
-from pipeline.parse.outcome import REJECT_SCHEMA
 from pipeline.run_context import RunContext
 from pipeline.sinks.append import app_id_of, append_files, append_rows
 from pipeline.sinks.manifest import append_manifest
 from pipeline.sinks.table_file import NewFile
-from pipeline.sources.listed_files import Kind, ListedFile, local_path, parts, share_out
+from pipeline.sources.listed_files import Kind, share_out
+from pipeline.sources.listing import ListedFile, files_now
 from pipeline.sources.named import NAME_COLUMNS
+from pipeline.sources.place import Place
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import files_entry
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
-from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL
+from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL, NAMES
 from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE
 
 QUERY = "ingest"
@@ -36,42 +35,37 @@ BATCH = 0
 
 @dataclass(frozen=True)
 class Ingested:
-    """What the processes made of a log's files."""
+    """What the processes made of a log's files; `rejects` are the places (PLACED) of rejected lines."""
 
     parsed: Sequence[Parsed]
+    rejects: pa.Table
 
-    @cached_property
-    def files(self) -> list[NewFile]:
-        """Files of bronze."""
-        return [file for share in self.parsed for file in share.files]
-
-    @cached_property
-    def rejects(self) -> pa.Table:
-        """Rejected lines, REJECT_SCHEMA."""
-        return pa.Table.from_batches([batch for share in self.parsed for batch in share.rejects], REJECT_SCHEMA)
+    def files_of(self, table: Table) -> list[NewFile]:
+        """Files of bronze, or of quarantine."""
+        return [file for share in self.parsed for file in share.files.get(table.name, ())]
 
     @cached_property
     def tombstones(self) -> list[Tombstone]:
-        """Places of rejected lines."""
+        """Places of rejected lines, sorted by broker and place."""
         return tombstones(self.rejects)
 
-    @property
-    def names(self) -> Used:
+    @cached_property
+    def names(self) -> dict[int, Text]:
         """What to name: what events have, and brokers of which there are rejected lines only."""
         summaries = [summary for share in self.parsed for summary in share.summaries]
         met = {tuple(name[column] for column in NAME_COLUMNS) for summary in summaries for name in summary["names"]}
-        return [*met, *((broker, None, None) for broker in brokers_of(self.rejects))]
+        return texts_of_ids([*met, *((broker, None, None) for broker in brokers_of(self.rejects))])
 
 
-def begin_parsing(
-    processes: Processes, count: int, files: Sequence[ListedFile], kind: Kind, limits: ParseLimits, folder: str, run_id: str
-) -> list[Future[Parsed]]:
-    """Let `count` processes share the files, and write their events below `folder`, that of dispatch_events."""
-    # Few files keep all processes busy only if they can be cut.
-    least = count if kind.can_be_cut and len(files) < count else 1
-    cut = [part for file in files for part in parts(file, max(least, kind.parts_of(file)))]
-    shares = share_out(cut, count, kind.work_of)
-    return [processes.submit(parse_share, number, share, kind.read, limits, folder, BATCH, run_id) for number, share in enumerate(shares)]
+def begin_parsing(processes: Processes, count: int, files: Sequence[ListedFile], kind: Kind, how: Reading) -> list[Future[Parsed]]:
+    """Let `count` processes share the files."""
+    return [processes.submit(parse_share, number, share, how) for number, share in enumerate(share_out(files, count, kind))]
+
+
+def ingested(warehouse: Warehouse, parsed: Sequence[Parsed]) -> Ingested:
+    """All that the processes have made."""
+    rejected = [file for share in parsed for file in share.files.get(QUARANTINE.name, ())]
+    return Ingested(parsed, rejected_in(warehouse.table(QUARANTINE.name), rejected))
 
 
 def write_ingested(
@@ -87,35 +81,25 @@ def write_ingested(
     `listed` are the log's files as they were read, `grown` those of them that are longer now.
     Raises BrokenInvariant if lines in ≠ bronze + quarantine.
     """
-    if ingested.files:
-        append_files(
-            warehouse.table(DISPATCH_EVENTS.name), DISPATCH_EVENTS, ingested.files, (app_id_of(query_id, DISPATCH_EVENTS.name), BATCH)
-        )
-    now = run.now()
-    _append(warehouse, QUARANTINE, quarantine_rows(ingested.rejects, BATCH, now), query_id)
-    _append(warehouse, LANE_CONTROL, control_rows(ingested.tombstones, BATCH, now), query_id)
-    write_names(ingested.names, warehouse, query_id, BATCH)
+    for table in (DISPATCH_EVENTS, QUARANTINE):
+        if ingested.files_of(table):
+            append_files(warehouse.table(table.name), table, ingested.files_of(table), (app_id_of(query_id, table.name), BATCH))
+    _append(warehouse, LANE_CONTROL, control_rows(ingested.tombstones, BATCH, run.now()), query_id)
+    _append(warehouse, NAMES, name_rows(ingested.names), query_id)
     books = _file_rows(ingested, listed, grown)
     _append(warehouse, INGEST_FILES, pa.Table.from_pylist(books, arrow_schema(INGEST_FILES.fields)), query_id)
     lines = sum(row["lines"] for row in books)
-    bronze, quarantined = sum(file.rows for file in ingested.files), ingested.rejects.num_rows
+    bronze, quarantined = (sum(file.rows for file in ingested.files_of(table)) for table in (DISPATCH_EVENTS, QUARANTINE))
     invariant(lines == bronze + quarantined, f"{lines} lines came in, but {bronze} are in dispatch_events and {quarantined} in quarantine")
     counts = {"rows_in": lines, "bronze": bronze, "quarantined": quarantined}
     append_manifest(warehouse, run, QUERY, query_id, BATCH, counts, files_entry())
     return counts
 
 
-def grown_files(listed: Sequence[ListedFile]) -> list[ListedFile]:
+def grown_files(place: Place, listed: Sequence[ListedFile]) -> list[ListedFile]:
     """Those that are longer now than they were read, with the length that they have now."""
-    found = []
-    for file in listed:
-        try:
-            length = os.stat(local_path(file.path)).st_size
-        except FileNotFoundError:
-            continue
-        if length > file.length:
-            found.append(ListedFile(file.path, length))
-    return found
+    lengths = {file.path: file.length for file in listed}
+    return [file for file in files_now(place) if file.length > lengths.get(file.path, file.length)]
 
 
 def _append(warehouse: Warehouse, table: Table, rows: pa.Table, query_id: str) -> None:

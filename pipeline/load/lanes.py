@@ -1,94 +1,105 @@
 """The packets of bronze through their lanes into all tables of lanes, as one micro-batch."""
 
+import heapq
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from pipeline.ingest.rejected import Tombstone
 from pipeline.lanes.control import issue_drain
 from pipeline.lanes.lane import LaneSettings
-from pipeline.lanes.outcome_packets import OutcomePacket, opened_outcomes
-from pipeline.load.broker_lane import drained_lane
+from pipeline.load.broker_lane import BrokerLog, drain_lane
 from pipeline.load.ingest import BATCH
-from pipeline.load.processes import Processes
+from pipeline.load.outcome_files import OutcomeFiles
+from pipeline.load.packets import PacketPlace
+from pipeline.load.processes import BROKERS_DONE, Processes, count
 from pipeline.parse.line import ParseLimits
 from pipeline.run_context import RunContext
-from pipeline.sinks.append import app_id_of, append_rows
+from pipeline.sinks.append import app_id_of, append_files
 from pipeline.sinks.manifest import append_manifest
-from pipeline.sinks.outcomes import NamedOutcomes
 from pipeline.sinks.seq_taken import quarantine_taken, repeats_of
-from pipeline.store.arrow_reader import arrow_rows
+from pipeline.sinks.table_file import NewFile
 from pipeline.store.table_log import newest_version_at
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import STREAMED, read_whole_entry
-from schemas.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS
+from schemas.outcomes import LANE_REPORT_COLUMNS
 from schemas.tables import TABLES_BY_NAME
-from schemas.tables.bookkeeping import NAMES
-from schemas.tables.bronze import LANE_PACKET, QUARANTINE
+from schemas.tables.bronze import QUARANTINE
 
 QUERY = "lanes"
-#: Tables that are written at the same time.
+#: Tables that are committed at the same time.
 _AT_ONCE = 4
-_TABLES = {kind: name for name, kind in KINDS.items()}
 
 
-def packets_in(files: Sequence[str]) -> dict[int, list[bytes]]:
-    """Packets by lane, in Parquet files of bronze in which every event is in a packet."""
-    found: dict[int, list[bytes]] = {}
-    for file in files:
-        rows = pq.read_table(file, columns=["broker_id", LANE_PACKET], partitioning=None)
-        rows = rows.filter(pc.is_valid(rows[LANE_PACKET]))
-        for lane, packet in zip(rows["broker_id"].to_pylist(), rows[LANE_PACKET].to_pylist(), strict=True):
-            found.setdefault(lane, []).append(packet)
-    return found
+class Folded(NamedTuple):
+    """Of some brokers: files of each table by its name, and the lanes' reports; None without any."""
+
+    files: dict[str, list[NewFile]]
+    reports: pa.Table | None
 
 
-def begin_lanes(
-    processes: Processes, packets: Mapping[int, Sequence[bytes]], tombstones: Sequence[Tombstone], settings: LaneSettings
-) -> list[Future[list[OutcomePacket]]]:
-    """Let the processes fold each lane to the end of its log, those with most events first."""
+class Folding(NamedTuple):
+    """How lanes are folded, and where to. No other load may use `run_id`; `names` has the text of all ids (columns of that table)."""
+
+    settings: LaneSettings
+    warehouse: Warehouse
+    run_id: str
+    names: pa.Table
+
+
+def broker_logs(packets: Mapping[int, Sequence[PacketPlace]], tombstones: Sequence[Tombstone]) -> list[BrokerLog]:
+    """The log of each broker of which there are packets or tombstones, those with most events first."""
     places: dict[int, list[Tombstone]] = {}
     for place in tombstones:
         places.setdefault(place.lane, []).append(place)
-    sizes = {lane: sum(map(len, packets.get(lane, ()))) for lane in packets.keys() | places.keys()}
-    return [
-        processes.submit(drained_lane, lane, packets.get(lane, ()), places.get(lane, ()), BATCH, settings)
-        for lane in sorted(sizes, key=lambda lane: (-sizes[lane], lane))
-    ]
+    logs = [BrokerLog(lane, packets.get(lane, ()), places.get(lane, ())) for lane in packets.keys() | places.keys()]
+    return sorted(logs, key=lambda log: (-log.size, log.broker_id))
 
 
-def write_outcomes(
-    warehouse: Warehouse, packets: Sequence[OutcomePacket], run: RunContext, query_id: str, limits: ParseLimits
-) -> dict[str, int]:
-    """Write the rows of all lanes to their tables; returns the counts of batch_manifest. `names` and bronze must be written."""
+def begin_lanes(processes: Processes, count: int, logs: Sequence[BrokerLog], how: Folding) -> list[Future[Folded]]:
+    """Let `count` processes share the brokers, whose logs come largest first, and fold each to the end of its log."""
+    shares: list[list[BrokerLog]] = [[] for _ in range(min(count, len(logs)))]
+    loads = [(0, number) for number in range(len(shares))]
+    for log in logs:
+        load, number = heapq.heappop(loads)
+        shares[number].append(log)
+        heapq.heappush(loads, (load + log.size, number))
+    return [processes.submit(fold_share, number, share, how) for number, share in enumerate(shares)]
+
+
+def fold_share(number: int, share: Sequence[BrokerLog], how: Folding) -> Folded:
+    """Fold the brokers of the share with this `number` one after the other. All of them write to the same files."""
+    into = OutcomeFiles(how.warehouse, f"{how.run_id}-{BATCH}-{number}", how.names)
+    for log in share:
+        drain_lane(log, BATCH, how.settings, into)
+        count(BROKERS_DONE, 1)
+    return Folded(*into.close())
+
+
+def write_outcomes(warehouse: Warehouse, folded: Sequence[Folded], run: RunContext, query_id: str, limits: ParseLimits) -> dict[str, int]:
+    """Commit the rows of all lanes; returns the counts of batch_manifest. `names` and bronze must be written."""
     issue_drain(warehouse, run)
-    by_table: dict[str, list[bytes]] = {}
-    for packet in packets:
-        by_table.setdefault(_TABLES.get(packet.kind, LANE_REPORT), []).append(packet.outcome)
-    reports = by_table.pop(LANE_REPORT, [])
-    outcomes = {name: opened_outcomes(name, of_table) for name, of_table in by_table.items()}
-    named = NamedOutcomes(outcomes, arrow_rows(warehouse.table(NAMES.name)))
+    files: dict[str, list[NewFile]] = {}
+    for share in folded:
+        for name, written in share.files.items():
+            files.setdefault(name, []).extend(written)
 
     def append(name: str) -> None:
-        append_rows(warehouse, TABLES_BY_NAME[name], named.slices_of(TABLES_BY_NAME[name]), (app_id_of(query_id, name), BATCH))
+        append_files(warehouse.table(name), TABLES_BY_NAME[name], files[name], (app_id_of(query_id, name), BATCH))
 
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        largest_first = sorted(outcomes, key=lambda name: -outcomes[name].num_rows)
-        for written in [threads.submit(append, name) for name in largest_first]:
-            written.result()
-    report = opened_outcomes(LANE_REPORT, reports) if reports else None
-    if report is not None:
+        list(threads.map(append, files))
+    reports = [share.reports for share in folded if share.reports is not None]
+    counts = dict.fromkeys(LANE_REPORT_COLUMNS, 0)
+    if reports:
+        report = pa.concat_tables(reports)
         quarantine_taken(warehouse, repeats_of(report), run.now(), limits, (app_id_of(query_id, QUARANTINE.name), BATCH))
-    counts = dict.fromkeys(LANE_REPORT_COLUMNS, 0) if report is None else _summed(report)
+        counts = {name: pc.sum(report[name]).as_py() for name in LANE_REPORT_COLUMNS}
     append_manifest(warehouse, run, QUERY, query_id, BATCH, counts, read_whole_entry(*_versions(warehouse)))
     return counts
-
-
-def _summed(reports: pa.Table) -> dict[str, int]:
-    return {name: pc.sum(reports[name]).as_py() for name in LANE_REPORT_COLUMNS}
 
 
 def _versions(warehouse: Warehouse) -> tuple[int, ...]:

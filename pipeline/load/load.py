@@ -8,21 +8,25 @@ from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+from pipeline.ingest.names import name_rows
 from pipeline.lanes.lane_settings import lane_settings
+from pipeline.load.ingest import BATCH, Ingested, begin_parsing, grown_files, ingested, write_ingested
 from pipeline.load.ingest import QUERY as INGEST
-from pipeline.load.ingest import Ingested, begin_parsing, grown_files, write_ingested
 from pipeline.load.lanes import QUERY as LANES
-from pipeline.load.lanes import begin_lanes, packets_in, write_outcomes
-from pipeline.load.processes import Processes
+from pipeline.load.lanes import Folding, begin_lanes, broker_logs, write_outcomes
+from pipeline.load.packets import packet_places
+from pipeline.load.parsed import Reading
+from pipeline.load.processes import BROKERS_DONE, EVENTS_READ, Processes
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
 from pipeline.sources.jsonl_files import JsonlFiles
-from pipeline.sources.listed_files import ListedFile
+from pipeline.sources.listing import ListedFile
 from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.store.address import local_path
 from pipeline.warehouse.guard import loaded_id
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
+from schemas.tables.bronze import DISPATCH_EVENTS
 
 #: Who waits hears how far it is as often.
 REPORTED_EVERY_S = 2.0
@@ -51,24 +55,30 @@ def load(log: Log, warehouse: Warehouse, settings: Settings, run: RunContext, pr
 
     Raises BadWarehouse for a file that cannot be read, BrokenProcessPool if one of the processes is killed.
     """
-    folder = local_path(warehouse.table("dispatch_events"))
-    assert folder is not None
+    reading = Reading(log.source.kind.read, log.source.limits, warehouse, BATCH, run.run_id, run.now())
     with Processes(processes) as workers:
         # Forked before delta-rs begins its threads.
-        shares = begin_parsing(workers, processes, log.files, log.source.kind, log.source.limits, str(folder), run.run_id)
+        shares = begin_parsing(workers, processes, log.files, log.source.kind, reading)
         create_missing_tables(warehouse)
-        ingested = Ingested(
-            _results(shares, lambda done: report(f"reading: {workers.events_read:,} events, {done} of {len(shares)} shares of files"))
+        parsed = _results(
+            shares, lambda done: report(f"reading: {workers.counted(EVENTS_READ):,} events, {done} of {len(shares)} shares of files")
         )
-        packets = packets_in([f"{folder}/{file.path}" for file in ingested.files])
-        lanes = begin_lanes(workers, packets, ingested.tombstones, lane_settings(settings))
-        grown = grown_files(log.files)
-        read = write_ingested(warehouse, ingested, log.files, grown, run, loaded_id(INGEST, run.run_id))  # while the processes fold
-        outcomes = _results(lanes, lambda done: report(f"computing: {done} of {len(lanes)} brokers"))
+        done = ingested(warehouse, parsed)
+        logs = broker_logs(packet_places(_paths(warehouse, done)), done.tombstones)
+        folding = Folding(lane_settings(settings), warehouse, run.run_id, name_rows(done.names))
+        lanes = begin_lanes(workers, processes, logs, folding)
+        grown = grown_files(log.source.place, log.files)
+        read = write_ingested(warehouse, done, log.files, grown, run, loaded_id(INGEST, run.run_id))  # while the processes fold
+        folded = _results(lanes, lambda _: report(f"computing: {workers.counted(BROKERS_DONE)} of {len(logs)} brokers"))
     report("writing tables")
-    packets_of_all = [packet for lane in outcomes for packet in lane]
-    computed = write_outcomes(warehouse, packets_of_all, run, loaded_id(LANES, run.run_id), log.source.limits)
+    computed = write_outcomes(warehouse, folded, run, loaded_id(LANES, run.run_id), log.source.limits)
     return Loaded({INGEST: read, LANES: computed}, len(grown))
+
+
+def _paths(warehouse: Warehouse, done: Ingested) -> list[str]:
+    """Files of bronze as this machine names them."""
+    folder = local_path(warehouse.table(DISPATCH_EVENTS.name))
+    return [f"{folder}/{file.path}" for file in done.files_of(DISPATCH_EVENTS)]
 
 
 def _results(futures: Sequence[Future[_Result]], report: Callable[[int], None]) -> list[_Result]:

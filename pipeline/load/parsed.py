@@ -1,48 +1,62 @@
-"""One share of a log's files, read and written to bronze by one process."""
+"""One share of a log's files, read by one process, which writes its events to bronze and its rejected lines to quarantine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
-import pyarrow as pa
-
-from pipeline.ingest.bronze_files import BronzeFiles
-from pipeline.load.processes import count_events
+from pipeline.ingest.bronze_files import written_rows
+from pipeline.load.processes import EVENTS_READ, count
 from pipeline.parse.line import ParseLimits
-from pipeline.parse.outcome import REJECT_SCHEMA
 from pipeline.sinks.table_file import NewFile
-from pipeline.sources.listed_files import FileReader, ListedFile
+from pipeline.sources.listed_files import FileReader
+from pipeline.sources.listing import ListedFile
 from pipeline.sources.named import TaskNames
-from pipeline.sources.rows import EVENT, REJECT, SUMMARY
+from pipeline.sources.rows import EVENT
+from pipeline.sources.source import Batches
+from pipeline.warehouse.layout import Warehouse
 
 #: Names go to the process that began this one, whose memory holds them all anyway.
 _ALL_NAMES = 1 << 40
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How files are read, and where to: `now` is when lines are rejected, no other load may use `run_id`."""
+
+    read: FileReader
+    limits: ParseLimits
+    warehouse: Warehouse
+    ingest_batch: int
+    run_id: str
+    now: datetime
+
+
 @dataclass
 class Parsed:
-    """Files of bronze that were written, rejected lines (REJECT_SCHEMA), and a summary (SUMMARY_TYPE) of each file or part of one."""
+    """Files that were written, by table, and a summary (SUMMARY_TYPE) of each file of the log or part of one."""
 
-    files: list[NewFile] = field(default_factory=list)
-    rejects: list[pa.RecordBatch] = field(default_factory=list)
+    files: dict[str, list[NewFile]] = field(default_factory=dict)
     summaries: list[dict[str, Any]] = field(default_factory=list)
 
 
-def parse_share(
-    number: int, share: Sequence[ListedFile], read: FileReader, limits: ParseLimits, folder: str, ingest_batch: int, run_id: str
-) -> Parsed:
-    """Write the events of `share` below `folder`, that of dispatch_events. Raises BadWarehouse for a file that cannot be read."""
-    parsed, met = Parsed(), TaskNames(_ALL_NAMES)
-    files = BronzeFiles(folder, ingest_batch, f"{run_id}-{ingest_batch}-{number}")
-    for file in share:
-        for rows in read(file, limits, met):
-            kind = rows["row_kind"][0].as_py() if rows.num_rows else None
-            if kind == EVENT:
-                files.add(rows)
-                count_events(rows.num_rows)
-            elif kind == REJECT:
-                parsed.rejects.append(pa.RecordBatch.from_arrays([rows[name] for name in REJECT_SCHEMA.names], schema=REJECT_SCHEMA))
-            elif kind == SUMMARY:
-                parsed.summaries += rows["summary"].to_pylist()
-    parsed.files += files.close()
+def parse_share(number: int, share: Sequence[ListedFile], how: Reading) -> Parsed:
+    """Read the files of the share with this `number`. Raises BadWarehouse for one that cannot be read."""
+    parsed = Parsed()
+    name = f"{how.run_id}-{how.ingest_batch}-{number}"
+    for batch in written_rows(how.warehouse, how.ingest_batch, name, how.now, _rows(share, how)):
+        for row in batch.to_pylist():
+            if row["added"] is not None:
+                parsed.files.setdefault(row["table"], []).append(NewFile.from_json(row["added"]))
+            if row["summary"] is not None:
+                parsed.summaries.append(row["summary"])
     return parsed
+
+
+def _rows(share: Sequence[ListedFile], how: Reading) -> Batches:
+    met = TaskNames(_ALL_NAMES)
+    for file in share:
+        for rows in how.read(file, how.limits, met):
+            yield rows
+            if rows.num_rows and rows["row_kind"][0].as_py() == EVENT:
+                count(EVENTS_READ, rows.num_rows)

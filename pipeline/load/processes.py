@@ -10,22 +10,23 @@ from typing import Any
 #: A process looks so often whether the one that began it is still there.
 _LOOKS_EVERY_S = 1.0
 _FORK = multiprocessing.get_context("fork")
-#: Of a process of the pool: events that all processes have read so far.
-_events_read: Any = None
+#: What processes count.
+EVENTS_READ, BROKERS_DONE = range(2)
+#: Of a process of the pool: how far all processes are.
+_counts: Any = None
 
 
 class Processes:
     """`count` processes, from the first `submit` on. Use it as a context: whatever ends it ends them."""
 
     def __init__(self, count: int) -> None:
-        self._events_read = _FORK.Value("q", 0)
-        self._pool = ProcessPoolExecutor(count, _FORK, _begin, (os.getpid(), self._events_read))
+        self._counts = _FORK.Array("q", [0] * (BROKERS_DONE + 1))
+        self._pool = ProcessPoolExecutor(count, _FORK, _begin, (os.getpid(), self._counts))
         self.submit = self._pool.submit
 
-    @property
-    def events_read(self) -> int:
-        """What `count_events` has counted in all of them."""
-        return int(self._events_read.value)
+    def counted(self, what: int) -> int:
+        """What `count` has counted in all of them: EVENTS_READ or BROKERS_DONE."""
+        return int(self._counts[what])
 
     def __enter__(self) -> "Processes":
         return self
@@ -37,16 +38,15 @@ class Processes:
         self._pool.shutdown(cancel_futures=True)
 
 
-def count_events(events: int) -> None:
-    """In a process of the pool: so many events more are read."""
-    if _events_read is not None:
-        with _events_read.get_lock():
-            _events_read.value += events
+def count(what: int, more: int) -> None:
+    """In a process of the pool: so many more."""
+    with _counts.get_lock():
+        _counts[what] += more
 
 
-def _begin(parent: int, events_read: Any) -> None:
-    global _events_read
-    _events_read = events_read
+def _begin(parent: int, counts: Any) -> None:
+    global _counts
+    _counts = counts
     # Ctrl-C reaches all processes of the terminal. The parent ends these.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -8,7 +8,7 @@ bytes of another layout are never opened.
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,12 @@ _HEAD = struct.Struct(">qqqqqI")
 _CODEC = "zstd"
 #: Counters and clocks travel as steps.
 _STEPPED = tuple(COLUMN[name] for name in ("seq", "ts", "ns", "arrival"))
+#: So much of a packet tells its places.
+HEAD_BYTES = _HEAD.size
 _EPOCH, _SEQ, _ARRIVAL = COLUMN["epoch"], COLUMN["seq"], COLUMN["arrival"]
+
+
+_Packet = TypeVar("_Packet")
 
 
 class _Head(NamedTuple):
@@ -47,18 +52,32 @@ def packed_rows(lane: Array) -> bytes:
     return _HEAD.pack(lane.shape[1], *places, zlib.crc32(packed)) + packed
 
 
-def packets_in_order(packets: Iterable[bytes]) -> Iterator[tuple[Array, bool]]:
-    """Rows of each packet, by their places: events in order, if their files were. And whether no other packet has one of its places.
+class Turn(NamedTuple, Generic[_Packet]):
+    """A packet in its turn. `begin`: its first place, (epoch, seq); `is_beyond`: beyond all places of the packets before it.
 
-    Of two packets with one place the lane must see both before it takes a row of either.
+    `is_alone`: no other packet has one of its places. Of two packets with one place a lane must see both before it takes a row of either.
     """
-    found = sorted(((_Head(*_HEAD.unpack_from(packet)), packet) for packet in packets), key=lambda one: one[0][1:5])
+
+    packet: _Packet
+    begin: tuple[int, int]
+    is_beyond: bool
+    is_alone: bool
+
+
+def in_order(packets: Iterable[tuple[bytes, _Packet]]) -> Iterator[Turn[_Packet]]:
+    """Packets by their places: events in order, if their files were. Each comes with its first HEAD_BYTES at least."""
+    found = sorted(((_Head(*_HEAD.unpack_from(head)), packet) for head, packet in packets), key=lambda one: one[0][1:5])
     begins = [(head.epoch, head.first_seq) for head, _ in found]
     reached = (-1, -1)
     for (head, packet), begin, after in zip(found, begins, [*begins, None][1:], strict=True):
         is_beyond = begin > reached
         reached = max(reached, (head.epoch, head.last_seq))
-        yield unpacked_rows(packet), is_beyond and (after is None or after > reached)
+        yield Turn(packet, begin, is_beyond, is_beyond and (after is None or after > reached))
+
+
+def packets_in_order(packets: Iterable[bytes]) -> Iterator[tuple[Array, bool]]:
+    """Rows of each packet in its turn, and whether it is alone."""
+    return ((unpacked_rows(turn.packet), turn.is_alone) for turn in in_order((packet, packet) for packet in packets))
 
 
 def unpacked_rows(packet: bytes) -> Array:

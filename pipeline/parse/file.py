@@ -11,24 +11,34 @@ from pipeline.parse.line import ParseLimits, Reject, read_envelope
 from pipeline.parse.lines import EndlessLine, TextBlock, Truncation, compression_of, read_blocks
 from pipeline.parse.outcome import EVENT_SCHEMA, ParsedBlock, RejectedLine, cut_text, reject_batch
 
-__all__ = ["ParseLimits", "ParsedBlock", "parse_stream"]
+__all__ = ["FileBlock", "ParseLimits", "ParsedBlock", "blocks_of", "parse_block", "parse_stream"]
+
+FileBlock = TextBlock | EndlessLine | Truncation
 
 
 def parse_stream(stream: BinaryIO, name: str, limits: ParseLimits) -> Iterator[ParsedBlock]:
-    """Blocks of the file `name` (its suffix names its compression; it becomes source_file), in order, in bounded memory.
+    """All blocks of the file `name`, parsed, in order, in bounded memory; an empty file gives none. It becomes source_file."""
+    return (parse_block(block, name, limits) for block in blocks_of(stream, name, limits))
 
-    An empty file gives no block. A file that ends inside its compressed stream ends in a block with `truncated`, which holds one
-    reject `truncated_file`: what is left of the last line, maybe nothing, and counts as one line.
-    """
+
+def blocks_of(stream: BinaryIO, name: str, limits: ParseLimits) -> Iterator[FileBlock]:
+    """Blocks of the file `name` (its suffix names its compression), in order, not parsed yet."""
     # A character may begin within the limit and end after it.
-    for block in read_blocks(stream, compression_of(name), limits.raw_bytes + 4):
-        if isinstance(block, TextBlock):
-            yield parse_text(block, name, limits)
-        elif isinstance(block, EndlessLine):
-            reject = Reject("text_too_long", f"line of {block.length} bytes, limit {limits.max_line_bytes}")
-            yield _only_reject(_endless(block, reject, name, limits))
-        else:
-            yield _only_reject(_truncated(block, name, limits), truncated=True)
+    return read_blocks(stream, compression_of(name), limits.raw_bytes + 4)
+
+
+def parse_block(block: FileBlock, name: str, limits: ParseLimits) -> ParsedBlock:
+    """A block of the file `name`, which becomes source_file.
+
+    A file that ends inside its compressed stream ends in a block with `truncated`, which holds one reject `truncated_file`: what is left
+    of the last line, maybe nothing, and counts as one line.
+    """
+    if isinstance(block, TextBlock):
+        return parse_text(block, name, limits)
+    if isinstance(block, EndlessLine):
+        reject = Reject("text_too_long", f"line of {block.length} bytes, limit {limits.max_line_bytes}")
+        return _only_reject(_endless(block, reject, name, limits))
+    return _only_reject(_truncated(block, name, limits), truncated=True)
 
 
 def _truncated(end: Truncation, name: str, limits: ParseLimits) -> RejectedLine:

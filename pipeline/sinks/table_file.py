@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.faults import invariant
+from pipeline.store.arrow_places import opened_anywhere
 from pipeline.store.new_files import begun_file, size_and_time
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
@@ -22,6 +23,8 @@ from schemas.render.ddl import properties
 
 #: Rows that are buffered, and that Parquet compresses and skips together; fewer where they are long (rejected lines, states).
 ROW_GROUP_ROWS, ROW_GROUP_BYTES = 65_536, 64 << 20
+#: What all files of a table buffer together: a log of many days has a file for each.
+_WAITING_BYTES = 256 << 20
 #: Columns that a row group gets when it is whole, of its other columns.
 Completed = Callable[[pa.RecordBatch], Mapping[str, pa.Array]]
 
@@ -51,6 +54,12 @@ class NewFile(NamedTuple):
     def from_json(cls, text: str) -> "NewFile":
         """What a task reported."""
         return cls(**json.loads(text))
+
+
+def rows_in(folder: str, file: NewFile) -> int:
+    """Rows of the file, counted where it lies now."""
+    with opened_anywhere(f"{folder}/{file.path}") as opened:
+        return int(pq.read_metadata(opened).num_rows)
 
 
 def _completes_nothing(_rows: pa.RecordBatch) -> Mapping[str, pa.Array]:
@@ -85,6 +94,8 @@ class TableFiles:
         for value in met:
             own = rows if len(met) == 1 else rows.filter(pc.equal(rows[column], value))
             self._of({column: str(value.as_py())}).add(own)
+        if sum(file.bytes_waiting for file in self._files.values()) > _WAITING_BYTES:
+            max(self._files.values(), key=lambda file: file.bytes_waiting).write()
 
     def close(self) -> Iterator[NewFile]:
         """End the files and report each."""
@@ -99,7 +110,7 @@ class TableFiles:
 
 
 class _TableFile:
-    """One file, and the bounds of the columns by which Delta skips files."""
+    """One file, and the bounds of the columns by which Delta skips files; `bytes_waiting` are buffered."""
 
     def __init__(self, files: TableFiles, path: str, partition: dict[str, str]) -> None:
         table = files.table
@@ -111,27 +122,29 @@ class _TableFile:
         self._file = begun_file(self._whole)
         self._writer = _parquet_writer(self._file, self._schema, self._bounded)
         self._waiting: list[pa.RecordBatch] = []
-        self._rows_waiting = self._bytes_waiting = self._rows = 0
+        self._rows_waiting = self.bytes_waiting = self._rows = 0
         self._least: dict[str, Any] = {}
         self._most: dict[str, Any] = {}
         self._nulls = dict.fromkeys(self._bounded, 0)
 
     def add(self, rows: pa.RecordBatch) -> None:
+        """Take rows; they are written when they are enough."""
         self._waiting.append(rows.select(self._added))
         self._rows_waiting += rows.num_rows
-        self._bytes_waiting += rows.nbytes
+        self.bytes_waiting += rows.nbytes
         for name in self._bounded:
             self._nulls[name] += rows[name].null_count
             bounds: dict[str, Any] = pc.min_max(rows[name]).as_py()
             if bounds["min"] is not None:
                 self._least[name] = min(self._least.get(name, bounds["min"]), bounds["min"])
                 self._most[name] = max(self._most.get(name, bounds["max"]), bounds["max"])
-        if self._rows_waiting >= ROW_GROUP_ROWS or self._bytes_waiting >= ROW_GROUP_BYTES:
-            self._write()
+        if self._rows_waiting >= ROW_GROUP_ROWS or self.bytes_waiting >= ROW_GROUP_BYTES:
+            self.write()
 
     def close(self) -> NewFile:
+        """End the file."""
         if self._waiting:
-            self._write()
+            self.write()
         self._writer.close()
         self._file.close()
         size_bytes, modified_at_ms = size_and_time(self._whole)
@@ -139,13 +152,14 @@ class _TableFile:
         stats = {"numRecords": self._rows, "minValues": least, "maxValues": most, "nullCount": self._nulls}
         return NewFile(self._path, size_bytes, modified_at_ms, self._partition, stats)
 
-    def _write(self) -> None:
+    def write(self) -> None:
+        """End the row group that is buffered."""
         (rows,) = pa.Table.from_batches(self._waiting).combine_chunks().to_batches()
         beside = self._completed(rows)
         columns = [beside[name] if name in beside else rows[name] for name in self._schema.names]
         self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema), row_group_size=2 * ROW_GROUP_ROWS)
         self._rows += self._rows_waiting
-        self._waiting, self._rows_waiting, self._bytes_waiting = [], 0, 0
+        self._waiting, self._rows_waiting, self.bytes_waiting = [], 0, 0
 
 
 def _parquet_writer(file: pa.NativeFile, schema: pa.Schema, bounded: list[str]) -> pq.ParquetWriter:

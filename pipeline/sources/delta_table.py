@@ -36,6 +36,5 @@ class DeltaTableSource:
         """Rows of the micro-batch's records."""
         return partial(typed_rows, batch, self.limits)
 
-    def listing(self, spark: SparkSession) -> DataFrame | None:
+    def listing(self) -> None:
         """None: a table's files never change."""
-        return None

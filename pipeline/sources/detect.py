@@ -1,12 +1,8 @@
 """Which kind of source `--events` is."""
 
-from collections.abc import Callable
-from functools import partial
+import re
 from pathlib import Path
 from typing import Protocol
-
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from pipeline.faults import BadConfig
 from pipeline.parse.line import ParseLimits
@@ -15,11 +11,11 @@ from pipeline.sources.delta_table import DeltaTableSource
 from pipeline.sources.jsonl_files import JsonlFiles
 from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
 from pipeline.sources.kafka_topic import KafkaTopic
+from pipeline.sources.listing import visible_files
 from pipeline.sources.parquet_files import ParquetFiles
-from pipeline.sources.place import Place, find_place, paths_here
+from pipeline.sources.place import Place, find_place
 from pipeline.sources.source import Source
 from pipeline.store.files import files_at
-from pipeline.store.small_files import SmallFiles
 
 
 class IngestLimits(Protocol):
@@ -60,7 +56,7 @@ def parse_limits(ingest: IngestLimits) -> ParseLimits:
     return ParseLimits(ingest.max_line_bytes, ingest.max_text_bytes, ingest.quarantine_raw_bytes)
 
 
-def open_source(spark: SparkSession, events: str, settings: SourceSettings) -> Source:
+def open_source(events: str, settings: SourceSettings) -> Source:
     """The source that `events` (--events) names, of the kind in `ingest.source_format`; `auto` looks at what lies there.
 
     `kafka://…` is a topic.
@@ -78,23 +74,21 @@ def open_source(spark: SparkSession, events: str, settings: SourceSettings) -> S
                 f"--events {events}: there is no Delta table (ingest.source_format is delta); name the table's folder, not a glob"
             )
         return DeltaTableSource(events, ingest.max_files_per_batch, limits)
-    return _source_of_files(files_at(events), events, ingest, partial(_has_parquet, spark))
+    return _source_of_files(events, ingest)
 
 
-def open_local_files(events: str, settings: SourceSettings) -> JsonlFiles | ParquetFiles:
-    """The same of files on this machine, without Spark. Raises BadConfig, too, for what is no such file: a topic, or a Delta table."""
+def open_files(events: str, settings: SourceSettings) -> JsonlFiles | ParquetFiles:
+    """The same of files only. Raises BadConfig, too, for what is no file: a topic, or a Delta table."""
     ingest = settings.ingest
     if is_kafka(events) or ingest.source_format == "delta" or files_at(events).exists(f"{events.rstrip('/')}/_delta_log"):
         raise BadConfig(f"--events {events}: only files can be loaded; read a topic or a Delta table with `stream --once --drain`")
-    return _source_of_files(files_at(events), events, ingest, _is_parquet_here)
+    return _source_of_files(events, ingest)
 
 
-def _source_of_files(
-    files: SmallFiles, events: str, ingest: IngestLimits, has_parquet: Callable[[Place], bool]
-) -> JsonlFiles | ParquetFiles:
-    limits, kind = parse_limits(ingest), ingest.source_format
+def _source_of_files(events: str, ingest: IngestLimits) -> JsonlFiles | ParquetFiles:
+    files, limits, kind = files_at(events), parse_limits(ingest), ingest.source_format
     parquet = find_place(files, events, parquet_files.SUFFIXES)
-    if kind == "parquet" or (kind == "auto" and has_parquet(parquet)):
+    if kind == "parquet" or (kind == "auto" and _has_parquet(parquet)):
         return ParquetFiles(parquet, ingest.max_files_per_batch, limits)
     return JsonlFiles(find_place(files, events, jsonl_files.SUFFIXES), ingest.max_files_per_batch, limits)
 
@@ -103,11 +97,5 @@ def _is_delta(events: str) -> bool:
     return files_at(events).exists(f"{events.rstrip('/')}/_delta_log")
 
 
-def _has_parquet(spark: SparkSession, place: Place) -> bool:
-    if place.local:  # a job of Spark for a look into a folder would delay the job's start by a second
-        return _is_parquet_here(place)
-    return not place.listing(spark).where(F.lower("file").endswith(parquet_files.SUFFIXES[0])).isEmpty()
-
-
-def _is_parquet_here(place: Place) -> bool:
-    return any(path.endswith(parquet_files.SUFFIXES[0]) for path in paths_here(place))
+def _has_parquet(place: Place) -> bool:
+    return any(file.path.endswith(parquet_files.SUFFIXES) and re.match(place.wanted, file.path) for file in visible_files(place))

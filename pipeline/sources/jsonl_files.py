@@ -1,20 +1,19 @@
 """JSON lines in files, plain or compressed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from io import BytesIO
 from typing import Any, BinaryIO, cast
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
-from pipeline.parse.file import ParseLimits, parse_stream
-from pipeline.sources.listed_files import Kind, ListedFile, files_of, listed_stream, local_path, opened_by_tasks, whole
+from pipeline.parse.file import ParseLimits, blocks_of, parse_block
+from pipeline.sources.listed_files import Kind, files_of, listed_stream, opened_by_tasks
+from pipeline.sources.listing import ListedFile, files_now
 from pipeline.sources.named import TaskNames
 from pipeline.sources.place import Place, vanished
 from pipeline.sources.rows import Counted, block_rows, summary_row
-from pipeline.sources.source import Batches, FirstListed, InTask, PlannedFiles, RowReader, task_of
+from pipeline.sources.source import Batches, FirstListed, PlannedFiles, RowReader
+from pipeline.store.arrow_places import opened_to_read
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 #: Compressed logs grow about so many times.
@@ -23,20 +22,15 @@ _GROWTH = 12
 
 @dataclass(frozen=True)
 class JsonlFiles:
-    """Files of JSON lines at `place`, at most `max_files` in a micro-batch.
-
-    Where the files are not local, Spark reads each as a whole and hands its bytes over: a file must fit into memory some times, and
-    must be below 2 GiB.
-    """
+    """Files of JSON lines at `place`, at most `max_files` in a micro-batch."""
 
     place: Place
     max_files: int
     limits: ParseLimits
 
     def stream(self, spark: SparkSession) -> DataFrame:
-        """One row per file: path, length, and content where the files are not local."""
-        columns = ("path", "length") if self.place.local else ("path", "length", "content")
-        return listed_stream(spark, self.place, self.max_files, columns)
+        """One row per file: path, length."""
+        return listed_stream(spark, self.place, self.max_files)
 
     def owns(self, offset: Mapping[str, Any]) -> bool:
         """Whether Spark's file source wrote the offset."""
@@ -45,73 +39,66 @@ class JsonlFiles:
     def reader(self, batch: DataFrame, planned: PlannedFiles, first_listed: FirstListed) -> RowReader | None:
         """Rows of the micro-batch's files, each as long as it was when the micro-batch was run first."""
         files = files_of(batch, self.place, planned, first_listed)
-        if not files:
-            return None
-        if not self.place.local:
-            return partial(_handed_over, batch, files, self.limits)
-        return opened_by_tasks(batch.sparkSession, files, KIND, self.limits)
+        return opened_by_tasks(batch.sparkSession, files, KIND, self.limits) if files else None
 
     @property
     def kind(self) -> Kind:
-        """How a local file is opened and shared out."""
+        """How a file is opened and shared out."""
         return KIND
 
-    def listing(self, spark: SparkSession) -> DataFrame | None:
+    def listing(self) -> list[ListedFile]:
         """The wanted files that lie there now."""
-        return self.place.listing(spark)
+        return files_now(self.place)
 
 
 def _work_of(file: ListedFile) -> int:
-    return file.length * (1 if file.path.endswith(".jsonl") else _GROWTH)
+    return file.length * (1 if file.path.endswith(".jsonl") else _GROWTH) // file.parts
 
 
 def _read(file: ListedFile, limits: ParseLimits, met: TaskNames) -> Batches:
+    """Rows of a part of the file: of the blocks of lines that end in it.
+
+    Lines are counted from the file's beginning, and most compressed files can be read from there only. So whatever lies before the part is
+    read, too, but not parsed, which takes a tenth of the time.
+    """
+    counted = Counted(file.path, file.length, met)
     try:
-        stream = open(local_path(file.path), "rb")  # noqa: SIM115  # closed below; only its opening may fail with this fault
+        stream = opened_to_read(file.path)
     except FileNotFoundError as fault:
         raise vanished(file.path) from fault
     with stream:
         # What is appended meanwhile is not read: two passes over a growing file must agree.
-        yield from file_rows(cast(BinaryIO, Prefix(stream, file.length)), file, limits, met)
-
-
-KIND = Kind(_read, _work_of, whole, can_be_cut=False)
-
-
-def _handed_over(batch: DataFrame, files: Sequence[ListedFile], limits: ParseLimits, in_task: InTask) -> DataFrame:
-    """Rows of files whose content Spark has read."""
-    lengths = {file.path: file.length for file in files}
-    wanted = batch.where(F.col("path").isin(list(lengths)))
-    return wanted.mapInArrow(task_of(partial(_read_contents, lengths, limits), in_task), in_task.schema)
-
-
-def _read_contents(lengths: Mapping[str, int], limits: ParseLimits, batches: Batches) -> Batches:
-    met = TaskNames()
-    for batch in batches:
-        for path, content in zip(batch.column("path").to_pylist(), batch.column("content"), strict=True):
-            file = ListedFile(path, lengths[path])
-            stream = Prefix(BytesIO(content.as_buffer()), file.length)
-            yield from file_rows(cast(BinaryIO, stream), file, limits, met)
-
-
-def file_rows(stream: BinaryIO, file: ListedFile, limits: ParseLimits, met: TaskNames) -> Batches:
-    """Rows (ROW_SCHEMA) of one file's bytes, its summary last."""
-    counted = Counted(file.path, file.length, met)
-    for block in parse_stream(stream, file.path, limits):
-        counted.add(block)
-        yield from block_rows(block)
+        prefix = Prefix(cast(BinaryIO, stream), file.length)
+        for text in blocks_of(cast(BinaryIO, prefix), file.path, limits):
+            part = min(prefix.done * file.parts // file.length, file.parts - 1)
+            if part > file.part:
+                break
+            if part == file.part:
+                block = parse_block(text, file.path, limits)
+                counted.add(block)
+                yield from block_rows(block)
     yield summary_row(counted)
 
 
+KIND = Kind(_read, _work_of)
+
+
 class Prefix:
-    """The first `length` bytes of a stream."""
+    """The first `length` bytes of a stream; `done` of them are read."""
 
     def __init__(self, stream: BinaryIO, length: int) -> None:
         self._stream = stream
-        self._left = length
+        self._length = length
+        self.done = 0
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes (all that are left if negative)."""
-        piece = self._stream.read(self._left if size < 0 else min(size, self._left))
-        self._left -= len(piece)
-        return piece
+        """`size` bytes, or all that are left if these are fewer, or if it is negative."""
+        left = self._length - self.done
+        wanted = left if size < 0 else min(size, left)
+        pieces: list[bytes] = []
+        # All of them, though a stream may give fewer: where blocks of lines end depends on it, and all parts must agree on that.
+        while wanted and (piece := self._stream.read(wanted)):
+            pieces.append(piece)
+            wanted -= len(piece)
+            self.done += len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)

@@ -55,9 +55,8 @@ class KafkaTopic:
         """Rows of the micro-batch's records; the same offsets have the same records each time."""
         return partial(_rows, batch, self.address.topic, self.limits)
 
-    def listing(self, spark: SparkSession) -> DataFrame | None:
+    def listing(self) -> None:
         """None: records never change."""
-        return None
 
     def now(self, spark: SparkSession) -> TopicNow:
         """The topic as its brokers describe it. Raises BadConfig if there are no jars, no broker, or no such topic."""

@@ -1,4 +1,4 @@
-"""Files that Spark lists and remembers, and that Python workers open and read: Spark reads no byte of a local file.
+"""Files that Spark lists and remembers, and that Python workers open and read: Spark reads no byte of them.
 
 Of JSON it would read line by line in the JVM, lose where a line stood, and fail on a truncated gzip; of Parquet it would take every
 value of sixty columns into a row and out again.
@@ -6,19 +6,23 @@ value of sixty columns into a row and out again.
 
 import heapq
 import json
-import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.parse.line import ParseLimits
+from pipeline.sources.listing import ListedFile
 from pipeline.sources.named import TaskNames
-from pipeline.sources.place import LISTED, MAY_BE_GONE, Place, paths_here
+from pipeline.sources.place import Place
 from pipeline.sources.source import Batches, FirstListed, InTask, PlannedFiles, RowReader, task_of
 
+#: `binaryFile` lists files in any folder below, with their length; `content` is read only if a query asks for it.
+_LISTED = "path string, modificationTime timestamp, length bigint, content binary"
+#: A listed file may be gone when Spark looks at it: moved to the archive, deleted, or renamed as it is whole now.
+_MAY_BE_GONE = {"ignoreMissingFiles": "true"}
 #: Spark's file source ignores files that are older than this against the newest one seen; an archive's files are months apart.
 NEVER_TOO_OLD = "36500d"
 #: A task below this is not worth a file of its own in the table; one above is split off if there are files enough.
@@ -26,60 +30,34 @@ _SMALL_TASK_BYTES = 8 << 20
 _LARGE_TASK_BYTES = 256 << 20
 
 
-@dataclass(frozen=True, order=True)
-class ListedFile:
-    """A file as it was listed: `path` as Spark writes it (`file:/a b/c`, not percent-encoded), `length` in bytes.
-
-    Of a file that several tasks read each reads part `part` of `parts`.
-    """
-
-    path: str
-    length: int
-    part: int = 0
-    parts: int = 1
-
-
-#: Opens a local file and gives its rows (ROW_SCHEMA), its summary last; the task's names are what it met in any file.
+#: Opens a file and gives the rows (ROW_SCHEMA) of its part, a summary last; the task's names are what it met in any file.
 FileReader = Callable[[ListedFile, ParseLimits, TaskNames], Batches]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What the files of a source are: `work_of` estimates a file in bytes of JSON, to share work evenly; `parts_of` cuts a large one.
+    """What the files of a source are: `work_of` estimates a file, or a part of one, in bytes of JSON, to share work evenly.
 
-    `can_be_cut`: `read` knows how to read one of any number of parts.
+    `read` reads any part of any number of them. No part should be longer than `part_bytes` (None: no matter).
     """
 
     read: FileReader
     work_of: Callable[[ListedFile], int]
-    parts_of: Callable[[ListedFile], int]
-    can_be_cut: bool
+    part_bytes: int | None = None
 
 
-def whole(_file: ListedFile) -> int:
-    """One part: the file."""
-    return 1
-
-
-def listed_stream(spark: SparkSession, place: Place, max_files: int, columns: Sequence[str]) -> DataFrame:
-    """One row per file at `place`, at most `max_files` in a micro-batch: `columns` of path, length, content."""
+def listed_stream(spark: SparkSession, place: Place, max_files: int) -> DataFrame:
+    """One row per file at `place`, at most `max_files` in a micro-batch: path, length."""
     files = (
         spark.readStream.format("binaryFile")
-        .schema(LISTED)
+        .schema(_LISTED)
         .option("recursiveFileLookup", "true")
         .option("maxFilesPerTrigger", max_files)
         .option("maxFileAge", NEVER_TOO_OLD)
-        .options(**MAY_BE_GONE)  # of the wanted ones `files_of` notices
+        .options(**_MAY_BE_GONE)  # of the wanted ones `files_of` notices
         .load(place.load)
     )
-    return files.where(F.col("path").rlike(place.wanted)).select(*columns)
-
-
-def files_here(place: Place) -> Iterator[ListedFile]:
-    """The wanted files of a local place that lie there now, in the order of their paths. Empty files are left out, as Spark leaves them."""
-    for path in sorted(paths_here(place)):
-        if length := os.stat(path).st_size:
-            yield ListedFile(f"file:{path}", length)
+    return files.where(F.col("path").rlike(place.wanted)).select("path", "length")
 
 
 def files_of(batch: DataFrame, place: Place, planned: PlannedFiles, first_listed: FirstListed) -> list[ListedFile]:
@@ -88,7 +66,7 @@ def files_of(batch: DataFrame, place: Place, planned: PlannedFiles, first_listed
     Raises BadWarehouse if one of `planned` is gone.
     """
     listed = sorted((row.path, row.length) for row in batch.select("path", "length").collect())
-    place.refuse_vanished(batch.sparkSession, set(planned()) - {path for path, _ in listed})
+    place.refuse_vanished(set(planned()) - {path for path, _ in listed})
     return files_in(first_listed(json.dumps(listed)))
 
 
@@ -98,40 +76,42 @@ def files_in(listing: str) -> list[ListedFile]:
 
 
 def opened_by_tasks(spark: SparkSession, files: Sequence[ListedFile], kind: Kind, limits: ParseLimits) -> RowReader:
-    """Rows of local files, which each task opens by itself."""
+    """Rows of files, which each task opens by itself."""
     return partial(_opened, spark, files, kind, limits)
 
 
-def share_out(files: Sequence[ListedFile], cores: int, work_of: Callable[[ListedFile], int]) -> list[list[ListedFile]]:
+def share_out(files: Sequence[ListedFile], cores: int, kind: Kind) -> list[list[ListedFile]]:
     """Files to tasks of about equal work: as many as cores if that is worth it, some times as many if they would be large.
 
-    The same files give the same tasks, in whatever order they come.
+    A file that is more than a task's fair share comes in parts. The same files give the same tasks, in whatever order they come.
     """
-    work = {file: work_of(file) for file in files}
+    fair = max(_SMALL_TASK_BYTES, -(-sum(map(kind.work_of, files)) // cores))
+    work = {part: kind.work_of(part) for file in files for part in _parts(file, fair, kind)}
     total = sum(work.values())
     # Not one more than a multiple: all cores but one would wait for it.
     rounds = max(1, -(-total // (cores * _LARGE_TASK_BYTES)))
     tasks = max(1, min(rounds * cores, -(-total // _SMALL_TASK_BYTES)))
-    shares: list[list[ListedFile]] = [[] for _ in range(min(tasks, len(files)))]
+    shares: list[list[ListedFile]] = [[] for _ in range(min(tasks, len(work)))]
     loads = [(0, position) for position in range(len(shares))]
-    for file in sorted(files, key=lambda f: (-work[f], f.path, f.part)):
+    for file in sorted(work, key=lambda f: (-work[f], f.path, f.part)):
         load, position = heapq.heappop(loads)
         shares[position].append(file)
         heapq.heappush(loads, (load + work[file], position))
     return [sorted(share) for share in shares]
 
 
+def _parts(file: ListedFile, fair_bytes: int, kind: Kind) -> list[ListedFile]:
+    """The file in parts of `fair_bytes` of work at most."""
+    of_part = kind.part_bytes or file.length or 1
+    count = max(1, -(-kind.work_of(file) // fair_bytes), -(-file.length // of_part))
+    return [replace(file, part=part, parts=count) for part in range(count)]
+
+
 def _opened(spark: SparkSession, files: Sequence[ListedFile], kind: Kind, limits: ParseLimits, in_task: InTask) -> DataFrame:
     """Task k reads the k-th share."""
-    wanted = [part for file in files for part in parts(file, kind.parts_of(file))]
-    shares = share_out(wanted, spark.sparkContext.defaultParallelism, kind.work_of)
+    shares = share_out(files, spark.sparkContext.defaultParallelism, kind)
     tasks = spark.range(0, len(shares), 1, len(shares))
     return tasks.mapInArrow(task_of(partial(_read_shares, shares, kind.read, limits), in_task), in_task.schema)
-
-
-def parts(file: ListedFile, count: int) -> Iterator[ListedFile]:
-    """The file in so many parts."""
-    return (ListedFile(file.path, file.length, part, count) for part in range(count))
 
 
 def _read_shares(shares: Sequence[Sequence[ListedFile]], read: FileReader, limits: ParseLimits, batches: Batches) -> Batches:
@@ -140,9 +120,3 @@ def _read_shares(shares: Sequence[Sequence[ListedFile]], read: FileReader, limit
         for task in batch.column("id").to_pylist():
             for file in shares[task]:
                 yield from read(file, limits, met)
-
-
-def local_path(uri: str) -> str:
-    """`file:/a b/c%20` as a path of the local file system: Spark's paths are not percent-encoded, so nothing is decoded."""
-    path = uri.removeprefix("file:")
-    return "/" + path.lstrip("/") if path.startswith("/") else path

@@ -1,29 +1,24 @@
-"""Parquet files: tasks open them, or Spark reads them where they are not local; the contract is checked as for lines."""
+"""Parquet files: tasks open them; the contract is checked as for lines."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.types import IntegralType, LongType, StructField, StructType
 
 from pipeline.faults import BadWarehouse
 from pipeline.parse.line import ParseLimits
+from pipeline.parse.outcome import ParsedBlock
 from pipeline.parse.typed import parse_typed
-from pipeline.sources.listed_files import NEVER_TOO_OLD, Kind, ListedFile, files_of, listed_stream, local_path, opened_by_tasks
+from pipeline.sources.listed_files import Kind, files_of, listed_stream, opened_by_tasks
+from pipeline.sources.listing import ListedFile, files_now
 from pipeline.sources.named import TaskNames
 from pipeline.sources.place import Place, vanished
 from pipeline.sources.rows import Counted, block_rows, summary_row
 from pipeline.sources.source import Batches, FirstListed, PlannedFiles, RowReader
-from pipeline.sources.typed_rows import FILE_BYTES_COLUMN, FILE_COLUMN, of_file, typed_rows
-from schemas.events import FIELDS
-from schemas.render.spark import struct
-from schemas.tables.bronze import PARSED_FIELDS
+from pipeline.store.arrow_places import opened_anywhere
 
 SUFFIXES = (".parquet",)
 #: Records that are parsed at once: a row group of bronze, for which nothing need be joined then.
@@ -32,90 +27,52 @@ ROWS_AT_ONCE = 65_536
 _PART_BYTES = 128 << 20
 #: JSON of the same events is about so many times as long: only to share work evenly.
 _GROWTH = 12
-#: No file yet, or files that contradict each other: then the contract's own types are read.
-_NO_COMMON_SCHEMA = ("UNABLE_TO_INFER_SCHEMA", "CANNOT_MERGE_SCHEMAS", "PATH_NOT_FOUND")
 
 
 @dataclass(frozen=True)
 class ParquetFiles:
-    """Parquet files at `place`, at most `max_files` in a micro-batch. Where they are not local, Spark reads them."""
+    """Parquet files at `place`, at most `max_files` in a micro-batch."""
 
     place: Place
     max_files: int
     limits: ParseLimits
 
     def stream(self, spark: SparkSession) -> DataFrame:
-        """One row per file: path, length; or, where the files are not local, records, each with its file."""
-        if self.place.local:
-            return listed_stream(spark, self.place, self.max_files, ("path", "length"))
-        records = (
-            spark.readStream.schema(self._schema(spark))
-            .option("recursiveFileLookup", "true")
-            .option("maxFilesPerTrigger", self.max_files)
-            .option("maxFileAge", NEVER_TOO_OLD)
-            .parquet(self.place.load)
-        )
-        # Spark's metadata column is percent-encoded, the paths of its listings are not. A plus is a plus in a path.
-        path = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
-        path = F.regexp_replace(path, "^file:/+", "file:/")
-        return (
-            records.withColumn(FILE_COLUMN, path)
-            .withColumn(FILE_BYTES_COLUMN, F.col("_metadata.file_size"))
-            .where(F.col(FILE_COLUMN).rlike(self.place.wanted))
-        )
+        """One row per file: path, length."""
+        return listed_stream(spark, self.place, self.max_files)
 
     def owns(self, offset: Mapping[str, Any]) -> bool:
         """Whether Spark's file source wrote the offset."""
         return "logOffset" in offset
 
     def reader(self, batch: DataFrame, planned: PlannedFiles, first_listed: FirstListed) -> RowReader | None:
-        """Rows of the micro-batch's records."""
-        if self.place.local:
-            files = files_of(batch, self.place, planned, first_listed)
-            return opened_by_tasks(batch.sparkSession, files, KIND, self.limits) if files else None
-        self.place.refuse_vanished(batch.sparkSession, planned())
-        return partial(typed_rows, batch, self.limits)
+        """Rows of the micro-batch's files."""
+        files = files_of(batch, self.place, planned, first_listed)
+        return opened_by_tasks(batch.sparkSession, files, KIND, self.limits) if files else None
 
     @property
     def kind(self) -> Kind:
-        """How a local file is opened and shared out."""
+        """How a file is opened and shared out."""
         return KIND
 
-    def listing(self, spark: SparkSession) -> DataFrame | None:
+    def listing(self) -> list[ListedFile]:
         """The wanted files that lie there now."""
-        return self.place.listing(spark)
-
-    def _schema(self, spark: SparkSession) -> StructType:
-        """Columns of the contract and of the files that lie there now, with the files' types: a wrong one is to be quarantined."""
-        try:
-            found = spark.read.option("mergeSchema", "true").option("recursiveFileLookup", "true").parquet(self.place.load).schema.fields
-        except PySparkException as refused:
-            if (refused.getCondition() or "").partition(".")[0] not in _NO_COMMON_SCHEMA:
-                raise
-            found = []
-        # A later file may have wider integers than those of today.
-        types = {f.name: LongType() if isinstance(f.dataType, IntegralType) else f.dataType for f in found}
-        contract = {f.name: f.dataType for f in struct([f for f in PARSED_FIELDS if f.name in FIELDS])}
-        return StructType([StructField(name, kind) for name, kind in {**contract, **types}.items()])
+        return files_now(self.place)
 
 
 def _work_of(file: ListedFile) -> int:
     return file.length * _GROWTH // file.parts
 
 
-def _parts_of(file: ListedFile) -> int:
-    return 1 + file.length // _PART_BYTES
-
-
 def _read(file: ListedFile, limits: ParseLimits, met: TaskNames) -> Batches:
     """Rows of a part of the file: its row groups, shared out among the parts in their order."""
     counted = Counted(file.path, file.length, met)
     try:
-        with pq.ParquetFile(local_path(file.path)) as records:
+        with opened_anywhere(file.path) as whole, pq.ParquetFile(whole) as records:
             count = records.num_row_groups
             groups = [group for group in range(count) if group * file.parts // count == file.part]
             for batch in records.iter_batches(ROWS_AT_ONCE, row_groups=groups, use_threads=False):
-                block = of_file(parse_typed(batch, limits), file.path)
+                block = _of_file(parse_typed(batch, limits), file.path)
                 counted.add(block)
                 yield from block_rows(block)
     except FileNotFoundError as fault:
@@ -125,4 +82,13 @@ def _read(file: ListedFile, limits: ParseLimits, met: TaskNames) -> Batches:
     yield summary_row(counted)
 
 
-KIND = Kind(_read, _work_of, _parts_of, can_be_cut=True)
+def _of_file(block: ParsedBlock, file: str) -> ParsedBlock:
+    """The block with `file` as the file of every row."""
+    named = []
+    for rows in (block.events, block.rejects):
+        place = rows.schema.get_field_index("source_file")
+        named.append(rows.set_column(place, rows.schema.field(place), pa.repeat(pa.scalar(file, pa.string()), rows.num_rows)))
+    return ParsedBlock(named[0], named[1], block.lines, block.truncated)
+
+
+KIND = Kind(_read, _work_of, _PART_BYTES)

@@ -1,14 +1,8 @@
 """`--events` to what Spark lists and which of the listed files are meant: a folder, a file, or a glob, also with `**`."""
 
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from glob import escape, iglob
-
-from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.store.files import files_at
@@ -18,10 +12,6 @@ _GLOB = "*?[]{}"
 _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 #: What is in brackets is one token; everything that has no meaning is a token of one character.
 _TOKENS = re.compile(r"\*\*/|\*\*|\[[!^]?[^\]]+\]|.", re.DOTALL)
-#: `binaryFile` lists files in any folder below, with their length; `content` is read only if a query asks for it.
-LISTED = "path string, modificationTime timestamp, length bigint, content binary"
-#: A listed file may be gone when Spark looks at it: moved to the archive, deleted, or renamed as it is whole now.
-MAY_BE_GONE = {"ignoreMissingFiles": "true"}
 
 
 @dataclass(frozen=True)
@@ -29,7 +19,7 @@ class Place:
     """`load`: path or Hadoop glob for Spark, read recursively. `wanted`: regular expression over a file's whole path (`file:/a b/c`).
 
     `begin`: URI of the file or folder that has all wanted files in it, `glob`: what Hadoop expands below it, empty if nothing.
-    `local`: the files can be opened by their path on every machine that runs tasks.
+    `local`: the files are on this machine's file system.
     """
 
     load: str
@@ -38,53 +28,12 @@ class Place:
     glob: str
     local: bool
 
-    def listing(self, spark: SparkSession) -> DataFrame:
-        """(file string, bytes long) of the wanted files that lie there now, empty files left out; a glob may match none."""
-        try:
-            files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").options(**MAY_BE_GONE).load(self.load)
-        except AnalysisException as refused:
-            if refused.getCondition() != "PATH_NOT_FOUND":
-                raise
-            return spark.createDataFrame([], "file string, bytes long")
-        return files.where(F.col("path").rlike(self.wanted)).select(F.col("path").alias("file"), F.col("length").alias("bytes"))
-
-    def refuse_vanished(self, spark: SparkSession, paths: Iterable[str]) -> None:
+    def refuse_vanished(self, paths: Iterable[str]) -> None:
         """Raise BadWarehouse if one of `paths` is wanted and is not there."""
-        gone = [(path,) for path in sorted(paths) if not files_at(path).exists(path)]
-        # Asked last: what is not wanted (a file with another name until it is complete) is listed, too, and goes as it likes.
-        wanted = spark.createDataFrame(gone, "path string").where(F.col("path").rlike(self.wanted)).first() if gone else None
-        if wanted is not None:
-            raise vanished(wanted.path)
-
-
-def paths_here(place: Place) -> Iterator[str]:
-    """Paths of the wanted files of a local place, as Spark would list them, in any order."""
-    begin = "/" + place.begin.removeprefix("file:").lstrip("/")
-    # Hadoop expands a glob before anything is listed: what it names may be hidden, what lies below may not.
-    named = {path for one in _alternatives(place.glob) for path in iglob(f"{escape(begin)}/{one}", include_hidden=True)}
-    for path in named if place.glob else {begin}:
-        found = files_below(path) if os.path.isdir(path) else [path] if not _is_hidden(os.path.basename(path)) else []
-        yield from (file for file in found if re.match(place.wanted, f"file:{file}"))
-
-
-def _alternatives(glob: str) -> list[str]:
-    """A glob of Hadoop as globs of Python, which know no braces."""
-    braces = re.search(r"\{([^{}]*)\}", glob)
-    if braces is None:
-        return [glob.replace("[^", "[!")]
-    return [whole for one in braces[1].split(",") for whole in _alternatives(glob[: braces.start()] + one + glob[braces.end() :])]
-
-
-def files_below(folder: str) -> Iterator[str]:
-    """Paths of the files in a local folder and below that Spark would list: no part of them is hidden. Links are followed."""
-    for parent, folders, names in os.walk(folder, followlinks=True):
-        folders[:] = [name for name in folders if not _is_hidden(name)]
-        yield from (os.path.join(parent, name) for name in names if not _is_hidden(name))
-
-
-def _is_hidden(name: str) -> bool:
-    """As Spark has it: `_SUCCESS` and `.crc` are hidden, a partition's folder such as `_date=1` is not."""
-    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+        # What is not wanted (a file with another name until it is complete) is listed, too, and goes as it likes.
+        for path in sorted(path for path in paths if re.match(self.wanted, path)):
+            if not files_at(path).exists(path):
+                raise vanished(path)
 
 
 def vanished(path: str) -> BadWarehouse:

@@ -8,6 +8,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from pipeline.sources.listing import ListedFile
+
 Batches = Iterator[pa.RecordBatch]
 
 
@@ -63,6 +65,6 @@ class Source(Protocol):
         """
         ...
 
-    def listing(self, spark: SparkSession) -> DataFrame | None:
-        """What lies there now: (file string, bytes long), with the names that the rows have; None if the source has no files."""
+    def listing(self) -> Sequence[ListedFile] | None:
+        """What lies there now, with the names that the rows have; None if the source has no files."""
         ...

@@ -1,13 +1,36 @@
-"""Arrow's file systems: of this machine, of object stores, of HDFS."""
+"""Arrow's file systems: of this machine, of object stores, of HDFS. Files are opened by them to be read."""
 
 import os
 from functools import lru_cache
 from urllib.parse import urlencode
 
+import pyarrow as pa
 from deltalake.fs import DeltaStorageHandler
 from pyarrow.fs import FileSystem, LocalFileSystem, PyFileSystem
 
 from pipeline.store.address import hdfs_address, local_path, object_address
+
+#: A request to a store takes some ten milliseconds, so each brings as much.
+_REQUEST_BYTES = 8 << 20
+
+
+def opened_to_read(uri: str) -> pa.NativeFile:
+    """The bytes of a file as they are, from the first to the last. Whoever reads them closes it. Raises FileNotFoundError."""
+    path, filesystem = _file(uri)
+    return filesystem.open_input_stream(path, compression=None, buffer_size=_REQUEST_BYTES if local_path(uri) is None else None)
+
+
+def opened_anywhere(uri: str) -> pa.NativeFile:
+    """A file of which any part may be read, as Parquet is. Whoever reads it closes it. Raises FileNotFoundError."""
+    path, filesystem = _file(uri)
+    return filesystem.open_input_file(path)
+
+
+def _file(uri: str) -> tuple[str, FileSystem]:
+    if hdfs_address(uri) is None:
+        return arrow_place(uri)
+    folder, _, name = uri.rpartition("/")
+    return name, arrow_place(folder)[1]
 
 
 def arrow_place(uri: str) -> tuple[str, FileSystem]:

@@ -55,10 +55,14 @@ class HdfsFiles(SmallFiles):
         found = _status(uri)
         return None if found is None else datetime.fromtimestamp(found.modification_time / 1000, UTC)
 
-    def bytes_below(self, folder: str) -> int:
-        """Length of all files in `folder` and the folders below; 0 if it does not exist."""
-        with _asked(folder) as (client, path):
-            return int(client.get_content_summary(path).length) if self.exists(folder) else 0
+    def below(self, uri: str) -> Iterator[tuple[str, int]]:
+        """(absolute URI, bytes) of every file in a folder and in the folders below, in any order, or of the file that is at `uri`."""
+        with _asked(uri) as (client, path):
+            node = uri.rstrip("/").removesuffix(path.rstrip("/"))
+            try:
+                yield from ((f"{node}{found.path}", found.length) for found in client.list_status(path, recursive=True) if not found.isdir)
+            except FileNotFoundError:
+                return
 
     def write(self, uri: str, text: str) -> None:
         """Make or replace the file, and the folders that it is in."""

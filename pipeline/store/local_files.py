@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,7 +30,7 @@ class LocalFiles(SmallFiles):
         """Names of what lies in `folder` and is greater than `after`, sorted; empty if it does not exist."""
         try:
             return sorted(name for name in os.listdir(_of(folder)) if name > after)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
 
     def read(self, uri: str) -> str | None:
@@ -45,10 +47,18 @@ class LocalFiles(SmallFiles):
         except FileNotFoundError:
             return None
 
-    def bytes_below(self, folder: str) -> int:
-        """Length of all files in `folder` and the folders below, without Hadoop's checksum files; 0 if it does not exist."""
-        files = (Path(parent, name) for parent, _, names in os.walk(_of(folder)) for name in names if not name.endswith(".crc"))
-        return sum(file.stat().st_size for file in files)
+    def below(self, uri: str) -> Iterator[tuple[str, int]]:
+        """(absolute URI, bytes) of every file in a folder and in the folders below, in any order, or of the file that is at `uri`.
+
+        Links are followed, as Spark follows them.
+        """
+        place = os.path.abspath(_of(uri))
+        walked = ([place] if os.path.isfile(place) else []) or (
+            os.path.join(parent, name) for parent, _, names in os.walk(place, followlinks=True) for name in names
+        )
+        for path in walked:
+            with suppress(FileNotFoundError):  # it may go while others are looked at; a link may lead nowhere
+                yield f"file:{path}", os.stat(path).st_size
 
     def write(self, uri: str, text: str) -> None:
         """Make or replace the file, and the folders that it is in."""

@@ -56,9 +56,14 @@ class ObjectFiles(SmallFiles):
         except FileNotFoundError:
             return None
 
-    def bytes_below(self, folder: str) -> int:
-        """Length of all objects below."""
-        return sum(size for _, size in _below(folder))
+    def below(self, uri: str) -> Iterator[tuple[str, int]]:
+        """(absolute URI, bytes) of every object below, in the order of their keys, or of the object that is at `uri`."""
+        store, key = _place(uri)
+        bucket = self.absolute(uri).removesuffix(key).rstrip("/")
+        try:
+            yield f"{bucket}/{key}", obstore.head(store, key)["size"]
+        except FileNotFoundError:
+            yield from ((f"{bucket}/{path}", size) for path, size in _below(uri))
 
     def write(self, uri: str, text: str) -> None:
         """Make or replace the object."""

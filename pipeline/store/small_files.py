@@ -1,5 +1,6 @@
 """What lies beside the tables of a warehouse: lock, stop file, checkpoints, entries of logs."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Protocol
 
@@ -25,8 +26,15 @@ class SmallFiles(Protocol):
     def modified_at(self, uri: str) -> datetime | None:
         """When the file was written last, by its file system's clock; None if there is none."""
 
-    def bytes_below(self, folder: str) -> int:
-        """Length of all files in `folder` and the folders below; 0 if it does not exist."""
+    def below(self, uri: str) -> Iterator[tuple[str, int]]:
+        """(absolute URI, bytes) of every file in a folder and in the folders below, in any order, or of the file that is at `uri`.
+
+        Nothing if neither is there.
+        """
+
+    def bytes_below(self, uri: str) -> int:
+        """Length of these files, without Hadoop's checksum files."""
+        return sum(size for name, size in self.below(uri) if not name.endswith(".crc"))
 
     def write(self, uri: str, text: str) -> None:
         """Make or replace the file."""

@@ -35,7 +35,7 @@ class Ingest:
 
     def report_grown(self) -> int:
         """How many files have grown since they were read."""
-        return report_grown_files(self.spark, self.warehouse, self.events, self.settings, RUN)
+        return report_grown_files(self.warehouse, self.events, self.settings, RUN)
 
     def table(self, name: str) -> DataFrame:
         """A table as it is now."""

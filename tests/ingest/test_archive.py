@@ -58,7 +58,7 @@ def test_a_folder_that_would_be_read_again_is_refused(
     spark: SparkSession, tmp_path: Path, events: str, archive: str, refused: str | None
 ) -> None:
     write(tmp_path / "events" / "a.jsonl", b"\n")
-    source = open_source(spark, str(tmp_path / events), load_settings(None, [], {}))
+    source = open_source(str(tmp_path / events), load_settings(None, [], {}))
     if refused is None:
         assert archive_of(source, tmp_path / archive) is not None
         return
@@ -67,7 +67,7 @@ def test_a_folder_that_would_be_read_again_is_refused(
 
 
 def test_a_source_without_local_files_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    topic = open_source(spark, "kafka://localhost:9092/events", load_settings(None, [], {}))
+    topic = open_source("kafka://localhost:9092/events", load_settings(None, [], {}))
     with pytest.raises(BadConfig, match=r"ingest\.archive_folder: --events has no files"):
         archive_of(topic, tmp_path)
     assert archive_of(topic, None) is None
@@ -76,7 +76,7 @@ def test_a_source_without_local_files_is_refused(spark: SparkSession, tmp_path: 
 def test_a_move_that_fails_names_the_setting(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path / "events" / "a.jsonl", b"1\n")
     write(tmp_path / "archive", b"no folder")
-    source = open_source(spark, str(tmp_path / "events"), load_settings(None, [], {}))
+    source = open_source(str(tmp_path / "events"), load_settings(None, [], {}))
     archive = archive_of(source, tmp_path / "archive")
     assert archive is not None
     with pytest.raises(BadConfig, match=r"ingest\.archive_folder: .*a\.jsonl could not be moved"):

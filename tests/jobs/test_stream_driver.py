@@ -79,7 +79,7 @@ def rooms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rooms:
         fake.feed("drain")
         return 1
 
-    def report_grown_files(spark: Any, warehouse: Any, events: str, settings: Settings, run: Any) -> int:
+    def report_grown_files(warehouse: Any, events: str, settings: Settings, run: Any) -> int:
         fake.steps.append("grown files")
         return 0
 

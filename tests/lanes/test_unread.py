@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import LongType
 
 from pipeline.faults import BadWarehouse
-from pipeline.ingest.bronze_files import BronzeFiles, written_in_tasks
+from pipeline.ingest.bronze_files import BronzeFiles, written_rows
 from pipeline.lanes.lane_input import all_packets, control_rows, packets, packets_anew, packets_hold_every_event
 from pipeline.lanes.unread import PackedFiles, unread_packed
 from pipeline.packets.bronze_columns import lane_columns_of
@@ -160,8 +160,7 @@ def test_rows_deleted_by_hand_are_noticed(spark: SparkSession, bronze: Path) -> 
 
 
 def test_tasks_name_their_files_so(tmp_path: Path) -> None:
-    work = written_in_tasks(Warehouse(str(tmp_path)), 3, "run", datetime(2026, 1, 2, tzinfo=UTC)).made_of
     batch = parsed_only(random_events(2, 50)).combine_chunks().to_batches()[0]
     rows = batch.append_column("row_kind", pa.array([EVENT] * 50, pa.int32()))
-    (out,) = work(iter([rows]))
+    (out,) = written_rows(Warehouse(str(tmp_path)), 3, "run-3-0", datetime(2026, 1, 2, tzinfo=UTC), iter([rows]))
     assert [is_packed(json.loads(one)["path"]) for one in out["added"].to_pylist()] == [True]

@@ -17,7 +17,7 @@ from loaded import contents, load_into, tables_unlike
 from upkeep_log import capture
 
 from jobs.load import load_log
-from pipeline.load import parsed
+from pipeline.ingest import bronze_files
 from pipeline.reading.room import ReadingRoom
 from pipeline.settings import load_settings
 from pipeline.sinks.table_file import NewFile
@@ -96,13 +96,13 @@ def other_files(warehouse: Path) -> int:
 
 
 def test_whoever_waits_hears_how_far_it_is(logs: dict[str, list[dict[str, Any]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    close = parsed.BronzeFiles.close
+    close = bronze_files.BronzeFiles.close
 
-    def closed_late(files: parsed.BronzeFiles) -> Iterator[NewFile]:
+    def closed_late(files: bronze_files.BronzeFiles) -> Iterator[NewFile]:
         time.sleep(1.5)  # the empty tables are made by then
         return close(files)
 
-    monkeypatch.setattr(parsed.BronzeFiles, "close", closed_late)
+    monkeypatch.setattr(bronze_files.BronzeFiles, "close", closed_late)
     monkeypatch.setattr("pipeline.load.load.REPORTED_EVERY_S", 0.01)
     write_events(logs["p1_batches"], tmp_path / "events" / "a.jsonl.gz")
     said: list[str] = []

@@ -1,14 +1,19 @@
 """A log that is loaded into an object store, and read there without Spark: as on this machine, row for row."""
 
+import gzip
+import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from capture_events import write_events
-from loaded import tables_unlike
+from loaded import contents, tables_unlike
 from s3_server import BUSY, CUT_AFTER, CUT_BEFORE, S3
 from upkeep_log import capture
 
 from jobs.cli import main
+from pipeline.store.copies import send
 from pipeline.store.files import files_at
 from pipeline.warehouse.layout import Warehouse
 
@@ -55,6 +60,28 @@ def test_its_tables_are_those_of_this_machine_and_commands_answer(
     assert "PROBLEM" not in capsys.readouterr().out
     assert load(events, lake) == 2
     assert "there is something already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_a_log_in_the_store_is_loaded_as_one_of_this_machine(events: Path, lake: str, tmp_path: Path, kind: str) -> None:
+    """A folder below a folder, and files that are hidden or have another ending."""
+    if kind == "parquet":
+        text = gzip.decompress((events / "a.jsonl.gz").read_bytes())
+        rows = [{key: value for key, value in json.loads(line).items() if key != "settings"} for line in text.splitlines()]
+        names = {name: None for row in rows for name in row}
+        (events / "a.jsonl.gz").unlink()
+        pq.write_table(pa.table({name: [row.get(name) for row in rows] for name in names}), events / "a.parquet", row_group_size=200)
+    (file,) = events.iterdir()
+    for name in (f"x y/{file.name}", f".hidden/{file.name}", f"x y/_{file.name}", "x y/notes.txt", f"other/{file.name}"):
+        send(file, f"{lake}/log/{name}")
+    assert load(events, f"file:{tmp_path}/here") == 0
+    for number, log in enumerate((f"{lake}/log/x y", f"{lake}/log/x */[ab].{file.name.partition('.')[2]}", f"{lake}/log/x y/{file.name}")):
+        there = Warehouse(f"file:{tmp_path}/there-{number}")
+        assert main(["load", "--events", log, "--warehouse", there.root]) == 0
+        assert set(tables_unlike(Warehouse(f"file:{tmp_path}/here"), there)) <= {"dispatch_events", "ingest_files", "quarantine"}
+        assert {row["source_file"] for row in contents(there, "ingest_files").to_pylist()} == {f"{lake}/log/x y/{file.name}"}
+        one, other = (contents(of, "dispatch_events") for of in (Warehouse(f"file:{tmp_path}/here"), there))
+        assert one.drop_columns("source_file").equals(other.drop_columns("source_file"))
 
 
 def test_a_second_question_fetches_nothing_again(events: Path, lake: str, s3: S3, capsys: pytest.CaptureFixture[str]) -> None:
