@@ -4,14 +4,18 @@ Measured as a user would: `./spark-submit.sh stream` in a process of its own, lo
 """
 
 import gzip
+import json
 import os
 import signal
 import statistics
 import subprocess
 import time
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+
+import pyarrow.parquet as pq
 
 from bench.measure import processor_s
 from pipeline.store.arrow_reader import arrow_rows
@@ -56,23 +60,47 @@ class LiveTables:
             time.sleep(POLL_S)
 
 
+class TablesInStore(LiveTables):
+    """The same of a store in this process: its objects are looked at, so that nobody who looks asks for anything."""
+
+    def __init__(self, warehouse: str, store: S3) -> None:
+        super().__init__(warehouse)
+        self._store, self._folder = store, f"{warehouse.removeprefix(f's3a://{BUCKET}/')}/batch_manifest"
+
+    def events(self) -> int:
+        """Events that whole micro-batches of lanes have read."""
+        while (commit := self._store.objects.get(f"{self._folder}/_delta_log/{self._version + 1:020}.json")) is not None:
+            self._version += 1
+            self._events += sum(map(self._read_by_lanes, _added_by(commit.content)))
+        return self._events
+
+    def _read_by_lanes(self, file: str) -> int:
+        rows = pq.read_table(BytesIO(self._store.objects[f"{self._folder}/{file}"].content), columns=["query", "rows_in"])
+        return sum(row["rows_in"] for row in rows.to_pylist() if row["query"] == "lanes")
+
+
+def _added_by(commit: bytes) -> list[str]:
+    return [action["add"]["path"] for action in map(json.loads, commit.splitlines()) if "add" in action]
+
+
 def bench_live_in_store(folder: Path) -> dict[str, Any]:
     """The same with a warehouse in a store, which takes REQUEST_S for each request. The store has a part of the same two cores."""
-    store = S3(delay_s=REQUEST_S)
+    store, warehouse = S3(delay_s=REQUEST_S), f"s3a://{BUCKET}/warehouse"
     with s3_server(store):
         os.environ |= store.environment()
-        found = bench_live(folder, f"s3a://{BUCKET}/warehouse")
+        found = _live(folder, warehouse, TablesInStore(warehouse, store))
     return {**found, "requests": len(store.requests)}
 
 
-def bench_live(folder: Path, warehouse: str | None = None) -> dict[str, Any]:
-    """Start the job beside one file, rename a file into its folder every EVERY_S, then let it idle. Seconds of each.
+def bench_live(folder: Path) -> dict[str, Any]:
+    """Start the job beside one file, rename a file into its folder every EVERY_S, then let it idle. Seconds of each."""
+    warehouse = f"file:{folder / 'warehouse'}"
+    return _live(folder, warehouse, LiveTables(warehouse))
 
-    The warehouse is in `folder` unless it is named.
-    """
-    warehouse = warehouse or f"file:{folder / 'warehouse'}"
+
+def _live(folder: Path, warehouse: str, tables: LiveTables) -> dict[str, Any]:
     files = list(_files(folder / "coming"))
-    events, tables = folder / "events", LiveTables(warehouse)
+    events = folder / "events"
     events.mkdir()
     expected = _renamed(files[0], events)
     began = time.monotonic()

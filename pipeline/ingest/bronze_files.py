@@ -96,8 +96,7 @@ def append_events(events: DataFrame, warehouse: Warehouse, ingest_batch: int, on
     folder = warehouse.table(DISPATCH_EVENTS.name)
     added = events.mapInArrow(partial(_events_written, folder, ingest_batch, name), "added string").collect()
     files = [NewFile.from_json(row.added) for row in added]
-    if files:
-        append_files(folder, DISPATCH_EVENTS, files, once)
+    append_files(folder, DISPATCH_EVENTS, files, once)
     return sum(file.rows for file in files)
 
 

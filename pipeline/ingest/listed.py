@@ -1,6 +1,7 @@
 """What lay there when a micro-batch was run first: run again, Spark lists its files with the lengths that they have by then."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from pipeline.store.files import files_at
 
@@ -20,11 +21,13 @@ def first_listed(checkpoint: str, batch_id: int, over: Callable[[str], None] | N
         before = f"{folder}/{batch_id - 1}"
         if over is not None and (listing := files.read(before)) is not None:
             over(listing)
-        files.delete(before)
-        kept = files.read(f"{folder}/{batch_id}")
-        if kept is None or not kept.endswith(_END):
-            kept = text + _END
-            files.write(f"{folder}/{batch_id}", kept)
+        with ThreadPoolExecutor(1) as thread:
+            deleted = thread.submit(files.delete, before)
+            kept = files.read(f"{folder}/{batch_id}")
+            if kept is None or not kept.endswith(_END):
+                kept = text + _END
+                files.write(f"{folder}/{batch_id}", kept)
+            deleted.result()
         return kept.removesuffix(_END)
 
     return listed

@@ -17,11 +17,11 @@ from pyspark.sql import functions as F
 
 from pipeline.faults import invariant
 from pipeline.ingest.bronze_files import written_in_tasks
-from pipeline.ingest.names import Used, write_names
 from pipeline.ingest.rejected import brokers_of, control_rows, rejected_in, tombstones
 from pipeline.run_context import RunContext
-from pipeline.sinks.append import app_id_of, append_files, append_rows, is_appended
+from pipeline.sinks.append import app_id_of, append_files, append_rows
 from pipeline.sinks.manifest import write_manifest
+from pipeline.sinks.names import Used, write_names
 from pipeline.sinks.table_file import NewFile, rows_in
 from pipeline.sources.named import NAME_COLUMNS
 from pipeline.sources.source import RowReader
@@ -127,12 +127,7 @@ def _written(micro: MicroBatch, read: RowReader) -> Written:
 
 def _commit(micro: MicroBatch, table: Table, written: Written) -> bool:
     """Commit the files of the table; False if an earlier run of the micro-batch did."""
-    once = micro.once(table)
-    if is_appended(micro.warehouse, table.name, *once):
-        return False
-    if written.files[table.name]:
-        append_files(micro.warehouse.table(table.name), table, written.files[table.name], once)
-    return True
+    return append_files(micro.warehouse.table(table.name), table, written.files[table.name], micro.once(table))
 
 
 def _rows_in_files(micro: MicroBatch, written: Written) -> int:

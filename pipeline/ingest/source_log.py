@@ -5,6 +5,7 @@ Read here, not by a Spark job: for some lines that would cost each micro-batch s
 
 import json
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import unquote
 
 from pipeline.faults import invariant
@@ -24,7 +25,9 @@ def planned_files(warehouse: Warehouse, query: str, batch_id: int) -> list[str]:
 
     Raises BrokenInvariant if the log does not name them: nobody would notice one that is gone.
     """
-    before, last = (_last_number(offset_entry(warehouse, query, batch)) for batch in (batch_id - 1, batch_id))
+    with ThreadPoolExecutor(2) as threads:
+        entries_of = threads.map(lambda batch: offset_entry(warehouse, query, batch), (batch_id - 1, batch_id))
+        before, last = map(_last_number, entries_of)
     numbers = range(before + 1, last + 1)
     if not numbers:
         return []

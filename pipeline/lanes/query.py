@@ -28,10 +28,10 @@ from pipeline.settings import Settings
 from pipeline.sinks.append import app_id_of, append_rows
 from pipeline.sinks.in_tasks import append_in_tasks
 from pipeline.sinks.manifest import write_manifest
+from pipeline.sinks.names import known_names, name_rows
 from pipeline.sinks.outcomes import NamedOutcomes, ids_in
 from pipeline.sinks.seq_taken import Repeats, quarantine_taken, repeats_of
 from pipeline.sources.detect import parse_limits
-from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.files import files_at
 from pipeline.warehouse.checkpoint import read_checkpoint, write_checkpoints_quickly
 from pipeline.warehouse.layout import Warehouse
@@ -56,8 +56,8 @@ ROWS_PER_FILE = 200_000
 #: Spark's setting for what opening a file of bronze costs, in bytes read: a millisecond. Of files of all sizes Spark gave one task most
 #: bytes and the other most files: it takes opening one for as much as 4 MB of rows.
 _OPENING, _OPENING_BYTES = "spark.sql.files.openCostInBytes", 262_144
-#: Tables that the driver writes at the same time: a small commit waits for the file system more than it works.
-FEW_AT_ONCE = 4
+#: Tables that the driver writes at the same time: a small commit waits for the file system, or the store, more than it works.
+FEW_AT_ONCE = 16
 _TABLES = {kind: name for name, kind in KINDS.items()}
 
 
@@ -240,8 +240,7 @@ def _write_few(packets: Packets, tables: Sequence[Table], warehouse: Warehouse, 
     outcomes = {name: opened_outcomes(name, of_table) for name, of_table in packets.items()}
 
     def resolved() -> NamedOutcomes | None:
-        names = arrow_rows(warehouse.table(NAMES.name), among={"id": ids_in(outcomes.values())})
-        few = NamedOutcomes(outcomes, names)
+        few = NamedOutcomes(outcomes, name_rows(known_names(warehouse, ids_in(outcomes.values()).to_pylist())))
         return None if few.lacks_text() else few
 
     few = _when_named(resolved, warehouse, run)

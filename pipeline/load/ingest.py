@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 
 from pipeline.faults import invariant
-from pipeline.ingest.names import Text, name_rows, texts_of_ids
 from pipeline.ingest.rejected import Tombstone, brokers_of, control_rows, rejected_in, tombstones
 from pipeline.load.parsed import Parsed, Reading, parse_share
 from pipeline.load.processes import Processes
 from pipeline.run_context import RunContext
 from pipeline.sinks.append import app_id_of, append_files, append_rows
 from pipeline.sinks.manifest import append_manifest
+from pipeline.sinks.names import Text, name_rows, texts_of_ids
 from pipeline.sinks.table_file import NewFile
 from pipeline.sources.listed_files import Kind, share_out
 from pipeline.sources.listing import ListedFile, files_now
@@ -82,8 +82,7 @@ def write_ingested(
     Raises BrokenInvariant if lines in ≠ bronze + quarantine.
     """
     for table in (DISPATCH_EVENTS, QUARANTINE):
-        if ingested.files_of(table):
-            append_files(warehouse.table(table.name), table, ingested.files_of(table), (app_id_of(query_id, table.name), BATCH))
+        append_files(warehouse.table(table.name), table, ingested.files_of(table), (app_id_of(query_id, table.name), BATCH))
     _append(warehouse, LANE_CONTROL, control_rows(ingested.tombstones, BATCH, run.now()), query_id)
     _append(warehouse, NAMES, name_rows(ingested.names), query_id)
     books = _file_rows(ingested, listed, grown)
@@ -92,7 +91,7 @@ def write_ingested(
     bronze, quarantined = (sum(file.rows for file in ingested.files_of(table)) for table in (DISPATCH_EVENTS, QUARANTINE))
     invariant(lines == bronze + quarantined, f"{lines} lines came in, but {bronze} are in dispatch_events and {quarantined} in quarantine")
     counts = {"rows_in": lines, "bronze": bronze, "quarantined": quarantined}
-    append_manifest(warehouse, run, QUERY, query_id, BATCH, counts, files_entry())
+    append_manifest(warehouse, run, QUERY, query_id, BATCH, counts, files_entry)
     return counts
 
 

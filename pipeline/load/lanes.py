@@ -98,7 +98,7 @@ def write_outcomes(warehouse: Warehouse, folded: Sequence[Folded], run: RunConte
         report = pa.concat_tables(reports)
         quarantine_taken(warehouse, repeats_of(report), run.now(), limits, (app_id_of(query_id, QUARANTINE.name), BATCH))
         counts = {name: pc.sum(report[name]).as_py() for name in LANE_REPORT_COLUMNS}
-    append_manifest(warehouse, run, QUERY, query_id, BATCH, counts, read_whole_entry(*_versions(warehouse)))
+    append_manifest(warehouse, run, QUERY, query_id, BATCH, counts, lambda: read_whole_entry(*_versions(warehouse)))
     return counts
 
 

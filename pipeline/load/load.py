@@ -8,7 +8,6 @@ from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from pipeline.ingest.names import name_rows
 from pipeline.lanes.lane_settings import lane_settings
 from pipeline.load.ingest import BATCH, Ingested, begin_parsing, grown_files, ingested, write_ingested
 from pipeline.load.ingest import QUERY as INGEST
@@ -19,6 +18,7 @@ from pipeline.load.parsed import Reading
 from pipeline.load.processes import BROKERS_DONE, EVENTS_READ, Processes
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
+from pipeline.sinks.names import name_rows
 from pipeline.sources.jsonl_files import JsonlFiles
 from pipeline.sources.listing import ListedFile
 from pipeline.sources.parquet_files import ParquetFiles

@@ -23,10 +23,10 @@ from pyspark.sql import functions as F
 
 from pipeline.faults import invariant
 from pipeline.ingest.bronze_files import append_events
-from pipeline.ingest.names import write_names
 from pipeline.quarantine.judged import LINE_KEY, event_date
 from pipeline.sinks.append import app_id_of, is_appended
 from pipeline.sinks.in_tasks import append_in_tasks
+from pipeline.sinks.names import write_names
 from pipeline.sources.named import NAME_COLUMNS
 from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.files import files_at

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-from deltalake import DeltaTable, Transaction, write_deltalake
+from deltalake import Transaction, write_deltalake
 from deltalake.transaction import AddAction
 
 from pipeline.sinks.table_file import NewFile
@@ -32,35 +32,38 @@ def append_rows(
         rows = rows if isinstance(rows, pa.Table) else pa.table({name: [row[name] for row in rows] for name in schema.names}, schema)
         if rows.num_rows == 0:
             return
-    with kept_open(warehouse.table(table.name)) as delta:
-        if once is None or not _is_in(delta, *once):
-            transactions = None if once is None else [Transaction(*once)]
-            write_deltalake(delta, rows, mode="append", commit_properties=marked(transactions))
+    with kept_open(warehouse.table(table.name), once) as kept:
+        if once is None:
+            write_deltalake(kept.delta, rows, mode="append", commit_properties=marked())
+        elif not kept.is_appended(*once):
+            write_deltalake(kept.delta, rows, mode="append", commit_properties=marked([Transaction(*once)]))
+            kept.appended[once[0]] = once[1]
 
 
-def append_files(uri: str, table: Table, files: Sequence[NewFile], once: tuple[str, int]) -> None:
-    """Append what the files hold to the table, in one commit; `once` is (app id, version), as in `append_rows`, and was not appended yet.
+def append_files(uri: str, table: Table, files: Sequence[NewFile], once: tuple[str, int]) -> bool:
+    """Append what the files hold to the table, in one commit, unless `once`, (app id, version), was appended before: then False.
 
     Nobody looks into the files: they must have all columns of the table, and keep its checks.
     """
+    if not files:
+        return True
     actions = [
         AddAction(file.path, file.size_bytes, file.partition, file.modified_at_ms, data_change=True, stats=json.dumps(file.stats))
         for file in files
     ]
     commit = marked([Transaction(*once)])
-    with kept_open(uri) as delta:
+    with kept_open(uri) as kept:
+        if kept.is_appended(*once):
+            return False
+        delta = kept.delta
         delta.create_write_transaction(actions, "append", delta.schema(), list(table.partition_by), commit_properties=commit)
+    return True
 
 
 def is_appended(warehouse: Warehouse, table: str, app_id: str, version: int) -> bool:
     """Whether an append with these would be skipped."""
-    with kept_open(warehouse.table(table)) as delta:
-        return _is_in(delta, app_id, version)
-
-
-def _is_in(delta: DeltaTable, app_id: str, version: int) -> bool:
-    last = delta.transaction_version(app_id)
-    return last is not None and last >= version
+    with kept_open(warehouse.table(table)) as kept:
+        return kept.is_appended(app_id, version)
 
 
 def app_id_of(query_id: str, table: str) -> str:

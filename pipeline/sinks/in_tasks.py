@@ -35,8 +35,7 @@ def append_in_tasks(
         return 0
     uri = warehouse.table(table.name)
     files = written_in_tasks(frame, uri, table, name, made_of)
-    if files:
-        append_files(uri, table, files, once)
+    append_files(uri, table, files, once)
     return sum(file.rows for file in files)
 
 

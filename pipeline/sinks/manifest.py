@@ -1,6 +1,6 @@
 """What a micro-batch wrote, written last: the row that makes it visible as done, for both queries."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from pipeline.faults import BrokenInvariant, invariant
@@ -13,8 +13,8 @@ from pipeline.warehouse.layout import Warehouse
 from schemas.tables import JOB_TABLES
 from schemas.tables.bookkeeping import BATCH_MANIFEST
 
-#: Logs of tables that are listed at the same time.
-_LISTED_AT_ONCE = 8
+#: Logs of tables that are listed at the same time: all, since a store takes some ten milliseconds for each.
+_LISTED_AT_ONCE = len(JOB_TABLES)
 _COUNTS = tuple(f.name for f in BATCH_MANIFEST.fields if f.type == "long" and f.name != "batch_id")
 
 
@@ -23,8 +23,7 @@ def write_manifest(warehouse: Warehouse, run: RunContext, query: str, query_id: 
 
     Returns what a cut needs of the row. Raises BrokenInvariant for a count that the table does not have.
     """
-    offsets = _planned_offsets(warehouse, query, batch_id)
-    return append_manifest(warehouse, run, query, query_id, batch_id, counts, offsets)
+    return append_manifest(warehouse, run, query, query_id, batch_id, counts, lambda: _planned_offsets(warehouse, query, batch_id))
 
 
 def append_manifest(
@@ -34,14 +33,17 @@ def append_manifest(
     query_id: str,
     batch_id: int,
     counts: Mapping[str, int],
-    offsets: str,
+    offsets_of: Callable[[], str],
 ) -> Batch:
-    """The same with `offsets`, the micro-batch's entry of an offset log.
+    """The same with what `offsets_of` gives, the micro-batch's entry of an offset log.
 
     `counts` holds any of the table's counts; those that a query does not have become 0.
     """
     invariant(set(counts) <= set(_COUNTS), f"batch_manifest has no counts {sorted(set(counts) - set(_COUNTS))}")
-    versions = {name: str(version) for name, version in table_versions(warehouse).items()}
+    with ThreadPoolExecutor(1) as thread:
+        asked = thread.submit(offsets_of)
+        versions = {name: str(version) for name, version in table_versions(warehouse).items()}
+        offsets = asked.result()
     row = {
         "query": query,
         "query_id": query_id,
@@ -60,7 +62,7 @@ def append_manifest(
 
 def table_versions(warehouse: Warehouse) -> dict[str, int]:
     """Version of every table of the job now (of batch_manifest: before the row that will hold them)."""
-    with ThreadPoolExecutor(_LISTED_AT_ONCE) as threads:  # a store takes some ten milliseconds for each
+    with ThreadPoolExecutor(_LISTED_AT_ONCE) as threads:
         versions = threads.map(newest_version_at, [warehouse.table(table.name) for table in JOB_TABLES])
         return {table.name: version for table, version in zip(JOB_TABLES, versions, strict=True)}
 

@@ -7,6 +7,7 @@ value of sixty columns into a row and out again.
 import heapq
 import json
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -65,8 +66,10 @@ def files_of(batch: DataFrame, place: Place, planned: PlannedFiles, first_listed
 
     Raises BadWarehouse if one of `planned` is gone.
     """
-    listed = sorted((row.path, row.length) for row in batch.select("path", "length").collect())
-    place.refuse_vanished(set(planned()) - {path for path, _ in listed})
+    with ThreadPoolExecutor(1) as thread:  # a store takes some ten milliseconds for each of its requests
+        asked = thread.submit(planned)
+        listed = sorted((row.path, row.length) for row in batch.select("path", "length").collect())
+        place.refuse_vanished(set(asked.result()) - {path for path, _ in listed})
     return files_in(first_listed(json.dumps(listed)))
 
 

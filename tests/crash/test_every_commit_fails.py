@@ -54,13 +54,13 @@ class Commits:
             assert self._dead, f"no commit of {table} was made"
             self._point, self._dead = None, False
 
-    def commit(self, path: str, write: Callable[[], None]) -> None:
+    def commit(self, path: str, write: Callable[[], object]) -> None:
         """In place of `write`, which commits to the table."""
         table = Path(path).name
         if self._dead or self._point == ("before", table):
             self._die()
-        write()
-        self.made.append(table)
+        if write() is not False:  # it was appended before
+            self.made.append(table)
         if self._point == ("after", table):
             self._die()
 

@@ -19,11 +19,11 @@ from pyspark.sql import functions as F
 
 from pipeline.faults import BadConfig, BrokenInvariant
 from pipeline.ingest import micro_batch, names
-from pipeline.ingest.names import write_names
 from pipeline.parse import lines
 from pipeline.parse.line import ParseLimits
 from pipeline.run_context import RunContext
 from pipeline.settings import load_settings
+from pipeline.sinks.names import write_names
 from pipeline.sources import parquet_files
 from pipeline.sources.detect import open_source
 from pipeline.sources.jsonl_files import KIND, Prefix
@@ -34,6 +34,7 @@ from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.sources.place import Place, find_place
 from pipeline.sources.rows import REJECT, SUMMARY
 from pipeline.store.files import files_at
+from pipeline.store.kept_open import forget_table
 from schemas.events import FIELDS
 from schemas.ids import BROKER, SUBSCRIPTION, TOPIC, id_of
 from schemas.render.spark import struct
@@ -307,6 +308,7 @@ def test_names_that_tasks_hand_over_are_those_of_bronze(tmp_path: Path, ingest_i
     micro = micro_batch.MicroBatch(ingest.spark, ingest.warehouse, RUN, "ingest", "another", 0)
     read_back = micro_batch.used_names(micro, [Row(names=None)])
     ingest.table("names").limit(0).write.format("delta").mode("overwrite").save(ingest.warehouse.table("names"))
+    forget_table(ingest.warehouse.table("names"))
     names.write_names(read_back, ingest.warehouse, "another", 0)
 
     assert len(by_tasks) > 3

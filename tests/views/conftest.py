@@ -20,9 +20,9 @@ from pyspark.sql import SparkSession
 from views_from_memory import register_from_memory
 from watch_rows import watch_tables
 
-from pipeline.ingest.names import write_names
 from pipeline.reading.room import ReadingRoom
 from pipeline.sinks.append import append_rows
+from pipeline.sinks.names import write_names
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables import TABLES_BY_NAME
