@@ -5,17 +5,25 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import NamedTuple
 
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from pipeline.store.address import delta_url
+from pipeline.store.credentials import delta_options
 from pipeline.store.table_log import opened
 
 #: By URL, and by the endpoint of the store: the same URL may be another store's.
 _Key = tuple[str, str]
-_tables: dict[_Key, DeltaTable] = {}
+_tables: dict[_Key, "_Kept"] = {}
 _locks: defaultdict[_Key, Lock] = defaultdict(Lock)
+
+
+class _Kept(NamedTuple):
+    table: DeltaTable
+    #: A key of the store that is renewed makes others.
+    options: dict[str, str]
 
 
 @contextmanager
@@ -28,7 +36,7 @@ def kept_open(uri: str) -> Iterator[DeltaTable]:
     with _locks[key]:
         _tables[key] = _as_it_is_now(uri, key)
         try:
-            yield _tables[key]
+            yield _tables[key].table
         except BaseException:
             # Nobody knows how far it came.
             del _tables[key]
@@ -40,15 +48,15 @@ def forget_table(uri: str) -> None:
     _tables.pop(_key(uri), None)
 
 
-def _as_it_is_now(uri: str, key: _Key) -> DeltaTable:
-    table = _tables.get(key)
-    if table is None:
-        return opened(uri)
+def _as_it_is_now(uri: str, key: _Key) -> _Kept:
+    kept, options = _tables.get(key), delta_options(delta_url(uri))
+    if kept is None or kept.options != options:
+        return _Kept(opened(uri), options)
     try:
-        table.update_incremental()
+        kept.table.update_incremental()
     except DeltaError:  # its log was cleaned up beyond what it knew
-        return opened(uri)
-    return table
+        return _Kept(opened(uri), options)
+    return kept
 
 
 def _key(uri: str) -> _Key:
