@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from pipeline.rules_cache import rules_cache
+from pipeline.rules_cache import COMPLETE, rules_cache
 
 #: Another version that runs, or ran lately, must not find its rules gone: it would have to compile for half a minute.
 UNUSED_AFTER_DAYS = 7
@@ -49,10 +49,10 @@ def remove_unused(ours: Path, now_s: float, notice: Callable[[str], None]) -> No
 
 
 def _is_of_rules(folder: Path) -> bool:
-    """Whether it is named as ours are and holds nothing but numba's files: NUMBA_CACHE_DIR may be shared with anything."""
+    """Whether it is named as ours are and holds nothing but numba's files and our mark: NUMBA_CACHE_DIR may be shared with anything."""
     if not _FINGERPRINT.fullmatch(folder.name) or folder.is_symlink() or not folder.is_dir():
         return False
-    return all(_NUMBAS.search(path.name) for path in folder.rglob("*") if not path.is_dir())
+    return all(_NUMBAS.search(path.name) or path == folder / COMPLETE for path in folder.rglob("*") if not path.is_dir())
 
 
 def _last_used_s(folder: Path) -> float:

@@ -11,14 +11,11 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BadConfig
+from pipeline.store.credentials import OF_STORES
 
 ROOT = Path(__file__).parent.parent
 #: Delta's jars, put beside the interpreter by ./spark-submit.sh set-up.
 JARS = Path(sys.prefix) / "jars"
-#: Variables of the environment that say how object stores are opened.
-OF_STORES = (
-    "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL",
-)  # fmt: skip
 #: For jobs that live for a minute: on few cores the optimizing compiler costs them more than it gains.
 SHORT_JOB = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"}
 #: For short jobs over little data: so do Java classes that Spark would write and compile for each of their queries, and stages that end

@@ -12,6 +12,8 @@ from pathlib import Path
 
 #: Packages whose sources or constants end up in compiled rules.
 _SOURCES = ("pipeline.machines", "schemas")
+#: A file in that folder: all rules are there, compiled for this.
+COMPLETE = "complete"
 
 
 def rules_cache(parent: str) -> str:

@@ -1,6 +1,7 @@
 """A small S3 for tests: objects in memory, conditional PUT, lists, ranges, uploads in parts. It can misbehave.
 
-It checks no signature. docs/operations.md names the stores that the product was tried on; `./test.sh store` runs against another server.
+It checks no signature, but tells by which key a request was signed. docs/operations.md names the stores that the product was tried on;
+`./test.sh store` runs against another server.
 """
 
 import hashlib
@@ -42,6 +43,9 @@ class S3:
     requests: list[str] = field(default_factory=list)
     listed: list[str] = field(default_factory=list)
     ignores_conditions: bool = False
+    #: Keys by which requests were signed; None: a request that was not. And whether a key is good still.
+    keys: set[str | None] = field(default_factory=set)
+    is_good: Callable[[str | None], bool] = lambda key: True
     #: What each request takes; others go on meanwhile.
     delay_s: float = 0
     fault: Fault = lambda method, key: None
@@ -114,7 +118,14 @@ class _Handler(BaseHTTPRequestHandler):
             if fault == CUT_BEFORE:
                 self._cut()
                 return
-            status, headers, content = (503, {}, _error("SlowDown")) if fault == BUSY else work(key, asked, body)
+            signed_by = self._signed_by()
+            self.s3.keys.add(signed_by)
+            if fault == BUSY:
+                status, headers, content = 503, {}, _error("SlowDown")
+            elif not self.s3.is_good(signed_by):
+                status, headers, content = 403, {}, _error("ExpiredToken")
+            else:
+                status, headers, content = work(key, asked, body)
         if fault == CUT_AFTER:
             self._cut()
             return
@@ -128,6 +139,10 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(content)
             except (BrokenPipeError, ConnectionResetError):  # who asked has seen enough
                 self.close_connection = True
+
+    def _signed_by(self) -> str | None:
+        found = re.search(r"Credential=([^/]+)/", self.headers.get("Authorization") or "")
+        return found and found[1]
 
     def _cut(self) -> None:
         self.close_connection = True

@@ -45,15 +45,17 @@ WORDS = {
 
 def missing_parts(place: Place, asked: Sequence[str]) -> list[str]:
     """Those of the parts that are not complete, in the order of PARTS."""
-    return [part for part in PARTS if part in asked and not (place.python.exists() and place.is_stamped(part, _content(place, part)))]
+    return [part for part in PARTS if part in asked and not (place.python.exists() and _is_complete(place, part))]
+
+
+def _is_complete(place: Place, part: str) -> bool:
+    return rules.are_complete(place) if part == RULES else place.is_stamped(part, _content(place, part))
 
 
 def _content(place: Place, part: str) -> str:
     for wanted in JAR_SETS:
         if part == wanted.part:
             return jars.content(place, wanted)
-    if part == RULES:
-        return rules.content(place)
     return packages.content(place, packages.RUN if part == PACKAGES else part)
 
 

@@ -26,8 +26,22 @@ def _numba_without_scipy() -> Any:
 
 
 numba = _numba_without_scipy()
-_PARTS = parts_cache(numba.config.CACHE_DIR)
-numba.config.CACHE_DIR = rules_cache(numba.config.CACHE_DIR)
+_RULES, _PARTS = rules_cache(numba.config.CACHE_DIR), parts_cache(numba.config.CACHE_DIR)
+
+
+class ByPackage(import_module("numba.core.caching").UserProvidedCacheLocator):  # type: ignore[misc]  # numba has no types
+    """Names a folder of the cache after the package of its rules. numba names it after the place of the sources.
+
+    So whoever has the same sources finds the same rules: another checkout, an executor of a cluster. numba imports this by name.
+    """
+
+    def __init__(self, rule: Callable[..., object], file: str) -> None:
+        super().__init__(rule, file)
+        self._folder = f"{numba.config.CACHE_DIR}/{rule.__module__.rpartition('.')[0]}"
+
+    def get_cache_path(self) -> str:
+        """Where compiled forms of the rule are."""
+        return self._folder
 
 
 def compiled(rule: Rule) -> Rule:
@@ -35,12 +49,12 @@ def compiled(rule: Rule) -> Rule:
 
     It may neither make an array nor return one. So nothing counts references to arrays, which took a third of the fold's time.
     """
-    return _compiled(rule)
+    return _compiled(rule, _RULES)
 
 
 def compiled_allocating(rule: Rule) -> Rule:
     """As `compiled`, of a rule that makes arrays or returns one."""
-    return _compiled(rule, _nrt=True)
+    return _compiled(rule, _RULES, _nrt=True)
 
 
 def compiled_part(rule: Rule) -> Rule:
@@ -62,16 +76,18 @@ def allocating_part(rule: Rule) -> Rule:
 
 
 def _part(rule: Rule, **more: bool) -> Rule:
-    rules, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _PARTS  # read when a function is decorated
-    try:
-        return _compiled(rule, no_cpython_wrapper=True, no_cfunc_wrapper=True, **more)
-    finally:
-        numba.config.CACHE_DIR = rules
+    return _compiled(rule, _PARTS, no_cpython_wrapper=True, no_cfunc_wrapper=True, **more)
 
 
-def _compiled(rule: Rule, **more: bool) -> Rule:
+def _compiled(rule: Rule, folder: str, **more: bool) -> Rule:
     options = {"nogil": True, "_nrt": False, **more}  # NRT: numba's runtime, which makes arrays and counts references to them
+    config = numba.config
+    others = config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES
+    # Read when a function is decorated: functions of others are cached elsewhere.
+    config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = folder, f"{__name__}.{ByPackage.__name__}"
     try:
         return numba.njit(cache=True, **options)(rule)
-    except RuntimeError:  # numba finds no folder that it may write to: compile in every process
+    except RuntimeError:  # numba may not write to the folder: compile in every process
         return numba.njit(**options)(rule)
+    finally:
+        config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = others

@@ -1,14 +1,14 @@
 """Arrow's file systems: of this machine, of object stores, of HDFS. Files are opened by them to be read."""
 
-import os
 from functools import lru_cache
-from urllib.parse import urlencode
+from typing import Any
 
 import pyarrow as pa
 from deltalake.fs import DeltaStorageHandler
-from pyarrow.fs import FileSystem, LocalFileSystem, PyFileSystem
+from pyarrow.fs import FileSystem, LocalFileSystem, PyFileSystem, S3FileSystem
 
 from pipeline.store.address import hdfs_address, local_path, object_address
+from pipeline.store.credentials import arrow_options
 
 #: A request to a store takes some ten milliseconds, so each brings as much.
 _REQUEST_BYTES = 8 << 20
@@ -40,17 +40,20 @@ def arrow_place(uri: str) -> tuple[str, FileSystem]:
     place = object_address(uri)
     if place is None:
         return str(local_path(uri)), LocalFileSystem()
-    filesystem, root = _object_filesystem(place.bucket, os.environ.get("AWS_ENDPOINT_URL", ""))
+    if place.bucket.startswith("s3:"):
+        return f"{place.bucket.removeprefix('s3://')}/{place.key}", _s3_filesystem(**arrow_options())
+    filesystem, root = _object_filesystem(place.bucket)
     return f"{root}/{place.key}", filesystem
 
 
+@lru_cache(maxsize=4)
+def _s3_filesystem(**options: Any) -> FileSystem:
+    """A key that was renewed gets another one."""
+    return S3FileSystem(**options)
+
+
 @lru_cache(maxsize=64)
-def _object_filesystem(bucket: str, endpoint: str) -> tuple[FileSystem, str]:
-    """Of a bucket, by its URL. Credentials are the environment's; Arrow does not look for the endpoint there."""
-    scheme, _, host = endpoint.partition("://")
-    asked = {"endpoint_override": host, "scheme": scheme} if endpoint and bucket.startswith("s3:") else {}
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    if region and bucket.startswith("s3:"):
-        asked["region"] = region
-    filesystem, root = FileSystem.from_uri(f"{bucket}?{urlencode(asked)}" if asked else bucket)
+def _object_filesystem(bucket: str) -> tuple[FileSystem, str]:
+    """Of a bucket of Google's or Azure's, by its URL. Credentials are the environment's."""
+    filesystem, root = FileSystem.from_uri(bucket)
     return filesystem, root.rstrip("/")

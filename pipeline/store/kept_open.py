@@ -12,6 +12,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from pipeline.store.address import delta_url
+from pipeline.store.credentials import delta_options
 from pipeline.store.table_log import opened
 
 #: By URL, and by the endpoint of the store: the same URL may be another store's.
@@ -23,9 +24,13 @@ _NEAR = 10
 
 @dataclass
 class KeptTable:
-    """A table that is open; `appended`: the newest version of each application id under which this process appended to it."""
+    """A table that is open with `options`, which change when a key of the store is renewed.
+
+    `appended`: the newest version of each application id under which this process appended to it.
+    """
 
     delta: DeltaTable
+    options: dict[str, str]
     appended: dict[str, int] = field(default_factory=dict)
 
     def is_appended(self, app_id: str, version: int) -> bool:
@@ -56,9 +61,9 @@ def kept_open(uri: str, once: tuple[str, int] | None = None) -> Iterator[KeptTab
     """
     key = _key(uri)
     with _locks[key]:
-        kept = _tables.get(key)
-        if kept is None or once is None or not kept.is_near(*once):
-            kept = _tables[key] = _as_it_is_now(uri, kept)
+        kept, options = _tables.get(key), delta_options(delta_url(uri))
+        if kept is None or kept.options != options or once is None or not kept.is_near(*once):
+            kept = _tables[key] = _as_it_is_now(uri, options, kept)
         try:
             yield kept
         except BaseException:
@@ -78,16 +83,16 @@ def known_of(uri: str) -> dict[Any, Any]:
     return _known[_key(uri)]
 
 
-def _as_it_is_now(uri: str, kept: KeptTable | None) -> KeptTable:
-    if kept is None:
-        return KeptTable(opened(uri))
+def _as_it_is_now(uri: str, options: dict[str, str], kept: KeptTable | None) -> KeptTable:
+    if kept is None or kept.options != options:
+        return KeptTable(opened(uri), options)
     before = kept.delta.version()
     try:
         kept.delta.update_incremental()
     except DeltaError:  # its log was cleaned up beyond what it knew
-        return KeptTable(opened(uri))
+        return KeptTable(opened(uri), options)
     # Another driver may have appended, too: the table tells.
-    return kept if kept.delta.version() == before else KeptTable(kept.delta)
+    return kept if kept.delta.version() == before else KeptTable(kept.delta, options)
 
 
 def _key(uri: str) -> _Key:

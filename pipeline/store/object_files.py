@@ -1,6 +1,5 @@
 """Small files in an object store: S3, Google's, Azure's. An object store has no folders: one is there where an object lies below it."""
 
-import os
 from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
@@ -10,7 +9,8 @@ from obstore.exceptions import AlreadyExistsError, PreconditionError
 from obstore.store import ObjectStore, from_url
 
 from pipeline.faults import invariant
-from pipeline.store.address import object_address, wants_plain_http, with_hadoops_scheme
+from pipeline.store.address import object_address, with_hadoops_scheme
+from pipeline.store.credentials import obstore_options, s3_environment
 from pipeline.store.small_files import SmallFiles
 
 
@@ -116,13 +116,13 @@ class ObjectFiles(SmallFiles):
 
 
 def object_store(bucket: str) -> ObjectStore:
-    """The store of a bucket, by its URL; the environment has the credentials."""
-    return _store(bucket, wants_plain_http(bucket), os.environ.get("AWS_ENDPOINT_URL", ""))
+    """The store of a bucket, by its URL. Raises BadConfig where there is no key."""
+    return _store(bucket, s3_environment())
 
 
 @lru_cache(maxsize=64)
-def _store(bucket: str, is_plain: bool, _endpoint: str) -> ObjectStore:
-    return from_url(bucket, client_options={"allow_http": is_plain})
+def _store(bucket: str, _environment: tuple[str | None, ...]) -> ObjectStore:
+    return from_url(bucket, **obstore_options(bucket))
 
 
 def _place(uri: str) -> tuple[ObjectStore, str]:

@@ -8,8 +8,9 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from pipeline.store.address import delta_url, wants_plain_http
+from pipeline.store.address import delta_url
 from pipeline.store.commit import Commit
+from pipeline.store.credentials import delta_options
 from pipeline.store.files import files_at
 
 #: A commit of a table in its log.
@@ -18,15 +19,10 @@ _COMMIT = re.compile(r"(\d{20})\.json")
 _CHANGES = ("WRITE", "MERGE", "DELETE", "UPDATE")
 
 
-def storage_options(url: str) -> dict[str, str]:
-    """What delta-rs must be told beside the environment."""
-    return {"aws_allow_http": "true"} if wants_plain_http(url) else {}
-
-
 def opened(uri: str, version: int | None = None) -> DeltaTable:
     """The table now or at a version. Raises DeltaError or TableNotFoundError if there is none."""
     url = delta_url(uri)
-    return DeltaTable(url, version, storage_options=storage_options(url))
+    return DeltaTable(url, version, storage_options=delta_options(url))
 
 
 def newest_version_at(uri: str) -> int:

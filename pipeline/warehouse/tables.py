@@ -11,8 +11,9 @@ from pyspark.sql.types import StructType
 from pipeline.faults import BadWarehouse
 from pipeline.store.address import delta_url, local_path, object_address
 from pipeline.store.arrow_reader import dataset_at
+from pipeline.store.credentials import delta_options
 from pipeline.store.kept_open import forget_table
-from pipeline.store.table_log import newest_version_at, opened, storage_options
+from pipeline.store.table_log import newest_version_at, opened
 from pipeline.warehouse.layout import Warehouse, writer_of
 from pipeline.warehouse.writer_mark import marked
 from schemas.field import Table
@@ -192,5 +193,5 @@ def _create(path: str, table: Table) -> None:
         },
         commit_properties=marked(),
         raise_if_key_not_exists=False,
-        storage_options=storage_options(url),
+        storage_options=delta_options(url),
     )

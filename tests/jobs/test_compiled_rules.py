@@ -53,9 +53,10 @@ def remove(ours: Path) -> list[str]:
         ({"name": "fedcba9876543210", "days": 8, "written_days": 6}, True),
         ({"name": "fedcba9876543210", "days": 8, "file": "walk.walk-16.py311.1.nbc.tmp.4f00aa"}, False),
         ({"name": "fedcba9876543210", "days": 8, "file": "notes.txt"}, True),
+        ({"name": "fedcba9876543210", "days": 8, "file": "../complete"}, False),
         ({"name": "somebody_elses", "days": 8}, True),
     ],
-    ids=["unused for a week", "used lately", "compiled lately", "half written", "with a foreign file", "not one of ours"],
+    ids=["unused for a week", "used lately", "compiled lately", "half written", "with a foreign file", "complete", "not one of ours"],
 )
 def test_what_goes_and_what_stays(make: Make, sibling: dict[str, Any], stays: bool) -> None:
     ours, other = make(OURS, days=1), make(**sibling)
@@ -99,10 +100,11 @@ def test_many_processes_may_tidy_at_once(make: Make) -> None:
 
 def test_a_process_whose_rules_vanish_goes_on(tmp_path: Path) -> None:
     code = """
-import shutil, numba, numpy as np
+import os, shutil, numpy as np
 from pipeline.machines import integers
+from pipeline.rules_cache import rules_cache
 first = integers.add(1, 2)
-shutil.rmtree(numba.config.CACHE_DIR)
+shutil.rmtree(rules_cache(os.environ["NUMBA_CACHE_DIR"]))
 print(first, integers.subtract(7, 2), integers.add(np.int32(1), 2))
 """
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_DISABLE_JIT": "0"}

@@ -1,6 +1,7 @@
 """Set-up, part by part, without network: what is missing, what is removed, what is shown, who waits, what a fault looks like."""
 
 import io
+import shutil
 import sys
 import threading
 import time
@@ -58,9 +59,9 @@ def complete(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
         ("kafka", jars.content(place, jars.KAFKA)),
         ("s3", jars.content(place, jars.S3)),
         ("ship", packages.content(place, "ship")),
-        ("rules", rules.content(place)),
     ):
         place.stamp(part, content)
+    rules.note_complete(place)
     return place
 
 
@@ -96,6 +97,16 @@ def test_a_changed_lock_makes_its_part_anew(complete: Place, file: str, parts: l
     lock = complete.requirements(file)
     lock.write_text(lock.read_text().replace("numba==", "numba==9") + "# changed\n")
     assert missing_parts(complete, PARTS) == parts
+
+
+def test_checkouts_that_share_an_environment_share_the_rules(complete: Place, tmp_path: Path) -> None:
+    """The sources are the same: those of this process."""
+    other = Place(tmp_path / "other")
+    shutil.copytree(complete.root / "requirements", other.root / "requirements")
+    other.venv.symlink_to(complete.venv)
+    assert missing_parts(other, PARTS) == []
+    shutil.rmtree(complete.venv / "numba-cache")
+    assert missing_parts(complete, PARTS) == missing_parts(other, PARTS) == ["rules"]
 
 
 def test_an_environment_of_the_version_with_one_lock_is_not_complete(place: Place) -> None:

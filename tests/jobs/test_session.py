@@ -2,7 +2,8 @@
 
 import pytest
 
-from jobs.session import OF_STORES, _of_object_stores
+from jobs.session import _of_object_stores
+from pipeline.store.credentials import OF_STORES
 
 
 def test_executors_get_what_opens_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -10,7 +11,9 @@ def test_executors_get_what_opens_a_store(monkeypatch: pytest.MonkeyPatch) -> No
     for name in OF_STORES:
         monkeypatch.delenv(name, raising=False)
     assert _of_object_stores() == {}
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    assert _of_object_stores() == {"spark.executorEnv.AWS_ACCESS_KEY_ID": "test"}
+    told = {name: f"of {name}" for name in ("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AZURE_STORAGE_ACCOUNT_KEY", "HADOOP_CONF_DIR")}
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    assert _of_object_stores() == {f"spark.executorEnv.{name}": value for name, value in told.items()}
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     assert _of_object_stores()["spark.hadoop.fs.s3a.path.style.access"] == "true"

@@ -21,7 +21,7 @@ ARRAYS = ("numpy.ndarray", "Blocks")
 @pytest.fixture(autouse=True)
 def nothing_cached(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """numba's cache does not know how a rule was to be compiled."""
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("pipeline.machines.compiled._RULES", str(tmp_path))
 
 
 def second_of(values: Array) -> int:

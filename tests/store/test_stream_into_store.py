@@ -2,9 +2,12 @@
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
+from aws_keys import keys_of_the_time, profile
 from capture_events import write_events
 from loaded import contents, load_into, tables_unlike
 from s3_server import S3
@@ -56,3 +59,17 @@ def test_a_log_in_two_runs_with_a_busy_store(s3: S3, lake: str, tmp_path: Path, 
         assert one.select(other.column_names).equals(other)
     assert files_at(lake).read(f"{lake}/_driver_lock") is None
     assert opened(f"{lake}/names").metadata().configuration["delta.checkpointInterval"] == "10"
+
+
+def test_a_key_of_a_profile_that_changes_while_it_runs(
+    s3: S3, lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark_in_a_child: None
+) -> None:
+    """A program gives keys that the store takes for twelve seconds: in Java, in the driver, in the tasks."""
+    profile(monkeypatch, tmp_path, keys_of_the_time(tmp_path, life_s=10))
+    s3.is_good = lambda key: key is not None and time.time() - int(key.removeprefix("KEY")) < 12
+    write_events(capture("p1_batches"), tmp_path / "events" / "a.jsonl.gz")
+    done = stream(tmp_path / "events", lake, "--drain")
+    assert done.returncode == 0, done.stderr
+    assert "0 lost" in done.stdout
+    made_s = sorted(int(str(key).removeprefix("KEY")) for key in s3.keys)
+    assert made_s[-1] - made_s[0] > 12

@@ -9,8 +9,9 @@ from deltalake.schema import PrimitiveType
 from s3_server import S3
 
 from pipeline.store.address import delta_url
+from pipeline.store.credentials import delta_options
 from pipeline.store.files import files_at
-from pipeline.store.table_log import commits_of, newest_version_at, storage_options
+from pipeline.store.table_log import commits_of, newest_version_at
 from pipeline.warehouse.newest_cut import ROWS_STAY
 
 VERSIONS = 25
@@ -22,7 +23,7 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     uri = f"{tmp_path}/t" if request.param == "disk" else f"{request.getfixturevalue('lake')}/t"
     url, rows = delta_url(uri), pa.table({"n": [1]})
     Path(tmp_path, "t").mkdir()
-    options = storage_options(url)
+    options = delta_options(url)
     DeltaTable.create(url, schema=rows.schema, configuration={"delta.checkpointInterval": "10"}, storage_options=options)
     for _ in range(VERSIONS - 1):
         write_deltalake(url, rows, mode="append", storage_options=options)
