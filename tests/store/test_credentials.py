@@ -121,10 +121,10 @@ def test_a_renewed_key_is_used_by_all(s3: S3, tmp_path: Path, monkeypatch: pytes
     for number in range(3):
         obstore.put(store, f"wh/{number}", b"x")
         open_by_all()
-        with kept_open(TABLE) as table:
-            write_deltalake(table, ROWS, mode="append")
-        with kept_open(TABLE) as table:
-            assert table.version() == 2 * number + 1
+        with kept_open(TABLE) as kept:
+            write_deltalake(kept.delta, ROWS, mode="append")
+        with kept_open(TABLE) as kept:
+            assert kept.delta.version() == 2 * number + 1
     assert len(s3.keys) > 9
     forget_table(TABLE)
 
@@ -135,7 +135,7 @@ def test_a_table_stays_open_while_the_key_does(s3: S3, tmp_path: Path, monkeypat
     kept: list[DeltaTable] = []
     for _ in range(2):
         with kept_open(TABLE) as table:
-            kept.append(table)
+            kept.append(table.delta)
     assert kept[0] is kept[1]
     forget_table(TABLE)
 
