@@ -28,7 +28,7 @@ from pipeline.sinks.table_file import NewFile
 from pipeline.sources.named import NAME_COLUMNS
 from pipeline.sources.source import RowReader
 from pipeline.store.arrow_places import arrow_place
-from pipeline.store.arrow_reader import dataset_at
+from pipeline.store.arrow_reader import dataset_at, text_field
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
 from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL
@@ -66,7 +66,7 @@ class MicroBatch:
     def _own(self, table: Table) -> pc.Expression:
         own = pc.field("ingest_batch") == self.batch_id
         # Lanes put events of the same micro-batch there, too: those are in bronze.
-        return own & (pc.field("reason") != SEQ_TAKEN) if table is QUARANTINE else own
+        return own & (text_field("reason") != SEQ_TAKEN) if table is QUARANTINE else own
 
 
 @dataclass
