@@ -80,6 +80,12 @@ class _Handler(BaseHTTPRequestHandler):
     #: Head and body go out together: who holds Python's lock while it waits for the body would wait for this thread.
     wbufsize = 1 << 20
 
+    def handle_expect_100(self) -> bool:
+        """Java's client waits for it before it sends a body."""
+        super().handle_expect_100()
+        self.wfile.flush()
+        return True
+
     def log_message(self, *_: Any) -> None:
         """Requests are in S3.requests."""
 
