@@ -1,11 +1,13 @@
 """Rows to a Delta table exactly once per micro-batch: a repeated micro-batch writes nothing twice. Every commit is made by delta-rs."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 from deltalake import DeltaTable, Transaction, write_deltalake
+from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction
 
 from pipeline.sinks.table_file import NewFile
@@ -35,7 +37,8 @@ def append_rows(
     with kept_open(warehouse.table(table.name)) as delta:
         if once is None or not _is_in(delta, *once):
             transactions = None if once is None else [Transaction(*once)]
-            write_deltalake(delta, rows, mode="append", commit_properties=marked(transactions))
+            with _though_the_answer_is_lost(delta, once):
+                write_deltalake(delta, rows, mode="append", commit_properties=marked(transactions))
 
 
 def append_files(uri: str, table: Table, files: Sequence[NewFile], once: tuple[str, int]) -> None:
@@ -48,7 +51,7 @@ def append_files(uri: str, table: Table, files: Sequence[NewFile], once: tuple[s
         for file in files
     ]
     commit = marked([Transaction(*once)])
-    with kept_open(uri) as delta:
+    with kept_open(uri) as delta, _though_the_answer_is_lost(delta, once):
         delta.create_write_transaction(actions, "append", delta.schema(), list(table.partition_by), commit_properties=commit)
 
 
@@ -56,6 +59,19 @@ def is_appended(warehouse: Warehouse, table: str, app_id: str, version: int) -> 
     """Whether an append with these would be skipped."""
     with kept_open(warehouse.table(table)) as delta:
         return _is_in(delta, app_id, version)
+
+
+@contextmanager
+def _though_the_answer_is_lost(delta: DeltaTable, once: tuple[str, int] | None) -> Iterator[None]:
+    """A commit. Where a store made it and its answer is lost, the client asks again, and its own commit is in its way."""
+    try:
+        yield
+    except CommitFailedError:
+        if once is None:
+            raise
+        delta.update_incremental()
+        if not _is_in(delta, *once):
+            raise
 
 
 def _is_in(delta: DeltaTable, app_id: str, version: int) -> bool:

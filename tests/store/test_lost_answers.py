@@ -1,13 +1,20 @@
 """Answers of a store that are lost on their way, and how its faults are told."""
 
+from datetime import UTC, datetime
+
 import pytest
 from s3_server import CUT_AFTER, S3
 
+from pipeline.lanes.control import issue_drain
+from pipeline.run_context import RunContext
+from pipeline.sinks.append import append_rows
+from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.faults import store_fault
 from pipeline.store.table_log import newest_version_at
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import check_table, create_missing_tables
 from schemas.tables import TABLES
+from schemas.tables.bookkeeping import NAMES
 
 
 def test_tables_whose_making_nobody_confirms_are_made_once(s3: S3, lake: str) -> None:
@@ -27,6 +34,27 @@ def test_tables_whose_making_nobody_confirms_are_made_once(s3: S3, lake: str) ->
     for table in TABLES:
         check_table(warehouse, table)
         assert newest_version_at(warehouse.table(table.name)) <= 1, "at most once more, and empty"
+
+
+def test_rows_whose_commit_nobody_confirms_are_there_once(s3: S3, lake: str) -> None:
+    warehouse, run = Warehouse(lake), RunContext("run", "0", lambda: datetime(2026, 1, 2, tzinfo=UTC), lambda: None, lambda _: None)
+    create_missing_tables(warehouse)
+    names = [{**dict.fromkeys(NAMES.names), "id": number, "level": "broker", "broker": f"b{number}"} for number in (1, 2)]
+    lost = set[str]()
+
+    def first_answer(method: str, key: str) -> str | None:
+        if method != "PUT" or not key.endswith((f"{1:020}.json", f"{2:020}.json")) or key in lost:
+            return None
+        lost.add(key)
+        return CUT_AFTER
+
+    s3.fault = first_answer
+    for version, name in enumerate(names):
+        append_rows(warehouse, NAMES, [name], ("names", version))
+    assert issue_drain(warehouse, run) == 2
+    assert len(lost) == 3
+    assert arrow_rows(warehouse.table("names"), ["id"]).sort_by("id").to_pylist() == [{"id": 1}, {"id": 2}]
+    assert sorted(arrow_rows(warehouse.table("lane_control"))["broker_id"].to_pylist()) == [1, 2]
 
 
 @pytest.mark.parametrize(
