@@ -22,7 +22,7 @@ LOG = "i_age_quota_precise"
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A folder of a store whose address and key are in the environment of the driver alone."""
-    with RealStore(tmp_path) as real, BadProxy(real.port).serving() as proxy:
+    with RealStore(tmp_path) as real, BadProxy(real.port) as proxy:
         for name, value in environment_of(proxy.port).items():
             monkeypatch.setenv(name, value)
         yield f"s3a://{BUCKET}/cluster"

@@ -3,15 +3,18 @@
 But for one thing: bodies that come in chunks are handed on whole, since gofakes3 keeps the marks of some chunks in its objects.
 """
 
-import itertools
+import multiprocessing
 import random
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from multiprocessing.connection import Connection
+from types import TracebackType
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -32,72 +35,134 @@ def nothing(method: str, key: str) -> str | None:
     return None
 
 
-def by_seed(seed: int, share: float, kinds: tuple[str, ...] = NOW_AND_THEN) -> Fault:
-    """A share of all requests fails; which, and how, follows from the seed and the number of the request."""
-    numbers = itertools.count()
-
-    def fault(method: str, key: str) -> str | None:
-        chance = random.Random(f"{seed} {next(numbers)}")
-        return chance.choice(kinds) if chance.random() < share else None
-
-    return fault
-
-
 def is_commit(method: str, key: str) -> bool:
     """Whether a request commits to a Delta table."""
     return method == "PUT" and "/_delta_log/" in key and key.endswith(".json")
 
 
+def is_commit_of_bronze(method: str, key: str) -> bool:
+    """Whether a request commits events."""
+    return is_commit(method, key) and "/dispatch_events/" in key
+
+
+def anything(method: str, key: str) -> bool:
+    """Every request."""
+    return True
+
+
+@dataclass
+class BySeed:
+    """A share of all requests fails; which, and how, follows from the seed and the number of the request."""
+
+    seed: int
+    share: float
+    kinds: tuple[str, ...] = NOW_AND_THEN
+    number: int = 0
+
+    def __call__(self, method: str, key: str) -> str | None:
+        self.number += 1
+        chance = random.Random(f"{self.seed} {self.number}")
+        return chance.choice(self.kinds) if chance.random() < self.share else None
+
+
+@dataclass
+class Whenever:
+    """Each `every`th request of which the condition holds; with `lasting` all requests from the first of these on."""
+
+    condition: Callable[[str, str], bool]
+    kind: str
+    every: int = 1
+    lasting: bool = False
+    number: int = 0
+
+    def __call__(self, method: str, key: str) -> str | None:
+        has_begun = self.lasting and self.number >= self.every
+        if not has_begun and not self.condition(method, key):
+            return None
+        self.number += 1
+        return self.kind if has_begun or self.number % self.every == 0 else None
+
+
 class BadProxy:
-    """Stands before the store at `behind` (a port). `fault` and `delay_s` may be changed while it runs; `met` counts faults."""
+    """Stands before the store at `behind` (a port), in a process of its own, from `with` to its end.
+
+    Clients may hold Python's lock while they wait for an answer: a thread beside them could not give it.
+    """
 
     def __init__(self, behind: int) -> None:
-        self.behind = behind
-        self.fault: Fault = nothing
-        #: What each request takes at least; others go on meanwhile.
-        self.delay_s = 0.0
-        self.met: Counter[str] = Counter()
+        context = multiprocessing.get_context("spawn")
+        self._control, other = context.Pipe()
+        self._process = context.Process(target=_serve, args=(behind, other), daemon=True)
         self.port = 0
-        self._lock = threading.Lock()
+
+    def __enter__(self) -> "BadProxy":
+        self._process.start()
+        self.port = self._control.recv()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
+        self._process.kill()
+        self._process.join()
+
+    @contextmanager
+    def misbehaving(self, fault: Fault, delay_s: float = 0.0) -> Iterator[Counter[str]]:
+        """Until the end of the block; after it, how often each kind was met. `delay_s`: what each request takes at least."""
+        met = Counter[str]()
+        self._told(fault, delay_s)
+        try:
+            yield met
+        finally:
+            met.update(self._told(nothing, 0.0))
+
+    def _told(self, fault: Fault, delay_s: float) -> Counter[str]:
+        self._control.send((fault, delay_s))
+        met: Counter[str] = self._control.recv()
+        return met
+
+
+@dataclass
+class _State:
+    """What the proxy's threads share."""
+
+    behind: int
+    fault: Fault = nothing
+    delay_s: float = 0.0
+    met: Counter[str] = field(default_factory=Counter)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def asked(self, method: str, key: str) -> str | None:
         """The fault of the request that came."""
-        with self._lock:
+        with self.lock:
             fault = self.fault(method, key)
             if fault is not None:
                 self.met[fault] += 1
             return fault
 
-    @contextmanager
-    def misbehaving(self, fault: Fault, delay_s: float = 0.0) -> Iterator[Counter[str]]:
-        """Until the end of the block; what was met meanwhile."""
-        self.met, self.fault, self.delay_s = Counter(), fault, delay_s
-        try:
-            yield self.met
-        finally:
-            self.fault, self.delay_s = nothing, 0.0
 
-    @contextmanager
-    def serving(self) -> Iterator["BadProxy"]:
-        """On a free port."""
-        server = ThreadingHTTPServer(
-            ("127.0.0.1", 0), type("Handler", (_Handler,), {"proxy": self, **dict.fromkeys(_METHODS, _Handler.serve)})
-        )
-        server.daemon_threads = True
-        self.port = server.server_port
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+def _serve(behind: int, control: Connection) -> None:
+    """On a free port, until the process is killed or nobody is there to control it."""
+    state = _State(behind)
+    server = ThreadingHTTPServer(
+        ("127.0.0.1", 0), type("Handler", (_Handler,), {"proxy": state, **dict.fromkeys(_METHODS, _Handler.serve)})
+    )
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    control.send(server.server_port)
+    while True:
         try:
-            yield self
-        finally:
-            server.shutdown()
-            server.server_close()
+            fault, delay_s = control.recv()
+        except EOFError:
+            return
+        with state.lock:
+            control.send(state.met)
+            state.fault, state.delay_s, state.met = fault, delay_s, Counter()
 
 
 class _Handler(BaseHTTPRequestHandler):
-    proxy: BadProxy
+    proxy: _State
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    #: Head and body go out together: who holds Python's lock while it waits for the body would wait for this thread.
+    #: Head and body go out together.
     wbufsize = 1 << 20
 
     def handle_expect_100(self) -> bool:
@@ -177,12 +242,3 @@ class _Handler(BaseHTTPRequestHandler):
     def _cut(self) -> None:
         self.close_connection = True
         self.connection.shutdown(2)
-
-
-Condition = Callable[[str, str], bool]
-
-
-def whenever(condition: Condition, kind: str, every: int = 1) -> Fault:
-    """Each `every`th request of which the condition holds."""
-    numbers = itertools.count(1)
-    return lambda method, key: kind if condition(method, key) and next(numbers) % every == 0 else None

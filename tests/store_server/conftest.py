@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BadProxy]:
     """The way to the server, whose address and key are in the environment: also of Java, which looks when it starts."""
-    with RealStore(tmp_path_factory.mktemp("store")) as real, BadProxy(real.port).serving() as proxy, pytest.MonkeyPatch.context() as patch:
+    with RealStore(tmp_path_factory.mktemp("store")) as real, BadProxy(real.port) as proxy, pytest.MonkeyPatch.context() as patch:
         for name, value in environment_of(proxy.port).items():
             patch.setenv(name, value)
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))

@@ -7,7 +7,19 @@ import os
 from pathlib import Path
 
 import pytest
-from bad_proxy import CUT_AFTER, CUT_AMID, CUT_BEFORE, EXPIRED, EXPIRED_403, BadProxy, by_seed, is_commit, whenever
+from bad_proxy import (
+    CUT_AFTER,
+    CUT_AMID,
+    CUT_BEFORE,
+    EXPIRED,
+    EXPIRED_403,
+    BadProxy,
+    BySeed,
+    Whenever,
+    anything,
+    is_commit,
+    is_commit_of_bronze,
+)
 from in_store import run_in_store, stream_in_store, uploaded
 from killed_job import Rows, differences, tables_of_warehouse
 from pyspark.sql import SparkSession
@@ -56,7 +68,7 @@ def test_a_store_that_fails_now_and_then(
     spark: SparkSession, store: BadProxy, log: Path, wanted: dict[str, Rows], place: str, capsys: pytest.CaptureFixture[str], seed: int
 ) -> None:
     uploaded(log, f"{place}/events")
-    with store.misbehaving(by_seed(seed, SHARE), DELAY_S) as met:
+    with store.misbehaving(BySeed(seed, SHARE), DELAY_S) as met:
         stops = streamed(place, capsys, most_stops=4)
     with capsys.disabled():
         print(f"\nseed {seed}: {dict(met)}; the job stopped {stops} times")
@@ -73,7 +85,7 @@ def test_a_connection_that_breaks_amid_every_third_commit(
 ) -> None:
     """Before the store has made the commit; or after it, so that nobody hears that it was made."""
     uploaded(log, f"{place}/events")
-    with store.misbehaving(whenever(is_commit, kind, every=3)) as met:
+    with store.misbehaving(Whenever(is_commit, kind, every=3)) as met:
         stops = streamed(place, capsys, most_stops=0 if kind == CUT_BEFORE else 30)
     with capsys.disabled():
         print(f"\n{kind}: {met[kind]} commits; the job stopped {stops} times")
@@ -86,7 +98,7 @@ def test_answers_that_break_off(
 ) -> None:
     """Half of the body comes, and clients do not ask again for the rest of a list."""
     uploaded(log, f"{place}/events")
-    with store.misbehaving(by_seed(SEEDS[0], 0.003, (CUT_AMID,))) as met:
+    with store.misbehaving(BySeed(SEEDS[0], 0.003, (CUT_AMID,))) as met:
         stops = streamed(place, capsys, most_stops=20)
     with capsys.disabled():
         print(f"\nseed {SEEDS[0]}: {dict(met)}; the job stopped {stops} times")
@@ -100,16 +112,8 @@ def test_credentials_that_expire_amid_a_stream(
 ) -> None:
     """The job stops, one line names the key; with a good key it goes on from there."""
     warehouse = Warehouse(f"{place}/warehouse")
-    commits = iter(range(1_000_000))
-    over = False
-
-    def expired(method: str, key: str) -> str | None:
-        nonlocal over
-        over = over or (is_commit(method, key) and "/dispatch_events/" in key and next(commits) == 2)
-        return kind if over else None
-
     uploaded(log, f"{place}/events")
-    with store.misbehaving(expired) as met:
+    with store.misbehaving(Whenever(is_commit_of_bronze, kind, every=3, lasting=True)) as met:
         ended = stream_in_store(place, tmp_path, "--drain")
     assert met[kind] > 0, ended.said
     assert ended.code == 1, ended.said
@@ -131,7 +135,7 @@ def filled(spark: SparkSession, log: Path) -> Warehouse:
 def test_a_command_whose_credentials_are_over_is_one_line(
     store: BadProxy, filled: Warehouse, capsys: pytest.CaptureFixture[str], command: list[str], kind: str
 ) -> None:
-    with store.misbehaving(lambda method, key: kind):
+    with store.misbehaving(Whenever(anything, kind)):
         assert main([*command, "--warehouse", filled.root]) == 1
     said = capsys.readouterr().err
     assert said.count("\n") == 1
