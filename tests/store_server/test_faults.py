@@ -1,6 +1,6 @@
 """A store that is slow, busy, cuts connections, or takes no more credentials: nothing is lost or doubled, and a job that stops says why.
 
-STORE_SEED=7 tries another seed than 1, 2 and 3.
+STORE_SEED=7 tries another seed than 1 and 2.
 """
 
 import os
@@ -31,7 +31,7 @@ from pipeline.warehouse.layout import Warehouse
 
 pytestmark = pytest.mark.captures
 CAPTURE = "i_age_quota_precise"
-SEEDS = [int(os.environ["STORE_SEED"])] if "STORE_SEED" in os.environ else [1, 2, 3]
+SEEDS = [int(os.environ["STORE_SEED"])] if "STORE_SEED" in os.environ else [1, 2]
 FILES = 4
 SHARE, DELAY_S = 0.05, 0.01
 
@@ -98,7 +98,7 @@ def test_answers_that_break_off(
 ) -> None:
     """Half of the body comes, and clients do not ask again for the rest of a list."""
     uploaded(log, f"{place}/events")
-    with store.misbehaving(BySeed(SEEDS[0], 0.005, (CUT_AMID,))) as met:
+    with store.misbehaving(BySeed(SEEDS[0], 0.003, (CUT_AMID,))) as met:
         stops = streamed(place, capsys, most_stops=20)
     with capsys.disabled():
         print(f"\nseed {SEEDS[0]}: {dict(met)}; the job stopped {stops} times")
