@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import Any
 
 import pytest
-from deltalake import DeltaTable
 
 from jobs.session import SHORT_JOB
+from pipeline.store.arrow_reader import arrow_rows
+from pipeline.store.table_log import newest_version_at
 from pipeline.warehouse.layout import Warehouse
 
 ROOT = Path(__file__).parents[1]
@@ -92,15 +93,12 @@ class LiveJob:
         """The sum of a column of batch_manifest over the finished micro-batches of a query."""
         commits = self.commits("batch_manifest")
         if commits != self._manifest[0]:  # read when it has grown: the job needs the processor more
-            self._manifest = (commits, DeltaTable(self._path("batch_manifest")).to_pyarrow_table().to_pylist())
+            self._manifest = (commits, arrow_rows(self._warehouse.table("batch_manifest")).to_pylist())
         return sum(row[column] for row in self._manifest[1] if row["query"] == query)
 
     def commits(self, table: str) -> int:
         """How many versions a table has."""
-        return len(list(Path(self._path(table), "_delta_log").glob("*.json")))
-
-    def _path(self, table: str) -> str:
-        return self._warehouse.table(table).removeprefix("file:")
+        return newest_version_at(self._warehouse.table(table)) + 1
 
     def _fail(self, why: str) -> None:
         quoted = " ".join(f"'{word}'" if " " in word or "*" in word or "[" in word else word for word in self._command)

@@ -81,6 +81,14 @@ def s3_server(s3: S3) -> Iterator[S3]:
 class _Handler(BaseHTTPRequestHandler):
     s3: S3
     protocol_version = "HTTP/1.1"
+    #: Head and body go out together: who holds Python's lock while it waits for the body would wait for this thread.
+    wbufsize = 1 << 20
+
+    def handle_expect_100(self) -> bool:
+        """Java's client waits for it before it sends a body."""
+        super().handle_expect_100()
+        self.wfile.flush()
+        return True
 
     def log_message(self, *_: Any) -> None:
         """Requests are in S3.requests."""
@@ -110,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
         asked = {name: values[0] for name, values in parse_qs(url.query, keep_blank_values=True).items()}
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if (self.headers.get("x-amz-content-sha256") or "").startswith("STREAMING-"):
-            body = _joined(body)
+            body = joined(body)
         time.sleep(self.s3.delay_s)
         with self.s3.lock:
             self.s3.requests.append(f"{self.command} {key or asked.get('prefix', '')}")
@@ -137,6 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             try:
                 self.wfile.write(content)
+                self.wfile.flush()
             except (BrokenPipeError, ConnectionResetError):  # who asked has seen enough
                 self.close_connection = True
 
@@ -240,7 +249,7 @@ class _Handler(BaseHTTPRequestHandler):
         ).encode()
 
 
-def _joined(chunks: bytes) -> bytes:
+def joined(chunks: bytes) -> bytes:
     """A body that came in signed chunks: each has its length in hexadecimal digits before it; one of none is the last."""
     body, at = b"", 0
     while True:

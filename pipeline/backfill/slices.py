@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from pipeline.backfill.stretch import Dates
 from pipeline.lanes.query import FEW_BYTES
-from pipeline.store.arrow_reader import dataset_at
+from pipeline.store.arrow_reader import dataset_at, text_field
 from schemas.field import Table
 from schemas.outcomes import PAYLOAD
 from schemas.render.arrow import arrow_schema
@@ -120,7 +120,7 @@ def _arrow_condition(table: Table, dates: Dates) -> pc.Expression:
     columns = date_columns(table)
     at = pc.coalesce(*map(pc.field, columns))
     first, end = (_as_type(one, arrow_schema(table.fields).field(columns[0]).type) for one in (dates.first, dates.last + timedelta(days=1)))
-    return reduce(and_, (pc.field("broker") == dates.broker, at >= first, at < end))
+    return reduce(and_, (text_field("broker") == dates.broker, at >= first, at < end))
 
 
 def _as_type(day: date, kind: pa.DataType) -> pa.Scalar:

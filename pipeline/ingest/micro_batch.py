@@ -25,7 +25,7 @@ from pipeline.sinks.names import Used, write_names
 from pipeline.sinks.table_file import NewFile, rows_in
 from pipeline.sources.named import NAME_COLUMNS
 from pipeline.sources.source import RowReader
-from pipeline.store.arrow_reader import dataset_at
+from pipeline.store.arrow_reader import dataset_at, text_field
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
 from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL
@@ -56,7 +56,7 @@ class MicroBatch:
         """How many rows the table has that ingest wrote in this micro-batch."""
         own = pc.field("ingest_batch") == self.batch_id
         # Lanes put events of the same micro-batch into quarantine, too: those are in bronze.
-        own = own & (pc.field("reason") != SEQ_TAKEN) if table is QUARANTINE else own
+        own = own & (text_field("reason") != SEQ_TAKEN) if table is QUARANTINE else own
         return int(dataset_at(self.warehouse.table(table.name)).count_rows(filter=own))
 
 

@@ -11,5 +11,5 @@ def issue_drain(warehouse: Warehouse, run: RunContext) -> int:
     """Write one drain row per known lane into `lane_control`; returns how many. The next micro-batches of lanes act on them."""
     lanes = arrow_rows(warehouse.table("names"), ("id",), {"level": ["broker"]})["id"].to_pylist()
     rows = [(lane, "drain", 0, 0, 0, 0, -1, run.now()) for lane in lanes]
-    append_rows(warehouse, LANE_CONTROL, [dict(zip(LANE_CONTROL.names, row, strict=True)) for row in rows])
+    append_rows(warehouse, LANE_CONTROL, [dict(zip(LANE_CONTROL.names, row, strict=True)) for row in rows], (f"{run.run_id}:drain", 0))
     return len(lanes)

@@ -1,15 +1,17 @@
 """Rows to a Delta table exactly once per micro-batch: a repeated micro-batch writes nothing twice. Every commit is made by delta-rs."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 from deltalake import Transaction, write_deltalake
+from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction
 
 from pipeline.sinks.table_file import NewFile
-from pipeline.store.kept_open import kept_open
+from pipeline.store.kept_open import KeptTable, kept_open
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.writer_mark import marked
 from schemas.field import Table
@@ -36,7 +38,8 @@ def append_rows(
         if once is None:
             write_deltalake(kept.delta, rows, mode="append", commit_properties=marked())
         elif not kept.is_appended(*once):
-            write_deltalake(kept.delta, rows, mode="append", commit_properties=marked([Transaction(*once)]))
+            with _though_the_answer_is_lost(kept, once):
+                write_deltalake(kept.delta, rows, mode="append", commit_properties=marked([Transaction(*once)]))
             kept.appended[once[0]] = once[1]
 
 
@@ -56,7 +59,8 @@ def append_files(uri: str, table: Table, files: Sequence[NewFile], once: tuple[s
         if kept.is_appended(*once):
             return False
         delta = kept.delta
-        delta.create_write_transaction(actions, "append", delta.schema(), list(table.partition_by), commit_properties=commit)
+        with _though_the_answer_is_lost(kept, once):
+            delta.create_write_transaction(actions, "append", delta.schema(), list(table.partition_by), commit_properties=commit)
     return True
 
 
@@ -64,6 +68,18 @@ def is_appended(warehouse: Warehouse, table: str, app_id: str, version: int) -> 
     """Whether an append with these would be skipped."""
     with kept_open(warehouse.table(table)) as kept:
         return kept.is_appended(app_id, version)
+
+
+@contextmanager
+def _though_the_answer_is_lost(kept: KeptTable, once: tuple[str, int]) -> Iterator[None]:
+    """A commit. Where a store made it and its answer is lost, the client asks again, and its own commit is in its way."""
+    try:
+        yield
+    except CommitFailedError:
+        kept.delta.update_incremental()
+        kept.appended.clear()
+        if not kept.is_appended(*once):
+            raise
 
 
 def app_id_of(query_id: str, table: str) -> str:

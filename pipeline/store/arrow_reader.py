@@ -39,6 +39,15 @@ def arrow_rows(
     return table.to_table(columns and list(columns), filter=reduce(and_, conditions) if conditions else None)
 
 
+def text_field(name: str) -> pc.Expression:
+    """A column of texts, to be compared with texts.
+
+    What delta-rs rewrites (DELETE, UPDATE, MERGE) has views of strings in its files, and Arrow does not compare their statistics with
+    texts: the whole scan would fail. A cast is not compared with statistics.
+    """
+    return pc.field(name).cast(pa.string())
+
+
 def grouped(uri: str, key: str, value: str, function: str, where: pc.Expression | None = None) -> dict[Any, Any]:
     """Of each value of the column `key` the `min` or `max` (`function`) of the column `value`, by rows that keep `where`.
 
@@ -60,4 +69,7 @@ def _condition(schema: pa.Schema, among: Mapping[str, Collection[Any] | pa.Array
         values = among[column]
         return values if isinstance(values, pa.Array) else pa.array(list(values), schema.field(column).type)
 
-    return reduce(and_, (pc.field(column).isin(values_of(column)) for column in among))
+    def field_of(column: str) -> pc.Expression:
+        return text_field(column) if pa.types.is_string(schema.field(column).type) else pc.field(column)
+
+    return reduce(and_, (field_of(column).isin(values_of(column)) for column in among))

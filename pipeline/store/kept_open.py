@@ -55,7 +55,7 @@ _known: defaultdict[_Key, dict[Any, Any]] = defaultdict(dict)
 def kept_open(uri: str, once: tuple[str, int] | None = None) -> Iterator[KeptTable]:
     """The table, for one writer of this process at a time: as it is now; or, for an append that is `once`, as it was at the last one.
 
-    `once` is (app id, version), the version a micro-batch's number. Who appends to a table that is behind is told by the store's refusal:
+    `once` is (app id, version), the version a micro-batch's number. Who appends to a table that is behind is refused by the store:
     delta-rs then looks at what others committed, and raises CommitFailedError if the same application id is among it.
     Raises DeltaError or TableNotFoundError if there is none. A table that is deleted and made again must be forgotten first.
     """

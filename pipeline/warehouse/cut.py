@@ -50,16 +50,22 @@ def bronze_version_read(source_offsets: str) -> int:
     return NOTHING_READ if offset is None else offset.version - (1 if offset.index < 0 else 0)
 
 
-def consistent_cut(ingest: Sequence[Batch], lanes: Sequence[Batch]) -> Cut:
+def bronze_written(ingest: Sequence[Batch]) -> int:
+    """Version of dispatch_events that ingest's newest whole micro-batch left."""
+    return int(ingest[0].table_versions["dispatch_events"]) if ingest else EMPTY_VERSION
+
+
+def consistent_cut(ingest: Sequence[Batch], lanes: Sequence[Batch], bronze: int | None = None) -> Cut:
     """The newest cut; micro-batches of each query newest first.
 
+    `bronze`: version of dispatch_events with the same rows as `bronze_written`, if there is a later one.
     Tables that lanes write stand where lanes' newest micro-batch left them that read no event beyond what ingest's newest whole one wrote.
     Both queries write quarantine. It stands where the later of the two left it; what ingest has begun to write since is left out by the
     number of its micro-batch (`rows_of_the_cut`).
     """
     newest = ingest[0] if ingest else None
-    bronze = int(newest.table_versions["dispatch_events"]) if newest else EMPTY_VERSION
-    read = next((batch for batch in lanes if bronze_version_read(batch.source_offsets) <= bronze), None)
+    written = bronze_written(ingest) if bronze is None else bronze
+    read = next((batch for batch in lanes if bronze_version_read(batch.source_offsets) <= written), None)
     versions = {}
     for table in JOB_TABLES:
         batch = read if table.name in WRITTEN_BY["lanes"] else newest

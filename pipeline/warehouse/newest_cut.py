@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
-from pipeline.warehouse.cut import EMPTY_VERSION, LOOKED_AT, Batch, Cut, beyond_swaps, consistent_cut
+from pipeline.warehouse.cut import EMPTY_VERSION, LOOKED_AT, Batch, Cut, beyond_swaps, bronze_written, consistent_cut
 from pipeline.warehouse.layout import WRITTEN_BY
 from pipeline.warehouse.look import Look
 
@@ -16,7 +16,9 @@ ROWS_STAY = (
 
 def newest_cut(look: Look) -> Cut:
     """The newest consistent cut now. The table batch_manifest must exist."""
-    cut = consistent_cut(_newest(look, "ingest"), _newest(look, "lanes"))
+    ingest = _newest(look, "ingest")
+    # A rebuilt query of lanes has read what `maintain` wrote after ingest's last micro-batch: rows that ingest wrote.
+    cut = consistent_cut(ingest, _newest(look, "lanes"), _beyond_upkeep(look, "dispatch_events", bronze_written(ingest)))
     versions = dict(cut.versions)
     finished = look.rows("SELECT max(finished_at) AS at FROM backfills WHERE swapped")[0]["at"] if look.version("backfills") >= 0 else None
     if finished is not None:

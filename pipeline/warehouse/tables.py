@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import deltalake
+from deltalake.exceptions import CommitFailedError
 from pyspark.sql.types import StructType
 
 from pipeline.faults import BadWarehouse
@@ -139,8 +140,7 @@ def _spelled_out(check: str) -> str:
 def _create_or_check(warehouse: Warehouse, table: Table) -> None:
     path = warehouse.table(table.name)
     forget_table(path)  # somebody may have deleted it since this process wrote it
-    if newest_version_at(path) < 0:
-        _create(path, table)
+    if newest_version_at(path) < 0 and _create(path, table):
         return
     _add_columns(path, table)
     _widen_checks(path, table)
@@ -174,8 +174,18 @@ def _widen_checks(path: str, table: Table) -> None:
             opened(path).alter.add_constraint({name: check}, commit_properties=marked())
 
 
-def _create(path: str, table: Table) -> None:
-    """Make the table, empty. Whoever else does so at the same time makes the same one."""
+def _create(path: str, table: Table) -> bool:
+    """Make the table, empty; False if it is there now: somebody else made it meanwhile, or the answer of a store was lost on its way."""
+    try:
+        _make(path, table)
+    except CommitFailedError:
+        if newest_version_at(path) < 0:
+            raise
+        return False
+    return True
+
+
+def _make(path: str, table: Table) -> None:
     url = delta_url(path)
     folder = local_path(path)
     if folder is not None:

@@ -1,18 +1,16 @@
 """The job on a standalone cluster: the tables of a local run, whatever dies. `./test.sh cluster` runs these alone."""
 
-import os
-import subprocess
 import time
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from arriving import Arriving
+from cluster_job import drain, half_a_state, job_on, uncommitted_bronze
 from killed_job import differences, tables_of_warehouse
-from live_job import LiveJob
 from pyspark.sql import SparkSession
 from standalone import Standalone
-from undisturbed import log_in_files, undisturbed
+from undisturbed import undisturbed
 
 from jobs.shipped_rules import SHIPPED
 from pipeline.warehouse.layout import QUERIES, Warehouse
@@ -26,69 +24,6 @@ pytestmark = [
 ]
 ROOT = Path(__file__).parents[2]
 LOG = "i_age_quota_precise"
-EXECUTORS = {"spark.executor.memory": "768m"}
-
-
-class Arriving:
-    """A log whose files arrive one by one."""
-
-    def __init__(self, capture: Path, folder: Path, count: int) -> None:
-        self.folder = folder / "events"
-        self.folder.mkdir()
-        self._files = log_in_files(capture, folder / "log", count)
-        self.lines = 0
-
-    def next_file(self) -> None:
-        """A file is renamed in."""
-        file = self._files.pop(0)
-        self.lines += file.read_bytes().count(b"\n")
-        file.rename(self.folder / file.name)
-
-    def rest(self) -> None:
-        """All others, too."""
-        while self._files:
-            self.next_file()
-
-
-def job_on(cluster: Standalone, log: Arriving, warehouse: Warehouse, output: Path) -> LiveJob:
-    """A live job, a file in each micro-batch."""
-    return LiveJob(log.folder, warehouse, output, conf={"spark.master": cluster.url, **EXECUTORS}, ingest__max_files_per_batch="1")
-
-
-def drain(cluster: Standalone, log: Arriving, warehouse: Warehouse) -> str:
-    """The job to the end of the log; what it printed."""
-    command = [ROOT / "spark-submit.sh", "stream", "--once", "--drain", "--events", log.folder, "--warehouse", warehouse.root]
-    of_spark = ["--master", cluster.url, *(word for key, value in EXECUTORS.items() for word in ("--conf", f"{key}={value}"))]
-    of_spark += ["--conf", "spark.sql.shuffle.partitions=2"]
-    environ = {key: value for key, value in os.environ.items() if key not in ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS")}
-    done = subprocess.run(
-        [*command, *of_spark, "--set", "ingest.max_files_per_batch=1"],
-        env=environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"{done.stdout}\n{cluster.said_by_executors()}"
-    return done.stdout
-
-
-def uncommitted_bronze(job: LiveJob, warehouse: Warehouse) -> Callable[[], bool]:
-    """Whether a task writes a file of bronze that no commit has yet."""
-    folder = Path(warehouse.table("dispatch_events"))
-    before, commits = set(folder.rglob("*.parquet")), job.commits("dispatch_events")
-    return lambda: job.commits("dispatch_events") == commits and set(folder.rglob("*.parquet")) > before
-
-
-def half_a_state(warehouse: Warehouse) -> Callable[[], bool]:
-    """Whether a partition of lanes' state is committed for another micro-batch, which comes before anything is written."""
-    folder = Path(warehouse.checkpoint("lanes")) / "state"
-
-    def versions() -> set[Path]:
-        return {*folder.rglob("*.changelog"), *folder.rglob("*.zip")}
-
-    before = versions()
-    return lambda: versions() > before
 
 
 def test_the_tables_are_those_of_a_local_run_and_nothing_is_compiled(

@@ -13,6 +13,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from files_below import files_below, state_versions
+
+from pipeline.store.table_log import newest_version_at
+from pipeline.warehouse.layout import Warehouse
+
 INGEST, LANES, UPKEEP = "pipeline.ingest.micro_batch", "pipeline.lanes.query", "pipeline.upkeep.maintain"
 #: Point → (before or after, module, function that the module calls).
 CALLS = {
@@ -54,10 +59,10 @@ def die_at_call(when: str, module: str, name: str) -> None:
 
 def die_amid_state_commit(warehouse: str) -> None:
     """When the first of the state's partitions has committed a micro-batch: the others are still at it."""
-    folder = Path(warehouse) / "_checkpoints" / "lanes" / "state"
+    checkpoint = Warehouse(warehouse).checkpoint("lanes")
 
     def versions() -> set[str]:
-        return {path.name for path in folder.glob("*/*/*.changelog")} | {path.name for path in folder.glob("*/*/*.zip")}
+        return {Path(path).name for path in state_versions(checkpoint)}
 
     def watch() -> None:
         seen = versions()
@@ -70,19 +75,16 @@ def die_amid_state_commit(warehouse: str) -> None:
 
 def die_amid_optimize(warehouse: str) -> None:
     """When OPTIMIZE has written a merged file of bronze and has not committed it."""
-    folder = Path(warehouse) / "dispatch_events"
+    bronze = Warehouse(warehouse).table("dispatch_events")
 
-    def files() -> set[Path]:
-        return set(folder.rglob("*.parquet"))
-
-    def watch(before: set[Path], commits: int) -> None:
-        while files() <= before:
+    def watch(before: set[str], newest: int) -> None:
+        while files_below(bronze, ".parquet") <= before:
             time.sleep(0.001)
         # Else it was too late: the test then misses the kill.
-        if len(list(folder.glob("_delta_log/*.json"))) == commits:
+        if newest_version_at(bronze) == newest:
             die()
 
-    threading.Thread(target=watch, args=(files(), len(list(folder.glob("_delta_log/*.json")))), daemon=True).start()
+    threading.Thread(target=watch, args=(files_below(bronze, ".parquet"), newest_version_at(bronze)), daemon=True).start()
 
 
 def main(point: str, arguments: list[str]) -> int:

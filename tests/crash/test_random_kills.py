@@ -2,7 +2,6 @@
 
 import os
 import random
-import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from killed_job import differences, run_child, tables_of_warehouse
 from live_job import LiveJob
 from pyspark.sql import SparkSession
 from quick_start import INTERPRETED
+from random_kills import killed_at_random
 from reader import Reader
 from undisturbed import log_in_files, undisturbed
 
@@ -21,12 +21,6 @@ pytestmark = [
 ]
 KILLS = int(os.environ.get("KILLS", "200"))
 SEED = int(os.environ.get("KILL_SEED", "1"))
-#: A start takes most of the time: one kill in five comes before the queries run, two in five while they do, two after a whole micro-batch,
-#: without which a slow machine would never get anywhere.
-BEFORE, RUNNING, WHOLE = 0.2, 0.4, 0.4
-START_S = 20.0
-#: Longer than what is left of the micro-batch of the other query.
-LATEST_S = 12.0
 
 
 def test_nothing_is_lost_or_doubled_by_random_kills(
@@ -44,7 +38,7 @@ def test_nothing_is_lost_or_doubled_by_random_kills(
             if arrived <= job.commits("dispatch_events"):  # one per file, and the one that made the table
                 (arriving / files[arrived].name).write_bytes(files[arrived].read_bytes())
                 arrived += 1
-            grew += _killed_at_random(rng, job)
+            grew += killed_at_random(rng, job)
         last = run_child("nowhere", arriving, warehouse, tmp_path / "last.txt", "--drain")
     assert last.code == 0, (tmp_path / "last.txt").read_text(encoding="utf-8")
     wanted = undisturbed(arriving, tmp_path / "undisturbed")
@@ -52,17 +46,3 @@ def test_nothing_is_lost_or_doubled_by_random_kills(
     assert reader.wrong == []
     with capsys.disabled():
         print(f"\n{KILLS} kills, {grew} after a whole micro-batch, {arrived} files read; {len(reader.cuts)} consistent cuts were read")
-
-
-def _killed_at_random(rng: random.Random, job: LiveJob) -> bool:
-    """Whether it came to a whole micro-batch in its life."""
-    before = job.commits("batch_manifest")
-    (phase,) = rng.choices(("before", "running", "whole"), (BEFORE, RUNNING, WHOLE))
-    with job:  # at the end of the block the whole process group is killed
-        if phase != "before":
-            job.wait_until_live()
-        if phase == "whole":
-            job.wait_until(lambda: job.commits("batch_manifest") > before, "a micro-batch is whole")
-        time.sleep(rng.uniform(0.0, START_S if phase == "before" else LATEST_S))
-        assert job.is_running(), f"it ended by itself: {job.said()}"
-    return job.commits("batch_manifest") > before

@@ -11,6 +11,8 @@ ALL_ANEW = "Compute anew: ./spark-submit.sh rebuild all --warehouse file:/data/d
 GOES_ON = "then start again: what was not finished is written then, once"
 FULL = f"the disk is full. Make room, {GOES_ON}"
 FORBIDDEN = f"something may not be read or written. Give the rights, {GOES_ON}"
+KEY_REFUSED = f"the object store refused the key. See its rights, and whether it expired, {GOES_ON}"
+BUSY = "the object store failed: Error performing PUT after 10 retries: 503 Service Unavailable; it is busy: repeat this later"
 LOST_BY_KAFKA = "Kafka lost records that were not read yet. Start again: the start names them, and how to go on without"
 GONE = "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file {}/part-0.parquet. File does not exist."
 
@@ -26,6 +28,10 @@ GONE = "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file {
         ("org.apache.hadoop.hdfs.protocol.DSQuotaExceededException: quota exceeded", FULL),
         ("java.io.FileNotFoundException: /data/dispatch+1/names/x.parquet (Permission denied)", FORBIDDEN),
         ("org.apache.hadoop.fs.s3a.AWSBadRequestException: AccessDenied", FORBIDDEN),
+        ("IllegalStateException: Failed to read log file s3a://lake/x. … (Service: S3, Status Code: 400, …): ExpiredToken", KEY_REFUSED),
+        ("AccessDeniedException: s3a://lake/x: getFileStatus: null (Service: S3, Status Code: 403, Request ID: null)", KEY_REFUSED),
+        ("OSError: Generic S3 error: Error performing HEAD http://s in 1ms - status code: 400 Bad Request: ", KEY_REFUSED),
+        ("OSError: Generic S3 error: Error performing PUT after 10 retries: 503 Service Unavailable", BUSY),
         ("java.io.IOException: Read-only file system", FORBIDDEN),
         ("java.lang.IllegalStateException: [KAFKA_DATA_LOSS.START_OFFSET_RESET] Some data may have been lost", LOST_BY_KAFKA),
         ("java.lang.ArithmeticException: / by zero", None),

@@ -300,6 +300,23 @@ def test_with_consistent_what_maintain_did_since_is_followed(two_days: Warehouse
     assert ReadingRoom(two_days, consistent=True).rows(gaps) == [{"from_seq": 9}, {"from_seq": 10}], "that micro-batch is not whole"
 
 
+def test_lanes_that_were_rebuilt_over_a_merged_bronze_are_in_the_cut(two_days: Warehouse) -> None:
+    """They have read versions that no micro-batch of ingest knows, and no event that it does not."""
+    append(two_days, "dispatch_events", [event(4, day=6)])
+    append(two_days, "batch_manifest", [manifest("ingest", 0, 3)])
+    delta_of(two_days, "dispatch_events").optimize.compact()
+    merged = delta_of(two_days, "dispatch_events").version()
+    append(two_days, "log_gaps", [{"kind": "lost", "from_seq": 9}])
+    append(two_days, "batch_manifest", [manifest("lanes", 0, merged, log_gaps=1)])
+    assert merged > 3, "a merge was made"
+    assert ReadingRoom(two_days, consistent=True).rows("SELECT from_seq FROM log_gaps") == [{"from_seq": 9}]
+    append(two_days, "dispatch_events", [event(5, day=6)])
+    append(two_days, "log_gaps", [{"kind": "lost", "from_seq": 10}])
+    append(two_days, "batch_manifest", [manifest("lanes", 1, merged + 1, log_gaps=2)])
+    room = ReadingRoom(two_days, consistent=True)
+    assert (room.rows("SELECT from_seq FROM log_gaps"), seqs(room)) == ([{"from_seq": 9}], [1, 2, 3, 4]), "of ingest that is not whole"
+
+
 def test_half_of_the_first_micro_batch_is_no_answer(two_days: Warehouse) -> None:
     whole = newest_cut(ReadingRoom(two_days))
     assert not is_half_written(ReadingRoom(two_days), whole), "lanes have written nothing"

@@ -1,0 +1,41 @@
+"""A real S3 server for all tests here, behind a proxy that can misbehave; Spark opens s3a:// from its start."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bad_proxy import BadProxy
+from pyspark.sql import SparkSession
+from real_store import BUCKET, RealStore, environment_of
+from suite.session import session_of_tests
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything here needs the server, which only `./test.sh store` may fetch."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.store_server)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BadProxy]:
+    """The way to the server, whose address and key are in the environment: also of Java, which looks when it starts."""
+    with RealStore(tmp_path_factory.mktemp("store")) as real, BadProxy(real.port) as proxy, pytest.MonkeyPatch.context() as patch:
+        for name, value in environment_of(proxy.port).items():
+            patch.setenv(name, value)
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield proxy
+
+
+@pytest.fixture(scope="session")
+def spark(store: BadProxy) -> Iterator[SparkSession]:
+    """The session of the tests, with S3's jars."""
+    jars = sorted(str(jar) for folder in ("jars", "s3-jars") for jar in (Path(sys.prefix) / folder).glob("*.jar"))
+    yield from session_of_tests({"spark.jars": ",".join(jars)})
+
+
+@pytest.fixture
+def place(store: BadProxy, request: pytest.FixtureRequest) -> str:
+    """A folder of the store, of this test alone."""
+    return f"s3a://{BUCKET}/{''.join(letter if letter.isalnum() else '-' for letter in request.node.name)}"

@@ -1,0 +1,57 @@
+"""The job with its log and its warehouse in a store."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import obstore
+from job_run import run_job
+from obstore.exceptions import AlreadyExistsError
+from quick_start import environment
+
+from jobs.session import ROOT
+from pipeline.store.address import object_address
+from pipeline.store.object_files import object_store
+from pipeline.warehouse.layout import Warehouse
+
+
+def uploaded(folder: Path, place: str) -> str:
+    """The files of a folder, also in subfolders, below `place`; those that lie there already stay, as files of a log do."""
+    there = object_address(place)
+    assert there is not None
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        try:
+            obstore.put(object_store(there.bucket), f"{there.key}/{file.relative_to(folder)}", file.read_bytes(), mode="create")
+        except AlreadyExistsError:
+            continue
+    return place
+
+
+def run_in_store(folder: Path, warehouse: Warehouse, *, drain: bool = True, **settings: str) -> None:
+    """`run_job` of a folder's files, from beside the warehouse."""
+    run_job(uploaded(folder, f"{warehouse.root.rpartition('/')[0]}/events"), warehouse, drain=drain, **settings)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A job that came to its end."""
+
+    code: int
+    said: str
+
+    @property
+    def error(self) -> str:
+        """The one line that names what is wrong. Spark may log while it ends."""
+        (line,) = [line for line in self.said.splitlines() if line.startswith("error: ")]
+        return line
+
+
+def stream_in_store(place: str, folder: Path, *more: str) -> Ended:
+    """`stream --once` of the log at `place`, a file in each micro-batch, in a process of its own; `folder` gets its configuration."""
+    line = [
+        str(ROOT / "spark-submit.sh"), "stream", "--once", *more, "--events", f"{place}/events", "--warehouse", f"{place}/warehouse",
+        "--master", "local[2]", "--conf", "spark.sql.shuffle.partitions=2", "--set", "ingest.max_files_per_batch=1",
+    ]  # fmt: skip
+    kept = {name: value for name, value in environment(folder).items() if name not in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")}
+    done = subprocess.run(line, env=kept, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return Ended(done.returncode, done.stdout.decode(errors="replace"))
