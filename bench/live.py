@@ -10,10 +10,11 @@ import signal
 import statistics
 import subprocess
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
@@ -34,6 +35,10 @@ POLL_S = 0.02
 REQUEST_S = 0.02
 #: Columns of query_progress, without their unit.
 PHASES = ("trigger_execution", "latest_offset", "get_batch", "query_planning", "wal_commit", "add_batch", "commit_offsets")
+
+
+#: Counts requests to a store until now, by their price.
+Asked = Callable[[], Counter[str]]
 
 
 class LiveTables:
@@ -88,17 +93,21 @@ def bench_live_in_store(folder: Path) -> dict[str, Any]:
     store, warehouse = S3(delay_s=REQUEST_S), f"s3a://{BUCKET}/warehouse"
     with s3_server(store):
         os.environ |= store.environment()
-        found = _live(folder, warehouse, TablesInStore(warehouse, store))
-    return {**found, "requests": len(store.requests)}
+        return _live(folder, warehouse, TablesInStore(warehouse, store), lambda: Counter(map(_priced, store.requests)))
 
 
 def bench_live(folder: Path) -> dict[str, Any]:
     """Start the job beside one file, rename a file into its folder every EVERY_S, then let it idle. Seconds of each."""
     warehouse = f"file:{folder / 'warehouse'}"
-    return _live(folder, warehouse, LiveTables(warehouse))
+    return _live(folder, warehouse, LiveTables(warehouse), Counter)
 
 
-def _live(folder: Path, warehouse: str, tables: LiveTables) -> dict[str, Any]:
+def _priced(request: str) -> str:
+    """Stores take ten times as much for one that writes or lists as for one that reads."""
+    return "reads" if request.startswith(("GET", "HEAD")) else "deletes" if request.startswith("DELETE") else "writes_and_lists"
+
+
+def _live(folder: Path, warehouse: str, tables: LiveTables, asked: Asked) -> dict[str, Any]:
     files = list(_files(folder / "coming"))
     events = folder / "events"
     events.mkdir()
@@ -109,31 +118,62 @@ def _live(folder: Path, warehouse: str, tables: LiveTables) -> dict[str, Any]:
         tables.wait_for(expected, job)
         first_rows_s = time.monotonic() - began
         print(f"  first rows after {first_rows_s:.1f} s", flush=True)
-        seconds = []
-        live_since = time.monotonic()
-        for number, file in enumerate(files[1:]):
-            time.sleep(max(0.0, live_since + number * EVERY_S - time.monotonic()))
-            renamed_at = time.monotonic()
-            expected += _renamed(file, events)
-            tables.wait_for(expected, job)
-            took = time.monotonic() - renamed_at
-            print(f"  file {number}: {took:.2f} s", flush=True)
-            if renamed_at - live_since >= WARM_UP_S:
-                seconds.append(took)
+        live = _fed(job, files[1:], events, expected, tables, asked)
+        before = asked()
         idle = _core_share(job.pid, IDLE_S)
+        of_idling = asked() - before
     finally:
         os.killpg(job.pid, signal.SIGTERM)
         job.wait(PATIENCE_S)
     return {
-        "files": len(seconds),
+        "files": len(live.seconds),
         "events_per_file": EVENTS_PER_FILE,
         "first_rows_s": round(first_rows_s, 1),
-        "p50_s": round(statistics.median(seconds), 2),
-        "p90_s": round(statistics.quantiles(seconds, n=10)[-1], 2),
-        "max_s": round(max(seconds), 2),
+        "p50_s": round(statistics.median(live.seconds), 2),
+        "p90_s": round(statistics.quantiles(live.seconds, n=10)[-1], 2),
+        "max_s": round(max(live.seconds), 2),
         "idle_share_of_a_core": round(idle, 3),
-        "micro_batch_ms": _phases(warehouse, len(seconds)),
+        "requests_a_minute_idle": {kind: round(count * 60 / IDLE_S) for kind, count in of_idling.items()},
+        "requests_more_a_file": {
+            kind: round((count - of_idling[kind] * live.lasted_s / IDLE_S) / len(live.seconds)) for kind, count in live.asked.items()
+        },
+        "micro_batch_ms": _phases(warehouse, len(live.seconds)),
     }
+
+
+class _Fed(NamedTuple):
+    """Of the files after WARM_UP_S: seconds of each, how long all took, and requests meanwhile."""
+
+    seconds: list[float]
+    lasted_s: float
+    asked: Counter[str]
+
+
+def _fed(
+    job: "subprocess.Popen[bytes]",
+    files: Sequence[Path],
+    events: Path,
+    expected: int,
+    tables: LiveTables,
+    asked: Asked,
+) -> _Fed:
+    """Rename a file into the folder `events` every EVERY_S, and wait for its events each time."""
+    seconds: list[float] = []
+    live_since = began = time.monotonic()
+    before = asked()
+    for number, file in enumerate(files):
+        time.sleep(max(0.0, live_since + number * EVERY_S - time.monotonic()))
+        renamed_at = time.monotonic()
+        is_warm = renamed_at - live_since >= WARM_UP_S
+        if is_warm and not seconds:
+            began, before = renamed_at, asked()
+        expected += _renamed(file, events)
+        tables.wait_for(expected, job)
+        took = time.monotonic() - renamed_at
+        print(f"  file {number}: {took:.2f} s", flush=True)
+        if is_warm:
+            seconds.append(took)
+    return _Fed(seconds, time.monotonic() - began, asked() - before)
 
 
 def _phases(warehouse: str, newest: int) -> dict[str, dict[str, float]]:

@@ -121,7 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = joined(body)
         time.sleep(self.s3.delay_s)
         with self.s3.lock:
-            self.s3.requests.append(f"{self.command} {key or asked.get('prefix', '')}")
+            self.s3.requests.append(f"{self.command} {key}" if key or self.command != "GET" else f"LIST {asked.get('prefix', '')}")
             fault = self.s3.fault(self.command, key)
             if fault == CUT_BEFORE:
                 self._cut()
@@ -129,14 +129,15 @@ class _Handler(BaseHTTPRequestHandler):
             signed_by = self._signed_by()
             self.s3.keys.add(signed_by)
             if fault == BUSY:
-                status, headers, content = 503, {}, _error("SlowDown")
+                answer: tuple[int, dict[str, str], bytes] = 503, {}, _error("SlowDown")
             elif not self.s3.is_good(signed_by):
-                status, headers, content = 403, {}, _error("ExpiredToken")
+                answer = 403, {}, _error("ExpiredToken")
             else:
-                status, headers, content = work(key, asked, body)
+                answer = work(key, asked, body)
         if fault == CUT_AFTER:
             self._cut()
             return
+        status, headers, content = answer
         self.send_response(status)
         headers.setdefault("Content-Length", str(len(content)))
         for name, value in headers.items():
