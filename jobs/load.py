@@ -96,8 +96,9 @@ def load_log(events: str, root: str, settings: Any, processes: int, report: Call
     from jobs.compiled_rules import tidy_compiled_rules
     from jobs.processes import utc_now
     from jobs.run_row import begun_row
-    from pipeline.load.appearance import appearing
+    from pipeline.load.appearance import appearing, refuse_what_is_there
     from pipeline.load.load import Log, load
+    from pipeline.load.processes import Processes
     from pipeline.run_context import RunContext
     from pipeline.sinks.append import append_rows
     from pipeline.sources.detect import open_files
@@ -106,18 +107,20 @@ def load_log(events: str, root: str, settings: Any, processes: int, report: Call
     from schemas.tables.watch import RUN_LEDGER
 
     began_s = time.monotonic()
-    source = open_files(events, settings)
-    files = source.listing()
-    if not files:
-        raise BadConfig(f"--events {events}: {nothing_words(source.place)}")
-    tidy_compiled_rules(utc_now().timestamp(), report)
-    run = RunContext(str(uuid.uuid4()), VERSION, utc_now, _nobody_else_writes, time.sleep)
-    begun = {**begun_row("load", "drain", events, run, settings, NO_VERSION), "lost": None}
-    with appearing(root, partial(_lock_of, run.run_id, report)) as folder:
-        warehouse = Warehouse(f"file:{folder}")
-        loaded = load(Log(source, files), warehouse, settings, run, processes, report)
-        end = {"event": "ended", "ended_at": run.now(), "outcome": "done", "micro_batches": MICRO_BATCHES, "unrecorded": MICRO_BATCHES}
-        append_rows(warehouse, RUN_LEDGER, [begun, {**begun, **end}])
+    with Processes(processes) as workers:
+        refuse_what_is_there(root)
+        source = open_files(events, settings)
+        files = source.listing()
+        if not files:
+            raise BadConfig(f"--events {events}: {nothing_words(source.place)}")
+        tidy_compiled_rules(utc_now().timestamp(), report)
+        run = RunContext(str(uuid.uuid4()), VERSION, utc_now, _nobody_else_writes, time.sleep)
+        begun = {**begun_row("load", "drain", events, run, settings, NO_VERSION), "lost": None}
+        with appearing(root, partial(_lock_of, run.run_id, report)) as folder:
+            warehouse = Warehouse(f"file:{folder}")
+            loaded = load(Log(source, files), warehouse, settings, run, workers, report)
+            end = {"event": "ended", "ended_at": run.now(), "outcome": "done", "micro_batches": MICRO_BATCHES, "unrecorded": MICRO_BATCHES}
+            append_rows(warehouse, RUN_LEDGER, [begun, {**begun, **end}])
     report(
         f"loaded {len(files):,} files, {sum(file.length for file in files):,} bytes, in {time.monotonic() - began_s:.1f} s: {_shown(root)}"
     )
@@ -136,12 +139,10 @@ def _lock_of(run_id: str, say: Callable[[str], None], warehouse: "Warehouse") ->
 def _root_of(args: argparse.Namespace) -> str:
     """Of the warehouse. Raises BadConfig for a place where no warehouse can be."""
     from jobs.reader import named_warehouse
-    from pipeline.load.appearance import refuse_what_is_there
 
     root = named_warehouse(args.warehouse).root
     if local_path(root) is not None:
         root = f"file:{Path(str(local_path(root))).resolve()}"
-    refuse_what_is_there(root)
     return root
 
 

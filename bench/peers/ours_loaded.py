@@ -32,13 +32,11 @@ def lanes(source: Path, target: Path) -> None:
     """Run the lanes over a whole log and drain it."""
     warehouse, settings = Beside(str(target), Warehouse(str(source))), load_settings(None, [], {})
     run = RunContext(str(uuid.uuid4()), "bench", lambda: datetime.now(UTC), lambda: None, lambda _: None)
-    cores = len(os.sched_getaffinity(0))
-    with Processes(cores) as processes:
-        processes.submit(os.getpid).result()  # forked before delta-rs begins its threads
+    with Processes(len(os.sched_getaffinity(0))) as processes:
         create_missing_tables(warehouse)
         files = [str(local_path(file)) for file in opened(warehouse.table("dispatch_events")).file_uris()]
         folding = Folding(lane_settings(settings), warehouse, run.run_id, arrow_rows(warehouse.table("names")))
-        lanes = begin_lanes(processes, cores, broker_logs(packet_places(files), []), folding)
+        lanes = begin_lanes(processes, broker_logs(packet_places(files), []), folding)
         folded = [lane.result() for lane in lanes]
     write_outcomes(warehouse, folded, run, loaded_id("lanes", run.run_id), parse_limits(settings.ingest))
 

@@ -57,9 +57,9 @@ class Ingested:
         return texts_of_ids([*met, *((broker, None, None) for broker in brokers_of(self.rejects))])
 
 
-def begin_parsing(processes: Processes, count: int, files: Sequence[ListedFile], kind: Kind, how: Reading) -> list[Future[Parsed]]:
-    """Let `count` processes share the files."""
-    return [processes.submit(parse_share, number, share, how) for number, share in enumerate(share_out(files, count, kind))]
+def begin_parsing(processes: Processes, files: Sequence[ListedFile], kind: Kind, how: Reading) -> list[Future[Parsed]]:
+    """Let the processes share the files."""
+    return [processes.submit(parse_share, number, share, how) for number, share in enumerate(share_out(files, processes.count, kind))]
 
 
 def ingested(warehouse: Warehouse, parsed: Sequence[Parsed]) -> Ingested:

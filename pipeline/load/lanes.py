@@ -59,9 +59,9 @@ def broker_logs(packets: Mapping[int, Sequence[PacketPlace]], tombstones: Sequen
     return sorted(logs, key=lambda log: (-log.size, log.broker_id))
 
 
-def begin_lanes(processes: Processes, count: int, logs: Sequence[BrokerLog], how: Folding) -> list[Future[Folded]]:
-    """Let `count` processes share the brokers, whose logs come largest first, and fold each to the end of its log."""
-    shares: list[list[BrokerLog]] = [[] for _ in range(min(count, len(logs)))]
+def begin_lanes(processes: Processes, logs: Sequence[BrokerLog], how: Folding) -> list[Future[Folded]]:
+    """Let the processes share the brokers, whose logs come largest first, and fold each to the end of its log."""
+    shares: list[list[BrokerLog]] = [[] for _ in range(min(processes.count, len(logs)))]
     loads = [(0, number) for number in range(len(shares))]
     for log in logs:
         load, number = heapq.heappop(loads)

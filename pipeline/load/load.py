@@ -50,26 +50,24 @@ class Loaded(NamedTuple):
     grown_files: int
 
 
-def load(log: Log, warehouse: Warehouse, settings: Settings, run: RunContext, processes: int, report: Report) -> Loaded:
-    """Load the log into a warehouse on the local file system in which nothing is yet.
+def load(log: Log, warehouse: Warehouse, settings: Settings, run: RunContext, workers: Processes, report: Report) -> Loaded:
+    """Load the log into a warehouse on the local file system in which nothing is yet. Whatever goes wrong, `workers` are to be ended.
 
     Raises BadWarehouse for a file that cannot be read, BrokenProcessPool if one of the processes is killed.
     """
     reading = Reading(log.source.kind.read, log.source.limits, warehouse, BATCH, run.run_id, run.now())
-    with Processes(processes) as workers:
-        # Forked before delta-rs begins its threads.
-        shares = begin_parsing(workers, processes, log.files, log.source.kind, reading)
-        create_missing_tables(warehouse)
-        parsed = _results(
-            shares, lambda done: report(f"reading: {workers.counted(EVENTS_READ):,} events, {done} of {len(shares)} shares of files")
-        )
-        done = ingested(warehouse, parsed)
-        logs = broker_logs(packet_places(_paths(warehouse, done)), done.tombstones)
-        folding = Folding(lane_settings(settings), warehouse, run.run_id, name_rows(done.names))
-        lanes = begin_lanes(workers, processes, logs, folding)
-        grown = grown_files(log.source.place, log.files)
-        read = write_ingested(warehouse, done, log.files, grown, run, loaded_id(INGEST, run.run_id))  # while the processes fold
-        folded = _results(lanes, lambda _: report(f"computing: {workers.counted(BROKERS_DONE)} of {len(logs)} brokers"))
+    shares = begin_parsing(workers, log.files, log.source.kind, reading)
+    create_missing_tables(warehouse)
+    parsed = _results(
+        shares, lambda done: report(f"reading: {workers.counted(EVENTS_READ):,} events, {done} of {len(shares)} shares of files")
+    )
+    done = ingested(warehouse, parsed)
+    logs = broker_logs(packet_places(_paths(warehouse, done)), done.tombstones)
+    folding = Folding(lane_settings(settings), warehouse, run.run_id, name_rows(done.names))
+    lanes = begin_lanes(workers, logs, folding)
+    grown = grown_files(log.source.place, log.files)
+    read = write_ingested(warehouse, done, log.files, grown, run, loaded_id(INGEST, run.run_id))  # while the processes fold
+    folded = _results(lanes, lambda _: report(f"computing: {workers.counted(BROKERS_DONE)} of {len(logs)} brokers"))
     report("writing tables")
     computed = write_outcomes(warehouse, folded, run, loaded_id(LANES, run.run_id), log.source.limits)
     return Loaded({INGEST: read, LANES: computed}, len(grown))

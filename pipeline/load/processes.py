@@ -1,5 +1,6 @@
 """Processes that share the work of a load. They are forked, so what is imported here is imported there."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -17,9 +18,13 @@ _counts: Any = None
 
 
 class Processes:
-    """`count` processes, from the first `submit` on. Use it as a context: whatever ends it ends them."""
+    """`count` processes. Use it as a context: it begins them, and whatever ends it ends them.
+
+    Begin it before the client of a store, or delta-rs, begins threads: a process that is forked beside threads may not live long.
+    """
 
     def __init__(self, count: int) -> None:
+        self.count = count
         self._counts = _FORK.Array("q", [0] * (BROKERS_DONE + 1))
         self._pool = ProcessPoolExecutor(count, _FORK, _begin, (os.getpid(), self._counts))
         self.submit = self._pool.submit
@@ -29,6 +34,7 @@ class Processes:
         return int(self._counts[what])
 
     def __enter__(self) -> "Processes":
+        self.submit(os.getpid).result()  # all are forked with the first one
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -47,6 +53,8 @@ def count(what: int, more: int) -> None:
 def _begin(parent: int, counts: Any) -> None:
     global _counts
     _counts = counts
+    # Garbage of the process that began this one may need its threads to be freed: clients of stores. Nobody frees it here.
+    gc.freeze()
     # Ctrl-C reaches all processes of the terminal. The parent ends these.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
