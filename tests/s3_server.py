@@ -78,9 +78,11 @@ def s3_server(s3: S3) -> Iterator[S3]:
         server.server_close()
 
 
-class _Handler(BaseHTTPRequestHandler):
-    s3: S3
+class QuietHandler(BaseHTTPRequestHandler):
+    """What servers of tests have in common: they keep connections open, answer at once, and print nothing."""
+
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     #: Head and body go out together: who holds Python's lock while it waits for the body would wait for this thread.
     wbufsize = 1 << 20
 
@@ -91,11 +93,11 @@ class _Handler(BaseHTTPRequestHandler):
         return True
 
     def log_message(self, *_: Any) -> None:
-        """Requests are in S3.requests."""
+        """Whoever wants to know counts."""
 
-    def setup(self) -> None:
-        super().setup()
-        self.connection.setsockopt(6, 1, 1)  # answers go out at once: head and body are two packets
+
+class _Handler(QuietHandler):
+    s3: S3
 
     def do_GET(self) -> None:
         self._handle(self._get)

@@ -4,11 +4,11 @@ import importlib.util
 import os
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from ended_job import Ended
 
 from jobs.session import SHORT_JOB
 from pipeline.warehouse.layout import Warehouse
@@ -35,20 +35,6 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[KafkaBroker]":
 
     with KafkaBroker(tmp_path_factory.mktemp("kafka")) as running:
         yield running
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A job that came to its end."""
-
-    code: int
-    said: str
-
-    @property
-    def error(self) -> str:
-        """The one line that names what is wrong. Spark may log while it ends."""
-        (line,) = [line for line in self.said.splitlines() if line.startswith("error: ")]
-        return line
 
 
 @pytest.fixture

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from types import TracebackType
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from real_store import BUCKET
-from s3_server import BUSY, CUT_AFTER, CUT_BEFORE, Fault, joined
+from s3_server import BUSY, CUT_AFTER, CUT_BEFORE, Fault, QuietHandler, joined
 
 #: Beside the faults of s3_server: half of the answer comes, and credentials that are over (S3 answers 400, others 403).
 CUT_AMID, EXPIRED, EXPIRED_403 = "cut amid", "expired", "expired 403"
@@ -158,21 +157,8 @@ def _serve(behind: int, control: Connection) -> None:
             state.fault, state.delay_s, state.met = fault, delay_s, Counter()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     proxy: _State
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    #: Head and body go out together.
-    wbufsize = 1 << 20
-
-    def handle_expect_100(self) -> bool:
-        """Java's client waits for it before it sends a body."""
-        super().handle_expect_100()
-        self.wfile.flush()
-        return True
-
-    def log_message(self, *_: Any) -> None:
-        """BadProxy counts."""
 
     def setup(self) -> None:
         super().setup()

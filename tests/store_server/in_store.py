@@ -1,10 +1,10 @@
 """The job with its log and its warehouse in a store."""
 
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import obstore
+from ended_job import Ended
 from job_run import run_job
 from obstore.exceptions import AlreadyExistsError
 from quick_start import environment
@@ -30,20 +30,6 @@ def uploaded(folder: Path, place: str) -> str:
 def run_in_store(folder: Path, warehouse: Warehouse, *, drain: bool = True, **settings: str) -> None:
     """`run_job` of a folder's files, from beside the warehouse."""
     run_job(uploaded(folder, f"{warehouse.root.rpartition('/')[0]}/events"), warehouse, drain=drain, **settings)
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A job that came to its end."""
-
-    code: int
-    said: str
-
-    @property
-    def error(self) -> str:
-        """The one line that names what is wrong. Spark may log while it ends."""
-        (line,) = [line for line in self.said.splitlines() if line.startswith("error: ")]
-        return line
 
 
 def stream_in_store(place: str, folder: Path, *more: str) -> Ended:
