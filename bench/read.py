@@ -1,5 +1,7 @@
 """How long a person waits who asks a warehouse: each reading command from a cold shell, on the demo's warehouse and on a large one."""
 
+import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -8,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.live import LOG, REQUEST_S
 from bench.read_large import large_warehouse
 from jobs.session import ROOT
+from tests.s3_server import BUCKET, S3, s3_server
 
 SCRIPT = str(ROOT / "spark-submit.sh")
 TOPIC, SUBSCRIPTION, AT = "persistent://real/y/orders", "billing", "2026-11-21T11:48:00Z"
@@ -23,6 +27,8 @@ REFERENCE = (
 BOUNDS_S = {"demo": 2.0, "large": 5.0}
 #: What `quality`, which reads everything, may take on the demo's warehouse.
 QUALITY_BOUND_S = 15.0
+#: What a command may take at most where the warehouse is in a store.
+STORE_BOUND_S = 3.0
 
 
 def bench_read(folder: Path, rounds: int, events: int) -> dict[str, Any]:
@@ -32,9 +38,9 @@ def bench_read(folder: Path, rounds: int, events: int) -> dict[str, Any]:
     """
     demo = folder / "demo"
     subprocess.run([SCRIPT, "demo", "--warehouse", str(demo)], check=True, stdout=subprocess.DEVNULL)
-    small = _seconds(demo, folder, rounds)
+    small = _seconds(_with_reference(demo, folder), rounds)
     large_at, rows = large_warehouse(demo, folder / "large", events)
-    large = _seconds(large_at, folder, rounds)
+    large = _seconds(_with_reference(large_at, folder), rounds)
     quality = {name: _quality_seconds(at) for name, at in (("demo", demo), ("large", large_at))}
     slowest = max(seconds for name, seconds in small.items() if name != "reference")
     return {
@@ -52,7 +58,27 @@ def bench_read(folder: Path, rounds: int, events: int) -> dict[str, Any]:
     }
 
 
-def commands(warehouse: Path, folder: Path) -> Mapping[str, Sequence[str]]:
+def bench_read_in_store(folder: Path, rounds: int) -> dict[str, Any]:
+    """The same of the demo's log in a store that takes REQUEST_S for each request, on the same two cores.
+
+    `first_s`: nothing of the warehouse was copied before. `again_s`: the copies are there.
+    """
+    place, copies = f"s3a://{BUCKET}/warehouse", folder / "copies"
+    with s3_server(S3(delay_s=REQUEST_S)) as store:
+        os.environ |= {**store.environment(), "XDG_CACHE_HOME": str(copies)}
+        subprocess.run([SCRIPT, "load", "--events", str(LOG), "--warehouse", place], check=True, stdout=subprocess.DEVNULL)
+        first: dict[str, list[float]] = {}
+        for _ in range(rounds):
+            for name, command in commands(place, folder).items():
+                shutil.rmtree(copies, ignore_errors=True)
+                first.setdefault(name, []).append(_timed(command))
+        again = _seconds(commands(place, folder), rounds)
+    found = {name: round(statistics.median(times), 2) for name, times in first.items()}
+    within = all(seconds <= STORE_BOUND_S for seconds in (*found.values(), *again.values()))
+    return {"first_s": found, "again_s": again, "within_bounds": within}
+
+
+def commands(warehouse: str, folder: Path) -> Mapping[str, Sequence[str]]:
     """Every command that only reads."""
     asked: dict[str, Sequence[str]] = {
         "sql": ("sql", "SELECT * FROM throttled_now"),
@@ -63,9 +89,11 @@ def commands(warehouse: Path, folder: Path) -> Mapping[str, Sequence[str]]:
         "probe": ("probe", "--at", AT, "--broker", "127.0.0.1:8080"),
         "report": ("report", "--out", str(folder / "incident.html")),
     }
-    at = ("--warehouse", str(warehouse))
-    found = {name: (SCRIPT, *words, *at) for name, words in asked.items()}
-    return {"reference": (sys.executable, "-c", REFERENCE, str(warehouse / "dispatch_events")), **found}
+    return {name: (SCRIPT, *words, "--warehouse", warehouse) for name, words in asked.items()}
+
+
+def _with_reference(warehouse: Path, folder: Path) -> Mapping[str, Sequence[str]]:
+    return {"reference": (sys.executable, "-c", REFERENCE, str(warehouse / "dispatch_events")), **commands(str(warehouse), folder)}
 
 
 def _quality_seconds(warehouse: Path) -> float:
@@ -77,17 +105,22 @@ def _quality_seconds(warehouse: Path) -> float:
     return round(time.perf_counter() - began, 2)
 
 
-def _seconds(warehouse: Path, folder: Path, rounds: int) -> dict[str, float]:
+def _timed(command: Sequence[str]) -> float:
+    began = time.perf_counter()
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=False)
+    seconds = time.perf_counter() - began
+    if done.returncode > 1:
+        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}")
+    print(f"  {seconds:.2f} s: {' '.join(command[:2])}", flush=True)
+    return seconds
+
+
+def _seconds(asked: Mapping[str, Sequence[str]], rounds: int) -> dict[str, float]:
     """Median of each command, in turn; the first round warms the disk's cache and is not counted."""
     found: dict[str, list[float]] = {}
     for number in range(rounds + 1):
-        for name, command in commands(warehouse, folder).items():
-            began = time.perf_counter()
-            done = subprocess.run(command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=False)
-            seconds = time.perf_counter() - began
-            if done.returncode > 1:
-                raise SystemExit(f"{' '.join(command)} ended with {done.returncode}")
-            print(f"  round {number}: {name} {seconds:.2f} s", flush=True)
+        for name, command in asked.items():
+            seconds = _timed(command)
             if number:
                 found.setdefault(name, []).append(seconds)
     return {name: round(statistics.median(times), 2) for name, times in found.items()}
