@@ -39,8 +39,8 @@ class Place:
 def vanished(path: str) -> BadWarehouse:
     """A file was to be read, and is gone."""
     return BadWarehouse(
-        f"{path} was taken up to be read and is gone. Put it back and start again; if it is lost, put a file with one empty line there: "
-        "then all others are read, and log_gaps shows which events are missing"
+        f"{path} was taken up to be read and is gone. Put it back and start again. If it is lost, `load` reads all others without it; "
+        "before `stream` put a file with one empty line there. log_gaps then shows which events are missing"
     )
 
 

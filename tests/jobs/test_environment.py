@@ -33,8 +33,9 @@ LOCKS = (
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A project with locks, and with an environment of which nothing is complete."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)  # compiled rules are in the environment
     place = Place(tmp_path)
     (tmp_path / "requirements").mkdir()
     for name in LOCKS:
@@ -45,9 +46,8 @@ def place(tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def complete(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
+def complete(place: Place) -> Place:
     """The same with every part in it."""
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     from jobs.environment import rules
 
     for part, content in (
