@@ -35,7 +35,7 @@ WORDS = {
     JARS: "Delta's jars, 10 s, 13 MB",
     KAFKA: "Kafka's jars, 5 s, 7 MB",
     S3: "S3's jars, 10 s, 12 MB",
-    RULES: "compiled rules, a minute, 13 MB",
+    RULES: "compiled rules, a minute, 25 MB",
     packages.QUALITY: "packages of the quality job",
     packages.TESTS: "packages of the tests",
     packages.BROKER: "a client of Pulsar, 2 s, 25 MB",
