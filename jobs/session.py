@@ -70,8 +70,7 @@ def _of_object_stores() -> dict[str, str]:
     A store that is not Amazon's has its buckets in the path of an address, not in the name of a host.
     """
     found = {f"spark.executorEnv.{name}": os.environ[name] for name in OF_STORES if os.environ.get(name)}
-    quick = {"spark.hadoop.fs.s3a.performance.flags": "create,mkdir"}
-    return found | quick | ({"spark.hadoop.fs.s3a.path.style.access": "true"} if os.environ.get("AWS_ENDPOINT_URL") else {})
+    return found | ({"spark.hadoop.fs.s3a.path.style.access": "true"} if os.environ.get("AWS_ENDPOINT_URL") else {})
 
 
 def _jars() -> str:

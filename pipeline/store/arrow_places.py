@@ -16,21 +16,20 @@ _REQUEST_BYTES = 8 << 20
 
 def opened_to_read(uri: str) -> pa.NativeFile:
     """The bytes of a file as they are, from the first to the last. Whoever reads them closes it. Raises FileNotFoundError."""
-    path, filesystem = _file(uri)
+    if hdfs_address(uri) is not None:
+        return pa.BufferedInputStream(opened_anywhere(uri), _REQUEST_BYTES)
+    path, filesystem = arrow_place(uri)
     return filesystem.open_input_stream(path, compression=None, buffer_size=_REQUEST_BYTES if local_path(uri) is None else None)
 
 
 def opened_anywhere(uri: str) -> pa.NativeFile:
     """A file of which any part may be read, as Parquet is. Whoever reads it closes it. Raises FileNotFoundError."""
-    path, filesystem = _file(uri)
+    if hdfs_address(uri) is not None:
+        from pipeline.store.hdfs_files import opened
+
+        return pa.PythonFile(opened(uri), mode="r")
+    path, filesystem = arrow_place(uri)
     return filesystem.open_input_file(path)
-
-
-def _file(uri: str) -> tuple[str, FileSystem]:
-    if hdfs_address(uri) is None:
-        return arrow_place(uri)
-    folder, _, name = uri.rpartition("/")
-    return name, arrow_place(folder)[1]
 
 
 def arrow_place(uri: str) -> tuple[str, FileSystem]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from hdfs_native import Client, WriteOptions
+from hdfs_native import Client, FileReader, WriteOptions
 
 from pipeline.faults import BadWarehouse, invariant
 from pipeline.store.address import hdfs_address
@@ -89,10 +89,10 @@ class HdfsFiles(SmallFiles):
             return bool(client.delete(path, recursive=True))
 
 
-@lru_cache(maxsize=16)
-def hdfs_client(node: str) -> Client:
-    """The client of a name node or name service, by its URL."""
-    return Client(node)
+def opened(uri: str) -> FileReader:
+    """A file of which any part may be read, as Python has files. Raises FileNotFoundError."""
+    with _asked(uri) as (client, path):
+        return client.read(path)
 
 
 def parts_of(uri: str) -> Iterator[bytes]:
@@ -115,6 +115,12 @@ def size_and_time(uri: str) -> tuple[int, int]:
     return int(found.length), int(found.modification_time)
 
 
+@lru_cache(maxsize=16)
+def _client(node: str, process: int) -> Client:
+    """The client of a name node or name service, by its URL. Each process has its own: a fork has not the threads of its parent's."""
+    return Client(node)
+
+
 def _status(uri: str) -> Any:
     with _asked(uri) as (client, path):
         try:
@@ -130,7 +136,7 @@ def _asked(uri: str) -> Iterator[tuple[Client, str]]:
     invariant(place is not None, f"{uri} is not in HDFS")
     assert place is not None
     try:
-        yield hdfs_client(place.node), place.path
+        yield _client(place.node, os.getpid()), place.path
     except (FileNotFoundError, FileExistsError):
         raise
     except (OSError, RuntimeError) as fault:

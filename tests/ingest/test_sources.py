@@ -18,11 +18,12 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.faults import BadConfig, BrokenInvariant
-from pipeline.ingest import micro_batch, names
+from pipeline.ingest import micro_batch
 from pipeline.parse import lines
 from pipeline.parse.line import ParseLimits
 from pipeline.run_context import RunContext
 from pipeline.settings import load_settings
+from pipeline.sinks import names
 from pipeline.sinks.names import write_names
 from pipeline.sources import parquet_files
 from pipeline.sources.detect import open_source

@@ -1,66 +1,27 @@
 """Small files in an object store, as on a disk."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from files_contract import FilesContract
 from s3_server import BUSY, CUT_AFTER, CUT_BEFORE, S3, Stored
 
 from pipeline.faults import BadWarehouse
 from pipeline.store.files import files_at
-from pipeline.store.small_files import SmallFiles
 
 
-@pytest.fixture(params=["disk", "object store"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A folder."""
-    return f"file:{tmp_path}/wh" if request.param == "disk" else request.getfixturevalue("lake")
+class TestEverywhere(FilesContract):
+    """The same on a disk and in an object store."""
 
-
-@pytest.fixture
-def files(place: str) -> SmallFiles:
-    return files_at(place)
-
-
-def test_what_was_written_is_there(files: SmallFiles, place: str) -> None:
-    text = "äöü %20\n[*]"
-    assert files.create(f"{place}/_checkpoints/lanes/offsets/7", text)
-    assert files.read(f"{place}/_checkpoints/lanes/offsets/7") == text
-    assert files.read(f"{place}/_checkpoints/lanes/offsets/8") is None
-    assert files.names(f"{place}/_checkpoints/lanes") == ["offsets"]
-    assert files.names(f"{place}/_checkpoints/lanes/offsets") == ["7"]
-    assert files.names(f"{place}/nothing") == []
-    assert [files.exists(f"{place}{below}") for below in ("", "/_checkpoints", "/_checkpoints/lanes/offsets/7", "/_check")] == [
-        True, True, True, False,
-    ]  # fmt: skip
-    assert files.is_folder(f"{place}/_checkpoints")
-    assert not files.is_folder(f"{place}/_checkpoints/lanes/offsets/7")
-    assert files.bytes_below(place) == len(text.encode())
-    assert files.modified_at(f"{place}/_checkpoints/lanes/offsets/7") is not None
-    assert files.modified_at(f"{place}/gone") is None
-
-
-def test_a_file_is_made_once_and_replaced_by_who_knows_it(files: SmallFiles, place: str) -> None:
-    lock = f"{place}/_driver_lock"
-    assert files.create(lock, "first")
-    assert not files.create(lock, "second")
-    assert not files.replace(lock, "second", "third")
-    assert files.read(lock) == "first"
-    assert files.replace(lock, "first", "third")
-    files.write(lock, "fourth")
-    files.write(f"{place}/listed/0", "in a folder that was not there")
-    assert files.read(lock) == "fourth"
-    assert files.delete(lock)
-    assert not files.delete(lock)
-    assert not files.replace(lock, "fourth", "fifth")
-    assert files.read(lock) is None
-
-
-def test_a_folder_goes_with_all_below_it(files: SmallFiles, place: str) -> None:
-    for name in ("a/1", "a/b/2", "ab"):
-        files.create(f"{place}/{name}", name)
-    assert files.delete(f"{place}/a")
-    assert files.names(place) == ["ab"]
+    @pytest.fixture(params=["disk", "object store"])
+    def place(self, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+        """A folder. The store has this machine's clock."""
+        if request.param == "disk":
+            return f"file:{tmp_path}/wh"
+        request.getfixturevalue("s3").clock = time.time
+        return str(request.getfixturevalue("lake"))
 
 
 def test_marks_that_hadoop_leaves_are_no_files_and_go_with_their_folder(s3: S3, lake: str) -> None:
@@ -73,15 +34,6 @@ def test_marks_that_hadoop_leaves_are_no_files_and_go_with_their_folder(s3: S3, 
     assert files.names(f"{lake}/lanes") == ["metadata", "state"]
     assert files.delete(f"{lake}/lanes")
     assert [key for key in s3.objects if key.startswith("wh/lanes")] == []
-
-
-def test_of_many_that_create_one_wins(files: SmallFiles, place: str) -> None:
-    for round_number in range(5):
-        lock = f"{place}/lock-{round_number}"
-        with ThreadPoolExecutor(8) as threads:
-            won = list(threads.map(lambda n, lock=lock: files.create(lock, str(n)), range(16)))
-        assert won.count(True) == 1
-        assert files.read(lock) == str(won.index(True))
 
 
 def test_of_many_that_take_over_in_an_object_store_one_wins(lake: str) -> None:

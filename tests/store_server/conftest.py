@@ -1,4 +1,4 @@
-"""A real S3 server for all tests here, behind a proxy that can misbehave; Spark opens s3a:// from its start."""
+"""A real S3 server for all tests here, behind a proxy that can misbehave; Spark opens s3a:// from its start. And a real HDFS."""
 
 import sys
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from bad_proxy import BadProxy
 from pyspark.sql import SparkSession
+from real_hdfs import RealHdfs
 from real_store import BUCKET, RealStore, environment_of
 from suite.session import session_of_tests
 
@@ -38,4 +39,21 @@ def spark(store: BadProxy) -> Iterator[SparkSession]:
 @pytest.fixture
 def place(store: BadProxy, request: pytest.FixtureRequest) -> str:
     """A folder of the store, of this test alone."""
-    return f"s3a://{BUCKET}/{''.join(letter if letter.isalnum() else '-' for letter in request.node.name)}"
+    return f"s3a://{BUCKET}/{_folder_of(request)}"
+
+
+@pytest.fixture(scope="session")
+def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealHdfs]:
+    """HDFS, for all tests that want it."""
+    with RealHdfs(tmp_path_factory.mktemp("hdfs")) as real:
+        yield real
+
+
+@pytest.fixture
+def hdfs_place(hdfs: RealHdfs, request: pytest.FixtureRequest) -> str:
+    """A folder of HDFS, of this test alone."""
+    return f"{hdfs.node}/{_folder_of(request)}"
+
+
+def _folder_of(request: pytest.FixtureRequest) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in request.node.name)

@@ -1,29 +1,25 @@
-"""The job with its log and its warehouse in a store."""
+"""The job with its log and its warehouse in a store, or in HDFS."""
 
 import subprocess
 from pathlib import Path
 
-import obstore
 from ended_job import Ended
 from job_run import run_job
-from obstore.exceptions import AlreadyExistsError
 from quick_start import environment
 
 from jobs.session import ROOT
-from pipeline.store.address import object_address
-from pipeline.store.object_files import object_store
+from pipeline.store.copies import send
+from pipeline.store.files import files_at
 from pipeline.warehouse.layout import Warehouse
 
 
 def uploaded(folder: Path, place: str) -> str:
     """The files of a folder, also in subfolders, below `place`; those that lie there already stay, as files of a log do."""
-    there = object_address(place)
-    assert there is not None
+    files = files_at(place)
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        try:
-            obstore.put(object_store(there.bucket), f"{there.key}/{file.relative_to(folder)}", file.read_bytes(), mode="create")
-        except AlreadyExistsError:
-            continue
+        uri = f"{place}/{file.relative_to(folder)}"
+        if not files.exists(uri):
+            send(file, uri)
     return place
 
 
