@@ -44,7 +44,7 @@ def folded(packets: list[np.ndarray], tombstones: list[Tombstone], monkeypatch: 
     monkeypatch.setattr(broker_lane, "packet_at", lambda place: stored[place.number])
     places = [PacketPlace("file", 0, number, len(packet), packet[:HEAD_BYTES]) for number, packet in enumerate(stored)]
     taken = Taken()
-    drain_lane(BrokerLog(BROKER_ID, places, tombstones), 0, SETTINGS, taken)  # type: ignore[arg-type]
+    drain_lane(BrokerLog(BROKER_ID, places, tombstones), 0, SETTINGS, taken)  # type: ignore[arg-type]  # it stands for OutcomeFiles
     return taken
 
 
