@@ -8,7 +8,7 @@ import hashlib
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
@@ -95,6 +95,18 @@ class QuietHandler(BaseHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
         """Whoever wants to know counts."""
 
+    def answer(self, headers: Iterable[tuple[str, str]], content: bytes) -> None:
+        """Send the headers and, unless only these were asked for, the content. The status is sent before."""
+        for name, value in headers:
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            try:
+                self.wfile.write(content)
+                self.wfile.flush()
+            except (BrokenPipeError, ConnectionResetError):  # who asked has seen enough
+                self.close_connection = True
+
 
 class _Handler(QuietHandler):
     s3: S3
@@ -142,15 +154,7 @@ class _Handler(QuietHandler):
         status, headers, content = answer
         self.send_response(status)
         headers.setdefault("Content-Length", str(len(content)))
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            try:
-                self.wfile.write(content)
-                self.wfile.flush()
-            except (BrokenPipeError, ConnectionResetError):  # who asked has seen enough
-                self.close_connection = True
+        self.answer(headers.items(), content)
 
     def _signed_by(self) -> str | None:
         found = re.search(r"Credential=([^/]+)/", self.headers.get("Authorization") or "")

@@ -215,15 +215,7 @@ class _Handler(QuietHandler):
 
     def _answer(self, status: int, headers: list[tuple[str, str]], content: bytes) -> None:
         self.send_response_only(status)
-        for name, value in headers:
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            try:
-                self.wfile.write(content)
-                self.wfile.flush()
-            except (BrokenPipeError, ConnectionResetError):  # who asked has seen enough
-                self.close_connection = True
+        self.answer(headers, content)
 
     def _cut(self) -> None:
         self.close_connection = True
