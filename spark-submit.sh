@@ -43,11 +43,11 @@ check_java() {
   ((major >= 17)) || fail "Java $version is too old ($java): Spark needs Java 17 or newer; set JAVA_HOME"
 }
 
-# ---- The environment: what is missing is made (jobs/environment), once, again when requirements/ or the rules change ---------------------
+# ---- The environment: what is missing is made (tools/environment), once, again when requirements/ or the rules change ---------------------
 set_up() { # part…
   local python=$venv/bin/python
   [[ -x $python ]] || find_python
-  "$python" -P -m jobs.environment "$@" || exit
+  "$python" -P -m tools.environment "$@" || exit
 }
 
 # ---- Arguments: Spark's options to Spark, the rest to our command -------------------------------------------------------------------------
@@ -140,7 +140,7 @@ for word in "${ours[@]}"; do
     exec "$python" -P -m jobs "${ours[@]}"
   fi
 done
-needs=$("$python" -P -m jobs.needs "${ours[@]}") || exit $?
+needs=$("$python" -P -m console.needs "${ours[@]}") || exit $?
 if [[ $needs != *jars* ]]; then
   # shellcheck disable=SC2086 # words
   set_up $needs
@@ -184,7 +184,7 @@ delta_jars=$(printf '%s,' "$venv"/jars/*.jar)
 [[ " $needs " != *' s3 '* ]] || delta_jars+=$(printf '%s,' "$venv"/s3-jars/*.jar)
 spark_options+=(--properties-file "$defaults" --deploy-mode "$deploy_mode" --jars "${delta_jars%,}$jars")
 # What Python workers import before Spark's own code: our modules, and the rules that numba compiled.
-spark_options+=(--conf spark.python.daemon.module=jobs.python_daemon)
+spark_options+=(--conf spark.python.daemon.module=driver.python_daemon)
 if [[ $effective_master == local || $effective_master == 'local['* ]]; then
   # Workers of this machine import the project's folder (PYTHONPATH).
   export SPARK_LOCAL_IP=${SPARK_LOCAL_IP:-127.0.0.1}
@@ -192,7 +192,7 @@ if [[ $effective_master == local || $effective_master == 'local['* ]]; then
   path=$executor_path
 else
   # Executors unpack the code and the compiled rules into the folder that their daemons of Python workers start in.
-  shipped=$("$venv/bin/python" -P -m jobs.code_zip "$venv/shipped")
+  shipped=$("$venv/bin/python" -P -m tools.code_zip "$venv/shipped")
   spark_options+=(--archives "$shipped#dispatch_analytics$archives")
   path=:dispatch_analytics$executor_path
   if [[ $deploy_mode == cluster ]]; then

@@ -25,7 +25,7 @@ case ${1:-} in fast | all | broker | kafka | cluster | crash | soak | store)
   shift
   ;;
 esac
-# Each file's tests stay in one process: they share what they have built. Files with Spark come first (tests/suite/marks.py).
+# Each file's tests stay in one process: they share what they have built. Files with Spark come first (tests/support/suite/marks.py).
 processes=(-n 2 --dist loadfile --no-loadscope-reorder)
 case $which in
 fast)

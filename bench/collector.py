@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.measure import processor_s
-from jobs.collector import JAR
-from jobs.live_broker.pulsar import server
-from jobs.live_broker.standalone import Standalone, checked_collector
+from tools.collector_jar import JAR
+from tools.live_broker.pulsar import server
+from tools.live_broker.standalone import Standalone, checked_collector
 
 if TYPE_CHECKING:
     import pulsar

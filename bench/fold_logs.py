@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pipeline.machines.array import Array
+from pipeline.rules.array import Array
 from schemas.events import CODES
 from schemas.lane_columns import COLUMN, LANE_COLUMNS, SLOT_FIELDS
 

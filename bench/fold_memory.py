@@ -11,7 +11,7 @@ from bench.fold import SETTINGS, fold_into
 from bench.fold_logs import PER_LEDGER, SUBSCRIPTIONS, acknowledged, loads, numbered, rows_of
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane
-from pipeline.machines.broker.layout import BITS
+from pipeline.rules.broker.layout import BITS
 
 TOPICS, ENTRIES = 1_000, 10_000
 MICRO_BATCH_ENTRIES = 200

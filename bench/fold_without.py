@@ -11,13 +11,13 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-from pipeline.machines import packages
+from pipeline.rules import packages
 
-FOLD = "pipeline.machines.fold"
+FOLD = "pipeline.rules.fold"
 
 
 def take_out(package: str, folder: Path) -> None:
-    """From now on there is no such package, and `pipeline.machines.fold` is the pass without it.
+    """From now on there is no such package, and `pipeline.rules.fold` is the pass without it.
 
     Raises SystemExit if there is no such package, or if a fold with it is loaded already.
     """
@@ -28,7 +28,7 @@ def take_out(package: str, folder: Path) -> None:
         raise SystemExit("the fold is loaded already")
     packages.PACKAGES = left
     file = folder / "fold.py"
-    file.write_text(import_module("pipeline.machines.render").rendered(), encoding="utf-8")
+    file.write_text(import_module("pipeline.rules.render").rendered(), encoding="utf-8")
     spec = importlib.util.spec_from_file_location(FOLD, file)
     assert spec is not None
     assert spec.loader is not None

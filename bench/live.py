@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from bench.measure import processor_s
 from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.table_log import newest_version_at
-from tests.s3_server import BUCKET, S3, s3_server
+from tests.support.s3_server import BUCKET, S3, s3_server
 
 ROOT = Path(__file__).resolve().parents[1]
 LOG = ROOT / "demo" / "y_incident" / "events.jsonl.gz"

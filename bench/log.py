@@ -9,7 +9,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.stream import run_stream
+from driver.streaming import run_stream
 from pipeline.ingest.bronze_files import append_events
 from pipeline.session_settings import ARROW_BATCH_BYTES, UNCOUNTED, setting
 from pipeline.settings import load_settings

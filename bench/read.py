@@ -12,8 +12,8 @@ from typing import Any
 
 from bench.live import LOG, REQUEST_S
 from bench.read_large import large_warehouse
-from jobs.session import ROOT
-from tests.s3_server import BUCKET, S3, s3_server
+from driver.session import ROOT
+from tests.support.s3_server import BUCKET, S3, s3_server
 
 SCRIPT = str(ROOT / "spark-submit.sh")
 TOPIC, SUBSCRIPTION, AT = "persistent://real/y/orders", "billing", "2026-11-21T11:48:00Z"

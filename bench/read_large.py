@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from pipeline.sinks.append import append_files, append_rows
-from pipeline.sinks.table_file import NewFile
+from pipeline.warehouse.append import append_files, append_rows
+from pipeline.warehouse.data_files import NewFile
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.field import Table

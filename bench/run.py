@@ -47,12 +47,12 @@ from bench.runs import TO_END, context
 from bench.stages import bench_stages
 from bench.topics import SUBSCRIPTIONS, append_active, brokers_of, warehouse_with_idle_topics
 from bench.watch import watched_and_not
-from jobs.session import build_session
-from pipeline.backfill.backfill import backfill, dates_of_all
-from pipeline.backfill.run import Run as BackfillRun
-from pipeline.backfill.slices import SWAPPED_TABLES
+from driver.session import build_session
 from pipeline.lanes.control import issue_drain
 from pipeline.lanes.query import start_lanes
+from pipeline.repair.backfill.backfill import backfill, dates_of_all
+from pipeline.repair.backfill.run import Run as BackfillRun
+from pipeline.repair.backfill.slices import SWAPPED_TABLES
 from pipeline.settings import Settings, load_settings
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables

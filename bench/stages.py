@@ -16,16 +16,16 @@ from bench.fold_logs import repeated
 from pipeline.ingest.bronze_files import BronzeFiles
 from pipeline.lanes.lane import Lane
 from pipeline.lanes.outcome_packets import outcome_packets
-from pipeline.machines.array import Array
-from pipeline.machines.outcome import Rows
-from pipeline.packets.bronze_columns import columns_read
-from pipeline.packets.of_events import PACKET_ROWS, ROWS_AT_ONCE, packet_columns
-from pipeline.packets.packet import unpacked_rows
-from pipeline.parse.file import parse_stream
-from pipeline.parse.line import ParseLimits
-from pipeline.sources.named import TaskNames
+from pipeline.lanes.packets.bronze_columns import columns_read
+from pipeline.lanes.packets.of_events import PACKET_ROWS, ROWS_AT_ONCE, packet_columns
+from pipeline.lanes.packets.packet import unpacked_rows
+from pipeline.rules.array import Array
+from pipeline.rules.outcome import Rows
+from pipeline.sources.names_met import TaskNames
+from pipeline.sources.parse.file import parse_stream
+from pipeline.sources.parse.line import ParseLimits
 from schemas.tables.bronze import LANE_PACKET
-from tests.lane_rows import lane_rows
+from tests.support.lane_rows import lane_rows
 
 #: The log of the demo so many times: about 630,000 events.
 COPIES = 8

@@ -17,7 +17,7 @@ from pipeline.warehouse.tables import create_missing_tables
 from schemas.events import CODES
 from schemas.render.spark import struct
 from schemas.tables.bronze import PARSED_FIELDS
-from tests.ids_of_spark import with_ids
+from tests.support.ids_of_spark import with_ids
 
 SUBSCRIPTIONS = 3
 #: Files of bronze that an append makes.

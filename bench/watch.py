@@ -9,10 +9,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from jobs.driver import OpenWarehouse, StopRequest
-from jobs.processes import utc_now
-from jobs.run_ledger import recorded
-from jobs.watch import run_to_end
+from driver.open_warehouse import OpenWarehouse, StopRequest
+from driver.run_ledger import recorded
+from driver.this_machine import utc_now
+from driver.watch import run_to_end
 from pipeline.lanes.query import start_lanes
 from pipeline.run_context import RunContext
 from pipeline.settings import load_settings

@@ -1,3 +1,1 @@
-"""The only place with a main, arguments, environment, clock, session and signals."""
-
-VERSION = "0.1.0"
+"""The commands: a file each, with its arguments and its exit status."""

@@ -5,8 +5,8 @@ import os
 import sys
 from typing import NoReturn
 
-from jobs.cli import LOADERS, READERS, UPKEEP, WITH_PANDAS, command_of, main
-from jobs.reader import leave_pandas_out
+from console.command_line import LOADERS, READERS, UPKEEP, WITH_PANDAS, command_of, main
+from console.named_warehouse import leave_pandas_out
 
 
 def stop_spark() -> None:

@@ -17,8 +17,8 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from jobs.chosen_tables import chosen_tables
-from jobs.shown import aligned_lines, print_document
+from console.chosen_tables import chosen_tables
+from console.shown import aligned_lines, print_document
 from pipeline.faults import BadConfig, BadWarehouse
 
 EXAMPLES = """examples:
@@ -31,7 +31,7 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `backfill`."""
-    from jobs.stream import add_settings_arguments
+    from console.settings_arguments import add_settings_arguments
 
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
     parser.add_argument("--pending", action="store_true", help="all dates that wait: events came late, or a date before was changed")
@@ -50,11 +50,11 @@ def run(args: argparse.Namespace) -> int:
 
     check_arguments(args)
     settings = load_settings(args.settings, args.overrides, os.environ)
-    from pipeline.backfill.slices import SWAPPED_TABLES
+    from pipeline.repair.backfill.slices import SWAPPED_TABLES
 
     names = chosen_tables(args.tables, [table.name for table in SWAPPED_TABLES])
-    from jobs.reader import existing_warehouse
-    from jobs.session import build_session
+    from console.named_warehouse import existing_warehouse
+    from driver.session import build_session
 
     if args.format == "text":
         print("starting Spark …", flush=True)
@@ -67,15 +67,15 @@ def run(args: argparse.Namespace) -> int:
 
 def run_backfill(spark: Any, warehouse: Any, settings: Any, args: argparse.Namespace, tables: Sequence[str]) -> dict[str, Any]:
     """`backfill` on a session: the document of what was done."""
-    from jobs import VERSION
-    from jobs.heartbeat import Heartbeat, running_tasks
-    from jobs.locked import locked
-    from jobs.processes import utc_now
-    from jobs.shown import say
-    from pipeline.backfill.backfill import backfill, dates_of_all
-    from pipeline.backfill.run import Run
-    from pipeline.backfill.slices import SWAPPED_TABLES
-    from pipeline.upkeep.closed import batch_read_for_good
+    from console.heartbeat import Heartbeat, running_tasks
+    from console.shown import say
+    from driver.locked import locked
+    from driver.this_machine import utc_now
+    from pipeline import VERSION
+    from pipeline.repair.backfill.backfill import backfill, dates_of_all
+    from pipeline.repair.backfill.run import Run
+    from pipeline.repair.backfill.slices import SWAPPED_TABLES
+    from pipeline.upkeep.closed_dates import batch_read_for_good
     from pipeline.warehouse.lock import UpkeepLock
     from pipeline.warehouse.tables import make_report_table
     from schemas.tables.backfills import BACKFILLS
@@ -130,7 +130,7 @@ def text_lines(document: dict[str, Any]) -> Iterable[str]:
 
 def _passed_over(not_closed: Iterable[dict[str, Any]]) -> Iterable[str]:
     """A line per date that is not closed, with the first of its brokers."""
-    from pipeline.backfill.backfill import some_of
+    from pipeline.repair.backfill.backfill import some_of
 
     brokers: dict[date, list[str]] = {}
     for one in not_closed:

@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from console.shown import print_document
 from jobs import rebuild
-from jobs.shown import print_document
 from pipeline.warehouse.layout import QUERIES, REBUILT_WITH
 
 EXAMPLES = """examples:
@@ -42,9 +42,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _inspect(args: argparse.Namespace) -> int:
-    from jobs.reader import existing_warehouse
-    from jobs.session import LITTLE_DATA, build_session
-    from pipeline.upkeep.inspect import inspect
+    from console.named_warehouse import existing_warehouse
+    from driver.session import LITTLE_DATA, build_session
+    from pipeline.upkeep.checkpoint import inspect
 
     spark = build_session("dispatch-analytics checkpoint", LITTLE_DATA)
     document = inspect(spark, existing_warehouse(args.warehouse), args.query)

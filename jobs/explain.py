@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from jobs.instants import time_of
-from jobs.reader import look_at_causes
-from jobs.shown import print_document
+from console.instants import time_of
+from console.named_warehouse import look_at_causes
+from console.shown import print_document
 from pipeline.faults import BadConfig
 
 EXAMPLES = """examples:
@@ -43,12 +43,12 @@ def run(args: argparse.Namespace) -> int:
     window = span_of("--window", args.window)
     look = look_at_causes(args.warehouse)
     if args.subscription is None:
-        from pipeline.verdict.topic_answer import is_well, text_lines, topic_answer
+        from pipeline.diagnosis.topic_answer import is_well, text_lines, topic_answer
 
         found = topic_answer(look, args.topic, args.broker, at)
         print_document(found, args.format, text_lines)
         return WELL if is_well(found) else BEHIND
-    from pipeline.verdict.answer import answer
+    from pipeline.diagnosis.answer import answer
 
     found = answer(look, args.topic, args.subscription, args.broker, at, window)
     print_document(found, args.format, _lines)
@@ -64,6 +64,6 @@ def span_of(option: str, text: str) -> timedelta:
 
 
 def _lines(document: dict[str, Any]) -> Iterable[str]:
-    from pipeline.verdict.words import text_lines
+    from pipeline.diagnosis.words import text_lines
 
     return text_lines(document)

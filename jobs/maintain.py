@@ -10,8 +10,8 @@ import uuid
 from collections.abc import Iterable
 from typing import Any
 
-from jobs.chosen_tables import chosen_tables
-from jobs.shown import aligned_lines, print_document
+from console.chosen_tables import chosen_tables
+from console.shown import aligned_lines, print_document
 
 EXAMPLES = """examples:
   ./spark-submit.sh maintain --warehouse /data/warehouse --dry-run
@@ -23,7 +23,7 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `maintain`."""
-    from jobs.stream import add_settings_arguments
+    from console.settings_arguments import add_settings_arguments
 
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
     parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
@@ -39,10 +39,10 @@ def run(args: argparse.Namespace) -> int:
 
     tables = chosen_tables(args.tables, list(TABLES_BY_NAME))
     settings = load_settings(args.settings, args.overrides, os.environ).maintain
-    from jobs.locked import locked
-    from jobs.processes import utc_now
-    from jobs.reader import existing_warehouse
-    from jobs.shown import say
+    from console.named_warehouse import existing_warehouse
+    from console.shown import say
+    from driver.locked import locked
+    from driver.this_machine import utc_now
     from pipeline.upkeep.maintain import maintain
     from pipeline.warehouse.lock import UpkeepLock
     from pipeline.warehouse.tables import existing_tables

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jobs.chosen_tables import chosen_tables
-from jobs.reader import look_at
+from console.chosen_tables import chosen_tables
+from console.named_warehouse import look_at
 from pipeline.visible import visible
 from schemas.tables import JOB_TABLES
 
 if TYPE_CHECKING:
-    from pipeline.quality.verdict import Verdict
-    from pipeline.reading.room import ReadingRoom
+    from pipeline.query.room import ReadingRoom
+    from pipeline.upkeep.quality.result import Verdict
 
 EXAMPLES = """examples:
   ./spark-submit.sh quality --warehouse /data/warehouse
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0 if all holds, 1 if not; BadConfig for a table or folder that cannot be, BadWarehouse where no warehouse is."""
-    from pipeline.quality.docs import check_docs_folder
+    from pipeline.upkeep.quality.docs import check_docs_folder
 
     tables = chosen_tables(args.tables, TABLE_NAMES)
     if args.docs is not None:
@@ -66,12 +66,12 @@ def look_for(uri: str, tables: Sequence[str]) -> "ReadingRoom":
 
 def judge_warehouse(look: "ReadingRoom", tables: Sequence[str], docs: Path | None) -> "list[Verdict]":
     """Verdicts on the consistent cut of `look`, appended to quality_results; with `docs` Data Docs are written there, too."""
-    from jobs import VERSION
-    from jobs.processes import utc_now
-    from pipeline.quality.docs import clear_docs_folder
-    from pipeline.quality.judge import judge
-    from pipeline.quality.results import append_verdicts
-    from pipeline.quality.validation import Validation
+    from driver.this_machine import utc_now
+    from pipeline import VERSION
+    from pipeline.upkeep.quality.docs import clear_docs_folder
+    from pipeline.upkeep.quality.judge import judge
+    from pipeline.upkeep.quality.results import append_verdicts
+    from pipeline.upkeep.quality.validation import Validation
     from pipeline.warehouse.tables import make_report_table
     from schemas.tables.quality import QUALITY_RESULTS
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from jobs.shown import aligned_lines, print_document
+from console.shown import aligned_lines, print_document
 from pipeline.faults import BadConfig
 
 EXAMPLES = """examples:
@@ -37,7 +37,7 @@ _WHY = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `quarantine`."""
-    from jobs.stream import add_settings_arguments
+    from console.settings_arguments import add_settings_arguments
 
     parser.add_argument("what", choices=("replay",), help="parse lines again, and put back what are events now (to look at them: sql)")
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do it and print what was done; BadConfig for a file, condition or setting that is none, BadWarehouse where somebody writes."""
-    from pipeline.quarantine.repaired import read_repaired
+    from pipeline.repair.quarantine.repaired_lines import read_repaired
     from pipeline.settings import load_settings
 
     repaired = None
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         except (OSError, UnicodeDecodeError) as fault:
             raise BadConfig(f"--from {args.repaired}: {fault}") from fault
     settings = load_settings(args.settings, args.overrides, os.environ).ingest
-    from jobs.session import SHORT_JOB, build_session
+    from driver.session import SHORT_JOB, build_session
 
     spark = build_session("dispatch-analytics quarantine", SHORT_JOB)
     document = replay_warehouse(spark, args.warehouse, settings, args.where, repaired, changes=not args.dry_run)
@@ -77,13 +77,13 @@ def run(args: argparse.Namespace) -> int:
 
 def replay_warehouse(spark: Any, uri: str, settings: Any, where: str | None, repaired: Any, *, changes: bool) -> dict[str, Any]:
     """`replay` under both locks of the warehouse: nobody else writes rows, or files, of its tables meanwhile. A dry run needs none."""
-    from jobs import VERSION
-    from jobs.locked import locked
-    from jobs.processes import utc_now
-    from jobs.reader import existing_warehouse
-    from pipeline.quarantine.put_back import ReplayRun
-    from pipeline.quarantine.replay import Request, replay
-    from pipeline.sources.detect import parse_limits
+    from console.named_warehouse import existing_warehouse
+    from driver.locked import locked
+    from driver.this_machine import utc_now
+    from pipeline import VERSION
+    from pipeline.repair.quarantine.put_back import ReplayRun
+    from pipeline.repair.quarantine.replay import Request, replay
+    from pipeline.sources.kind import parse_limits
     from pipeline.warehouse.lock import UpkeepLock
     from schemas.tables import JOB_TABLES
 

@@ -10,7 +10,6 @@ dates. With --lose-history it is deleted.
 import argparse
 import sys
 import uuid
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from pipeline.faults import BadConfig
@@ -43,11 +42,12 @@ def run(args: argparse.Namespace) -> int:
 
 def forget(what: str, args: argparse.Namespace) -> int:
     """Delete `what` (lanes or all) in `args.warehouse`, given the arguments of `add_consent`; raises as `run` does."""
-    from jobs.heartbeat import Heartbeat
-    from jobs.locked import locked
-    from jobs.reader import existing_warehouse
-    from jobs.shown import say
-    from pipeline.reading.newest import NewestRoom
+    from console.heartbeat import Heartbeat
+    from console.named_warehouse import existing_warehouse
+    from console.shown import say
+    from driver.locked import locked
+    from pipeline.query.newest_room import NewestRoom
+    from pipeline.repair.rebuild import forget_all, forget_lanes
     from pipeline.warehouse.guard import refuse_loaded
     from pipeline.warehouse.lock import UpkeepLock
 
@@ -79,7 +79,7 @@ def _refuse_to_lose_history(warehouse: Any) -> None:
     from deltalake.exceptions import DeltaError
     from pyarrow import ArrowException
 
-    from jobs.advice import one_line_cause
+    from driver.advice import one_line_cause
     from pipeline.upkeep.before_bronze import dates_before_bronze
 
     nevertheless = "To delete it nevertheless, pass --lose-history"
@@ -89,52 +89,3 @@ def _refuse_to_lose_history(warehouse: Any) -> None:
         raise BadConfig(f"nobody knows whether all can be computed again: {one_line_cause(fault)}. {nevertheless}") from fault
     if lost:
         raise BadConfig(f"the events that lanes computed this from are gone, it cannot be computed again: {lost}. {nevertheless}")
-
-
-def _nobody_watches(_step: str) -> None:
-    """Steps that nobody asked for."""
-
-
-def forget_lanes(warehouse: Any, say: Callable[[str], None], step: Callable[[str], None] = _nobody_watches) -> None:
-    """Delete what lanes wrote. An interruption at any point leaves a warehouse that is refused with the advice to run this again.
-
-    Hence the order: the checkpoint first, the rows of batch_manifest that the guard compares it with last.
-    """
-    from pipeline.store.files import files_at
-    from pipeline.store.table_log import newest_version_at, opened
-    from pipeline.warehouse.layout import WRITTEN_BY
-    from pipeline.warehouse.tables import make_as_declared
-    from pipeline.warehouse.writer_mark import marked
-    from schemas.tables.bookkeeping import LANE_CONTROL
-
-    files = files_at(warehouse.root)
-    files.write(warehouse.rebuild_marker, "lanes")
-    _delete(files, [warehouse.checkpoint("lanes"), *(warehouse.table(table) for table in WRITTEN_BY["lanes"])], say, step)
-    step("deleting rows of lanes from lane_control and batch_manifest")
-    # Tombstones mark rejected lines and stay true. A drain would end the new run where the old one ended.
-    if newest_version_at(warehouse.table("lane_control")) >= 0:
-        opened(warehouse.table("lane_control")).delete("kind <> 'tombstone'", commit_properties=marked())
-        say("lane_control: all but tombstones deleted")
-        make_as_declared(warehouse, LANE_CONTROL)
-    opened(warehouse.table("batch_manifest")).delete("query = 'lanes'", commit_properties=marked())
-    say("batch_manifest: rows of lanes deleted")
-
-
-def forget_all(warehouse: Any, say: Callable[[str], None], step: Callable[[str], None] = _nobody_watches) -> None:
-    """Delete every checkpoint and every table but WATCH_TABLES; batch_manifest last, for the same reason."""
-    from pipeline.store.files import files_at
-    from pipeline.warehouse.layout import QUERIES
-    from schemas.tables import TABLES, WATCH_TABLES
-
-    files = files_at(warehouse.root)
-    files.delete(warehouse.replay_marker)  # what an interrupted replay would go on with is deleted, too
-    forgotten = [table.name for table in TABLES if table not in WATCH_TABLES and table.name != "batch_manifest"]
-    tables = [warehouse.table(name) for name in [*forgotten, "batch_manifest"]]
-    _delete(files, [*(warehouse.checkpoint(query) for query in QUERIES), *tables], say, step)
-
-
-def _delete(files: Any, uris: Sequence[str], say: Callable[[str], None], step: Callable[[str], None]) -> None:
-    for number, uri in enumerate(uris, 1):
-        step(f"deleting folder {number} of {len(uris)}")
-        if files.delete(uri):
-            say(f"deleted {uri}")

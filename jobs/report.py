@@ -6,9 +6,9 @@ The file has everything in it: no script, no network. It is read well in light a
 import argparse
 from pathlib import Path
 
+from console.instants import time_of
+from console.named_warehouse import look_at_causes
 from jobs.explain import span_of
-from jobs.instants import time_of
-from jobs.reader import look_at_causes
 from pipeline.faults import BadConfig
 
 EXAMPLES = """examples:
@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> int:
     start = None if args.start is None else time_of("--from", args.start)
     if start is not None and end is not None and start >= end:
         raise BadConfig(f"--from {args.start}: is not before the end, {args.at or args.to}")
-    from pipeline.incident.page import page
-    from pipeline.incident.story import story
+    from pipeline.diagnosis.report.page import page
+    from pipeline.diagnosis.report.story import story
 
     text = page(story(look_at_causes(args.warehouse), start, end, span_of("--window", args.window)))
     try:

@@ -11,15 +11,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from jobs.shipping.folder import LogFile, to_ship
-from jobs.shipping.not_shipped import NotShipped
-from jobs.shipping.place import ShippedFiles
 from pipeline.faults import BadConfig
 from pipeline.sources.kafka_address import client_settings, is_kafka, kafka_address
+from pipeline.sources.shipping.folder import LogFile, to_ship
+from pipeline.sources.shipping.not_shipped import NotShipped
+from pipeline.sources.shipping.place import ShippedFiles
 from pipeline.visible import visible
 
 if TYPE_CHECKING:
-    from jobs.shipping.lines import Record
+    from pipeline.sources.shipping.lines import Record
 
 EXAMPLES = """examples:
   ./spark-submit.sh ship --events /var/log/pulsar-events --to kafka://broker1:9092,broker2:9092/pulsar-events --follow
@@ -31,7 +31,7 @@ LOOK_EVERY_S = 2.0
 
 
 class Topic(Protocol):
-    """Where records go (jobs/shipping/sender.py)."""
+    """Where records go (pipeline/sources/shipping/sender.py)."""
 
     def send(self, record: "Record") -> None:
         """Hand a record over."""
@@ -59,11 +59,11 @@ def run(args: argparse.Namespace) -> int:
     address = kafka_address(args.to, "--to")
     client = client_settings(Path(args.client_file) if args.client_file else None, "--client-file")
     place = Path(args.place) if args.place else folder / f"_shipped-{address.topic}.json"
-    from jobs.shipping.sender import NotDelivered, Sender
+    from pipeline.sources.shipping.sender import NotDelivered, Sender
 
     not_shipped = NotShipped(place.with_name(f"_not-shipped-{address.topic}.txt"))
     with ShippedFiles(place, address.topic) as shipped:
-        sender = Sender(address, client, _say, waits=args.follow)
+        sender = Sender(address, client, _say, time.monotonic, waits=args.follow)
         _say(f"from {folder} to {args.to}; {len(shipped.names)} files are noted as shipped in {place}")
         _warn_of_before(not_shipped)
         try:
@@ -100,7 +100,7 @@ def ship_files(folder: Path, shipped: ShippedFiles, not_shipped: NotShipped, top
 def _ship_file(folder: Path, file: LogFile, topic: Topic) -> list[str]:
     """What of the file Kafka has not got, in words."""
     # Here, since --help comes before zstandard is installed.
-    from jobs.shipping.lines import records_of, too_long
+    from pipeline.sources.shipping.lines import records_of, too_long
 
     faults: list[str] = []
     lines, began_s = 0, time.monotonic()

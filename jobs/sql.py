@@ -1,15 +1,12 @@
 """Run SQL over the tables and views of a warehouse, each under its plain name. It only reads: queries, SHOW, DESCRIBE, EXPLAIN."""
 
 import argparse
-import csv
 import sys
-from collections.abc import Sequence
-from typing import Any
 
-from jobs.reader import look_at
-from jobs.shown import aligned
+from console.named_warehouse import look_at
+from console.rows import write_rows
 from pipeline.faults import BadConfig
-from pipeline.visible import WIDEST, visible, visible_json
+from pipeline.visible import WIDEST, visible
 
 EXAMPLES = """examples:
   ./spark-submit.sh sql "SHOW VIEWS" --warehouse ./warehouse/demo
@@ -49,19 +46,3 @@ def run(args: argparse.Namespace) -> int:
     if answer.more:
         print(f"… more rows follow; --max-rows {args.max_rows} cut them", file=sys.stderr)
     return 0
-
-
-def write_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: str) -> None:
-    """Print to stdout as an aligned table, CSV with a head, or JSON lines (times as ISO 8601).
-
-    Names are visible in a table and, by JSON's own escapes, in JSON. CSV has no escapes: it has texts as they are.
-    """
-    if form == "json":
-        for row in rows:
-            print(visible_json(dict(zip(columns, row, strict=True)), str))
-    elif form == "csv":
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
-    else:
-        print(aligned(columns, rows, "--format json has all of it"))

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from jobs.reader import look_at
-from jobs.shown import aligned_lines, print_document
-from pipeline.verdict.duration import duration
+from console.named_warehouse import look_at
+from console.shown import aligned_lines, print_document
+from pipeline.diagnosis.duration import duration
 
 EXAMPLES = """examples:
   ./spark-submit.sh status --warehouse /data/warehouse
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     """Print it; 0 whatever the state is. BadWarehouse where no warehouse is."""
     import socket
 
-    from jobs.processes import is_alive, utc_now
+    from driver.this_machine import is_alive, utc_now
     from pipeline.settings import load_settings
     from pipeline.upkeep.status import status
 

@@ -8,8 +8,8 @@ import sys
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from jobs.reader import look_at_causes
-from jobs.shown import aligned
+from console.named_warehouse import look_at_causes
+from console.shown import aligned
 from pipeline.faults import BadConfig
 from pipeline.visible import visible
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     if not (sys.stdout.isatty() and sys.stdin.isatty()):
         print(text(look, args.order))
         return 0
-    from jobs.top_screen import TopScreen
+    from console.top_screen import TopScreen
 
     TopScreen(lambda: fresh_rows(look), lambda row: details(look, row), args.order, args.every).run()
     return 0
@@ -47,9 +47,9 @@ def run(args: argparse.Namespace) -> int:
 
 def text(look: "Look", order: str) -> str:
     """All rows as a table, and the instant that they are of."""
-    from pipeline.verdict.instants import time_words
-    from pipeline.verdict.no_event import nothing_words
-    from pipeline.verdict.worst import COLUMNS, cells, newest, ordered, worst
+    from pipeline.diagnosis.instants import time_words
+    from pipeline.diagnosis.no_event import nothing_words
+    from pipeline.diagnosis.ranking import COLUMNS, cells, newest, ordered, worst
 
     rows = ordered(worst(look), order)
     if not rows:
@@ -61,7 +61,7 @@ def text(look: "Look", order: str) -> str:
 
 def fresh_rows(look: "Look") -> list[dict[str, Any]]:
     """As the tables are now."""
-    from pipeline.verdict.worst import worst
+    from pipeline.diagnosis.ranking import worst
 
     refresh = getattr(look, "refresh", None)  # Spark reads the newest versions by itself
     if refresh is not None:
@@ -71,7 +71,7 @@ def fresh_rows(look: "Look") -> list[dict[str, Any]]:
 
 def details(look: "Look", row: dict[str, Any]) -> list[str]:
     """What `explain` says of one."""
-    from pipeline.verdict.answer import answer
-    from pipeline.verdict.words import text_lines
+    from pipeline.diagnosis.answer import answer
+    from pipeline.diagnosis.words import text_lines
 
     return [visible(line) for line in text_lines(answer(look, row["topic"], row["subscription"], row["broker"], None, _WINDOW))]

@@ -20,11 +20,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.seq_contents import SeqContents
-from jobs.seq_ranges import SeqRanges
 from pipeline.faults import BadConfig
-from pipeline.parse.file import ParsedBlock, ParseLimits, parse_stream
-from pipeline.parse.typed import parse_typed
+from pipeline.sources.parse.file import ParsedBlock, ParseLimits, parse_stream
+from pipeline.sources.parse.typed_table import parse_typed
+from pipeline.sources.validation.seq_contents import SeqContents
+from pipeline.sources.validation.seq_ranges import SeqRanges
 from pipeline.visible import visible, visible_json
 from schemas.events import LOG_VERSIONS, UNKNOWN_TYPE_CODE, added_since
 

@@ -4,10 +4,10 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from jobs.instants import time_of
-from jobs.reader import look_at_causes
-from jobs.sql import write_rows
-from pipeline.views.status_words import WELL
+from console.instants import time_of
+from console.named_warehouse import look_at_causes
+from console.rows import write_rows
+from pipeline.query.views.status_words import WELL
 from pipeline.visible import visible
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
 def _query(at: str | None) -> str:
     if at is None:
         return "SELECT * FROM why"
-    from pipeline.views.why_at import why_at
+    from pipeline.query.views.why_at import why_at
     from pipeline.warehouse.literals import instant
 
     return why_at("true", instant(time_of("--at", at)))
@@ -76,14 +76,14 @@ def _query(at: str | None) -> str:
 
 def _as_of(rows: Sequence[dict[str, Any]]) -> str:
     """The instant of the answers: of several brokers the first and the last one."""
-    from pipeline.verdict.instants import time_words
+    from pipeline.diagnosis.instants import time_words
 
     instants = sorted({time_words(row["as_of"]) for row in rows})
     return f"as of {' to '.join(dict.fromkeys((instants[0], instants[-1])))}"
 
 
 def _nothing(look: "Look", at: str | None) -> str:
-    from pipeline.verdict.no_event import no_event_words, nothing_words
+    from pipeline.diagnosis.no_event import no_event_words, nothing_words
 
     if at is None:
         return nothing_words(look)

@@ -1,7 +1,7 @@
 """Where compiled rules are kept on disk: a folder of their own for every state of the sources they are made of.
 
 numba knows a cached function by its own file alone and would go on using a caller that was compiled with an older callee.
-Folders that went out of use are removed when a job starts (jobs/compiled_rules.py).
+Folders that went out of use are removed when a job starts (tools/compiled_rules.py).
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 #: Packages whose sources or constants end up in compiled rules.
-_SOURCES = ("pipeline.machines", "schemas")
+_SOURCES = ("pipeline.rules", "schemas")
 #: A file in that folder: all rules are there, compiled for this.
 COMPLETE = "complete"
 

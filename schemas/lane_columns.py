@@ -109,7 +109,7 @@ ENUM_SLOTS = {
 }
 
 
-#: Raised when the bytes of a packet (pipeline/packets/packet.py), or what is computed of the same columns, change in any other way.
+#: Raised when the bytes of a packet (pipeline/lanes/packets/packet.py), or what is computed of the same columns, change in any other way.
 PACKET_FORMAT = 3
 
 

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from bench.log import ingested, log_only, multiplied, stored
 from bench.peers.sides import MEMORY
 from bench.topics import append_active, brokers_of, warehouse_with_idle_topics
-from jobs.session import build_session
+from driver.session import build_session
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables.bronze import PARSED_FIELDS

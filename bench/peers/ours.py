@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.peers.beside import Beside
-from jobs.session import build_session
+from driver.session import build_session
 from pipeline.lanes.control import issue_drain
 from pipeline.lanes.query import start_lanes
 from pipeline.run_context import RunContext

@@ -19,7 +19,7 @@ from pipeline.load.packets import packet_places
 from pipeline.load.processes import Processes
 from pipeline.run_context import RunContext
 from pipeline.settings import load_settings
-from pipeline.sources.detect import parse_limits
+from pipeline.sources.kind import parse_limits
 from pipeline.store.address import local_path
 from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.table_log import opened

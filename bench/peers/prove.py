@@ -18,8 +18,8 @@ from typing import Any
 from bench.peers.check import check, described
 from bench.peers.flink_source import make_plain_copy
 from bench.peers.sides import FLINK, LOAD, SPARK, check_built, run_side
-from jobs.session import build_session
-from jobs.stream import run_stream
+from driver.session import build_session
+from driver.streaming import run_stream
 from pipeline.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def random_log(folder: Path, brokers: int) -> Path:
     """Write a log of random brokers, one file each; returns the glob of its files."""
-    sys.path.insert(0, str(ROOT / "tests"))  # where the generator finds its own modules
+    sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/support")]  # where the generator finds its own modules
     random_logs = import_module("bookkeeper.random_log")
     from hypothesis import HealthCheck, Phase, given, settings
 

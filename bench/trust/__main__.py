@@ -1,4 +1,4 @@
-"""How often is a verdict right? `python -m bench.trust`, with tests and tests/sim in PYTHONPATH (docs/causes.md).
+"""How often is a verdict right? `python -m bench.trust`, with tests, tests/support and tests/sim in PYTHONPATH (docs/causes.md).
 
 Every log of a known truth is loaded, without Spark, and asked as `explain` would be, at many instants and of stretches of several lengths.
 Printed: per cause that was said and per level of confidence, how many answers were right, wrong, unknown; then every answer that is not.

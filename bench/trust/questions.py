@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.trust.truth import US_PER_S, Key
-from pipeline.incident.asked_once import AskedOnce
-from pipeline.reading.room import ReadingRoom
-from pipeline.verdict.answer import answer
-from pipeline.verdict.evidence import NoAnswer
+from pipeline.diagnosis.answer import answer
+from pipeline.diagnosis.evidence import NoAnswer
+from pipeline.diagnosis.report.cached_look import AskedOnce
+from pipeline.query.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
 
 #: What people type after `--window`; the default is ten minutes.

@@ -11,13 +11,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType, StructField, StructType
 
 from pipeline.ingest.event_ids import EventIds, event_dates
-from pipeline.ingest.rejected import quarantine_rows
-from pipeline.packets.files import name_with_packets
-from pipeline.packets.of_events import packet_columns
-from pipeline.sinks.append import append_files
-from pipeline.sinks.table_file import NewFile, TableFiles
+from pipeline.ingest.rejected_lines import quarantine_rows
+from pipeline.lanes.packets.files import name_with_packets
+from pipeline.lanes.packets.of_events import packet_columns
 from pipeline.sources.rows import EVENT, REJECT, SUMMARY, SUMMARY_STRUCT, SUMMARY_TYPE
 from pipeline.sources.source import Batches, InTask
+from pipeline.warehouse.append import append_files
+from pipeline.warehouse.data_files import NewFile, TableFiles
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables.bronze import DISPATCH_EVENTS, LANE_LAYOUT, LANE_PACKET, QUARANTINE
 

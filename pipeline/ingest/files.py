@@ -9,9 +9,9 @@ from pipeline.ingest.query import QUERY
 from pipeline.ingest.source_log import NOTHING, files_until, finished_until
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
-from pipeline.sinks.append import append_rows
-from pipeline.sources.detect import open_source
+from pipeline.sources.kind import open_source
 from pipeline.store.arrow_reader import arrow_rows
+from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables.bookkeeping import INGEST_FILES
 

@@ -7,10 +7,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BadWarehouse
-from pipeline.sinks.append import app_id_of, is_appended
 from pipeline.sources.kafka_loss import loss_of
 from pipeline.sources.kafka_topic import KafkaTopic
 from pipeline.store.files import files_at
+from pipeline.warehouse.append import app_id_of, is_appended
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import source_offsets

@@ -17,16 +17,16 @@ from pyspark.sql import functions as F
 
 from pipeline.faults import invariant
 from pipeline.ingest.bronze_files import written_in_tasks
-from pipeline.ingest.rejected import brokers_of, control_rows, rejected_in, tombstones
+from pipeline.ingest.rejected_lines import brokers_of, control_rows, rejected_in, tombstones
 from pipeline.run_context import RunContext
-from pipeline.sinks.append import app_id_of, append_files, append_rows
-from pipeline.sinks.manifest import write_manifest
-from pipeline.sinks.names import Used, write_names
-from pipeline.sinks.table_file import NewFile, rows_in
-from pipeline.sources.named import NAME_COLUMNS
+from pipeline.sources.names_met import NAME_COLUMNS
 from pipeline.sources.source import RowReader
 from pipeline.store.arrow_reader import dataset_at, text_field
+from pipeline.warehouse.append import app_id_of, append_files, append_rows
+from pipeline.warehouse.data_files import NewFile, rows_in
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.manifest import write_manifest
+from pipeline.warehouse.names import Used, write_names
 from schemas.field import Table
 from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL
 from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE, SEQ_TAKEN

@@ -9,15 +9,15 @@ from pyspark.sql.streaming import StreamingQuery
 
 from pipeline.faults import BadConfig
 from pipeline.ingest.archive import Archive, archive_of
-from pipeline.ingest.forget import EVERY_BATCHES, forget_gone_files
+from pipeline.ingest.first_listing import first_listed
 from pipeline.ingest.kafka_loss import refuse_or_pass_loss
-from pipeline.ingest.listed import first_listed
 from pipeline.ingest.micro_batch import MicroBatch, ingest_micro_batch
 from pipeline.ingest.source_log import planned_files
+from pipeline.ingest.source_log_cleanup import EVERY_BATCHES, forget_gone_files
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
-from pipeline.sources.detect import open_source
 from pipeline.sources.kafka_topic import KafkaTopic
+from pipeline.sources.kind import open_source
 from pipeline.sources.source import Source
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint, write_checkpoints_quickly
 from pipeline.warehouse.layout import Warehouse

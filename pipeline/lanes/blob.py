@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from pipeline.faults import BadWarehouse, invariant
 from pipeline.lanes.state_layout import STATE_LAYOUT
-from pipeline.machines.array import Array
+from pipeline.rules.array import Array
 
 MAGIC = b"DLAN"
 _PREFIX = struct.Struct("<4sIQ")  # magic, layout, length of the payload before compression

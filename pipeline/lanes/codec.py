@@ -1,12 +1,12 @@
 """The state blob of a lane (blob.py, state_layout.py). A blob of another layout is refused."""
 
 from pipeline.lanes.blob import packed, unpacked
+from pipeline.lanes.closed_places import GivenUp
 from pipeline.lanes.epoch import Epoch
-from pipeline.lanes.given_up import GivenUp
-from pipeline.lanes.kept import check_stamp, restored_model, stamp, time_arrays
 from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.snapshot import check_stamp, restored_model, stamp, time_arrays
 from pipeline.lanes.state_layout import EPOCH_NUMBERS
-from pipeline.machines.array import Array
+from pipeline.rules.array import Array
 
 
 def encode(lane: Lane) -> bytes:

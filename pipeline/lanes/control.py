@@ -1,8 +1,8 @@
 """Rows that lanes read beside bronze (schemas/tables/bookkeeping.py, LANE_CONTROL): here those that end a log."""
 
 from pipeline.run_context import RunContext
-from pipeline.sinks.append import append_rows
 from pipeline.store.arrow_reader import arrow_rows
+from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables.bookkeeping import LANE_CONTROL
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pipeline.lanes.given_up import END_OF_SEQ, EPOCH_OVER, LOST, QUARANTINED, GivenUp
+from pipeline.lanes.closed_places import END_OF_SEQ, EPOCH_OVER, LOST, QUARANTINED, GivenUp
 from pipeline.lanes.windows import US_PER_DAY, EpochTime
-from pipeline.machines.array import Array
-from pipeline.machines.outcome import Rows
-from pipeline.machines.passes import Glance, glance
+from pipeline.rules.array import Array
+from pipeline.rules.outcome import Rows
+from pipeline.rules.row_scans import Glance, glance
 from schemas.events import TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 
@@ -53,7 +53,7 @@ class Counts:
 
 @dataclass
 class Epoch:
-    """State of one (broker, epoch). `time` drives the machines; it is None once the epoch is over."""
+    """State of one (broker, epoch). `time` drives the rules; it is None once the epoch is over."""
 
     epoch: int
     counts: Counts

@@ -9,10 +9,10 @@ import numpy as np
 
 from pipeline.lanes.epoch import OPEN, Counts, Epoch
 from pipeline.lanes.windows import EpochTime
-from pipeline.machines.array import Array
-from pipeline.machines.model import BrokerModel
-from pipeline.machines.outcome import Rows
-from pipeline.machines.passes import glance
+from pipeline.rules.array import Array
+from pipeline.rules.model import BrokerModel
+from pipeline.rules.outcome import Rows
+from pipeline.rules.row_scans import glance
 from schemas.events import DRAIN_CODE
 from schemas.lane_columns import COLUMN
 from schemas.outcomes import LANE_REPORT

@@ -1,4 +1,4 @@
-"""Bronze and control rows as lanes are handed them: packets of events (pipeline/packets/), and control rows one by one.
+"""Bronze and control rows as lanes are handed them: packets of events (pipeline/lanes/packets/), and control rows one by one.
 
 An event that is in no packet of this version's layout is packed on its way, by the same function: it is of a version before, written by
 Spark, or put back from quarantine. A backfill reads stretches of bronze row by row.
@@ -12,8 +12,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
-from pipeline.packets.bronze_columns import columns_read, lane_columns_of
-from pipeline.packets.of_events import packets_of
+from pipeline.lanes.packets.bronze_columns import columns_read, lane_columns_of
+from pipeline.lanes.packets.of_events import packets_of
 from schemas.events import DRAIN_CODE, TOMBSTONE_CODE
 from schemas.lane_columns import LANE_COLUMNS, LANE_KEY, LAYOUT, PACKET, ROW
 from schemas.render.arrow import arrow_schema

@@ -1,6 +1,6 @@
 """The stateful operator: one group = one lane. Decodes the state blob, streams over the chunks, encodes the state, yields outcome rows.
 
-It knows nothing of throttling: machines come with the codec. Never `pd.concat`: a lane may have millions of rows in one micro-batch.
+It knows nothing of throttling: rules come with the codec. Never `pd.concat`: a lane may have millions of rows in one micro-batch.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,8 +15,8 @@ from pipeline.faults import invariant
 from pipeline.lanes.codec import decode, encode
 from pipeline.lanes.lane import Lane, LaneSettings
 from pipeline.lanes.outcome_frames import PACKET_COLUMNS, packet_frame
-from pipeline.machines.array import Array
-from pipeline.packets.packet import packets_in_order
+from pipeline.lanes.packets.packet import packets_in_order
+from pipeline.rules.array import Array
 from schemas.lane_columns import COLUMN, LANE_COLUMNS, LANE_KEY, PACKET, ROW
 
 #: A lane's whole state is one opaque, versioned blob.

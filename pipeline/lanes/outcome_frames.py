@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.lanes.outcome_packets import outcome_packets, with_counts
-from pipeline.machines.outcome import Rows
+from pipeline.rules.outcome import Rows
 
 #: What the lanes' operator gives: OutcomePacket and `with_counts`. Of `with_counts` 1 the driver gets the packet with the counts.
 PACKET_COLUMNS = ("kind", "broker_id", "rows", "payload_bytes", "with_counts", "outcome")

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.lanes.outcomes import encoded
-from pipeline.machines.array import Array
-from pipeline.machines.outcome import Rows
+from pipeline.rules.array import Array
+from pipeline.rules.outcome import Rows
 from schemas.outcomes import KINDS, LANE_REPORT, OUTCOME_COLUMNS, PAYLOAD
 from schemas.tables import TABLES_BY_NAME
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from pipeline.faults import invariant
+from pipeline.lanes.named_outcomes import NamedOutcomes, ids_in
 from pipeline.lanes.outcome_packets import MOST_ROWS, opened_outcomes
-from pipeline.sinks.outcomes import NamedOutcomes, ids_in
 from pipeline.store.arrow_reader import arrow_rows
 from schemas.field import Table
 from schemas.outcomes import KINDS

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pipeline.machines.array import Array
-from pipeline.machines.outcome import Rows
+from pipeline.rules.array import Array
+from pipeline.rules.outcome import Rows
 from schemas.outcomes import OUTCOME_COLUMNS
 
 _IDS = frozenset(("topic_id", "sub_id"))

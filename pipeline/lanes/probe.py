@@ -6,8 +6,8 @@ only backlogs are reported.
 
 from pipeline.faults import invariant
 from pipeline.lanes.lane import Lane, LaneSettings
-from pipeline.machines.array import Array
-from pipeline.machines.outcome import Rows
+from pipeline.rules.array import Array
+from pipeline.rules.outcome import Rows
 from schemas.lane_columns import COLUMN
 
 EPOCH = COLUMN["epoch"]

@@ -17,25 +17,25 @@ from pyspark.sql.streaming.state import GroupStateTimeout
 from pipeline.faults import BadWarehouse
 from pipeline.lanes.lane_input import all_packets, control_rows, packets, packets_anew, packets_hold_every_event
 from pipeline.lanes.lane_settings import lane_settings
+from pipeline.lanes.named_outcomes import NamedOutcomes, ids_in
 from pipeline.lanes.operator import PACKETS_TYPE, STATE_TYPE, lane_operator
 from pipeline.lanes.outcome_packets import opened_outcomes
 from pipeline.lanes.outcome_rows import UNNAMED, table_rows, unnamed_packets
-from pipeline.lanes.unread import PackedFiles, unread_packed
-from pipeline.parse.line import ParseLimits
+from pipeline.lanes.seq_taken import Repeats, quarantine_taken, repeats_of
+from pipeline.lanes.unread_files import PackedFiles, unread_packed
 from pipeline.run_context import RunContext
 from pipeline.session_settings import setting
 from pipeline.settings import Settings
-from pipeline.sinks.append import app_id_of, append_rows
-from pipeline.sinks.in_tasks import append_in_tasks
-from pipeline.sinks.manifest import write_manifest
-from pipeline.sinks.names import known_names, name_rows
-from pipeline.sinks.outcomes import NamedOutcomes, ids_in
-from pipeline.sinks.seq_taken import Repeats, quarantine_taken, repeats_of
-from pipeline.sources.detect import parse_limits
+from pipeline.sources.kind import parse_limits
+from pipeline.sources.parse.line import ParseLimits
 from pipeline.store.files import files_at
+from pipeline.warehouse.append import app_id_of, append_rows
+from pipeline.warehouse.append_frame import append_in_tasks
 from pipeline.warehouse.checkpoint import read_checkpoint, write_checkpoints_quickly
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.log_cleanup import LogCleanup
+from pipeline.warehouse.manifest import write_manifest
+from pipeline.warehouse.names import known_names, name_rows
 from schemas.field import Table
 from schemas.lane_columns import LANE_KEY
 from schemas.outcomes import KINDS, LANE_REPORT, LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST

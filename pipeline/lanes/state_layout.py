@@ -10,8 +10,8 @@ from dataclasses import fields
 
 import numpy as np
 
-from pipeline.machines.package import Package, Store
-from pipeline.machines.packages import PACKAGES
+from pipeline.rules.package import Package, Store
+from pipeline.rules.packages import PACKAGES
 from schemas.lane_columns import LAYOUT as LANE_LAYOUT
 
 #: Raised when the bytes of a blob (blob.py), or its arrays beside those of the packages (codec.py), change in any other way.

@@ -13,12 +13,12 @@ from hashlib import sha256
 
 import numpy as np
 
-from pipeline.lanes.kept import snapshot
+from pipeline.lanes.snapshot import snapshot
 from pipeline.lanes.state_layout import TIME_NUMBERS
-from pipeline.machines.array import Array
-from pipeline.machines.model import BrokerModel
-from pipeline.machines.outcome import Rows, Window, window_columns
-from pipeline.machines.passes import until_clock_step, until_next_window
+from pipeline.rules.array import Array
+from pipeline.rules.model import BrokerModel
+from pipeline.rules.outcome import Rows, Window, window_columns
+from pipeline.rules.row_scans import until_clock_step, until_next_window
 from schemas.lane_columns import COLUMN
 from schemas.outcomes import NULL
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.ingest.rejected import Tombstone
+from pipeline.ingest.rejected_lines import Tombstone
 from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.packets.packet import in_order, unpacked_rows
 from pipeline.load.outcome_files import OutcomeFiles
 from pipeline.load.packets import PacketPlace, packet_at
-from pipeline.machines.array import Array
-from pipeline.packets.packet import in_order, unpacked_rows
+from pipeline.rules.array import Array
 from schemas.events import DRAIN_CODE, TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 

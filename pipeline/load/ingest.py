@@ -9,19 +9,19 @@ from typing import Any
 import pyarrow as pa
 
 from pipeline.faults import invariant
-from pipeline.ingest.rejected import Tombstone, brokers_of, control_rows, rejected_in, tombstones
-from pipeline.load.parsed import Parsed, Reading, parse_share
+from pipeline.ingest.rejected_lines import Tombstone, brokers_of, control_rows, rejected_in, tombstones
+from pipeline.load.parsing import Parsed, Reading, parse_share
 from pipeline.load.processes import Processes
 from pipeline.run_context import RunContext
-from pipeline.sinks.append import app_id_of, append_files, append_rows
-from pipeline.sinks.manifest import append_manifest
-from pipeline.sinks.names import Text, name_rows, texts_of_ids
-from pipeline.sinks.table_file import NewFile
 from pipeline.sources.listed_files import Kind, share_out
 from pipeline.sources.listing import ListedFile, files_now
-from pipeline.sources.named import NAME_COLUMNS
+from pipeline.sources.names_met import NAME_COLUMNS
 from pipeline.sources.place import Place
+from pipeline.warehouse.append import app_id_of, append_files, append_rows
+from pipeline.warehouse.data_files import NewFile
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.manifest import append_manifest
+from pipeline.warehouse.names import Text, name_rows, texts_of_ids
 from pipeline.warehouse.offsets import files_entry
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema

@@ -8,22 +8,22 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.ingest.rejected import Tombstone
+from pipeline.ingest.rejected_lines import Tombstone
 from pipeline.lanes.control import issue_drain
 from pipeline.lanes.lane import LaneSettings
+from pipeline.lanes.seq_taken import quarantine_taken, repeats_of
 from pipeline.load.broker_lane import BrokerLog, drain_lane
 from pipeline.load.ingest import BATCH
 from pipeline.load.outcome_files import OutcomeFiles
 from pipeline.load.packets import PacketPlace
 from pipeline.load.processes import BROKERS_DONE, Processes, count
-from pipeline.parse.line import ParseLimits
 from pipeline.run_context import RunContext
-from pipeline.sinks.append import app_id_of, append_files
-from pipeline.sinks.manifest import append_manifest
-from pipeline.sinks.seq_taken import quarantine_taken, repeats_of
-from pipeline.sinks.table_file import NewFile
+from pipeline.sources.parse.line import ParseLimits
 from pipeline.store.table_log import newest_version_at
+from pipeline.warehouse.append import app_id_of, append_files
+from pipeline.warehouse.data_files import NewFile
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.manifest import append_manifest
 from pipeline.warehouse.offsets import STREAMED, read_whole_entry
 from schemas.outcomes import LANE_REPORT_COLUMNS
 from schemas.tables import TABLES_BY_NAME

@@ -14,17 +14,17 @@ from pipeline.load.ingest import QUERY as INGEST
 from pipeline.load.lanes import QUERY as LANES
 from pipeline.load.lanes import Folding, begin_lanes, broker_logs, write_outcomes
 from pipeline.load.packets import packet_places
-from pipeline.load.parsed import Reading
+from pipeline.load.parsing import Reading
 from pipeline.load.processes import BROKERS_DONE, EVENTS_READ, Processes
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
-from pipeline.sinks.names import name_rows
 from pipeline.sources.jsonl_files import JsonlFiles
 from pipeline.sources.listing import ListedFile
 from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.store.address import local_path
 from pipeline.warehouse.guard import loaded_id
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.names import name_rows
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables.bronze import DISPATCH_EVENTS
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from pipeline.faults import invariant
+from pipeline.lanes.named_outcomes import NamedOutcomes
 from pipeline.lanes.outcome_packets import outcome_rows
-from pipeline.machines.outcome import Rows
-from pipeline.sinks.outcomes import NamedOutcomes
-from pipeline.sinks.table_file import NewFile, TableFiles
+from pipeline.rules.outcome import Rows
+from pipeline.warehouse.data_files import NewFile, TableFiles
 from pipeline.warehouse.layout import Warehouse
 from schemas.outcomes import LANE_REPORT
 from schemas.tables import TABLES_BY_NAME

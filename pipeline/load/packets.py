@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipeline.packets.packet import HEAD_BYTES
+from pipeline.lanes.packets.packet import HEAD_BYTES
 from schemas.tables.bronze import LANE_PACKET
 
 #: Row groups of which the packets are held: files of one broker may overlap.

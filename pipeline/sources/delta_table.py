@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pipeline.parse.line import ParseLimits
+from pipeline.sources.parse.line import ParseLimits
 from pipeline.sources.source import FirstListed, PlannedFiles, RowReader
 from pipeline.sources.typed_rows import typed_rows
 

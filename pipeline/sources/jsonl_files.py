@@ -6,10 +6,10 @@ from typing import Any, BinaryIO, cast
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pipeline.parse.file import ParseLimits, blocks_of, parse_block
 from pipeline.sources.listed_files import Kind, files_of, listed_stream, opened_by_tasks
 from pipeline.sources.listing import ListedFile, files_now
-from pipeline.sources.named import TaskNames
+from pipeline.sources.names_met import TaskNames
+from pipeline.sources.parse.file import ParseLimits, blocks_of, parse_block
 from pipeline.sources.place import Place, vanished
 from pipeline.sources.rows import Counted, block_rows, summary_row
 from pipeline.sources.source import Batches, FirstListed, PlannedFiles, RowReader

@@ -12,11 +12,11 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.faults import BadConfig
-from pipeline.parse.line import ParseLimits
-from pipeline.parse.records import parse_records
 from pipeline.sources.kafka_address import KafkaAddress
 from pipeline.sources.kafka_loss import TopicNow
-from pipeline.sources.named import TaskNames
+from pipeline.sources.names_met import TaskNames
+from pipeline.sources.parse.line import ParseLimits
+from pipeline.sources.parse.records import parse_records
 from pipeline.sources.rows import Counted, block_rows, summary_row
 from pipeline.sources.source import Batches, FirstListed, InTask, PlannedFiles, RowReader, task_of
 

@@ -14,9 +14,9 @@ from functools import partial
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pipeline.parse.line import ParseLimits
 from pipeline.sources.listing import ListedFile
-from pipeline.sources.named import TaskNames
+from pipeline.sources.names_met import TaskNames
+from pipeline.sources.parse.line import ParseLimits
 from pipeline.sources.place import Place
 from pipeline.sources.source import Batches, FirstListed, InTask, PlannedFiles, RowReader, task_of
 

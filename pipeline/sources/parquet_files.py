@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.faults import BadWarehouse
-from pipeline.parse.line import ParseLimits
-from pipeline.parse.outcome import ParsedBlock
-from pipeline.parse.typed import parse_typed
 from pipeline.sources.listed_files import Kind, files_of, listed_stream, opened_by_tasks
 from pipeline.sources.listing import ListedFile, files_now
-from pipeline.sources.named import TaskNames
+from pipeline.sources.names_met import TaskNames
+from pipeline.sources.parse.line import ParseLimits
+from pipeline.sources.parse.outcome import ParsedBlock
+from pipeline.sources.parse.typed_table import parse_typed
 from pipeline.sources.place import Place, vanished
 from pipeline.sources.rows import Counted, block_rows, summary_row
 from pipeline.sources.source import Batches, FirstListed, PlannedFiles, RowReader

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
-from pipeline.parse.outcome import EVENT_SCHEMA, REJECT_SCHEMA, ParsedBlock
-from pipeline.sources.named import NAME_COLUMNS, NAME_TYPE, Name, TaskNames
+from pipeline.sources.names_met import NAME_COLUMNS, NAME_TYPE, Name, TaskNames
+from pipeline.sources.parse.outcome import EVENT_SCHEMA, REJECT_SCHEMA, ParsedBlock
 from schemas.field import Field
 from schemas.render.arrow import arrow_schema
 from schemas.render.spark import struct

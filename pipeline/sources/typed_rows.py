@@ -4,9 +4,9 @@ from functools import partial
 
 from pyspark.sql import DataFrame
 
-from pipeline.parse.line import ParseLimits
-from pipeline.parse.typed import parse_typed
-from pipeline.sources.named import TaskNames
+from pipeline.sources.names_met import TaskNames
+from pipeline.sources.parse.line import ParseLimits
+from pipeline.sources.parse.typed_table import parse_typed
 from pipeline.sources.rows import Counted, block_rows, summary_row
 from pipeline.sources.source import Batches, InTask, task_of
 

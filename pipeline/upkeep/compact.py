@@ -12,7 +12,7 @@ from datetime import date
 
 from deltalake import WriterProperties
 
-from pipeline.reading.newest import NewestRoom
+from pipeline.query.newest_room import NewestRoom
 from pipeline.settings import MaintainSettings
 from pipeline.store.table_log import opened
 from pipeline.warehouse.checkpoint import read_checkpoint

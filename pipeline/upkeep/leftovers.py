@@ -6,7 +6,7 @@ from pipeline.warehouse.offsets import Checkpoint
 
 
 def old_listings(files: SmallFiles, warehouse: Warehouse, ingest: Checkpoint) -> list[str]:
-    """URIs of the notes of what micro-batches of ingest were about to read (pipeline/ingest/listed.py), of those that are committed.
+    """URIs of the notes of what micro-batches of ingest were about to read (pipeline/ingest/first_listing.py), of those that are committed.
 
     Each is deleted by the next micro-batch, unless that one reads no files.
     """

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from pipeline.reading.newest import NewestRoom
+from pipeline.query.newest_room import NewestRoom
 from pipeline.settings import MaintainSettings
 from pipeline.store.files import files_at
-from pipeline.upkeep.closed import batch_read_for_good, first_open_date
+from pipeline.upkeep.closed_dates import batch_read_for_good, first_open_date
 from pipeline.upkeep.compact import merge, planned_merge
 from pipeline.upkeep.leftovers import old_listings
-from pipeline.upkeep.needed import needed_versions
+from pipeline.upkeep.needed_versions import needed_versions
 from pipeline.upkeep.retention import delete_before, oldest_kept, rows_before
 from pipeline.upkeep.vacuum import bytes_beside, removable_files, vacuum, why_not
 from pipeline.warehouse.checkpoint import read_checkpoint

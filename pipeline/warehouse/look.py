@@ -1,4 +1,4 @@
-"""A look at a warehouse: what everybody may ask who only reads. The reading room (`pipeline/reading/room.py`) answers."""
+"""A look at a warehouse: what everybody may ask who only reads. The reading room (`pipeline/query/room.py`) answers."""
 
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol

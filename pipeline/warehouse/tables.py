@@ -13,7 +13,7 @@ from pipeline.faults import BadWarehouse
 from pipeline.store.address import delta_url, local_path, object_address
 from pipeline.store.arrow_reader import dataset_at
 from pipeline.store.credentials import delta_options
-from pipeline.store.kept_open import forget_table
+from pipeline.store.open_tables import forget_table
 from pipeline.store.table_log import newest_version_at, opened
 from pipeline.warehouse.layout import Warehouse, writer_of
 from pipeline.warehouse.writer_mark import marked

@@ -1,6 +1,6 @@
 """The packages of rules, in the order in which an event reaches them: the broker first, whose state all others read.
 
-A new package is a name in this list, its declaration here (schemas/packages/<name>) and its rules (pipeline/machines/<name>).
+A new package is a name in this list, its declaration here (schemas/packages/<name>) and its rules (pipeline/rules/<name>).
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""What a package of rules brings to the outside, declared in one place. Its rules and its state are in pipeline/machines/<name>."""
+"""What a package of rules brings to the outside, declared in one place. Its rules and its state are in pipeline/rules/<name>."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class Declaration:
     `enumerations`: columns of the tables whose text travels as its position in the tuple; `table.column` where tables differ.
     `needs`: table → event types without which nobody can know its rows: where a broker's collector has no point for one of them, rows are
     not complete (schemas/completeness.py).
-    `laws`, `views`: names of files in pipeline/quality/laws and pipeline/views, in the order in which they are registered.
+    `laws`, `views`: names of files in pipeline/upkeep/quality/laws and pipeline/query/views, in the order in which they are registered.
     """
 
     name: str

@@ -17,10 +17,10 @@ from lane_tables import tables_of
 from pyspark.sql import SparkSession
 from whose_versions import operations_without_our_mark
 
-import pipeline.backfill.slices
-import pipeline.backfill.staging
-from jobs.cli import main
-from pipeline.backfill import backfill as backfill_module
+import pipeline.repair.backfill.slices
+import pipeline.repair.backfill.staging
+from console.command_line import main
+from pipeline.repair.backfill import backfill as backfill_module
 from pipeline.warehouse.layout import Warehouse
 
 pytestmark = pytest.mark.captures
@@ -93,8 +93,8 @@ def test_a_backfill_of_every_day_gives_what_the_stream_gave(spark: SparkSession,
 def test_a_day_of_many_rows_and_large_states_gives_what_the_stream_gave(
     spark: SparkSession, whole: Warehouse, days: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline.backfill.staging, "FEW_BYTES", -1)  # as where states are large
-    monkeypatch.setattr(pipeline.backfill.slices, "HELD_ROWS", -1)  # as where rows are many
+    monkeypatch.setattr(pipeline.repair.backfill.staging, "FEW_BYTES", -1)  # as where states are large
+    monkeypatch.setattr(pipeline.repair.backfill.slices, "HELD_ROWS", -1)  # as where rows are many
     (one,) = run_backfill_command(spark, whole, "--from", days[1], "--dry-run")["done"]
     assert sum(table["computed"] for table in one["tables"].values()) > 0
     assert not any(table["dates"] for table in one["tables"].values()), "a date in the middle, from the snapshot before it"

@@ -13,7 +13,7 @@ from delta.tables import DeltaTable
 from job_run import run_job, tables_in
 from pyspark.sql import SparkSession
 
-from pipeline.backfill.slices import SWAPPED_TABLES
+from pipeline.repair.backfill.slices import SWAPPED_TABLES
 from pipeline.warehouse.layout import Warehouse
 
 pytestmark = [

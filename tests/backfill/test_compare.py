@@ -7,12 +7,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-import pipeline.backfill.slices
-from pipeline.backfill.compare import compare
-from pipeline.backfill.compare_few import compare_few
-from pipeline.backfill.slices import frame_of, framed, held_rows_of, rows_there
-from pipeline.backfill.stretch import Dates
-from pipeline.sinks.append import append_rows
+import pipeline.repair.backfill.slices
+from pipeline.repair.backfill.compare import compare
+from pipeline.repair.backfill.compare_few import compare_few
+from pipeline.repair.backfill.slices import frame_of, framed, held_rows_of, rows_there
+from pipeline.repair.backfill.stretch import Dates
+from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
@@ -88,7 +88,7 @@ def test_states_of_many_bytes_are_not_held(spark: SparkSession, warehouse: Wareh
     spark.sql(create_table(SNAPSHOTS, uri))
     append_rows(warehouse, SNAPSHOTS, [snapshot(b"12345", 9), snapshot(b"12345", 10)])
     for bytes_held, is_held in ((10, True), (9, False)):
-        monkeypatch.setattr(pipeline.backfill.slices, "FEW_BYTES", bytes_held)
+        monkeypatch.setattr(pipeline.repair.backfill.slices, "FEW_BYTES", bytes_held)
         found = rows_there(spark, uri, 1, SNAPSHOTS, ASKED)
         assert isinstance(found, pa.Table) == is_held
         assert framed(spark, found, SNAPSHOTS).count() == 2
@@ -103,10 +103,10 @@ def test_the_driver_reads_the_rows_that_spark_would(spark: SparkSession, warehou
     append_rows(warehouse, GAPS, [*rows, gap("a", 20, after=None, before=moments[1]), gap("a", 21, after=None, before=moments[0])])
     append_rows(warehouse, GAPS, [gap("a", 30)])
     asked = [Dates("a", MONDAY.date(), TUESDAY.date())]
-    monkeypatch.setattr(pipeline.backfill.slices, "HELD_ROWS", 4)
+    monkeypatch.setattr(pipeline.repair.backfill.slices, "HELD_ROWS", 4)
     by_spark = rows_there(spark, uri, 1, GAPS, asked)
     assert isinstance(by_spark, DataFrame), "one row too many"
-    monkeypatch.setattr(pipeline.backfill.slices, "HELD_ROWS", 5)
+    monkeypatch.setattr(pipeline.repair.backfill.slices, "HELD_ROWS", 5)
     first = rows_there(spark, uri, 1, GAPS, asked)
     assert isinstance(first, pa.Table)
     assert sorted(first["from_seq"].to_pylist()) == sorted(row.from_seq for row in by_spark.collect()) == [1, 2, 3, 4, 20]

@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.backfill.due import Due, carried_dates, late_dates, runs, without_last
-from pipeline.backfill.stretch import Dates
+from pipeline.repair.backfill.due_dates import Due, carried_dates, late_dates, runs, without_last
+from pipeline.repair.backfill.stretch import Dates
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.ddl import create_table
 from schemas.render.spark import struct

@@ -4,9 +4,9 @@ from datetime import UTC, date, datetime, timedelta
 
 from reading.conftest import append
 
-from pipeline.backfill.plan import moved_ends
-from pipeline.backfill.stretch import Dates
-from pipeline.reading.room import ReadingRoom
+from pipeline.query.room import ReadingRoom
+from pipeline.repair.backfill.plan import moved_ends
+from pipeline.repair.backfill.stretch import Dates
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 

@@ -3,8 +3,8 @@
 from datetime import date
 
 from jobs.backfill import text_lines
-from pipeline.backfill.backfill import NAMED_BROKERS, range_lines
-from pipeline.backfill.stretch import Dates
+from pipeline.repair.backfill.backfill import NAMED_BROKERS, range_lines
+from pipeline.repair.backfill.stretch import Dates
 
 FIRST, LAST = date(2026, 11, 21), date(2026, 11, 22)
 

@@ -13,11 +13,11 @@ from lane_rows import lane_rows
 from lane_tables import SETTINGS, Table, as_tables, drain_row, run_lane
 from real_captures import CAPTURES, EVERY_CAPTURE
 
-from pipeline.backfill.refold import Refold
-from pipeline.backfill.slices import SWAPPED_TABLES, date_of
-from pipeline.backfill.stretch import Dates, EpochSpan, Mark, NotClosed, stretch_of
 from pipeline.faults import BrokenInvariant
-from pipeline.machines.outcome import Rows
+from pipeline.repair.backfill.refold import Refold
+from pipeline.repair.backfill.slices import SWAPPED_TABLES, date_of
+from pipeline.repair.backfill.stretch import Dates, EpochSpan, Mark, NotClosed, stretch_of
+from pipeline.rules.outcome import Rows
 
 START = date(1970, 1, 1)
 

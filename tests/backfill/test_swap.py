@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-import pipeline.backfill.swap
-from pipeline.backfill.slices import frame_of, slice_condition
-from pipeline.backfill.swap import mark_late_events, swap
-from pipeline.sinks.append import append_rows
+import pipeline.repair.backfill.swap
+from pipeline.repair.backfill.slices import frame_of, slice_condition
+from pipeline.repair.backfill.swap import mark_late_events, swap
 from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.table_log import opened
+from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.field import Table
@@ -115,7 +115,7 @@ def test_an_append_of_another_broker_is_no_conflict(house: Warehouse, monkeypatc
             tried.append(uri)
             return found
 
-        monkeypatch.setattr(pipeline.backfill.swap, "opened", while_somebody_appends)
+        monkeypatch.setattr(pipeline.repair.backfill.swap, "opened", while_somebody_appends)
         now = pa.Table.from_pylist(rows_of_days(table, "b", 9), arrow_schema(table.fields))
         swap(now, house, table, "b", [DAYS[0]], "")
         assert len(tried) == 1, table.name

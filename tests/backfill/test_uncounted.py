@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.backfill.stretch import Mark
-from pipeline.backfill.uncounted import counted_marks, first_uncounted
+from pipeline.repair.backfill.stretch import Mark
+from pipeline.repair.backfill.uncounted_dates import counted_marks, first_uncounted
 from pipeline.warehouse.layout import Warehouse
 
 B, OTHER = "b'1:8080", "b2:8080"

@@ -20,7 +20,7 @@ from bench.fold_without import take_out
 if len(sys.argv) > 1:
     take_out(sys.argv[1], Path(sys.argv[2]))
 from bench.fold import DEMO, SETTINGS, Lane, events_of
-from tests.lane_rows import lane_rows
+from lane_rows import lane_rows
 from collections import Counter
 lane = Lane(SETTINGS)
 lane.offer(lane_rows(events_of(DEMO)[:{EVENTS}]))
@@ -56,6 +56,6 @@ def test_a_package_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_a_fold_that_is_loaded_is_not_taken_for_another(tmp_path: Path) -> None:
     """What has asked for the fold keeps the one with all packages."""
-    __import__("pipeline.machines.fold")
+    __import__("pipeline.rules.fold")
     with pytest.raises(SystemExit, match="loaded already"):
         take_out("cause", tmp_path)

@@ -9,8 +9,8 @@ from live_job import LiveJob
 from scenarios.table import all_scenarios
 from theatre import WINDOW_MS, Played, Theatre
 
-from jobs.live_broker.scenario import Scenario
 from pipeline.warehouse.layout import Warehouse
+from tools.live_broker.scenario import Scenario
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from pulsar_admin import known, of_help, printed
 
-from jobs.collector import JAR
-from jobs.live_broker.pulsar import server
-from jobs.live_broker.standalone import Standalone, checked_collector
+from tools.collector_jar import JAR
+from tools.live_broker.pulsar import server
+from tools.live_broker.standalone import Standalone, checked_collector
 
 pytestmark = pytest.mark.broker
 TOPIC, PARTITIONED, SUBSCRIPTION = "persistent://shop/eu/orders", "persistent://shop/eu/parts", "it's billing"

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from lane_tables import tables_of
 
-from jobs.collector import JAR
-from jobs.live_broker.admin import rate
-from jobs.live_broker.load import Clients, Publishing
-from jobs.live_broker.pulsar import server
-from jobs.live_broker.standalone import Standalone, checked_collector
+from tools.collector_jar import JAR
+from tools.live_broker.admin import rate
+from tools.live_broker.load import Clients, Publishing
+from tools.live_broker.pulsar import server
+from tools.live_broker.standalone import Standalone, checked_collector
 
 pytestmark = pytest.mark.broker
 NAMESPACE = "real/attached"

@@ -9,7 +9,7 @@ import pytest
 from scenarios.compactions import CACHE, CURSOR, FAILURES, LEFT
 from theatre import Played, Theatre
 
-from jobs.cli import main
+from console.command_line import main
 
 pytestmark = [pytest.mark.broker, pytest.mark.of_scenario("failing_compaction")]
 #: By the name of Pulsar's class: what a read that takes too long ends with.

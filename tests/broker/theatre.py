@@ -14,12 +14,12 @@ from compared_figures import Tables, manifest_of, until
 from job_run import tables_in
 from live_job import LiveJob
 
-from jobs.collector import JAR
-from jobs.live_broker.pulsar import server
-from jobs.live_broker.run import play
-from jobs.live_broker.scenario import Scenario
-from jobs.live_broker.standalone import Ports, Standalone, checked_collector
 from pipeline.warehouse.layout import Warehouse
+from tools.collector_jar import JAR
+from tools.live_broker.pulsar import server
+from tools.live_broker.run import play
+from tools.live_broker.scenario import Scenario
+from tools.live_broker.standalone import Ports, Standalone, checked_collector
 
 #: Short, so that what holds a subscription back for seconds fills whole windows.
 WINDOW_MS = 1000

@@ -22,7 +22,7 @@ from compared_figures import (
 from lane_tables import Table, tables_of
 from real_captures import EVERY_LARGE_CAPTURE, LARGE_CAPTURES, LARGE_NAMES
 
-from pipeline.machines.broker.marks import MOST_MARKS
+from pipeline.rules.broker.marks import MOST_MARKS
 
 pytestmark = [pytest.mark.captures, pytest.mark.skipif(not LARGE_NAMES, reason="no captures in shared/captures-large beside the project")]
 

@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from standalone import Standalone
 from undisturbed import undisturbed
 
-from jobs.shipped_rules import SHIPPED
 from pipeline.warehouse.layout import QUERIES, Warehouse
+from tools.shipped_rules import SHIPPED
 
 pytestmark = [
     pytest.mark.captures,

@@ -89,7 +89,7 @@ def die_amid_optimize(warehouse: str) -> None:
 
 def main(point: str, arguments: list[str]) -> int:
     """Run the command with its arguments."""
-    from jobs.cli import main as run
+    from console.command_line import main as run
 
     warehouse = arguments[arguments.index("--warehouse") + 1]
     if point in CALLS:

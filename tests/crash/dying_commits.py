@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 import pipeline.ingest.micro_batch
 import pipeline.ingest.query
 import pipeline.lanes.query
-import pipeline.sinks.append
-import pipeline.sinks.in_tasks
+import pipeline.warehouse.append
+import pipeline.warehouse.append_frame
 from pipeline.run_context import RunContext
 from pipeline.settings import default_settings
 from pipeline.warehouse.layout import Warehouse
@@ -71,15 +71,15 @@ class Commits:
 def watched_commits(patch: pytest.MonkeyPatch) -> Commits:
     """Watches all commits, which come one after the other."""
     watched = Commits()
-    real_write = pipeline.sinks.append.write_deltalake
+    real_write = pipeline.warehouse.append.write_deltalake
 
     def write(delta: DeltaTable, rows: Any, **options: Any) -> None:
         watched.commit(delta.table_uri, lambda: real_write(delta, rows, **options))
 
-    real_files = pipeline.sinks.append.append_files
-    for module in (pipeline.ingest.micro_batch, pipeline.sinks.in_tasks):
+    real_files = pipeline.warehouse.append.append_files
+    for module in (pipeline.ingest.micro_batch, pipeline.warehouse.append_frame):
         patch.setattr(module, "append_files", lambda folder, *rest: watched.commit(folder, lambda: real_files(folder, *rest)))
-    patch.setattr(pipeline.sinks.append, "write_deltalake", write)
+    patch.setattr(pipeline.warehouse.append, "write_deltalake", write)
     for module in (pipeline.ingest.micro_batch, pipeline.lanes.query):
         patch.setattr(module, "ThreadPoolExecutor", lambda _: ThreadPoolExecutor(1))
     return watched

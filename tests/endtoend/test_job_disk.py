@@ -12,7 +12,7 @@ from lane_tables import tables_of
 from pyspark.sql import SparkSession
 from spark_cache import forget_cached_tables
 
-from jobs.stream import run_stream
+from driver.streaming import run_stream
 from pipeline.faults import BadWarehouse
 from pipeline.settings import load_settings
 from pipeline.warehouse.layout import Warehouse
@@ -94,7 +94,7 @@ def test_what_was_deleted_or_damaged_is_named_with_the_command(
     run_job(events, warehouse, drain=False)
     read = set(Path(warehouse.table("dispatch_events")).rglob("*.parquet"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pipeline.lanes.query.start_lanes", _not_today)
+        patch.setattr("driver.streaming.start_lanes", _not_today)
         write_events(log[300:], events / "b.jsonl.gz")
         with pytest.raises(RuntimeError, match="not today"):
             run_job(events, warehouse)

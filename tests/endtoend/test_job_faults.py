@@ -13,9 +13,9 @@ from lane_tables import tables_of
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from jobs.cli import main
+from console.command_line import main
 from pipeline.faults import BadWarehouse
-from pipeline.views.catalog import VIEWS
+from pipeline.query.views.catalog import VIEWS
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES
 

@@ -15,8 +15,9 @@ from lane_rows import lane_rows
 from lane_tables import SETTINGS, as_tables
 from pyspark.sql import SparkSession
 
-from jobs.locked import locked
-from jobs.probe import add_arguments, micros_of, run, text_of
+from driver.locked import locked
+from jobs.probe import add_arguments, micros_of, run
+from pipeline.diagnosis.probe.brokers import text_of
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.lanes.probe import Probe
 from pipeline.warehouse.layout import Warehouse

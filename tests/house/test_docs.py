@@ -29,11 +29,11 @@ from schemas.tables import TABLES
 LINE_CHARACTERS = 120
 #: Of software: a program reports, emits, logs, prints, shows.
 NOT_OUR_WORDS = re.compile(r"\b(?:tells?|telling|told|says?|saying|said)\b", re.IGNORECASE)
-VIEW_FILES = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "pipeline/views").glob("*.sql")}
+VIEW_FILES = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "pipeline/query/views").glob("*.sql")}
 TABLES_AND_VIEWS = {*(table.name for table in TABLES), *VIEW_FILES}
 #: Terms that the first pages use in their everyday sense as well: "the job runs", "held back", "what a limiter answers".
 ALSO_EVERYDAY_WORDS = {"agrees", "answer", "complete", "held", "machine", "run", "shrunk and blocked"}
-LAW_ROWS = tuple(f"| `{path.stem}`" for path in (ROOT / "pipeline/quality/laws").glob("*.sql"))
+LAW_ROWS = tuple(f"| `{path.stem}`" for path in (ROOT / "pipeline/upkeep/quality/laws").glob("*.sql"))
 TERMS = re.findall(r"^## (.+)$", text_of(GLOSSARY), re.MULTILINE)
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
@@ -134,7 +134,7 @@ def test_a_command_of_the_runbook_that_writes_is_marked() -> None:
 def messages_of_the_code() -> list[str]:
     """Every text in the sources, with … for what is filled in."""
     texts = [(ROOT / "spark-submit.sh").read_text(encoding="utf-8")]
-    for room in ("jobs", "pipeline"):
+    for room in ("console", "demo", "driver", "jobs", "pipeline", "tools"):
         for path in (ROOT / room).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -3,17 +3,18 @@
 import re
 from pathlib import Path
 
+import tools
 from schemas.packages import NAMES, PACKAGES
 from schemas.tables import JOB_TABLES, LANE_TABLES
 
 ROOT = Path(__file__).parents[2]
-CODE = sorted(path for room in ("jobs", "pipeline", "schemas") for path in (ROOT / room).rglob("*.py"))
+CODE = sorted(path for room in tools.CODE for path in (ROOT / room).rglob("*.py"))
 
 
 def lines_that_name(package: str) -> list[str]:
     """Lines of the product's code, outside the package's own folders, that import it or have its name as a text."""
-    own = (ROOT / "pipeline/machines" / package, ROOT / "schemas/packages" / package)
-    named = re.compile(rf'(?:machines|packages)(?:\.| import (?:\w+, )*){package}\b|"{package}"')
+    own = (ROOT / "pipeline/rules" / package, ROOT / "schemas/packages" / package)
+    named = re.compile(rf'(?:rules|packages)(?:\.| import (?:\w+, )*){package}\b|"{package}"')
     return [
         f"{path.relative_to(ROOT)}: {line.strip()}"
         for path in CODE
@@ -25,8 +26,8 @@ def lines_that_name(package: str) -> list[str]:
 
 def test_the_channel_package_is_one_name_in_a_list_and_what_is_rendered_of_it() -> None:
     lines = lines_that_name("channel")
-    # A cause has this name, too: pipeline/verdict and the view `why` have words for it.
-    elsewhere = ("pipeline/machines/fold.py", "pipeline/verdict/", "pipeline/incident/", "pipeline/views/status_words.py")
+    # A cause has this name, too: pipeline/diagnosis and the view `why` have words for it.
+    elsewhere = ("pipeline/rules/fold.py", "pipeline/diagnosis/", "pipeline/diagnosis/report/", "pipeline/query/views/status_words.py")
     assert [line for line in lines if not line.startswith(elsewhere)] == [
         'schemas/packages/__init__.py: NAMES = ("broker", "throttle", "backlog", "channel", "policy", "cause")',
         'schemas/packages/cause/causes.py: "channel",',
@@ -37,7 +38,7 @@ def test_the_channel_package_is_one_name_in_a_list_and_what_is_rendered_of_it() 
 def test_every_package_has_both_folders_and_declares_itself_by_its_name() -> None:
     for name, package in zip(NAMES, PACKAGES, strict=True):
         assert package.name == name
-        assert (ROOT / "pipeline/machines" / name / "package.py").exists()
+        assert (ROOT / "pipeline/rules" / name / "package.py").exists()
 
 
 def test_what_packages_declare_reaches_the_tables() -> None:

@@ -11,15 +11,15 @@ from typing import Any
 
 from loaded import load_into
 
+from console.instants import time_of
+from console.shown import visible
 from incidents.corpus import INCIDENTS
 from incidents.incident import Check
 from incidents.scene import START
 from jobs.explain import BEHIND, WELL
-from jobs.instants import time_of
-from jobs.shown import visible
-from pipeline.reading.room import ReadingRoom
-from pipeline.verdict.answer import answer
-from pipeline.verdict.words import text_lines
+from pipeline.diagnosis.answer import answer
+from pipeline.diagnosis.words import text_lines
+from pipeline.query.room import ReadingRoom
 
 
 @dataclass(frozen=True)

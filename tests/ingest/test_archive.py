@@ -12,7 +12,7 @@ from test_ingest_files import capture_lines, write
 from pipeline.faults import BadConfig
 from pipeline.ingest.archive import archive_of
 from pipeline.settings import load_settings
-from pipeline.sources.detect import open_source
+from pipeline.sources.kind import open_source
 
 
 def names(folder: Path) -> list[str]:

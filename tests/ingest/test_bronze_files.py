@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from pipeline.faults import BrokenInvariant
 from pipeline.ingest.bronze_files import BronzeFiles
 from pipeline.ingest.event_ids import EventIds
-from pipeline.sinks import table_file
+from pipeline.warehouse import data_files as table_file
 from schemas.events import FIELDS
 from schemas.tables.bronze import DISPATCH_EVENTS
 

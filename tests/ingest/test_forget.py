@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 from test_ingest_files import capture_lines, write
 
 from pipeline.ingest import query
-from pipeline.ingest.forget import forget_gone_files
 from pipeline.ingest.source_log import files_until, planned_files
+from pipeline.ingest.source_log_cleanup import forget_gone_files
 from pipeline.settings import load_settings
 
 INTERVAL = "spark.sql.streaming.fileSource.log.compactInterval"

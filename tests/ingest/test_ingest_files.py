@@ -17,12 +17,12 @@ from pyspark.sql import SparkSession
 from pipeline.faults import BadConfig, BrokenInvariant
 from pipeline.ingest import micro_batch, query
 from pipeline.ingest.source_log import planned_files
-from pipeline.sinks.append import append_rows
 from pipeline.sources import jsonl_files, listed_files
 from pipeline.sources.listing import visible_files
 from pipeline.sources.place import find_place
 from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.files import files_at
+from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables.bronze import QUARANTINE, SEQ_TAKEN
 

@@ -19,23 +19,23 @@ from pyspark.sql import functions as F
 
 from pipeline.faults import BadConfig, BrokenInvariant
 from pipeline.ingest import micro_batch
-from pipeline.parse import lines
-from pipeline.parse.line import ParseLimits
 from pipeline.run_context import RunContext
 from pipeline.settings import load_settings
-from pipeline.sinks import names
-from pipeline.sinks.names import write_names
 from pipeline.sources import parquet_files
-from pipeline.sources.detect import open_source
 from pipeline.sources.jsonl_files import KIND, Prefix
+from pipeline.sources.kind import open_source
 from pipeline.sources.listed_files import Kind, share_out
 from pipeline.sources.listing import ListedFile, files_now
-from pipeline.sources.named import TaskNames
+from pipeline.sources.names_met import TaskNames
 from pipeline.sources.parquet_files import ParquetFiles
+from pipeline.sources.parse import lines
+from pipeline.sources.parse.line import ParseLimits
 from pipeline.sources.place import Place, find_place
 from pipeline.sources.rows import REJECT, SUMMARY
 from pipeline.store.files import files_at
-from pipeline.store.kept_open import forget_table
+from pipeline.store.open_tables import forget_table
+from pipeline.warehouse import names
+from pipeline.warehouse.names import write_names
 from schemas.events import FIELDS
 from schemas.ids import BROKER, SUBSCRIPTION, TOPIC, id_of
 from schemas.render.spark import struct

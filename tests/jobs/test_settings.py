@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from pipeline import settings_doc
 from pipeline.faults import BadConfig
 from pipeline.settings import default_settings, describe, known_keys, load_settings
+from tools.generated import settings_page as settings_doc
 
 
 def test_later_layers_win(tmp_path: Path) -> None:
@@ -76,10 +76,10 @@ def test_effective_settings_show_every_key() -> None:
 
 
 def test_the_page_of_settings_is_current() -> None:
-    assert settings_doc.DOCUMENT.read_text(encoding="utf-8") == settings_doc.render(), "run: python -m pipeline.settings_doc"
+    assert settings_doc.DOCUMENT.read_text(encoding="utf-8") == settings_doc.render(), "run: python -m tools.generated.settings_page"
 
 
 def test_every_default_has_its_reason() -> None:
-    reasons = settings_doc.reasons_of((Path(settings_doc.__file__).parent.parent / "conf" / "settings.toml").read_text(encoding="utf-8"))
+    reasons = settings_doc.reasons_of((Path(settings_doc.__file__).parents[2] / "conf" / "settings.toml").read_text(encoding="utf-8"))
     assert sorted(reasons) == sorted(known_keys())
     assert [key for key, reason in reasons.items() if not reason] == []

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli import build_parser, main
+from console.command_line import build_parser, main
 
 SCENARIO = """title = "One topic"
 duration_s = 20

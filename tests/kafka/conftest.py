@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from ended_job import Ended
 
-from jobs.session import SHORT_JOB
+from driver.session import SHORT_JOB
 from pipeline.warehouse.layout import Warehouse
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from jobs.maven import MavenProject, java_tool
+from tools.maven import MavenProject, java_tool
 
 HERE = Path(__file__).parent
 PATIENCE_S = 120.0

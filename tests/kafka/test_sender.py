@@ -1,13 +1,14 @@
 """What the sender does with lines that are too long, on the broker that librdkafka simulates: it starts no Java."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from jobs.shipping.lines import Record
-from jobs.shipping.sender import Sender
 from pipeline.sources.kafka_address import KafkaAddress
+from pipeline.sources.shipping.lines import Record
+from pipeline.sources.shipping.sender import Sender
 
 TOO_LONG = b"x" * 1_100_000
 
@@ -24,7 +25,7 @@ def servers() -> Iterator[str]:
 @pytest.fixture
 def sender(servers: str) -> Sender:
     """One that is connected."""
-    return Sender(KafkaAddress(servers, "t"), {}, print, waits=False)
+    return Sender(KafkaAddress(servers, "t"), {}, print, time.monotonic, waits=False)
 
 
 def values(servers: str) -> list[bytes]:

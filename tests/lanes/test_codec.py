@@ -47,7 +47,7 @@ def test_a_blob_holds_the_whole_state() -> None:
 def test_rules_in_plain_python_leave_the_same_blob() -> None:
     """What README promises to who debugs: the rules run under NUMBA_DISABLE_JIT=1."""
     tests = Path(__file__).parents[1]
-    path = os.pathsep.join(map(str, (tests.parent, tests, tests / "lanes")))
+    path = os.pathsep.join(map(str, (tests.parent, tests, tests / "support", tests / "lanes")))
     program = "import sys; from test_codec import encode, half_way; sys.stdout.buffer.write(encode(half_way()))"
     environ = {**os.environ, "PYTHONPATH": path, "NUMBA_DISABLE_JIT": "1"}
     plain = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, check=False)

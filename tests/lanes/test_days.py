@@ -11,8 +11,8 @@ from lane_tables import SETTINGS, drain_row, run_lane, tables_of
 from real_captures import CAPTURES, EVERY_CAPTURE, NEEDS_CAPTURES
 
 from pipeline.lanes import windows
-from pipeline.lanes.kept import opened_snapshot, snapshot
-from pipeline.machines.outcome import Rows
+from pipeline.lanes.snapshot import opened_snapshot, snapshot
+from pipeline.rules.outcome import Rows
 from schemas.outcomes import ENUMS
 
 MARKS = ENUMS["mark"]

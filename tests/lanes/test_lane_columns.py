@@ -10,7 +10,7 @@ from lane_rows import lane_rows
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from pipeline.packets.bronze_columns import ANSWERS, VALUES, columns_read, lane_columns_of
+from pipeline.lanes.packets.bronze_columns import ANSWERS, VALUES, columns_read, lane_columns_of
 from schemas.events import EVENT_TYPES
 from schemas.lane_columns import COLUMN, COMPUTED_FIELDS, LANE_COLUMNS, QUESTIONS, SLOT_FIELDS
 from schemas.spark_numbers import integer

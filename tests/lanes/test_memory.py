@@ -11,14 +11,14 @@ LIMIT_MB = 400
 WORKER = """
 import re, sys
 from pathlib import Path
-sys.path[:0] = ["tests"]
+sys.path[:0] = ["tests", "tests/support"]
 import numpy as np, pandas as pd
 from lane_rows import lane_rows
 from busy_log import busy_log
-from pipeline.packets.of_events import PACKET_ROWS
+from pipeline.lanes.packets.of_events import PACKET_ROWS
 from pipeline.lanes.operator import lane_operator
 from pipeline.lanes.outcome_packets import opened_outcomes
-from pipeline.packets.packet import packed_rows
+from pipeline.lanes.packets.packet import packed_rows
 from lane_tables import SETTINGS
 from schemas.lane_columns import PACKET, ROW
 
@@ -49,7 +49,7 @@ print(report["applied"][0].as_py(), peak_kb // 1024)
 @pytest.fixture(scope="module", autouse=True)
 def _rules_are_compiled() -> None:
     """Compiling takes more memory than a lane: not in the process that is measured."""
-    subprocess.run([sys.executable, "-m", "pipeline.machines.warm_up"], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "-m", "pipeline.rules.warm_up"], cwd=ROOT, check=True)
 
 
 @pytest.mark.parametrize("order", ["in_order", "backwards"])

@@ -14,7 +14,7 @@ from log_builder import EPOCH, START_TS_US, Log
 from suite.examples import examples
 
 from pipeline.lanes.lane import Lane, LaneSettings
-from pipeline.machines.outcome import Rows
+from pipeline.rules.outcome import Rows
 from schemas.outcomes import LANE_REPORT, LANE_REPORT_REPEATS
 
 

@@ -16,11 +16,11 @@ from pipeline.lanes.lane import Lane
 from pipeline.lanes.outcome_frames import PACKET_COLUMNS, packet_frame
 from pipeline.lanes.outcome_packets import opened_outcomes
 from pipeline.lanes.outcomes import encoded
-from pipeline.machines.outcome import Rows
-from pipeline.packets import of_events
-from pipeline.packets.bronze_columns import columns_read, lane_columns_of
-from pipeline.packets.of_events import packet_columns
-from pipeline.packets.packet import packed_rows, packets_in_order, unpacked_rows
+from pipeline.lanes.packets import of_events
+from pipeline.lanes.packets.bronze_columns import columns_read, lane_columns_of
+from pipeline.lanes.packets.of_events import packet_columns
+from pipeline.lanes.packets.packet import packed_rows, packets_in_order, unpacked_rows
+from pipeline.rules.outcome import Rows
 from schemas import lane_columns
 from schemas.lane_columns import COLUMN, LANE_COLUMNS, LAYOUT, PACKET_FORMAT
 from schemas.outcomes import KINDS, OUTCOME_COLUMNS, PAYLOAD

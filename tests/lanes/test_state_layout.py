@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pipeline.lanes.state_layout import state_layout
-from pipeline.machines.package import Beside, Ends, Family, Package, Single
-from pipeline.machines.records import record
+from pipeline.rules.package import Beside, Ends, Family, Package, Single
+from pipeline.rules.records import record
 
 ROW = record("id", "owner", counts=(2, 3))
 STORES = (Family("things", "thing", ROW), Beside("more", "one_more", ROW, of="things"), Single("scratch", ROW, kept=False))

@@ -16,10 +16,10 @@ from pyspark.sql.types import LongType
 from pipeline.faults import BadWarehouse
 from pipeline.ingest.bronze_files import BronzeFiles, written_rows
 from pipeline.lanes.lane_input import all_packets, control_rows, packets, packets_anew, packets_hold_every_event
-from pipeline.lanes.unread import PackedFiles, unread_packed
-from pipeline.packets.bronze_columns import lane_columns_of
-from pipeline.packets.files import is_packed, name_with_packets
-from pipeline.packets.packet import unpacked_rows
+from pipeline.lanes.packets.bronze_columns import lane_columns_of
+from pipeline.lanes.packets.files import is_packed, name_with_packets
+from pipeline.lanes.packets.packet import unpacked_rows
+from pipeline.lanes.unread_files import PackedFiles, unread_packed
 from pipeline.sources.rows import EVENT
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables

@@ -10,13 +10,13 @@ from lane_rows import lane_rows
 from lane_tables import SETTINGS, as_tables, drain_row
 from upkeep_log import capture, first_epoch, second_epoch
 
-from pipeline.ingest.rejected import Tombstone
+from pipeline.ingest.rejected_lines import Tombstone
 from pipeline.lanes.lane import Lane
+from pipeline.lanes.packets.packet import HEAD_BYTES, packed_rows
 from pipeline.load import broker_lane
 from pipeline.load.broker_lane import BrokerLog, drain_lane
 from pipeline.load.packets import PacketPlace
-from pipeline.machines.outcome import Rows
-from pipeline.packets.packet import HEAD_BYTES, packed_rows
+from pipeline.rules.outcome import Rows
 from schemas.events import TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 from schemas.outcomes import LANE_REPORT

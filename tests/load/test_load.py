@@ -16,12 +16,12 @@ from lane_tables import tables_of
 from loaded import contents, load_into, tables_unlike
 from upkeep_log import capture
 
-from jobs.load import load_log
+from driver.loading import load_log
 from pipeline.ingest import bronze_files
-from pipeline.reading.room import ReadingRoom
+from pipeline.query.room import ReadingRoom
 from pipeline.settings import load_settings
-from pipeline.sinks.table_file import NewFile
 from pipeline.sources import listed_files
+from pipeline.warehouse.data_files import NewFile
 from pipeline.warehouse.layout import Warehouse
 
 NAMES = ("f_limit_above_need", "p1_batches")

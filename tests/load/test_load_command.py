@@ -12,8 +12,8 @@ from capture_events import write_events
 from loaded import contents, load_into, tables_unlike
 from upkeep_log import capture
 
-from jobs import load as load_command
-from jobs.cli import main
+from console.command_line import main
+from driver import loading
 from pipeline.ingest import bronze_files
 from pipeline.load import ingest
 from pipeline.warehouse.layout import Warehouse
@@ -146,7 +146,7 @@ WAITING = """
 import sys, time
 from pipeline.ingest import bronze_files
 bronze_files.BronzeFiles.close = lambda self: (print("waits", flush=True), time.sleep(100))
-from jobs.cli import main
+from console.command_line import main
 sys.exit(main(["load", "--events", sys.argv[1], "--warehouse", sys.argv[2]]))
 """
 
@@ -173,7 +173,7 @@ def test_it_begins_without_pandas_and_so_does_a_command_that_reads(events: Path,
     for words in (["load", "--events", str(events)], ["why", "--all"]):
         command = [sys.executable, "-X", "importtime", "-m", "jobs", *words, "--warehouse", str(tmp_path / "w")]
         imported = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stderr
-        assert "jobs.cli" in imported
+        assert "console.command_line" in imported
         assert "pandas.core" not in imported
 
 
@@ -183,4 +183,4 @@ def test_every_run_is_in_the_ledger_with_its_settings(events: Path, tmp_path: Pa
     ended, started = sorted(rows, key=lambda row: str(row["event"]))
     assert (started["event"], ended["event"], ended["outcome"]) == ("started", "ended", "done")
     assert dict(ended["settings"])["lanes.lateness_ms"] == "5000"
-    assert ended["spark_version"] == load_command.NO_VERSION
+    assert ended["spark_version"] == loading.NO_VERSION

@@ -7,7 +7,7 @@ import pytest
 from capture_events import write_events
 from upkeep_log import capture
 
-from jobs.cli import main
+from console.command_line import main
 
 
 @pytest.fixture

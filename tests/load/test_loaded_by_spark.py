@@ -12,8 +12,8 @@ from loaded import load_into, tables_unlike
 from pyspark.sql import SparkSession
 from upkeep_log import capture
 
-from jobs.cli import main
-from jobs.stream import run_stream
+from console.command_line import main
+from driver.streaming import run_stream
 from pipeline.faults import BadWarehouse
 from pipeline.settings import load_settings
 from pipeline.sources import listed_files

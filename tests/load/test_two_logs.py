@@ -8,7 +8,7 @@ from capture_events import write_events
 from loaded import contents, load_into, tables_unlike
 from upkeep_log import capture
 
-from jobs.cli import main
+from console.command_line import main
 from pipeline.warehouse.layout import Warehouse
 
 #: Events that both logs have.

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.parse.block import parse_text
-from pipeline.parse.content import Hashes, content_hashes
-from pipeline.parse.line import ParseLimits
-from pipeline.parse.lines import TextBlock
+from pipeline.sources.parse.block import parse_text
+from pipeline.sources.parse.content import Hashes, content_hashes
+from pipeline.sources.parse.line import ParseLimits
+from pipeline.sources.parse.lines import TextBlock
 
 EVENT = {"v": 1, "broker": "b:8080", "epoch": 1_764_064_800_000, "seq": 7, "ts": 1_764_064_800_000_001}
 ACK = {**EVENT, "type": "ack", "topic": "persistent://a/b/c", "sub": "s", "consumer": 1, "ack_type": "individual", "ledger": 3, "entry": 0}

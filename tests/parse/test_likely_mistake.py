@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.parse.file import ParseLimits, parse_stream
-from pipeline.parse.no_event import MOST_LINES, Rejected, likely_mistake
+from pipeline.sources.parse.file import ParseLimits, parse_stream
+from pipeline.sources.parse.no_event import MOST_LINES, Rejected, likely_mistake
 
 START_US = 1_764_064_800_000_000
 Event = dict[str, Any]

@@ -4,9 +4,9 @@ import json
 
 import pyarrow as pa
 
-from pipeline.parse.again import parse_again
-from pipeline.parse.file import ParseLimits
-from pipeline.parse.line import ParsedEvent, parse_line
+from pipeline.sources.parse.file import ParseLimits
+from pipeline.sources.parse.line import ParsedEvent, parse_line
+from pipeline.sources.parse.second_parse import parse_again
 from schemas.tables.bronze import PARSED_FIELDS
 
 LIMITS = ParseLimits()

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from suite.examples import examples
 
-from pipeline.parse import block as quick_path
-from pipeline.parse.block import parse_text
-from pipeline.parse.line import ParseLimits
-from pipeline.parse.lines import TextBlock
-from pipeline.parse.outcome import ParsedBlock, assemble, parse_singly
+from pipeline.sources.parse import block as quick_path
+from pipeline.sources.parse.block import parse_text
+from pipeline.sources.parse.line import ParseLimits
+from pipeline.sources.parse.lines import TextBlock
+from pipeline.sources.parse.outcome import ParsedBlock, assemble, parse_singly
 
 LIMITS = ParseLimits()
 VALUES = [

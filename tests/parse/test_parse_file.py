@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 import zstandard
 
-from pipeline.parse import lines
-from pipeline.parse.file import ParsedBlock, ParseLimits, parse_stream
-from pipeline.parse.line import Reject, parse_line
-from pipeline.parse.outcome import EVENT_SCHEMA, REJECT_SCHEMA
+from pipeline.sources.parse import lines
+from pipeline.sources.parse.file import ParsedBlock, ParseLimits, parse_stream
+from pipeline.sources.parse.line import Reject, parse_line
+from pipeline.sources.parse.outcome import EVENT_SCHEMA, REJECT_SCHEMA
 
 LIMITS = ParseLimits()
 

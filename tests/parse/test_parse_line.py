@@ -1,11 +1,11 @@
-"""One bad line, one reason: the rule of pipeline/parse/line.py, case by case."""
+"""One bad line, one reason: the rule of pipeline/sources/parse/line.py, case by case."""
 
 import json
 from typing import Any
 
 import pytest
 
-from pipeline.parse.line import Envelope, ParsedEvent, ParseLimits, Reject, parse_line
+from pipeline.sources.parse.line import Envelope, ParsedEvent, ParseLimits, Reject, parse_line
 from schemas.tables.bronze import REASONS
 
 LIMITS = ParseLimits()

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.parse.file import parse_stream
-from pipeline.parse.line import ParseLimits
-from pipeline.parse.records import parse_records
+from pipeline.sources.parse.file import parse_stream
+from pipeline.sources.parse.line import ParseLimits
+from pipeline.sources.parse.records import parse_records
 
 LIMITS = ParseLimits(4096, 1024, 512)
 _GOOD = b'{"v":1,"broker":"b:1","epoch":1700000000000,"seq":1,"ts":1700000000000000,"type":"heartbeat","dropped":0}'

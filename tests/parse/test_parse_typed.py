@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import pipeline.parse.typed
-from pipeline.parse.block import parse_text
-from pipeline.parse.line import ParseLimits
-from pipeline.parse.lines import TextBlock
-from pipeline.parse.outcome import EVENT_SCHEMA, ParsedBlock
-from pipeline.parse.typed import json_line, parse_typed
+import pipeline.sources.parse.typed_table
+from pipeline.sources.parse.block import parse_text
+from pipeline.sources.parse.line import ParseLimits
+from pipeline.sources.parse.lines import TextBlock
+from pipeline.sources.parse.outcome import EVENT_SCHEMA, ParsedBlock
+from pipeline.sources.parse.typed_table import json_line, parse_typed
 
 LIMITS = ParseLimits()
 BESIDE = ("type_code", "extra", "source_file", "source_line")
@@ -55,7 +55,7 @@ def test_a_capture_as_a_table_gives_the_same_events(capture_lines: list[bytes]) 
 def test_a_large_table_with_some_odd_rows_gives_what_its_lines_give(
     capture_lines: list[bytes], monkeypatch: pytest.MonkeyPatch, seed: int, few: int
 ) -> None:
-    monkeypatch.setattr(pipeline.parse.typed, "_FEW", few)  # 1: whatever is odd, the good rows are taken as they are
+    monkeypatch.setattr(pipeline.sources.parse.typed_table, "_FEW", few)  # 1: whatever is odd, the good rows are taken as they are
     chance = random.Random(seed)
     rows = [json.loads(raw) for raw in capture_lines[:600]]
     for row in chance.sample(rows, 5):

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.seq_ranges import SeqRanges
 from jobs.validate import add_arguments, run
-from pipeline.parse.block import parse_text
-from pipeline.parse.line import ParseLimits
-from pipeline.parse.lines import TextBlock
+from pipeline.sources.parse.block import parse_text
+from pipeline.sources.parse.line import ParseLimits
+from pipeline.sources.parse.lines import TextBlock
+from pipeline.sources.validation.seq_ranges import SeqRanges
 
 
 def validate(*words: str) -> int:

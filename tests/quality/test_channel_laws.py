@@ -10,9 +10,9 @@ from lane_tables import SETTINGS, tables_of
 from lane_views import spark_rows
 from planted_room import PlantedRoom, instead
 
-from pipeline.quality.laws import LAWS, Law
-from pipeline.quality.measures import law_measure
-from pipeline.sinks.append import append_rows
+from pipeline.upkeep.quality.laws import LAWS, Law
+from pipeline.upkeep.quality.measures import law_measure
+from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables import TABLES_BY_NAME

@@ -9,12 +9,12 @@ from laws_run import broken_laws
 from planted_room import PlantedRoom, also, and_row, instead, one_more, twice, without
 from pyspark.sql import SparkSession
 
-from pipeline.quality.judge import judge_law
-from pipeline.quality.laws import LAWS, NAMES, Law
-from pipeline.quality.measures import law_measure
-from pipeline.quality.validation import Validation
-from pipeline.reading.room import ReadingRoom
-from pipeline.views.register import register
+from pipeline.query.room import ReadingRoom
+from pipeline.query.views.register import register
+from pipeline.upkeep.quality.judge import judge_law
+from pipeline.upkeep.quality.laws import LAWS, NAMES, Law
+from pipeline.upkeep.quality.measures import law_measure
+from pipeline.upkeep.quality.validation import Validation
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.newest_cut import newest_cut
 from pipeline.warehouse.tables import create_missing_tables

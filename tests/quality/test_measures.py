@@ -13,11 +13,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BrokenInvariant
-from pipeline.quality.expectations import expectation_of
-from pipeline.quality.measures import Measure, table_measures
-from pipeline.quality.rules import Rule, rules_of
-from pipeline.quality.validation import Validation, judged
-from pipeline.reading.dialect import for_duckdb, parsed
+from pipeline.query.dialect import for_duckdb, parsed
+from pipeline.upkeep.quality.expectations import expectation_of
+from pipeline.upkeep.quality.measures import Measure, table_measures
+from pipeline.upkeep.quality.rules import Rule, rules_of
+from pipeline.upkeep.quality.validation import Validation, judged
 from schemas.field import Field, Table
 
 SCORES = Table(

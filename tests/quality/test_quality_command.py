@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli import main
+from console.command_line import main
 from pipeline.faults import BadConfig
-from pipeline.quality.docs import check_docs_folder, clear_docs_folder
-from pipeline.quality.verdict import TEXT_SHOWN, Verdict, example_text
+from pipeline.upkeep.quality.docs import check_docs_folder, clear_docs_folder
+from pipeline.upkeep.quality.result import TEXT_SHOWN, Verdict, example_text
 
 
 @pytest.mark.parametrize(

@@ -14,16 +14,16 @@ from docs_pages import DOCS, queries, text_of
 from loaded import contents
 from planted_room import PlantedRoom
 
-from jobs.cli import main
-from jobs.locked import locked
+from console.command_line import main
+from driver.locked import locked
 from jobs.quality import look_for
 from pipeline.faults import BadWarehouse
-from pipeline.quality.judge import judge_table
-from pipeline.quality.laws import NAMES
-from pipeline.quality.validation import Validation
-from pipeline.quality.verdict import Verdict
-from pipeline.reading.room import ReadingRoom
+from pipeline.query.room import ReadingRoom
 from pipeline.store.table_log import newest_version_at
+from pipeline.upkeep.quality.judge import judge_table
+from pipeline.upkeep.quality.laws import NAMES
+from pipeline.upkeep.quality.result import Verdict
+from pipeline.upkeep.quality.validation import Validation
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.newest_cut import newest_cut
 from pipeline.warehouse.tables import make_report_table

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.quality.laws import LAWS, NAMES, Law
-from pipeline.quality.rules import Rule, rule_of_check, rules_of
+from pipeline.upkeep.quality.laws import LAWS, NAMES, Law
+from pipeline.upkeep.quality.rules import Rule, rule_of_check, rules_of
 from schemas.field import Field, Table
 from schemas.tables import JOB_TABLES, TABLES, TABLES_BY_NAME
 
@@ -74,7 +74,9 @@ def test_bronze_is_held_against_the_contract_of_the_log() -> None:
 
 
 def test_the_laws_are_the_files_beside_the_code() -> None:
-    assert sorted(f"{name}.sql" for name in NAMES) == sorted(entry.name for entry in files("pipeline.quality").joinpath("laws").iterdir())
+    assert sorted(f"{name}.sql" for name in NAMES) == sorted(
+        entry.name for entry in files("pipeline.upkeep.quality").joinpath("laws").iterdir()
+    )
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)

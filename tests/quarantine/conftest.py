@@ -9,7 +9,7 @@ from job_run import run_job
 from pyspark.sql import SparkSession
 from quarantined_log import STRICT, Damaged, written_log
 
-from jobs.cli import main
+from console.command_line import main
 from pipeline.warehouse.layout import Warehouse
 
 

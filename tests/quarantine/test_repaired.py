@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli import main
+from console.command_line import main
 from pipeline.faults import BadConfig
-from pipeline.quarantine.repaired import RepairedLine, read_repaired
+from pipeline.repair.quarantine.repaired_lines import RepairedLine, read_repaired
 
 ROW = {"source_file": "file:/a.jsonl", "source_line": 7, "raw_sha256": "ab", "raw": "{}"}
 

@@ -16,15 +16,15 @@ from quarantined_log import FILES, RUBBISH, STRICT, Damaged, listed
 from upkeep_log import capture
 from whose_versions import operations_without_our_mark
 
-from jobs.cli import main
-from jobs.locked import locked
+from console.command_line import main
+from driver.locked import locked
 from pipeline.faults import BadWarehouse
-from pipeline.quality.laws import NAMES, Law
-from pipeline.reading.newest import NewestRoom
-from pipeline.reading.room import ReadingRoom
+from pipeline.query.newest_room import NewestRoom
+from pipeline.query.room import ReadingRoom
+from pipeline.query.views.register import register_tables
 from pipeline.store.table_log import opened
-from pipeline.upkeep.closed import batch_read_for_good
-from pipeline.views.register import register_tables
+from pipeline.upkeep.closed_dates import batch_read_for_good
+from pipeline.upkeep.quality.laws import NAMES, Law
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock import UpkeepLock
 from pipeline.warehouse.newest_cut import newest_cut
@@ -222,7 +222,7 @@ def test_a_crash_at_any_point_changes_nothing_about_the_end(
     damaged = copied()
     words = ["--from", str(damaged.repaired(tmp_path))]
     with monkeypatch.context() as dying:
-        dying.setattr(f"pipeline.quarantine.put_back.{POINTS[point]}", _die)
+        dying.setattr(f"pipeline.repair.quarantine.put_back.{POINTS[point]}", _die)
         with pytest.raises(Crash):
             replay(damaged, capsys, *words)
     with pytest.raises(BadWarehouse, match=r"interrupted. This ends it: \./spark-submit\.sh quarantine replay --warehouse"):

@@ -9,7 +9,7 @@ from loaded import contents, load_into, tables_unlike
 from pyspark.sql import SparkSession
 from upkeep_log import capture
 
-from jobs.rebuild import forget_lanes
+from pipeline.repair.rebuild import forget_lanes
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import check_table, create_missing_tables
 from schemas.tables.bronze import QUARANTINE

@@ -7,7 +7,7 @@ from capture_events import write_events
 from pyspark.sql import SparkSession
 from upkeep_log import capture
 
-from jobs.stream import run_stream
+from driver.streaming import run_stream
 from pipeline.settings import load_settings
 from pipeline.warehouse.layout import Warehouse
 

@@ -8,7 +8,7 @@ import pytest
 from bronze_events import random_events
 from jsonschema import Draft202012Validator
 
-from pipeline.parse.line import ParsedEvent, ParseLimits, parse_line
+from pipeline.sources.parse.line import ParsedEvent, ParseLimits, parse_line
 from schemas.events import EVENT_TYPES, FIELDS, LOG_VERSIONS, NEVER_EMPTY, SOURCES, TYPES_BY_NAME, added_since, since
 from schemas.render.event_log import event_log_page, users
 from schemas.render.json_schema import event_schema

@@ -9,7 +9,7 @@ import pytest
 from docs_pages import DOCS, text_of
 from ruamel.yaml import YAML
 
-from jobs.cli import build_parser, main
+from console.command_line import build_parser, main
 from pipeline.sources.kafka_address import kafka_address
 
 COLLECTOR = text_of(DOCS / "collector.md")
@@ -56,14 +56,14 @@ def test_what_the_docs_start_follows(words: list[str]) -> None:
 IMPORTED = """
 import sys
 before = {name.partition(".")[0] for name in sys.modules}
-import jobs.__main__, jobs.ship, jobs.shipping.sender
+import jobs.__main__, jobs.ship, pipeline.sources.shipping.sender
 after = {name.partition(".")[0] for name in sys.modules} - before - set(sys.stdlib_module_names)
-print(*sorted(after - {"jobs", "pipeline", "schemas"}))
+print(*sorted(after - {"console", "jobs", "pipeline", "schemas"}))
 """
 
 
 def test_a_host_of_a_broker_needs_the_shippers_own_packages_and_no_others() -> None:
-    needs = subprocess.run([sys.executable, "-m", "jobs.needs", "ship", "--follow"], capture_output=True, text=True, check=True)
+    needs = subprocess.run([sys.executable, "-m", "console.needs", "ship", "--follow"], capture_output=True, text=True, check=True)
     assert needs.stdout.split() == ["ship"]
     imported = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=True).stdout.split()
     pins = re.findall(r"^([a-z-]+)==", (DOCS.parent / "requirements" / "ship.lock").read_text(encoding="utf-8"), re.MULTILINE)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from jobs.ship import ship_files
-from jobs.shipping.folder import to_ship
-from jobs.shipping.lines import Record, records_of
-from jobs.shipping.not_shipped import NotShipped
-from jobs.shipping.place import ShippedFiles
 from pipeline.faults import BadConfig
+from pipeline.sources.shipping.folder import to_ship
+from pipeline.sources.shipping.lines import Record, records_of
+from pipeline.sources.shipping.not_shipped import NotShipped
+from pipeline.sources.shipping.place import ShippedFiles
 
 
 def put(folder: Path, name: str, content: bytes, second: int = 0) -> Path:

@@ -20,9 +20,9 @@ from quick_start import INTERPRETED
 from reader import Reader
 from upkeep_log import capture
 
-from jobs.cli import main
-from jobs.processes import utc_now
-from pipeline.reading.newest import NewestRoom
+from console.command_line import main
+from driver.this_machine import utc_now
+from pipeline.query.newest_room import NewestRoom
 from pipeline.upkeep import vacuum
 from pipeline.upkeep.status import status
 from pipeline.warehouse.layout import Warehouse

@@ -17,15 +17,15 @@ from pyarrow.fs import SubTreeFileSystem
 from s3_server import S3
 from upkeep_log import capture
 
-from jobs.cli import main
+from console.command_line import main
 from pipeline.faults import BadConfig
 from pipeline.store.arrow_places import arrow_place
 from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.credentials import OF_STORES, delta_options, s3_key
 from pipeline.store.faults import store_fault
 from pipeline.store.files import files_at
-from pipeline.store.kept_open import forget_table, kept_open
 from pipeline.store.object_files import object_store
+from pipeline.store.open_tables import forget_table, kept_open
 
 ROOT = Path(__file__).parents[2]
 TABLE = "s3a://lake/wh/t"

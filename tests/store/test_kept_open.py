@@ -8,8 +8,8 @@ import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from s3_server import S3
 
-from pipeline.sinks.append import append_rows, is_appended
-from pipeline.store.kept_open import forget_table, kept_open
+from pipeline.store.open_tables import forget_table, kept_open
+from pipeline.warehouse.append import append_rows, is_appended
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables.bookkeeping import NAMES

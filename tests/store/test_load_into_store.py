@@ -12,7 +12,7 @@ from loaded import contents, tables_unlike
 from s3_server import BUSY, CUT_AFTER, CUT_BEFORE, S3
 from upkeep_log import capture
 
-from jobs.cli import main
+from console.command_line import main
 from pipeline.store.copies import send
 from pipeline.store.files import files_at
 from pipeline.warehouse.layout import Warehouse

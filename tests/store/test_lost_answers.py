@@ -7,10 +7,10 @@ from s3_server import CUT_AFTER, S3
 
 from pipeline.lanes.control import issue_drain
 from pipeline.run_context import RunContext
-from pipeline.sinks.append import append_rows
 from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.faults import store_fault
 from pipeline.store.table_log import newest_version_at
+from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import check_table, create_missing_tables
 from schemas.tables import TABLES

@@ -13,7 +13,7 @@ from loaded import contents, load_into, tables_unlike
 from s3_server import S3
 from upkeep_log import capture
 
-from jobs.session import SHORT_JOB
+from driver.session import SHORT_JOB
 from pipeline.store.files import files_at
 from pipeline.store.table_log import opened
 from pipeline.warehouse.layout import Warehouse

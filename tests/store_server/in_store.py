@@ -7,7 +7,7 @@ from ended_job import Ended
 from job_run import run_job
 from quick_start import environment
 
-from jobs.session import ROOT
+from driver.session import ROOT
 from pipeline.store.copies import send
 from pipeline.store.files import files_at
 from pipeline.warehouse.layout import Warehouse

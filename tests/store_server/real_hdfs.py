@@ -9,11 +9,11 @@ from types import TracebackType
 import pyspark
 from real_store import free_port
 
-from jobs.environment.ivy import cause_of, ivy_command
-from jobs.environment.jars import Jar
-from jobs.environment.place import Place, digest
-from jobs.environment.tool import Tools
-from jobs.maven import check_jdk, java_tool
+from tools.environment.ivy import cause_of, ivy_command
+from tools.environment.jars import Jar
+from tools.environment.place import Place, digest
+from tools.environment.tool import Tools
+from tools.maven import check_jdk, java_tool
 
 #: Of the version of Spark's own client.
 JAR = Jar("06772d24529e59939915979b3edba204d367750ef7dc5120411f35221dd4818c", "org.apache.hadoop", "hadoop-client-minicluster", "3.5.0")

@@ -16,8 +16,8 @@ from killed_job import VOLATILE, Rows, differences, tables_of_warehouse
 from log_ways import Run
 from pyspark.sql import SparkSession
 
-from jobs.cli import main
-from pipeline.reading.room import ReadingRoom
+from console.command_line import main
+from pipeline.query.room import ReadingRoom
 from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.files import files_at
 from pipeline.store.table_log import opened

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from undisturbed import log_in_files, undisturbed
 from upkeep_log import capture
 
-from jobs.cli import main
+from console.command_line import main
 from pipeline.warehouse.layout import Warehouse
 
 #: Commands without Spark.

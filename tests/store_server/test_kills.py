@@ -36,7 +36,7 @@ SEED = int(os.environ.get("KILL_SEED", "1"))
 def s3_in_children(monkeypatch: pytest.MonkeyPatch) -> None:
     """S3's jars for children that are started without spark-submit.sh."""
     jars = ",".join(str(jar) for folder in ("jars", "s3-jars") for jar in sorted((Path(sys.prefix) / folder).glob("*.jar")))
-    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--jars {jars} --conf spark.python.daemon.module=jobs.python_daemon pyspark-shell")
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--jars {jars} --conf spark.python.daemon.module=driver.python_daemon pyspark-shell")
 
 
 def test_named_kills(spark: SparkSession, captures: Path, place: str, tmp_path: Path, s3_in_children: None) -> None:

@@ -16,7 +16,7 @@ from real_captures import NAMES
 from undisturbed import log_in_files
 
 import pipeline.lanes.query
-from jobs.cli import main
+from console.command_line import main
 from pipeline.warehouse.layout import Warehouse
 
 pytestmark = pytest.mark.captures

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from quick_start import INTERPRETED
 from undisturbed import log_in_files, undisturbed
 
-from jobs.cli import main
+from console.command_line import main
 from pipeline.warehouse.layout import Warehouse
 
 pytestmark = pytest.mark.captures

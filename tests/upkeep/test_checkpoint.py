@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from console.command_line import main
 from jobs.checkpoint import text_lines
-from jobs.cli import main
 from pipeline.lanes.state_layout import STATE_LAYOUT
-from pipeline.upkeep.inspect import inspect
+from pipeline.upkeep.checkpoint import inspect
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import existing_tables
 from schemas.tables import WATCH_TABLES

@@ -17,8 +17,8 @@ from pyspark.sql import SparkSession
 from upkeep_log import capture, first_epoch, second_epoch
 from whose_versions import operations_without_our_mark
 
-from jobs.chosen_tables import chosen_tables
-from jobs.cli import main
+from console.chosen_tables import chosen_tables
+from console.command_line import main
 from pipeline.faults import BadConfig
 from pipeline.settings import load_settings
 from pipeline.upkeep import vacuum
@@ -130,7 +130,7 @@ def test_what_lanes_have_not_read_stays_and_they_go_on_with_exactly_that(
     size = -(-len(third) // 4)
     pieces = [third[start : start + size] for start in range(0, len(third), size)]
     with monkeypatch.context() as broken:
-        broken.setattr("pipeline.lanes.query.start_lanes", _die)
+        broken.setattr("driver.streaming.start_lanes", _die)
         for number in (0, 1):
             write_events(pieces[number], events / f"{5 + number}.jsonl")
         with pytest.raises(LanesDied):

@@ -10,9 +10,9 @@ from job_run import run_job, tables_in
 from pyspark.sql import SparkSession
 from whose_versions import operations_without_our_mark
 
-from jobs.cli import main
-from jobs.rebuild import forget_all
+from console.command_line import main
 from pipeline.faults import BadWarehouse
+from pipeline.repair.rebuild import forget_all
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import check_table, create_missing_tables, existing_tables
 from schemas.render.ddl import delta_path

@@ -13,10 +13,10 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from upkeep_log import LOST, first_epoch, second_epoch
 
-from jobs.cli import main
+from console.command_line import main
 from jobs.status import run_words, text_lines
-from pipeline.reading.newest import NewestRoom
-from pipeline.reading.room import ReadingRoom
+from pipeline.query.newest_room import NewestRoom
+from pipeline.query.room import ReadingRoom
 from pipeline.upkeep.status import problems, status
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock_file import STALE_AFTER, Driver, LockEntry, is_gone

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import Row, SparkSession
 
-from pipeline.reading.room import ReadingRoom
+from pipeline.query.room import ReadingRoom
 
 #: Sums of floats in another order differ in the last digits.
 DIGITS = 9

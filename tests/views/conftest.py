@@ -20,10 +20,10 @@ from pyspark.sql import SparkSession
 from views_from_memory import register_from_memory
 from watch_rows import watch_tables
 
-from pipeline.reading.room import ReadingRoom
-from pipeline.sinks.append import append_rows
-from pipeline.sinks.names import write_names
+from pipeline.query.room import ReadingRoom
+from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.names import write_names
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables import TABLES_BY_NAME
 from schemas.tables.bookkeeping import NAMES

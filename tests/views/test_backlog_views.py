@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from views_from_memory import register_from_memory
 
-from pipeline.reading.room import ReadingRoom
-from pipeline.views.catalog import sql_of
+from pipeline.query.room import ReadingRoom
+from pipeline.query.views.catalog import sql_of
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 

@@ -6,8 +6,8 @@ from pyspark.sql import SparkSession
 from test_cookbook import QUERIES
 from test_watch_views import PAGES
 
-from pipeline.reading.room import ReadingRoom
-from pipeline.views.catalog import VIEWS
+from pipeline.query.room import ReadingRoom
+from pipeline.query.views.catalog import VIEWS
 from pipeline.warehouse.layout import Warehouse
 
 

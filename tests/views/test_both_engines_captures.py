@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 from real_captures import NAMES
 from views_from_memory import register_from_memory
 
-from pipeline.reading.room import ReadingRoom
-from pipeline.views.catalog import VIEWS
+from pipeline.query.room import ReadingRoom
+from pipeline.query.views.catalog import VIEWS
 
 pytestmark = pytest.mark.captures
 #: Small ones that have something of each package between them: evictions, holes, connections that are not read from, limiters.

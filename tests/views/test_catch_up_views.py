@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from captured_warehouse import append_plain
 
-from pipeline.reading.room import ReadingRoom
+from pipeline.query.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.reading.room import ReadingRoom
-from pipeline.views import page
-from pipeline.views.catalog import VIEWS, question
+from pipeline.query.room import ReadingRoom
+from pipeline.query.views.catalog import VIEWS, question
 from pipeline.warehouse.layout import Warehouse
+from tools.generated import views_page as page
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/cookbook.md").read_text(encoding="utf-8")
 QUERIES = {
@@ -86,7 +86,7 @@ def test_the_page_lists_every_view_with_its_question() -> None:
 
 
 def test_the_page_of_views_is_what_their_heads_say() -> None:
-    assert page.DOCUMENT.read_text(encoding="utf-8") == page.render(), "run: python -m pipeline.views.page"
+    assert page.DOCUMENT.read_text(encoding="utf-8") == page.render(), "run: python -m tools.generated.views_page"
 
 
 @pytest.mark.parametrize("view", VIEWS)

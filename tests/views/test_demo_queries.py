@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from cause_rows import ORDERS
 
-from jobs.cli import main
-from jobs.demo import where_to_look, whom_to_explain
-from jobs.demo_live import Show
+from console.command_line import main
+from demo.live import Show
+from demo.what_to_try import where_to_look, whom_to_explain
 from jobs.explain import BEHIND
-from pipeline.reading.room import ReadingRoom
-from pipeline.verdict import worst
+from pipeline.diagnosis import ranking as worst
+from pipeline.query.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
 
 BILLING = (ORDERS, "billing")

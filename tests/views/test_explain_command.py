@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from jobs.cli import main
+from console.command_line import main
 from jobs.explain import span_of
+from pipeline.diagnosis.answer import answer
+from pipeline.diagnosis.evidence import NoAnswer
+from pipeline.diagnosis.words import MISSING
 from pipeline.faults import BadConfig
-from pipeline.reading.room import ReadingRoom
-from pipeline.verdict.answer import answer
-from pipeline.verdict.evidence import NoAnswer
-from pipeline.verdict.words import MISSING
+from pipeline.query.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
 
 

@@ -8,10 +8,10 @@ import pytest
 from captured_warehouse import warehouse_of_logs
 from log_builder import EPOCH, SUB, TOPIC, Log
 
-from pipeline.reading.room import ReadingRoom
-from pipeline.verdict.answer import answer
-from pipeline.verdict.evidence import NoAnswer
-from pipeline.verdict.topic_answer import is_well, text_lines, topic_answer
+from pipeline.diagnosis.answer import answer
+from pipeline.diagnosis.evidence import NoAnswer
+from pipeline.diagnosis.topic_answer import is_well, text_lines, topic_answer
+from pipeline.query.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
 
 WHY = (Path(__file__).parents[2] / "docs" / "why.md").read_text(encoding="utf-8")

@@ -7,8 +7,8 @@ import pytest
 from docs_pages import DOCS, queries, text_of
 from policy_rows import ORDERS, THREE
 
-from pipeline.quality.laws import Law
-from pipeline.reading.room import ReadingRoom
+from pipeline.query.room import ReadingRoom
+from pipeline.upkeep.quality.laws import Law
 
 
 def answers(room: ReadingRoom, sql: str) -> list[tuple[Any, ...]]:

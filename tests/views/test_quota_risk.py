@@ -9,8 +9,8 @@ import pytest
 from backlog_rows import check
 from reading.conftest import append
 
-from pipeline.reading.room import ReadingRoom
-from pipeline.views.inlined import with_views_over
+from pipeline.query.room import ReadingRoom
+from pipeline.query.views.inlined import with_views_over
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from jobs.cli import main
+from console.command_line import main
+from pipeline.diagnosis.answer import answer
+from pipeline.diagnosis.report.cached_look import AskedOnce
+from pipeline.diagnosis.report.drawing import HEIGHT, MOST_BARS, WIDTH, cause_bars, line
+from pipeline.diagnosis.report.page import page
+from pipeline.diagnosis.report.story import MOST_MOMENTS, MOST_ROWS, MOST_SUBSCRIPTIONS, Moment, Story, story
 from pipeline.faults import BadConfig
-from pipeline.incident.asked_once import AskedOnce
-from pipeline.incident.drawing import HEIGHT, MOST_BARS, WIDTH, cause_bars, line
-from pipeline.incident.page import page
-from pipeline.incident.story import MOST_MOMENTS, MOST_ROWS, MOST_SUBSCRIPTIONS, Moment, Story, story
-from pipeline.reading.room import ReadingRoom
-from pipeline.verdict.answer import answer
+from pipeline.query.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
 
 THREE = datetime(2026, 1, 5, 3, tzinfo=UTC)

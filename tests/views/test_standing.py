@@ -8,8 +8,8 @@ import pytest
 from conftest import EPOCH, THREE, write
 from lane_rows import text_id
 
-from pipeline.reading.room import ReadingRoom
-from pipeline.views.why_at import why_at
+from pipeline.query.room import ReadingRoom
+from pipeline.query.views.why_at import why_at
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.literals import instant
 from pipeline.warehouse.tables import create_missing_tables

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from captured_warehouse import warehouse_of
 
-from jobs.demo import CAPTURE
-from pipeline.reading.room import ReadingRoom
-from pipeline.verdict.answer import answer
-from pipeline.verdict.words import CAUSES, rate_words
+from demo.bundled import CAPTURE
+from pipeline.diagnosis.answer import answer
+from pipeline.diagnosis.words import CAUSES, rate_words
+from pipeline.query.room import ReadingRoom
 
 WHY = (Path(__file__).parents[2] / "docs" / "why.md").read_text(encoding="utf-8")
 STORY = WHY.partition("## A story: ")[2]

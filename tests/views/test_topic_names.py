@@ -8,7 +8,7 @@ import pytest
 from lane_views import spark_rows
 from pyspark.sql import SparkSession
 
-from pipeline.views.catalog import sql_of
+from pipeline.query.views.catalog import sql_of
 from schemas.render.spark import struct
 from schemas.tables import TABLES_BY_NAME
 

@@ -11,10 +11,10 @@ from sqlglot import exp
 from views_from_memory import register_from_memory
 
 from pipeline.faults import BadWarehouse
-from pipeline.reading.dialect import parsed
-from pipeline.reading.room import ReadingRoom
-from pipeline.views.catalog import VIEWS, all_names, named_in, question, sql_of
-from pipeline.views.register import register
+from pipeline.query.dialect import parsed
+from pipeline.query.room import ReadingRoom
+from pipeline.query.views.catalog import VIEWS, all_names, named_in, question, sql_of
+from pipeline.query.views.register import register
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables import TABLES
@@ -183,7 +183,7 @@ def test_register_returns_every_table_and_every_view_file(spark: SparkSession, e
     session = spark.newSession()
     views = register(session, empty_warehouse)
     assert {row["viewName"] for row in session.sql("SHOW VIEWS").collect()} == set(views)
-    files = {path.stem for path in (repository / "pipeline/views").glob("*.sql")}
+    files = {path.stem for path in (repository / "pipeline/query/views").glob("*.sql")}
     assert files == set(VIEWS)
     assert views == [*(t.name for t in TABLES), *VIEWS]
 
@@ -233,7 +233,7 @@ def test_views_are_found_inside_a_zip(repository: Path, tmp_path: Path, in_pytho
                 if path.suffix in (".py", ".sql"):
                     code.write(path, str(path.relative_to(repository)))
     said = in_python(
-        "from pipeline.views import catalog; print(catalog.__file__); print(len(catalog.sql_of('throttled_now')) > 0)", archive
+        "from pipeline.query.views import catalog; print(catalog.__file__); print(len(catalog.sql_of('throttled_now')) > 0)", archive
     )
     assert said.splitlines()[0].startswith(str(archive))
     assert said.splitlines()[1] == "True"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from docs_pages import DOCS, OPERATIONS, RUNBOOK, queries, text_of
 
-from pipeline.reading.room import ReadingRoom
+from pipeline.query.room import ReadingRoom
 
 
 def asked(room: ReadingRoom, sql: str) -> list[tuple[Any, ...]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from log_builder import SUB, TOPIC, Log
 
-from jobs.cli import main
+from console.command_line import main
 
 
 def behind(*, stops: bool) -> Log:

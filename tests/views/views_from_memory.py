@@ -5,9 +5,9 @@ The commands' tests (test_demo_queries.py and others) ask views over Delta table
 
 from pyspark.sql import SparkSession
 
-from pipeline.backfill.slices import frame_of
+from pipeline.query.views.register import register_views
+from pipeline.repair.backfill.slices import frame_of
 from pipeline.store.arrow_reader import arrow_rows
-from pipeline.views.register import register_views
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from spark_cache import forget_cached_tables
 
 from pipeline.faults import BadWarehouse
-from pipeline.reading.newest import NewestRoom
+from pipeline.query.newest_room import NewestRoom
 from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import Warehouse
 

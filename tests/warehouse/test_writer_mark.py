@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from whose_versions import operations_without_our_mark
 
-from pipeline.sinks.append import append_rows
 from pipeline.store.commit import Commit
+from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from pipeline.warehouse.writer_mark import MARK, foreign

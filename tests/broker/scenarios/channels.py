@@ -2,8 +2,8 @@
 
 import time
 
-from jobs.live_broker.stage import Stage
 from scenarios.table import scenario
+from tools.live_broker.stage import Stage
 
 #: Linux gives a connection up to 4 MB to send and 32 MB to receive: as much as comes in this time.
 FILLED_S = 4

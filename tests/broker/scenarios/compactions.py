@@ -2,9 +2,9 @@
 
 import time
 
-from jobs.live_broker.admin import rate
-from jobs.live_broker.stage import Stage
 from scenarios.table import scenario
+from tools.live_broker.admin import rate
+from tools.live_broker.stage import Stage
 
 #: Names that the test of this scenario asks for.
 CURSOR, CACHE = "__compaction", "cache"

@@ -2,8 +2,8 @@
 
 import time
 
-from jobs.live_broker.stage import Stage
 from scenarios.table import scenario
+from tools.live_broker.stage import Stage
 
 
 @scenario(

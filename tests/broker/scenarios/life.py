@@ -1,8 +1,8 @@
 """Topics and brokers that go and come back, and many topics at once."""
 
-from jobs.live_broker.admin import rate
-from jobs.live_broker.stage import Stage
 from scenarios.table import scenario
+from tools.live_broker.admin import rate
+from tools.live_broker.stage import Stage
 
 EVICT = "consumer_backlog_eviction"
 #: A size eviction after a precise age check may block the thread that it needs, for 30 s (a fault of Pulsar's): unloads come amid it.

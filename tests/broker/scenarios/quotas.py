@@ -1,8 +1,8 @@
 """Backlog quotas: by size and by age, precise and not, with evictions and with producers cut off."""
 
-from jobs.live_broker.load import Publishing
-from jobs.live_broker.stage import Stage
 from scenarios.table import scenario
+from tools.live_broker.load import Publishing
+from tools.live_broker.stage import Stage
 
 EVICT = "consumer_backlog_eviction"
 

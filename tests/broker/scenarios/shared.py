@@ -1,7 +1,7 @@
 """Many dispatchers that ask one limiter at the same time."""
 
-from jobs.live_broker.stage import Stage
 from scenarios.table import scenario
+from tools.live_broker.stage import Stage
 
 _TOPICS = ("a", "b", "c", "d")
 _SUBS = ("one", "two", "three", "four")

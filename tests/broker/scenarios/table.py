@@ -4,9 +4,9 @@ import importlib
 from collections.abc import Callable
 from pathlib import Path
 
-from jobs.live_broker.incident import incident
-from jobs.live_broker.scenario import Scenario
-from jobs.live_broker.stage import Stage
+from tools.live_broker.incident import incident
+from tools.live_broker.scenario import Scenario
+from tools.live_broker.stage import Stage
 
 #: Instead of the demo's minute and a half.
 INCIDENT_S = 25.0

@@ -2,9 +2,9 @@
 
 import time
 
-from jobs.live_broker.stage import Stage
-from jobs.live_broker.transaction import Transactions
 from scenarios.table import scenario
+from tools.live_broker.stage import Stage
+from tools.live_broker.transaction import Transactions
 
 #: Transactions of each end; each acknowledges and publishes so many messages.
 COMMITTED, ABORTED, MESSAGES = 20, 5, 2

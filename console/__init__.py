@@ -1,0 +1,1 @@
+"""The terminal: arguments of commands, and answers as people see them."""

@@ -1,0 +1,89 @@
+"""The warehouse that a command names, and the reading room of it."""
+
+import sys
+from collections.abc import Iterable
+from importlib.abc import MetaPathFinder
+from typing import TYPE_CHECKING, Any
+
+from pipeline.faults import BadConfig, BadWarehouse
+from pipeline.store.address import why_no_warehouse
+
+if TYPE_CHECKING:
+    from pipeline.query.room import ReadingRoom
+    from pipeline.warehouse.layout import Warehouse
+    from pipeline.warehouse.look import Look
+
+
+def refuse_address(uri: str) -> None:
+    """Raise BadConfig where no warehouse can be. Standard library only (console/needs.py)."""
+    reason = why_no_warehouse(uri)
+    if reason is not None:
+        raise BadConfig(f"--warehouse {reason}")
+
+
+def named_warehouse(uri: str) -> "Warehouse":
+    """The warehouse with scheme and absolute path, as it must stand in checkpoints and messages. Raises BadConfig where none can be."""
+    refuse_address(uri)
+    from pipeline.store.files import files_at
+    from pipeline.warehouse.layout import Warehouse
+
+    return Warehouse(files_at(uri).absolute(uri))
+
+
+def existing_warehouse(uri: str, tables: Iterable[str] = ()) -> "Warehouse":
+    """The warehouse at `uri`. Raises BadWarehouse with the command that helps where none is, or one of `tables` is not in it."""
+    from pipeline.store.files import files_at
+
+    warehouse = named_warehouse(uri)
+    refuse_missing(warehouse, files_at(warehouse.root), tables)
+    return warehouse
+
+
+def look_at(uri: str, tables: Iterable[str] = (), *, consistent: bool = False, most_memory: str | None = None) -> "ReadingRoom":
+    """The room of an existing warehouse.
+
+    `consistent`: all tables as the newest whole micro-batches left them; `most_memory`: what DuckDB may hold. Raises BadWarehouse as
+    `existing_warehouse` does.
+    """
+    from pipeline.query.room import ReadingRoom
+
+    return ReadingRoom(existing_warehouse(uri, tables), consistent=consistent, most_memory=most_memory)
+
+
+def look_at_causes(uri: str) -> "Look":
+    """A look for those who answer about subscriptions: all tables at one consistent cut.
+
+    Raises BadWarehouse as `look_at` does, and where the first micro-batch is half written: half of it is no answer.
+    """
+    from pipeline.warehouse.newest_cut import is_half_written
+
+    look = look_at(uri, ("subscription_causes", "broker_windows"), consistent=True)
+    if look.cut is not None and is_half_written(look, look.cut):
+        raise BadWarehouse(f"the first micro-batch of lanes in {look.warehouse.root} is not whole yet: ask again in a moment")
+    return look
+
+
+def refuse_missing(warehouse: "Warehouse", files: Any, tables: Iterable[str]) -> None:
+    """Raise BadWarehouse with the command that helps where no warehouse is, or one of `tables` is not in it."""
+    from pipeline.warehouse.layout import writer_of
+
+    gone = [table for table in ("batch_manifest", *tables) if not files.exists(f"{warehouse.table(table)}/_delta_log")]
+    if "batch_manifest" in gone:
+        make = "./spark-submit.sh stream --once --events URI --warehouse URI"
+        raise BadWarehouse(f"there is no warehouse at {warehouse.root}; make one: {make}")
+    if gone:
+        raise BadWarehouse(f"table {gone[0]} is gone from {warehouse.root}: {warehouse.rebuild_command(writer_of(gone[0]))}")
+
+
+class _NoPandas(MetaPathFinder):
+    """As if pandas were not installed."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> None:
+        """Raises ImportError for pandas."""
+        if fullname == "pandas":
+            raise ModuleNotFoundError("pandas is left out of what only reads", name=fullname)
+
+
+def leave_pandas_out() -> None:
+    """For a process that only reads: pyarrow imports pandas at the first array it makes, for a second, and nothing here uses pandas."""
+    sys.meta_path.insert(0, _NoPandas())

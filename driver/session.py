@@ -1,0 +1,102 @@
+"""The Spark session: from what spark-submit.sh prepared, or, under plain Python (tests, bench), from the same files."""
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark.errors import PySparkRuntimeError
+from pyspark.sql import SparkSession
+
+from pipeline.faults import BadConfig
+from pipeline.store.credentials import OF_STORES
+
+ROOT = Path(__file__).parent.parent
+#: Delta's jars, put beside the interpreter by ./spark-submit.sh set-up.
+JARS = Path(sys.prefix) / "jars"
+#: For jobs that live for a minute: on few cores the optimizing compiler costs them more than it gains.
+SHORT_JOB = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"}
+#: For short jobs over little data: so do Java classes that Spark would write and compile for each of their queries, and stages that end
+#: before the next is planned (three jobs instead of one wherever Delta looks into its log), and texts of plans that nobody reads.
+LITTLE_DATA = {
+    **SHORT_JOB,
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.maxPlanStringLength": "1000",
+}
+
+
+def build_session(app_name: str, extra_conf: Mapping[str, str] | None = None) -> SparkSession:
+    """A session with conf/spark-defaults.conf, Delta, the environment's access to object stores, and `extra_conf` on top.
+
+    Raises BadConfig in one line if Spark cannot start (no jars, no Java, port in use, no memory).
+    """
+    builder = SparkSession.builder.appName(app_name)
+    if not os.environ.get("PYSPARK_SUBMIT_ARGS") and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        builder = builder.config("spark.jars", _jars()).config("spark.python.daemon.module", "driver.python_daemon")
+        _environment_of_plain_python()
+    for key, value in {**_of_object_stores(), **(extra_conf or {})}.items():
+        builder = builder.config(key, value)
+    try:
+        return _start_shielded(builder)
+    except PySparkRuntimeError as fault:
+        raise BadConfig("Spark's Java process did not start; the lines above show why (Java 17 or newer? memory? options?)") from fault
+    except Exception as fault:
+        raise BadConfig(_start_fault(str(fault))) from fault
+
+
+def _start_shielded(builder: SparkSession.Builder) -> SparkSession:
+    """Start the JVM deaf to SIGTERM: whoever signals the whole process group (timeout, a terminal) must not end it amid a micro-batch.
+
+    An ignored signal stays ignored in a child, Java respects that; the JVM ends when our process does.
+    """
+    try:
+        earlier = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    except ValueError:  # not in the main thread: signals are somebody else's then
+        return builder.getOrCreate()
+    try:
+        return builder.getOrCreate()
+    finally:
+        signal.signal(signal.SIGTERM, earlier)
+
+
+def _of_object_stores() -> dict[str, str]:
+    """What the environment has of object stores, for executors, too: tasks write files into the warehouse.
+
+    A store that is not Amazon's has its buckets in the path of an address, not in the name of a host.
+    """
+    found = {f"spark.executorEnv.{name}": os.environ[name] for name in OF_STORES if os.environ.get(name)}
+    return found | ({"spark.hadoop.fs.s3a.path.style.access": "true"} if os.environ.get("AWS_ENDPOINT_URL") else {})
+
+
+def _jars() -> str:
+    jars = sorted(str(jar) for jar in JARS.glob("*.jar"))
+    if not jars:
+        raise BadConfig(f"no jars in {JARS}: run ./spark-submit.sh set-up once")
+    return ",".join(jars)
+
+
+def _environment_of_plain_python() -> None:
+    """What spark-submit.sh exports, for processes that were started without it."""
+    os.environ.setdefault("SPARK_CONF_DIR", str(ROOT / "conf"))
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(sys.prefix) / "numba-cache"))
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if str(ROOT) not in paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, paths)])
+
+
+def _start_fault(message: str) -> str:
+    """The cause of a failed start, out of a Java stack trace."""
+    if re.search(r"BindException|Address already in use|Cannot assign requested address", message):
+        found = re.search(r"Service '(\w+)' failed", message)
+        service = f"Spark's {found.group(1)}" if found else "Spark"
+        advice = "leave spark.driver.port and spark.ui.port out, or choose others"
+        return f"{service} cannot bind its port, it is in use or not of this machine: {advice}"
+    causes = re.findall(r"(?:^|: |Caused by: )[\w.$]*(?:Exception|Error): ([^\n]+)", message)
+    return f"Spark did not start: {causes[-1] if causes else message.strip().splitlines()[0]}"

@@ -1,0 +1,26 @@
+"""The whole answer about one subscription: the verdict, its sentence, what to do."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from pipeline.diagnosis.advice import advice
+from pipeline.diagnosis.context import around
+from pipeline.diagnosis.evidence import Named, evidence
+from pipeline.diagnosis.verdict import Document, verdict
+from pipeline.diagnosis.words import sentence
+from pipeline.warehouse.look import Queries
+
+
+def answer(
+    look: Queries,
+    topic: str,
+    subscription: str,
+    broker: str | None,
+    at: datetime | None,
+    window: timedelta,
+    together: Collection[Named] = (),
+) -> Document:
+    """The document of docs/why.md, as of the last `window` before `at`. `together` is as of `evidence`. Raises NoAnswer."""
+    document = verdict(evidence(look, topic, subscription, broker, at, window, together))
+    document |= around(look, document)
+    return {"verdict": sentence(document), **document, "advice": [step._asdict() for step in advice(document)]}

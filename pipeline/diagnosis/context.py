@@ -1,0 +1,64 @@
+"""What an answer about a subscription needs besides its own rows: whose cursor it is, its topic's quotas and cursors, the rate it needs,
+its clients.
+"""
+
+from pipeline.diagnosis.clients import client_rows, clients, lies_with_clients
+from pipeline.diagnosis.evidence import Row
+from pipeline.diagnosis.own_cursors import kind_of
+from pipeline.diagnosis.quota_fillers import who
+from pipeline.diagnosis.rates import needed
+from pipeline.diagnosis.recovery import foreseen
+from pipeline.diagnosis.topic_rows import topic_rows
+from pipeline.diagnosis.verdict import Document
+from pipeline.warehouse.literals import instant
+from pipeline.warehouse.look import Queries
+from schemas.render.ddl import quoted
+
+
+def around(look: Queries, document: Document) -> Document:
+    """More keys of the document, as of its end."""
+    rows = topic_rows(look, document["broker"], document["epoch"], document["topic"], document["to"])
+    cursor = next((row for row in rows.cursors if row["subscription"] == document["subscription"]), None) or _gone(look, document)
+    found: Document = {
+        "cursor_kind": kind_of(document["subscription"], cursor),
+        "sub_type": document["sub_type"] or _type_of_dispatcher(look, document),
+        "log_version": rows.log_version,
+        "lost_entries": None if cursor is None else cursor["evicted_entries"] + cursor["expired_entries"],
+        "needed": needed(look, document, counts_entries(look, document)),
+        "clients": _clients(look, document),
+        **who(rows),
+    }
+    return {**found, "catch_up": foreseen({**document, **found})}
+
+
+def _clients(look: Queries, document: Document) -> list[Document] | None:
+    """None where the cause does not lie with consumers."""
+    cause = lies_with_clients(document)
+    return None if cause is None else clients(*client_rows(look, document), cause)
+
+
+def _gone(look: Queries, document: Document) -> Row | None:
+    """A cursor that the topic's last check does not have, as the last check before had it: its reader is gone, or it was deleted."""
+    where = " AND ".join(f"{name} = {quoted(document[name])}" for name in ("broker", "topic", "subscription"))
+    rows = look.rows(
+        f"SELECT * FROM subscription_backlog WHERE {where} AND epoch = {document['epoch']} AND check_time <= {instant(document['to'])}"
+        " ORDER BY check_number DESC LIMIT 1"
+    )
+    return rows[0] if rows else None
+
+
+def counts_entries(look: Queries, document: Document) -> bool:
+    """Whether limiters of the broker count a batch as one."""
+    where = f"broker = {quoted(document['broker'])} AND epoch = {document['epoch']}"
+    rows = look.rows(f"SELECT counts_entries FROM limiter_units WHERE {where}")
+    return bool(rows and rows[0]["counts_entries"])
+
+
+def _type_of_dispatcher(look: Queries, document: Document) -> str | None:
+    """As its newest dispatcher has it that was opened before the end, whether that did anything in the stretch or not."""
+    where = " AND ".join(f"{name} = {quoted(document[name])}" for name in ("broker", "topic", "subscription"))
+    rows = look.rows(
+        f"SELECT sub_type FROM subscription_throttle WHERE {where} AND epoch = {document['epoch']} AND sub_type IS NOT NULL"
+        f" AND window_start < {instant(document['to'])} ORDER BY clock_segment DESC, window_start DESC LIMIT 1"
+    )
+    return rows[0]["sub_type"] if rows else None

@@ -1,0 +1,71 @@
+"""The worst subscriptions now: rows for `top`, and the orders in which they may stand."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from pipeline.diagnosis.duration import duration
+from pipeline.warehouse.look import Look
+
+Row = dict[str, Any]
+#: `why` beside how much backlog × time the newest window has, how old the oldest entry is, and when a quota of the topic is exceeded.
+WORST = """
+WITH weighed AS (
+  SELECT c.broker, c.epoch, c.topic, c.subscription, sum(c.entry_us) / 1e6 AS entry_s
+  FROM subscription_causes c
+  JOIN newest_windows n
+    ON n.broker = c.broker AND n.epoch = c.epoch AND n.clock_segment = c.clock_segment AND n.window_start = c.window_start
+  GROUP BY c.broker, c.epoch, c.topic, c.subscription
+),
+aged AS (
+  SELECT broker, epoch, topic, subscription, max(age_ms) / 1e3 AS age_s FROM backlog_now GROUP BY broker, epoch, topic, subscription
+),
+breaching AS (
+  SELECT broker, epoch, topic, min(breach_in_s) AS breach_in_s FROM quota_risk GROUP BY broker, epoch, topic
+)
+SELECT w.*, coalesce(e.entry_s, 0) AS entry_s, a.age_s, b.breach_in_s
+FROM why w
+LEFT JOIN weighed e ON e.broker = w.broker AND e.epoch = w.epoch AND e.topic = w.topic AND e.subscription = w.subscription
+LEFT JOIN aged a ON a.broker = w.broker AND a.epoch = w.epoch AND a.topic = w.topic AND a.subscription = w.subscription
+LEFT JOIN breaching b ON b.broker = w.broker AND b.epoch = w.epoch AND b.topic = w.topic
+"""
+#: What is largest comes first; a breach that is near does, and what has none comes last.
+_KEYS: dict[str, Callable[[Row], float]] = {
+    "backlog": lambda row: -row["entry_s"],
+    "age": lambda row: -(row["age_s"] or 0),
+    "breach": lambda row: float("inf") if row["breach_in_s"] is None else row["breach_in_s"],
+}
+ORDERS = tuple(_KEYS)
+COLUMNS = ("subscription", "topic", "status", "limiter", "share", "since", "entries", "entries × s", "oldest", "breach in")
+
+
+def worst(look: Look) -> list[Row]:
+    """Every subscription that the newest windows know, in no order."""
+    return look.rows(WORST)
+
+
+def ordered(rows: Sequence[Row], order: str) -> list[Row]:
+    """By one of ORDERS; equal ones by name."""
+    return sorted(rows, key=lambda row: (_KEYS[order](row), row["topic"], row["subscription"], row["broker"]))
+
+
+def cells(row: Row) -> list[str]:
+    """A row as people see it, by COLUMNS."""
+    limiter = " ".join(part for part in (row["level"], row["dimension"]) if part is not None)
+    return [
+        row["subscription"],
+        row["topic"],
+        row["status"],
+        limiter,
+        "" if row["share"] is None else f"{row['share']:.0%}",
+        "" if row["since_s"] is None else duration(row["since_s"]),
+        f"{row['backlog']:,}",
+        f"{row['entry_s']:,.0f}",
+        "" if row["age_s"] is None else duration(row["age_s"]),
+        "" if row["breach_in_s"] is None else "now" if row["breach_in_s"] == 0 else duration(row["breach_in_s"]),
+    ]
+
+
+def newest(rows: Sequence[Row]) -> datetime | None:
+    """The newest instant that any of their brokers' logs has."""
+    return max((row["as_of"] for row in rows), default=None)

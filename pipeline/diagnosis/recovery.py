@@ -1,0 +1,79 @@
+"""When it is current, so that no instant of an answer lies before the question, and no sentence of it says another thing. Pure."""
+
+from datetime import datetime
+
+from pipeline.diagnosis.duration import duration
+from pipeline.diagnosis.instants import time_words
+from pipeline.diagnosis.verdict import Document, is_unproven
+
+_INSTANTS = ("current_at", "current_from", "current_to", "soonest_at")
+
+
+def foreseen(document: Document) -> Document | None:
+    """Key `catch_up` as of the end of the answer. The forecast is of the last check, which may be a minute before: an instant that has
+    passed since is now, if nothing waits by now; else it was missed, and is null. All are null where nobody knows what there is by now.
+    """
+    rates, now = document["catch_up"], document["to"]
+    if rates is None:
+        return None
+    if is_unproven(document):
+        return {**rates, **dict.fromkeys(_INSTANTS)}
+    passed = None if document["waiting"] > 0 and document["behind"] else now
+    return {**rates, **{name: _not_before(rates[name], now, passed) for name in _INSTANTS}}
+
+
+def _not_before(at: datetime | None, now: datetime, passed: datetime | None) -> datetime | None:
+    return at if at is None or at >= now else passed
+
+
+def pace_line(document: Document) -> str:
+    """What comes and goes, and whether it gets there by acknowledgements. What a quota takes is no progress."""
+    rates = document["catch_up"]
+    come, acked, removed = rates["publish_rate"] or 0, rates["ack_rate"] or 0, rates["removed_rate"] or 0
+    gone = f", {removed:,.1f}/s expire or are evicted" if removed else ""
+    pace = f"{come:,.1f} entries/s come, {acked:,.1f}/s are acknowledged{gone} (in the {duration(rates['over_s'])} before the last check)"
+    if is_unproven(document):
+        return pace
+    if rates["caught_up_in_s"] is None:
+        return f"{pace}: it does not catch up at this rate"
+    if rates["caught_up_in_s"] == 0:
+        return f"{pace}: it has no backlog"
+    if not removed:
+        return f"{pace}: caught up in {duration(rates['caught_up_in_s'])}"
+    if acked <= come:
+        return f"{pace}: it becomes less only because entries expire or are evicted, which its consumers never get"
+    backlog = rates["caught_up_in_s"] * -rates["growth_rate"]
+    return f"{pace}: by acknowledgements alone caught up in {duration(backlog / (acked - come))}"
+
+
+def lost_before_line(document: Document) -> str | None:
+    """That a quota takes its entries before it is caught up; null where that is not foreseen."""
+    rates = document["catch_up"]
+    for quota in document["quotas"]:
+        losers = (quota["loses_first"], *(quota["others_losing"] or ()))
+        if document["subscription"] not in losers or not (quota["exceeded"] or quota["breach_at"] is not None):
+            continue
+        current = None if rates is None else rates["current_at"]
+        if quota["exceeded"] or current is None or quota["breach_at"] < current:
+            when = "at each check that exceeds it" if quota["exceeded"] else f"at {time_words(quota['breach_at'])}"
+            return f"the {quota['quota_type']} quota evicts {when}: {document['subscription']} loses entries before it is current"
+    return None
+
+
+def current_line(document: Document) -> str:
+    """When it is current at the pace of the last minutes, and how soon the limits in force allow that."""
+    rates, now = document["catch_up"], document["to"]
+    if rates["current_at"] is None:
+        when = "not at the pace of the last minutes"
+    elif rates["current_at"] <= now:
+        when = "now: nothing waits"
+    else:
+        latest = "never" if rates["current_to"] is None else time_words(rates["current_to"])
+        when = f"at {time_words(rates['current_at'])} (from {time_words(rates['current_from'])} to {latest})"
+    if rates["allowed"] is None:
+        return f"{when}; no limit is in the way"
+    most = f"limits allow it {rates['most_entries_per_s']:,.1f} entries/s at most"
+    if rates["allowed"] == "no":
+        return f"{when}; {most}: less than comes"
+    soonest = rates["soonest_at"]
+    return f"{when}; {most}" + ("" if soonest is None or soonest <= now else f": not before {time_words(soonest)}")

@@ -1,0 +1,202 @@
+"""The verdict on a subscription: pure, evidence in, a document out. The document's keys are a promise (docs/why.md)."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pipeline.diagnosis.confidence import confidence, missing
+from pipeline.diagnosis.delivered import is_delivery_in_line
+from pipeline.diagnosis.evidence import Evidence, Row
+from pipeline.diagnosis.margins import uncovered
+from pipeline.diagnosis.policies import QUOTA_KINDS, RATE_KINDS, is_off, places, setter
+from pipeline.query.views.status_words import WELL
+
+Document = dict[str, Any]
+_NS_PER_S = 1e9
+#: Of a subscription that is not there at the instant: nothing proves how it stands.
+GONE: Row = {
+    "status": "unknown", "unknown_reason": "not_there", "backlog": 0, "waiting": 0, "lasts_s": None, "pace_per_s": None, "checked_at": None,
+    "complete": False, "completeness": 1.0,
+}  # fmt: skip
+
+
+class Account(NamedTuple):
+    """What backlog is charged to; null where a cause has no such part."""
+
+    cause: str
+    level: str | None
+    dimension: str | None
+    unknown_reason: str | None
+    cap: str | None
+
+
+def verdict(evidence: Evidence) -> Document:
+    """What holds the subscription, since when, what comes next. JSON-ready but for times, which have a zone."""
+    shares = _shares(evidence.causes)
+    main = shares[0] if shares else {}
+    standing = evidence.standing[0] if evidence.standing else GONE
+    document: Document = {
+        "broker": evidence.broker,
+        "epoch": evidence.epoch,
+        "topic": evidence.topic,
+        "subscription": evidence.subscription,
+        "from": evidence.start,
+        "to": evidence.end,
+        "asked_at": evidence.asked_at,
+        "now": evidence.is_now,
+        "status": standing["status"],
+        "behind": standing["status"] not in WELL,
+        **{name: main.get(name) for name in (*Account._fields, "share", "time_share")},
+        "unknown_reason": main.get("unknown_reason") or standing["unknown_reason"],
+        "since": _since(evidence.causes, main),
+        "last_cause": _last_cause(evidence),
+        **{name: standing[name] for name in ("backlog", "waiting", "lasts_s", "pace_per_s", "checked_at")},
+        "backlog_s": sum(row["ns"] for row in evidence.causes) / _NS_PER_S,
+        "causes": shares,
+        "windows": _windows(evidence.causes),
+        "sub_type": evidence.throttle[-1]["sub_type"] if evidence.throttle else None,
+        "dispatched_msgs": sum(row["dispatched_msgs"] for row in evidence.throttle),
+        "limits": _limits(evidence),
+        "policies": places(evidence.policies),
+        "shared_with": _neighbours(evidence.neighbours, main, evidence),
+        "quotas": [quota_of(row, evidence.quota_policies) for row in sorted(evidence.quotas, key=lambda row: row["quota_type"])],
+        "uncovers": uncovered(evidence.margins),
+        "catch_up": _catch_up(evidence.rates),
+    }
+    document["more_consumers"] = None if is_unproven(document) else _more_consumers(evidence.more_consumers)
+    lacking = missing(evidence, document)
+    changed = document["last_cause"] is not None and not is_same_cause(document["last_cause"], document)
+    sure = confidence(document, lacking, has_changed=changed, agrees=is_delivery_in_line(evidence, document))
+    return {**document, "confidence": sure, "missing": lacking}
+
+
+def _account(row: Row) -> Account:
+    return Account(*(row[name] for name in Account._fields))
+
+
+def is_same_cause(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether both are charged to the same: the cause, and the limiter, reason or cap of it."""
+    return all(one[name] == other[name] for name in Account._fields)
+
+
+def _last_cause(evidence: Evidence) -> Document | None:
+    """The main cause of the last window of the stretch, by itself; null where that window has no backlog."""
+    last = [row for row in evidence.causes if row["window_end"] >= evidence.end]
+    return None if not last else _account(max(last, key=lambda row: (row["is_main"], row["entry_us"], row["ns"])))._asdict()
+
+
+def is_unproven(document: Document) -> bool:
+    """Whether nobody knows if it is behind by now: a stop, a loss, or no check since. Not where only the cause is unknown."""
+    of_the_instant = document["unknown_reason"] in ("broker_stopped", "not_checked", "not_there")
+    return document["status"] == "unknown" and (of_the_instant or document["cause"] != "unknown")
+
+
+def _shares(causes: Sequence[Row]) -> list[Document]:
+    """What the stretch's backlog is charged to, the largest share first. By entries × time; by time alone where no entry has a weight."""
+    ns: dict[Account, int] = defaultdict(int)
+    entry_us: dict[Account, int] = defaultdict(int)
+    for row in causes:
+        ns[_account(row)] += row["ns"]
+        entry_us[_account(row)] += row["entry_us"]
+    weights = entry_us if sum(entry_us.values()) else ns
+    all_ns, all_weight = sum(ns.values()), sum(weights.values())
+    ordered = sorted(ns, key=lambda one: (-weights[one], -ns[one], tuple(str(part) for part in one)))
+    return [
+        {**one._asdict(), "share": weights[one] / all_weight, "time_share": ns[one] / all_ns, "seconds": ns[one] / _NS_PER_S}
+        for one in ordered
+    ]
+
+
+def _since(causes: Sequence[Row], main: Mapping[str, Any]) -> datetime | None:
+    """When the main cause began: its unbroken run up to the end where it is the main one there, else its first charge in the stretch."""
+    charged = [row for row in causes if main and _account(row) == Account(*(main[name] for name in Account._fields))]
+    if not charged:
+        return None
+    newest = charged[-1]
+    is_last = newest["window_end"] == causes[-1]["window_end"]
+    since: datetime = newest["main_since"] if newest["is_main"] and is_last else charged[0]["first_at"]
+    return since
+
+
+def _windows(causes: Sequence[Row]) -> list[Document]:
+    """Per window with a backlog its seconds, and the share of them that each cause has."""
+    found: dict[tuple[int, datetime], list[Row]] = defaultdict(list)
+    for row in causes:
+        found[row["clock_segment"], row["window_start"]].append(row)
+    return [
+        {
+            "window_start": rows[0]["window_start"],
+            "window_end": rows[0]["window_end"],
+            "backlog_s": sum(row["ns"] for row in rows) / _NS_PER_S,
+            "backlog": rows[0]["backlog_end"],
+            "causes": [{**_account(row)._asdict(), "seconds": row["ns"] / _NS_PER_S} for row in rows],
+        }
+        for _, rows in sorted(found.items())
+    ]
+
+
+def _limits(evidence: Evidence) -> list[Document]:
+    """Every limiter that the subscription's reads pass, the least of each dimension first, and who set it."""
+    limits = [
+        {
+            "level": row["level"],
+            "dimension": row["dimension"],
+            "rate": row["rate"],
+            "period_s": row["period_ms"] / 1e3,
+            "per_second": row["rate"] * 1e3 / row["period_ms"] if row["period_ms"] else None,
+            "relative": row["relative"],
+            "since": row["created_at"],
+            "debt": max(0, -row["permits_end"]),
+            **setter(evidence.policies, RATE_KINDS[row["level"]]),
+        }
+        for row in evidence.limits
+        if not is_off(row, evidence.policies)
+    ]
+    order = ("broker", "topic", "subscription")
+    return sorted(limits, key=lambda one: (one["dimension"] == "bytes", one["per_second"] or 0, order.index(one["level"])))
+
+
+def _neighbours(rows: Sequence[Row], main: Mapping[str, Any], evidence: Evidence) -> list[Document]:
+    """Who drew on the shared limiter that holds the subscription, while it was binding; the largest share first."""
+    if main.get("cause") != "throttled" or main["level"] == "subscription":
+        return []
+    drew = [row for row in rows if (row["level"], row["dimension"]) == (main["level"], main["dimension"])]
+    used = sum(row["used"] for row in drew)
+    shares = [
+        {
+            "topic": row["topic"],
+            "subscription": row["subscription"],
+            "share": row["used"] / used if used else None,
+            "this": (row["topic"], row["subscription"]) == (evidence.topic, evidence.subscription),
+        }
+        for row in drew
+    ]
+    return sorted(shares, key=lambda one: (-(one["share"] or 0), one["topic"], one["subscription"]))
+
+
+_OF_QUOTA = (
+    "quota_type", "exceeded", "share_of_limit", "used", "quota_limit", "policy", "on_breach", "breach_at", "breach_from", "breach_to",
+    "loses_first", "others_losing", "producers", "complete",
+)  # fmt: skip
+
+
+def quota_of(row: Row, policies: Sequence[Row]) -> Document:
+    """A quota of the document: a row of quota_forecasts, and who set it by rows of policy_spans."""
+    return {**{name: row[name] for name in _OF_QUOTA}, "as_of": row["check_time"], **setter(policies, QUOTA_KINDS[row["quota_type"]])}
+
+
+def _catch_up(rates: Sequence[Row]) -> Document | None:
+    """How fast the backlog shrinks or grows, from its last two quota checks."""
+    if not rates or rates[0]["growth_rate"] is None:
+        return None
+    names = (
+        "over_s", "publish_rate", "dispatch_rate", "ack_rate", "removed_rate", "growth_rate", "caught_up_in_s",
+        "current_at", "current_from", "current_to", "most_entries_per_s", "soonest_at", "allowed",
+    )  # fmt: skip
+    return {**{name: rates[0][name] for name in names}, "as_of": rates[0]["to_time"]}
+
+
+def _more_consumers(rows: Sequence[Row]) -> Document | None:
+    names = ("answer", "why", "consumers_share", "limits_share", "dispatched_per_s", "most_msgs_per_s", "most_bytes_per_s")
+    return {name: rows[0][name] for name in names} if rows else None

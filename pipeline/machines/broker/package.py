@@ -1,7 +1,0 @@
-"""The package, as packages.py finds it."""
-
-from pipeline.machines.broker import rules
-from pipeline.machines.broker.ends import STORES, BrokerEnds
-from pipeline.machines.package import Package
-
-PACKAGE = Package("broker", 7, STORES, rules, BrokerEnds())

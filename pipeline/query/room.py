@@ -1,0 +1,299 @@
+"""The reading room: tables and views of a warehouse, answered by DuckDB. No Spark, no lock, no writes.
+
+Of a warehouse that is not on this machine it reads copies of the data files that a question needs (pipeline/store/mirror.py).
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from pipeline.faults import BadConfig, BadWarehouse
+from pipeline.query.answer import Answer
+from pipeline.query.closed_duckdb import ClosedDuckDB
+from pipeline.query.delta_table import (
+    OpenTable,
+    declared_columns,
+    empty_relation,
+    file_sizes,
+    files_within,
+    open_table,
+    relation,
+    removed_rows,
+    with_added_columns,
+)
+from pipeline.query.dialect import for_duckdb, parsed
+from pipeline.query.facts import facts_of, newest_event_times
+from pipeline.query.functions import PREFIX
+from pipeline.query.refusal import refusal
+from pipeline.query.skipping import Bounds, bounded_scans
+from pipeline.query.statement import DESCRIBE, EXPLAIN, SHOW, Statement, admitted
+from pipeline.query.views.catalog import SMALL_VIEWS, VIEWS, all_names, sql_of
+from pipeline.store.address import local_path, why_no_warehouse
+from pipeline.store.commit import Commit
+from pipeline.store.files import files_at
+from pipeline.store.mirror import Mirror
+from pipeline.store.table_log import commits_of, newest_version_at
+from pipeline.warehouse.cut import Cut, rows_of_the_cut
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.look import TableFacts
+from pipeline.warehouse.newest_cut import newest_cut
+from schemas.tables import JOB_TABLES, TABLES, TABLES_BY_NAME
+
+#: Rows of a record batch: DuckDB makes them of some vectors.
+_BATCH_ROWS = 65_536
+#: Of fewer files DuckDB looks into each as fast as anybody could say which are needed.
+SEVERAL_FILES = 8
+#: Spark's names of DuckDB's types, for DESCRIBE.
+_SPARK_TYPES = {
+    "VARCHAR": "string",
+    "TIMESTAMP WITH TIME ZONE": "timestamp",
+    "INTEGER": "int",
+    "HUGEINT": "decimal(38,0)",
+    "BLOB": "binary",
+}
+
+#: Before a macro's name.
+_OURS = re.compile(rf"\b{PREFIX}(?=\w+\()")
+
+
+class ReadingRoom:
+    """A look at one warehouse (`Look`), which also answers statements of people (`ask`).
+
+    A table is opened when a query first names it, and stays at that version until `refresh`. With `consistent` tables of the job stand at
+    the newest consistent cut of that moment, else each at its newest version. Raises BadWarehouse for a
+    table that is gone, or that only Spark reads. `most_memory`: what DuckDB may hold (closed_duckdb.py). Not for several threads.
+    """
+
+    def __init__(self, warehouse: Warehouse, *, consistent: bool = False, most_memory: str | None = None) -> None:
+        refused = why_no_warehouse(warehouse.root)
+        if refused is not None:
+            raise BadWarehouse(refused)
+        self.warehouse = warehouse
+        self.files = files_at(warehouse.root)
+        self._mirror = None if local_path(warehouse.root) else Mirror(warehouse.root)
+        self._open: dict[str, OpenTable | None] = {}
+        self._made: set[str] = set()
+        #: Of names that `_within` gave, whether files are left out.
+        self._fewer: dict[str, bool] = {}
+        self._consistent = consistent
+        self.cut: Cut | None = None
+        self._closed = ClosedDuckDB([self._folder(table.name) for table in TABLES], most_memory)
+        self._duckdb = self._closed.connection
+        self._settle()
+
+    # ---- Look -------------------------------------------------------------------------------------------------------------------------
+
+    def version(self, table: str) -> int:
+        """Newest version of the table; −1 if there is none."""
+        return newest_version_at(self.warehouse.table(table))
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """Rows of a query of ours, over tables and views that are opened where it names them; a table that is not there has none."""
+        with _files_may_go():
+            answer = self._fetched(self._prepared(_one(sql), lenient=True), None)
+        return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+    def columns(self, table: str) -> list[str]:
+        """Names of the table's columns, with those that were added to its declaration since."""
+        self._prepared(_one(f"SELECT * FROM {table}"), lenient=True)
+        found = self._open[table]
+        return list(TABLES_BY_NAME[table].names) if found is None else [name for name, _ in found.columns]
+
+    def batches(self, sql: str) -> Iterator[Any]:
+        """The same rows as Arrow's record batches, read on as they are asked for: for more than fits into lists."""
+        with _files_may_go():
+            yield from self._duckdb.sql(self._prepared(_one(sql), lenient=True)).to_arrow_reader(_BATCH_ROWS)
+
+    def facts(self, small_below: int) -> list[TableFacts]:
+        """Of every declared table that is there, in declared order, at its newest version."""
+        uris = {table.name: self.warehouse.table(table.name) for table in TABLES}
+        return [facts_of(name, uri, small_below) for name, uri in uris.items() if newest_version_at(uri) >= 0]
+
+    def newest_event_times(self, read_batch: int | None) -> tuple[int | None, int | None]:
+        """Greatest `ts` (µs) of all events, and of those in files of nothing beyond that micro-batch."""
+        return newest_event_times(self.warehouse.table("dispatch_events"), read_batch)
+
+    def commits(self, table: str, most: int | None = None) -> list[Commit]:
+        """What the table's log still has of its versions, newest first."""
+        return commits_of(self.warehouse.table(table), most)
+
+    # ---- statements of people ---------------------------------------------------------------------------------------------------------
+
+    def ask(self, sql: str, most: int | None = None) -> Answer:
+        """What a statement in Spark's dialect asks, the first `most` rows. Raises BadConfig for bad SQL, or for what is not answered."""
+        statement = admitted(sql, all_names())
+        if statement.what == SHOW:
+            return self._shown(statement)
+        if statement.what == DESCRIBE:
+            return self._described(statement.name)
+        assert statement.query is not None
+        try:
+            with _files_may_go():
+                text = self._prepared(statement.query, lenient=False)
+                # What is refused was refused above, by Spark's grammar; this is DuckDB's own opinion of what it is about to run.
+                if [one.type for one in duckdb.extract_statements(text)] != [duckdb.StatementType.SELECT]:
+                    raise BadConfig("SQL: this is no query")
+                if statement.what == EXPLAIN:
+                    plans = [row[1] for row in self._duckdb.execute(f"EXPLAIN {text}").fetchall()]
+                    return Answer(["plan"], [(line,) for plan in plans for line in plan.splitlines()], is_plan=True)
+                answer = self._fetched(text, most)
+                # A column without a name of its own is called as Spark's function, not as ours that stands for it.
+                return answer._replace(columns=[_OURS.sub("", column) for column in answer.columns])
+        except duckdb.Error as refused:
+            raise BadConfig(f"SQL: {refusal(str(refused))}") from refused
+
+    def refresh(self) -> list[str]:
+        """Go to what is newest now; returns the tables that are opened anew when they are named next."""
+        before = self.cut
+        self._settle()
+        changed = [name for name, table in self._open.items() if self._version_wanted(name) != (table.version if table else -1)]
+        if before is not None and self.cut != before and "batch_manifest" in self._open:
+            changed.append("batch_manifest")
+        if not changed:
+            return changed
+        for name in changed:
+            del self._open[name]
+        self._fewer.clear()
+        if self._mirror is not None:
+            self._mirror.forget(changed)
+        # A view of DuckDB keeps the columns of what it names: made again, it takes them from there.
+        self._made = {name for name in self._made if name in self._open}
+        return changed
+
+    # ---- tables and views -------------------------------------------------------------------------------------------------------------
+
+    def _folder(self, table: str) -> str:
+        """Where the table's files lie on this machine, or their copies."""
+        return str(local_path(self.warehouse.table(table)) if self._mirror is None else self._mirror.folder / table)
+
+    def _settle(self) -> None:
+        """Find the newest cut, where one is wanted."""
+        if self._consistent:
+            self.cut = newest_cut(ReadingRoom(self.warehouse))
+
+    def _version_wanted(self, table: str) -> int:
+        newest = self.version(table)
+        return newest if self.cut is None or newest < 0 else self.cut.versions.get(table, newest)
+
+    def _prepared(self, statement: exp.Expr, *, lenient: bool) -> str:
+        """The statement for DuckDB, which knows by then what it names."""
+        for name in (_named(statement) & TABLES_BY_NAME.keys()) - self._open.keys():
+            self._open[name] = self._opened(name, lenient)
+        statement = self._with_fewer_files(statement)
+        self._make(_named(statement), lenient=lenient)
+        return for_duckdb(statement)
+
+    def _make(self, names: Collection[str], *, lenient: bool) -> None:
+        """Have DuckDB know these tables and views, and first what the views name. Tables must be open."""
+        for name in all_names():
+            if name in names and name not in self._made:
+                query = self._prepared(_one(sql_of(name)), lenient=lenient) if name in VIEWS else self._table(name)
+                self._duckdb.execute(f"CREATE OR REPLACE {'TABLE' if name in SMALL_VIEWS else 'VIEW'} {name} AS {query}")
+                self._made.add(name)
+
+    def _with_fewer_files(self, statement: exp.Expr) -> exp.Expr:
+        """The statement, in which scans of an open table that bound a column do without the files that cannot have such rows."""
+        for scan in list(bounded_scans(statement)):
+            table = self._open.get(scan.table.name.lower())
+            if table is not None and len(table.files) >= SEVERAL_FILES and (within := self._within(table, scan.bounds)):
+                scan.table.replace(exp.alias_(exp.Table(this=within), scan.table.alias_or_name, table=True))
+        return statement
+
+    def _within(self, table: OpenTable, bounds: Bounds) -> exp.Identifier | None:
+        """DuckDB's view of the files that may have a row within the bounds; None if those are all."""
+        name = "_".join([table.name, "within", *(f"{column}_{least}_{most}" for column, (least, most) in sorted(bounds.items()))])
+        view = exp.to_identifier(name, quoted=True)
+        if name not in self._fewer:
+            files = files_within(table, bounds)
+            self._fewer[name] = len(files) < len(table.files)
+            if self._fewer[name]:
+                self._duckdb.execute(f"CREATE OR REPLACE VIEW {view.sql('duckdb')} AS {self._relation(replace(table, files=files))}")
+        return view if self._fewer[name] else None
+
+    def _opened(self, name: str, lenient: bool) -> OpenTable | None:
+        """The table at the version that is wanted; None: it is not there."""
+        version = self._version_wanted(name)
+        if version >= 0:
+            table = open_table(name, self.warehouse.table(name), self._folder(name), version)
+            if table.removed:
+                made = f"CREATE OR REPLACE TABLE removed_of_{name} AS SELECT unnest($1) AS file, unnest($2) AS row"
+                self._duckdb.execute(made, removed_rows(table))
+            return with_added_columns(table, TABLES_BY_NAME[name].fields)
+        if TABLES_BY_NAME[name] in JOB_TABLES and not lenient:
+            raise BadWarehouse(
+                f"no table {name} in {self.warehouse.root}. Is it the right --warehouse? "
+                f"One is made by: ./spark-submit.sh stream --events DIR --warehouse {self.warehouse.root}"
+            )
+        return None
+
+    def _table(self, name: str) -> str:
+        """DuckDB's query for all rows of an open table."""
+        table = self._open[name]
+        if table is None:
+            return empty_relation(declared_columns(TABLES_BY_NAME[name].fields))
+        return self._relation(table)
+
+    def _relation(self, table: OpenTable) -> str:
+        """DuckDB's query for the rows that count of the table's files, which are on this machine by then."""
+        if self._mirror is not None:
+            sizes = file_sizes(table)
+            self._mirror.fetch([(str(Path(file).relative_to(self._mirror.folder)), sizes[file]) for file in table.files])
+        query = relation(table)
+        if table.removed and table.files:
+            query = f"{query} WHERE (filename, file_row_number) NOT IN (FROM removed_of_{table.name})"
+        belongs = None if self.cut is None else rows_of_the_cut(self.cut, table.name)
+        return query if belongs is None else f"SELECT * FROM ({query}) WHERE {belongs}"
+
+    def _fetched(self, sql: str, most: int | None) -> Answer:
+        cursor = self._duckdb.execute(sql)
+        columns = [column[0] for column in cursor.description]
+        rows = cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
+        return Answer(columns, rows[:most], most is not None and len(rows) > most)
+
+    def _shown(self, statement: Statement) -> Answer:
+        """With the columns that Spark gives them."""
+        if statement.name == "COLUMNS":
+            return Answer(["col_name"], [row[:1] for row in self._described(statement.of).rows])
+        names = all_names() if statement.name == "TABLES" else VIEWS
+        chosen = [name for name in sorted(names) if fnmatchcase(name, statement.like or "*")]
+        return Answer(
+            ["namespace", "tableName" if statement.name == "TABLES" else "viewName", "isTemporary"], [("", n, True) for n in chosen]
+        )
+
+    def _described(self, name: str) -> Answer:
+        """Columns and types; the meaning of a declared column beside them."""
+        self._prepared(_one(f"SELECT * FROM {name}"), lenient=False)
+        meanings = {field.name: field.meaning for field in TABLES_BY_NAME[name].fields} if name in TABLES_BY_NAME else {}
+        found = self._duckdb.execute(f"DESCRIBE {name}").fetchall()
+        return Answer(
+            ["col_name", "data_type", "comment"],
+            [(column, _SPARK_TYPES.get(kind, kind.lower()), meanings.get(column)) for column, kind, *_ in found],
+        )
+
+
+def _named(statement: exp.Expr) -> set[str]:
+    """Tables and views that the statement names."""
+    return {table.name.lower() for table in statement.find_all(exp.Table)}
+
+
+def _one(sql: str) -> exp.Expr:
+    """A statement of ours."""
+    (statement,) = parsed(sql)
+    return statement
+
+
+@contextmanager
+def _files_may_go() -> Iterator[None]:
+    """A file of a version that was opened may be gone: `maintain` deletes those that nobody has needed for a week, `rebuild` all."""
+    try:
+        yield
+    except duckdb.IOException as gone:
+        reason = str(gone).strip().splitlines()[0]
+        raise BadWarehouse(f"a file of a table is gone while it was read (`maintain`, `rebuild`?): ask again; {reason}") from gone

@@ -1,0 +1,20 @@
+"""The view `why` as of other instants than now: its query over other windows."""
+
+from pipeline.query.views.catalog import sql_of
+from pipeline.query.views.inlined import with_views_over
+
+#: Columns that the query of `why` needs of a window.
+_COLUMNS = "broker, epoch, clock_segment, window_start, window_end, log_until AS as_of"
+
+
+def why_at(where: str, at: str | None = None) -> str:
+    """SQL of `why` as of the last window of each broker that keeps `where` (SQL over broker_windows), and begins before `at` (SQL).
+
+    `where` names a broker and its epoch, or no epoch: then the newest that had begun counts.
+    """
+    before = "" if at is None else f" AND window_start < {at}"
+    windows = (
+        f"SELECT {_COLUMNS} FROM (SELECT *, row_number() OVER (PARTITION BY broker ORDER BY epoch DESC, clock_segment DESC,"
+        f" window_start DESC) AS age FROM broker_windows WHERE {where}{before}) WHERE age = 1"
+    )
+    return with_views_over(f"WITH asked_windows AS ({windows}) SELECT * FROM VIEW_OVER(why, newest_windows, asked_windows)", sql_of)

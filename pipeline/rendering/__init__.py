@@ -1,1 +1,0 @@
-"""Writes what is rendered out of the rules into the repository."""

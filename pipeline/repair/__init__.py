@@ -1,0 +1,1 @@
+"""Tables put right: dates computed anew, rejected lines that are events now."""

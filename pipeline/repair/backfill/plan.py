@@ -1,0 +1,111 @@
+"""Which stretches of which epochs give the rows of dates, asked of dispatch_events and lane_snapshots."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.query.newest_room import NewestRoom
+from pipeline.repair.backfill.slices import rows_of
+from pipeline.repair.backfill.stretch import Dates, EpochSpan, Mark, NotClosed, Stretch, stretch_of
+from pipeline.repair.backfill.uncounted_dates import counted_marks, first_uncounted
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.look import Look
+from schemas.render.ddl import is_among
+from schemas.tables import TABLES_BY_NAME
+
+_DATES = "broker string, first date, last date"
+_Epoch = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Dates that can be computed anew, the stretches that give their rows (each with state and last date), and why others cannot."""
+
+    dates: tuple[Dates, ...]
+    stretches: dict[tuple[int, int], tuple[Stretch, bytes, date]]
+    not_closed: dict[str, NotClosed]
+
+
+def plan(spark: SparkSession, warehouse: Warehouse, asked: Sequence[Dates], ingest_batch: int) -> Plan:
+    """The plan for the dates (one range per broker), counting events up to micro-batch `ingest_batch` of ingest.
+
+    The dates of a broker grow where events after what was an epoch's end move that end to a later date.
+    """
+    bronze = spark.read.format("delta").load(warehouse.table("dispatch_events")).where(F.col("ingest_batch") <= ingest_batch)
+    snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots"))
+    brokers = [one.broker for one in asked]
+    look = NewestRoom(warehouse)
+    marks = counted_marks(_marks(look, brokers), first_uncounted(spark, warehouse, brokers, ingest_batch))
+    ends = moved_ends(look, ingest_batch)
+    wanted = {one.broker: _with_moved_ends(one, ends) for one in asked}
+    stretches: list[tuple[Stretch, date]] = []
+    not_closed: dict[str, NotClosed] = {}
+    for span in _spans(spark, warehouse, bronze, list(wanted.values())):
+        try:
+            stretch = stretch_of(wanted[span.broker], span, marks.get((span.broker, span.epoch), ()))
+        except NotClosed as fault:
+            not_closed[span.broker] = fault
+            continue
+        if stretch is not None:
+            stretches.append((stretch, wanted[span.broker].last))
+    possible = [(stretch, last) for stretch, last in stretches if stretch.span.broker not in not_closed]
+    states = _states(snapshots, [stretch for stretch, _ in possible])
+    keyed = {
+        (stretch.span.broker_id, stretch.span.epoch): (stretch, states.get((stretch.span.broker, stretch.span.epoch), b""), last)
+        for stretch, last in possible
+    }
+    return Plan(tuple(one for one in wanted.values() if one.broker not in not_closed), keyed, not_closed)
+
+
+def _marks(look: Look, brokers: Collection[str]) -> dict[_Epoch, list[Mark]]:
+    marks = defaultdict(list)
+    for row in look.rows(f"SELECT broker, epoch, mark, event_date, next_seq FROM lane_snapshots WHERE {is_among('broker', brokers)}"):
+        marks[row["broker"], row["epoch"]].append(Mark(row["mark"], row["event_date"], row["next_seq"]))
+    return dict(marks)
+
+
+def moved_ends(look: Look, ingest_batch: int) -> list[Dates]:
+    """For each epoch that was held to be over when more of it came: from the date of that end to that of the newest event after it."""
+    moved = look.rows(f"""
+        WITH ends AS (SELECT broker, epoch, next_seq, event_date AS ended FROM lane_snapshots WHERE mark IN ('ended', 'drained'))
+        SELECT broker, min(ended) AS ended, max(greatest(event_date, ended)) AS newest FROM late_events JOIN ends USING (broker, epoch)
+        WHERE reason = 'epoch_over' AND ingest_batch <= {ingest_batch} AND seq >= next_seq GROUP BY broker, epoch""")
+    return [Dates(row["broker"], row["ended"], row["newest"]) for row in moved]
+
+
+def _with_moved_ends(dates: Dates, ends: Iterable[Dates]) -> Dates:
+    """The dates and those of every end that moves from, to or over one of them: its old mark must go where its new one comes."""
+    for end in ends:
+        if end.broker == dates.broker and end.first <= dates.last and end.last >= dates.first:
+            dates = replace(dates, first=min(dates.first, end.first), last=max(dates.last, end.last))
+    return dates
+
+
+def _spans(spark: SparkSession, warehouse: Warehouse, bronze: DataFrame, asked: list[Dates]) -> list[EpochSpan]:
+    """Every epoch with events of the dates, or with rows of windows in which something lasted without any event."""
+    ranges = spark.createDataFrame([(one.broker, one.first, one.last) for one in asked], _DATES)
+    pruned = bronze.where(F.col("event_date").between(min(one.first for one in asked), max(one.last for one in asked)))
+    of_dates = pruned.join(F.broadcast(ranges), "broker").where("event_date BETWEEN first AND last")
+    events = of_dates.groupBy("broker", "broker_id", "epoch").agg(F.min("seq").alias("first_seq"), F.max("seq").alias("last_seq")).collect()
+    spans = {(row.broker, row.epoch): EpochSpan(row.broker, row.broker_id, row.epoch, row.first_seq, row.last_seq) for row in events}
+    windows = TABLES_BY_NAME["limiter_windows"]
+    there = rows_of(spark.read.format("delta").load(warehouse.table(windows.name)), windows, asked).select("broker", "epoch").distinct()
+    ids = (
+        spark.read.format("delta").load(warehouse.table("names")).where("level = 'broker'").select("broker", F.col("id").alias("broker_id"))
+    )
+    for row in there.join(F.broadcast(ids), "broker").collect():
+        spans.setdefault((row.broker, row.epoch), EpochSpan(row.broker, row.broker_id, row.epoch, None, None))
+    return list(spans.values())
+
+
+def _states(snapshots: DataFrame, stretches: Iterable[Stretch]) -> dict[_Epoch, bytes]:
+    begins = [(stretch.span.broker, stretch.span.epoch, stretch.first_seq) for stretch in stretches if stretch.first_seq > 1]
+    if not begins:
+        return {}
+    wanted = snapshots.sparkSession.createDataFrame(begins, "broker string, epoch bigint, next_seq bigint")
+    rows = snapshots.where("mark = 'day'").join(F.broadcast(wanted), ["broker", "epoch", "next_seq"]).collect()
+    return {(row.broker, row.epoch): bytes(row.state) for row in rows}

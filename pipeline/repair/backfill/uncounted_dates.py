@@ -1,0 +1,54 @@
+"""Which marks of lanes stand after events that a backfill does not count: lanes read these events after it began."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.repair.backfill.stretch import Mark
+from pipeline.warehouse.layout import Warehouse
+from schemas.render.ddl import is_among
+
+_PLACE = ["broker", "epoch", "seq"]
+_Epoch = tuple[str, int]
+
+
+def first_uncounted(spark: SparkSession, warehouse: Warehouse, brokers: Collection[str], ingest_batch: int) -> dict[_Epoch, int]:
+    """By broker and epoch: least seq, below the epoch's newest mark, of an event that came after micro-batch `ingest_batch` of ingest and
+    that lanes may have applied: neither late nor a duplicate of one that counts. Epochs without such an event are missing.
+
+    A lane goes on while a backfill runs, and may pass a date amid it. Its mark then closes the date with events that the backfill leaves
+    out: what the backfill would compute lacks them. Mostly nothing that came since lies below a mark but what came late.
+    """
+    if not brokers:
+        return {}
+    bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
+    own = bronze.where(is_among("broker", brokers)).select(*_PLACE, "ingest_batch")
+    marks = spark.read.format("delta").load(warehouse.table("lane_snapshots")).groupBy("broker", "epoch")
+    reached = marks.agg(F.max("next_seq").alias("reached"))
+    late = spark.read.format("delta").load(warehouse.table("late_events")).select(*_PLACE)
+    after = own.where(F.col("ingest_batch") > ingest_batch).join(F.broadcast(reached), ["broker", "epoch"]).where("seq < reached")
+    after = after.join(late, _PLACE, "left_anti").select(*_PLACE).persist()
+    try:
+        if not after.limit(1).count():
+            return {}
+        return _first(after.join(_counted(own, after, ingest_batch), _PLACE, "left_anti"))
+    finally:
+        after.unpersist()
+
+
+def counted_marks(marks: Mapping[_Epoch, Sequence[Mark]], uncounted: Mapping[_Epoch, int]) -> dict[_Epoch, list[Mark]]:
+    """The marks, by broker and epoch, before which every event counts: `uncounted` as `first_uncounted` gives it."""
+    return {epoch: [mark for mark in own if epoch not in uncounted or mark.next_seq <= uncounted[epoch]] for epoch, own in marks.items()}
+
+
+def _counted(own: DataFrame, after: DataFrame, ingest_batch: int) -> DataFrame:
+    """Places of events that count, as far as one of `after` may repeat them: by bounds, so that Delta skips files without any."""
+    bounds = after.agg(F.min("seq").alias("least"), F.max("seq").alias("most"), F.collect_set("epoch").alias("epochs")).collect()[0]
+    near = own.where(F.col("epoch").isin(bounds.epochs) & F.col("seq").between(bounds.least, bounds.most))
+    return near.where(F.col("ingest_batch") <= ingest_batch).select(*_PLACE)
+
+
+def _first(places: DataFrame) -> dict[_Epoch, int]:
+    rows = places.groupBy("broker", "epoch").agg(F.min("seq").alias("seq")).collect()
+    return {(row.broker, row.epoch): row.seq for row in rows}

@@ -1,0 +1,179 @@
+"""Time of a backlog charged to accounts, split at borders (docs/causes.md).
+
+Law: what is charged to all accounts is the time in which there is a backlog, however many events, windows, steps of the wall clock or
+restarts cut it.
+"""
+
+from pipeline.rules.cause.doubt import is_certain, proven_until_ns
+from pipeline.rules.cause.layout import APART, AREA, DOUBTED, EVENTS_LOST, READING, TIME
+from pipeline.rules.cause.stalls import in_vain, in_vain_ns, is_fruitless, lost, lost_ns, passing_ns, silent, silent_ns, slow_ns
+from pipeline.rules.cause.watching import watch
+from pipeline.rules.compiled import compiled_part
+from pipeline.rules.integers import add, multiply_divide
+from pipeline.rules.records import Record
+
+
+@compiled_part
+def backlog_of(topic: Record, cursor: Record, charge: Record) -> int:
+    """`msg_backlog` now, by its waterfall (broker/cursors.py): entries."""
+    if cursor.open == 0 or charge.placed == 0:
+        return 0
+    gone = cursor.acknowledged + cursor.evicted + cursor.expired
+    return max(0, cursor.opened_backlog + topic.end_entries - cursor.opened_end - gone + cursor.sought + charge.offset)
+
+
+@compiled_part
+def correct_waterfall(charge: Record, topic: Record, cursor: Record, backlog: int) -> None:
+    """Let the waterfall come to `backlog`: of a cursor that was met in mid-life, or of a log with losses, steps may be missing."""
+    gone = cursor.acknowledged + cursor.evicted + cursor.expired
+    charge.offset = backlog - (cursor.opened_backlog + topic.end_entries - cursor.opened_end - gone + cursor.sought)
+
+
+@compiled_part
+def advance_area(chain: Record, topic: Record, ns: int) -> None:
+    """The topic's scale is about to grow: what it was until now is counted."""
+    now_us = max(ns // 1000, chain.area_us)
+    chain.area += (topic.end_entries - chain.base_entries) * (now_us - chain.area_us)
+    chain.area_us, chain.has_grown = now_us, 1
+
+
+@compiled_part
+def area_at(chain: Record, topic: Record, us: int) -> int:
+    """The integral of the topic's scale beyond `base_entries` up to `us` on the monotonic clock: entry-µs."""
+    return chain.area + (topic.end_entries - chain.base_entries) * (us - chain.area_us)
+
+
+@compiled_part
+def begin_stretch(charge: Record, chain: Record, topic: Record, cursor: Record, backlog: int) -> None:
+    """A stretch begins at `since_ns` with so many entries in the backlog."""
+    charge.backlog_seen, charge.gone_seen = backlog, topic.end_entries - backlog
+    charge.area_seen = area_at(chain, topic, charge.since_us)
+    watch(charge, cursor)
+
+
+@compiled_part
+def _area_until(charge: Record, chain: Record, topic: Record, backlog: int, ns: int) -> int:
+    """Entries in the backlog × time since the stretch began, in entry-µs.
+
+    What was published since counts from its time on; what went since goes in a straight line.
+    """
+    us = ns // 1000
+    gone = 2 * chain.base_entries - charge.gone_seen - (topic.end_entries - backlog)
+    return max(0, area_at(chain, topic, us) - charge.area_seen + gone * (us - charge.since_us) // 2)
+
+
+@compiled_part
+def settle(
+    charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, ns: int
+) -> None:
+    """Charge the time since the stretch began; a new one begins at `ns`. Nothing else changes."""
+    if charge.running == 1 and ns > charge.since_ns:
+        backlog = backlog_of(topic, cursor, charge)
+        _charge_up_to(charge, chain, cursor, dispatcher, settings, pace, _area_until(charge, chain, topic, backlog, ns), ns)
+        begin_stretch(charge, chain, topic, cursor, backlog)
+
+
+@compiled_part
+def settle_if_due(
+    charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, ns: int
+) -> None:
+    """Charge what may not all go to the account of the stretch; else the stretch goes on until the account changes."""
+    if charge.running == 0 or (charge.losses == settings.losses and ns <= charge.moved_ns + pace.due_ns and not is_fruitless(charge)):
+        return  # nothing is due before that, whatever the account
+    if charge.losses != settings.losses or ns > min(slow_ns(charge, pace), in_vain_ns(charge), silent_ns(charge, dispatcher, pace)):
+        settle(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+
+
+@compiled_part
+def settle_plainly(charge: Record, chain: Record, topic: Record, backlog: int, ns: int) -> None:
+    """Charge a stretch that is not due to its account."""
+    if charge.running == 1 and ns > charge.since_ns:
+        _add(charge, charge.charged_to, _area_until(charge, chain, topic, backlog, ns), ns)
+
+
+@compiled_part
+def _charge_up_to(
+    charge: Record, chain: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, area: int, ns: int
+) -> None:
+    """`area`: entries in the backlog × time of the whole stretch, in entry-µs."""
+    if charge.losses != settings.losses and pace.tells_states == 0:
+        _add(charge, EVENTS_LOST, area, ns)
+        return
+    quiet_ns = silent_ns(charge, dispatcher, pace)
+    vain_ns = min(in_vain_ns(charge), quiet_ns)
+    late_ns = min(slow_ns(charge, pace), vain_ns)
+    if charge.losses != settings.losses:
+        late_ns = min(late_ns, passing_ns(charge, pace))
+        area = _add_part(charge, charge.charged_to, area, min(late_ns, proven_until_ns(charge, pace), ns), ns)
+        area = _add_part(charge, DOUBTED, area, min(late_ns, ns), ns)
+        _add_part(charge, EVENTS_LOST, area, ns, ns)
+        return
+    if ns <= late_ns:
+        _add(charge, charge.charged_to, area, ns)
+        return
+    area = _add_part(charge, charge.charged_to, area, min(late_ns, ns), ns)
+    if is_certain(charge, cursor, settings) == 0:
+        _add_part(charge, EVENTS_LOST, area, ns, ns)
+        return
+    area = _add_part(charge, READING, area, min(vain_ns, ns), ns)
+    area = _add_part(charge, in_vain(charge, chain, dispatcher), area, min(quiet_ns, ns), ns)
+    area = _add_part(charge, silent(charge, chain, dispatcher, pace), area, min(lost_ns(charge, dispatcher, pace), ns), ns)
+    _add_part(charge, lost(charge, chain, pace), area, ns, ns)
+
+
+@compiled_part
+def _add_part(charge: Record, account: int, area: int, until_ns: int, end_ns: int) -> int:
+    """Charge the part of the stretch up to `until_ns`, if it is not over, with its share of the `area` up to `end_ns`; returns the rest."""
+    if until_ns <= charge.since_ns:
+        return area
+    share = multiply_divide(area, until_ns - charge.since_ns, end_ns - charge.since_ns)[0]
+    _add(charge, account, share, until_ns)
+    return area - share
+
+
+@compiled_part
+def _add(charge: Record, account: int, area: int, until_ns: int) -> None:
+    """Charge the stretch up to `until_ns`, which lies behind its beginning, to one account."""
+    lasted_ns = until_ns - charge.since_ns
+    if charge.charged[account, TIME] == 0:
+        charge.first_at[account] = charge.since_ts
+    charge.charged[account, TIME] += lasted_ns
+    charge.charged[account, AREA] = add(charge.charged[account, AREA], area)
+    charge.since_ns, charge.since_us = until_ns, until_ns // 1000
+    charge.since_ts += lasted_ns // 1000
+
+
+@compiled_part
+def begin_at(charge: Record, ts_us: int, ns: int) -> None:
+    """A stretch begins: never before what was charged last. Of two threads one may write late."""
+    if ns >= charge.since_ns:
+        charge.since_ns, charge.since_us, charge.since_ts = ns, ns // 1000, ts_us
+
+
+@compiled_part
+def forget_stretch(charge: Record) -> None:
+    """Nothing was charged in the open window, nothing lasts, and no main cause has to end: the next stretch may begin at any time."""
+    charge.since_ns, charge.since_us, charge.since_ts, charge.backlog_since_ns = 0, 0, 0, 0
+
+
+@compiled_part
+def begin_backlog(charge: Record, pace: Record, s: int) -> None:
+    """There is a backlog from the beginning of the stretch on."""
+    charge.running, charge.backlog_since_ns = 1, charge.since_ns
+    if charge.next_in_window == APART:
+        charge.next_in_window, pace.first_in_window = pace.first_in_window, s
+
+
+@compiled_part
+def end_backlog(charge: Record, ns: int) -> None:
+    """There is none any more. What was charged last may be later than `ns`: of two threads one may write late."""
+    if charge.running == 1:
+        charge.backlog_ns += max(ns, charge.since_ns) - charge.backlog_since_ns
+        charge.running = 0
+
+
+@compiled_part
+def border_of(charge: Record, border_us: int, border_ns: int) -> int:
+    """Where on the monotonic clock the wall-clock border falls for this stretch: never before its start, never after `border_ns`."""
+    estimate = charge.since_ns + max(0, border_us - charge.since_ts) * 1000
+    return max(charge.since_ns, min(estimate, border_ns))

@@ -1,0 +1,8 @@
+"""The package, as packages.py finds it."""
+
+from pipeline.rules.cause import rules
+from pipeline.rules.cause.ends import CauseEnds
+from pipeline.rules.cause.layout import STORES
+from pipeline.rules.package import Package
+
+PACKAGE = Package("cause", 6, STORES, rules, CauseEnds())

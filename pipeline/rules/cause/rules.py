@@ -1,0 +1,385 @@
+"""Why a subscription is behind, event by event: what lasted is charged first, then what the event changes is noted, then it is judged anew.
+
+docs/causes.md has the rule of each cause. Most events touch one subscription. A publish touches those for which nothing waited.
+"""
+
+from typing import Any
+
+from pipeline.rules import fields
+from pipeline.rules.array import Array
+from pipeline.rules.broker.cursors import backlog_entries, is_of_subscription, is_whole
+from pipeline.rules.broker.layout import NONE
+from pipeline.rules.cause import fields as own
+from pipeline.rules.cause.around import (
+    judge_consumers_of,
+    judge_row,
+    note_moved,
+    settle_row,
+    wake_row,
+)
+from pipeline.rules.cause.caps import note_cap, note_read_of_one_consumer
+from pipeline.rules.cause.charging import advance_area, backlog_of, correct_waterfall, settle, settle_if_due
+from pipeline.rules.cause.doubt import has_lost
+from pipeline.rules.cause.layout import (
+    ENDED,
+    OPEN,
+    PERMITS_UNKNOWN,
+)
+from pipeline.rules.cause.lives import before_cursor_close as before_cursor_close
+from pipeline.rules.cause.lives import before_cursor_open as before_cursor_open
+from pipeline.rules.cause.lives import before_topic_load as before_topic_load
+from pipeline.rules.cause.lives import before_topic_unload as before_topic_unload
+from pipeline.rules.cause.lives import on_broker_start as on_broker_start
+from pipeline.rules.cause.lives import on_consumer_close as on_consumer_close
+from pipeline.rules.cause.lives import on_consumer_open as on_consumer_open
+from pipeline.rules.cause.lives import on_cursor_open as on_cursor_open
+from pipeline.rules.cause.lives import on_dispatcher_close as on_dispatcher_close
+from pipeline.rules.cause.lives import on_dispatcher_open as on_dispatcher_open
+from pipeline.rules.cause.lives import on_new_subscription as on_new_subscription
+from pipeline.rules.cause.lives import on_new_topic as on_new_topic
+from pipeline.rules.cause.margins import note_margin
+from pipeline.rules.cause.reads import (
+    measure_turnaround,
+    note_alive,
+    note_asked_in_vain,
+    note_came_back,
+    note_done,
+    note_read,
+    note_taken,
+    note_whether_parked,
+)
+from pipeline.rules.cause.repeats import forget_given_back, limit_to
+from pipeline.rules.cause.stalls import is_fruitless, note_progress
+from pipeline.rules.cause.stated import before_state as before_state
+from pipeline.rules.cause.stated import before_topic_state as before_topic_state
+from pipeline.rules.cause.stated import needs_before_topic_state as needs_before_topic_state
+from pipeline.rules.cause.stated import needs_on_consumer_state as needs_on_consumer_state
+from pipeline.rules.cause.stated import needs_on_state as needs_on_state
+from pipeline.rules.cause.stated import needs_on_topic_state as needs_on_topic_state
+from pipeline.rules.cause.stated import on_consumer_state as on_consumer_state
+from pipeline.rules.cause.stated import on_state as on_state
+from pipeline.rules.cause.stated import on_topic_state as on_topic_state
+from pipeline.rules.cause.verdict import judge, look_at_channels, may_be_unwritable
+from pipeline.rules.cause.waiting import ask_again, forget_delivered, forget_removed, note_span, waiting_entries
+from pipeline.rules.cause.waking import Around, wake
+from pipeline.rules.cause.watching import is_elsewhere, may_be_over, watch
+from pipeline.rules.compiled import compiled_part, inlined_part
+from pipeline.rules.integers import add
+from pipeline.rules.records import Record, Records
+from pipeline.rules.throttle.reads import Three, Waiting
+from schemas.events import TRANSACTION_ACTIONS
+
+PUBLISHED_IN_TRANSACTION = TRANSACTION_ACTIONS.index("publish")
+ENDS_OF_TRANSACTIONS = (TRANSACTION_ACTIONS.index("commit"), TRANSACTION_ACTIONS.index("abort"))
+
+
+@inlined_part
+def before_publish(chain: Record, topic: Record, event: Array) -> None:
+    """All backlogs of the topic are about to grow."""
+    advance_area(chain, topic, event[fields.NS])
+
+
+@compiled_part
+def needs_on_publish(chain: Record) -> bool:
+    """Whether nothing waited for a subscription of the topic."""
+    return chain.first_in_chain != NONE
+
+
+@inlined_part
+def on_publish(
+    charges: Records,
+    chain: Record,
+    topic: Record,
+    subscriptions: Records,
+    cursors: Records,
+    readings: Records,
+    dispatchers: Records,
+    settings: Record,
+    pace: Record,
+    connectivity: Record,
+    attachments: Records,
+    connections: Records,
+    event: Array,
+) -> None:
+    """Subscriptions for which nothing waited have something to read now."""
+    around = Around(topic, subscriptions, cursors, readings, dispatchers, settings, pace, connectivity, attachments, connections)
+    wake(charges, chain, around, event[fields.TS], event[fields.NS])
+
+
+#: As a publish: the ledger may have more entries than were seen.
+before_ledger_close, needs_on_ledger_close = before_publish, needs_on_publish
+
+
+@compiled_part
+def on_ledger_close(broker: Any, cause: Any, t: int, event: Array) -> None:
+    """The ledger may have more entries than were seen."""
+    wake_row(broker, cause, t, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def on_ledger_trim(broker: Any, cause: Any, t: int, event: Array) -> None:
+    """Entries that somebody still had to read may be gone."""
+    s = broker.topics[t].first_cursor
+    while s != NONE:
+        settle_row(broker, cause, t, s, event[fields.NS])
+        judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+        s = broker.cursors[s].next_of_topic
+
+
+@compiled_part
+def needs_before_read(subscription: Record, connectivity: Record) -> bool:
+    """Whether all connections of the subscription may be unwritable."""
+    return may_be_unwritable(subscription, connectivity)
+
+
+@compiled_part
+def before_read(subscription: Record, connectivity: Record, attachments: Records, connections: Records) -> None:
+    """Note whether they are."""
+    look_at_channels(subscription, connectivity, attachments, connections)
+
+
+@inlined_part
+def on_read(
+    charge: Record,
+    chain: Record,
+    s: int,
+    topic: Record,
+    subscription: Record,
+    cursor: Record,
+    reading: Record,
+    dispatcher: Record,
+    settings: Record,
+    pace: Record,
+    connectivity: Record,
+    throttling: Record,
+    working: Record,
+    broker_limiter: Record,
+    topic_limiter: Record,
+    subscription_limiter: Record,
+    margins: Records,
+    margins_index: Array,
+    counts: Record,
+    event: Array,
+) -> None:
+    """The dispatcher asks for entries: a limiter blocks it, or a read is out until something is delivered."""
+    ns = event[fields.NS]
+    pace.largest_read = max(pace.largest_read, event[fields.WANT_LEFT] >> fields.WANT_SHIFT)
+    settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+    note_alive(charge, cursor, reading, settings, ns)
+    note_read_of_one_consumer(charge, reading)
+    note_read(charge, throttling, working, event)
+    note_asked_in_vain(charge, dispatcher, ns)
+    if charge.running == 1:
+        judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, pace, connectivity, True, event[fields.TS], ns)
+    if charge.running == 1 and charge.blocked != NONE and charge.account == charge.blocked:
+        waiting = Waiting(topic.end_entries - reading.entries, topic.end_bytes - reading.bytes)
+        limiters, whole = Three(broker_limiter, topic_limiter, subscription_limiter), is_whole(cursor, settings)
+        note_margin(margins, margins_index, counts, subscription, charge.account, limiters, waiting, working, whole, event)
+    note_whether_parked(charge)
+
+
+#: A delivery asks the same as a read.
+needs_before_dispatch, before_dispatch = needs_before_read, before_read
+
+
+@inlined_part
+def on_dispatch(
+    charge: Record,
+    chain: Record,
+    s: int,
+    topic: Record,
+    ledgers: Records,
+    subscription: Record,
+    cursor: Record,
+    reading: Record,
+    dispatcher: Record,
+    settings: Record,
+    pace: Record,
+    connectivity: Record,
+    event: Array,
+) -> None:
+    """Entries went to consumers: the read that was out came back, permits are used up."""
+    ns = event[fields.NS]
+    note_came_back(charge, pace, ns)
+    settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+    if has_lost(charge, settings, pace, ns):
+        charge.permits_known = PERMITS_UNKNOWN
+    note_alive(charge, cursor, reading, settings, ns)
+    measure_turnaround(charge, pace, ns)
+    note_taken(charge, cursor, event[fields.ENTRIES], ns)
+    charge.permits -= event[fields.MSGS]
+    charge.granted -= event[fields.MSGS]
+    charge.delivered = add(charge.delivered, event[fields.ENTRIES])
+    if is_whole(cursor, settings) == 0 and fields.has(event, fields.LAST_ENTRY):
+        note_span(charge, topic, ledgers, settings, backlog_of(topic, cursor, charge), event[fields.LAST_LEDGER], event[fields.LAST_ENTRY])
+    if charge.running == 1:
+        judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, pace, connectivity, True, event[fields.TS], ns)
+
+
+@compiled_part
+def needs_on_ack(charge: Record, cursor: Record) -> bool:
+    """Whether the backlog may be over, or most of it may be elsewhere now."""
+    return cursor.acknowledged >= cursor.look_at and may_be_over(charge, cursor)
+
+
+@compiled_part
+def on_ack(
+    charge: Record,
+    chain: Record,
+    s: int,
+    topic: Record,
+    subscription: Record,
+    cursor: Record,
+    reading: Record,
+    dispatcher: Record,
+    settings: Record,
+    pace: Record,
+    connectivity: Record,
+    attachments: Records,
+    connections: Records,
+    event: Array,
+) -> None:
+    """The backlog may be over, or its time may go elsewhere."""
+    ts, ns = event[fields.TS], event[fields.NS]
+    settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+    if is_fruitless(charge):
+        charge.progress_ns, charge.fruitless = ns, 0
+    look_at_channels(subscription, connectivity, attachments, connections)
+    weighs = is_elsewhere(charge)
+    judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, pace, connectivity, weighs, ts, ns)
+
+
+#: The broker acknowledged for the subscription: what waits may be less, without any delivery.
+on_broker_ack = on_ack
+
+
+@compiled_part
+def needs_before_mark_delete(charge: Record, event: Array) -> bool:
+    """Whether the backlog may fall by many."""
+    return event[fields.MARK_PERSISTED] == 0 and charge.running == 1
+
+
+@compiled_part
+def before_mark_delete(
+    charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, event: Array
+) -> None:
+    """The backlog was what it is until now."""
+    settle(charge, chain, topic, cursor, dispatcher, settings, pace, event[fields.NS])
+
+
+@compiled_part
+def needs_on_mark_delete(charge: Record, cursor: Record, settings: Record, event: Array) -> bool:
+    """Whether the move is more than what acknowledgements have brought about, or the backlog may be over, or is not certain."""
+    if event[fields.MARK_PERSISTED] == 1:
+        return False
+    if event[fields.MARK_RESET] == 1 or charge.placed == 0 or is_whole(cursor, settings) == 0:
+        return True
+    return cursor.evicted + cursor.expired != charge.removed_seen or may_be_over(charge, cursor)
+
+
+@compiled_part
+def on_mark_delete(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """The cursor was moved: by a seek, an eviction, TTL, or acknowledgements of all that it had."""
+    charge, topic, cursor, reading = cause.charges[s], broker.topics[t], broker.cursors[s], broker.readings[s]
+    if charge.placed == 0 and not is_of_subscription(cursor):
+        return
+    if charge.placed == 0:  # what was lost before its position was known is no reason to doubt what is seen of it
+        charge.placed, charge.certain_lost = 1, broker.settings[0].events_lost
+    if is_whole(cursor, broker.settings[0]) == 0:
+        correct_waterfall(charge, topic, cursor, backlog_entries(topic, broker.ledgers, cursor))
+    if event[fields.MARK_RESET] == 1 or backlog_of(topic, cursor, charge) == 0:
+        charge.certain_lost = broker.settings[0].events_lost
+    if event[fields.MARK_RESET] == 1:
+        forget_delivered(charge, cursor)
+        forget_given_back(charge)
+        note_progress(charge, max(charge.moved_ns, event[fields.NS]))
+    elif cursor.evicted + cursor.expired != charge.removed_seen:
+        forget_removed(charge, topic, cursor, reading, backlog_of(topic, cursor, charge))
+    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def on_flow(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """A consumer granted permits. A dispatcher that had none reads at once."""
+    charge = cause.charges[s]
+    settle_row(broker, cause, t, s, event[fields.NS])
+    before = charge.granted
+    charge.granted = add(charge.granted, event[own.GRANTED_PERMITS])
+    if charge.granted_known == 1 and before <= 0 < charge.granted and charge.is_out == 0 and charge.permits <= 0:
+        note_progress(charge, event[fields.NS])
+
+
+@compiled_part
+def on_consumer_blocked(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """A cap of unacknowledged messages stops deliveries, or does no longer."""
+    charge = cause.charges[s]
+    settle_row(broker, cause, t, s, event[fields.NS])
+    note_cap(charge, broker.readings[s], event[own.CAP], event[own.CAP_ON])
+    note_progress(charge, event[fields.NS])
+    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def on_delayed(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """So many entries are held for later delivery."""
+    charge = cause.charges[s]
+    settle_row(broker, cause, t, s, event[fields.NS])
+    note_moved(broker, cause, t, s, event[fields.NS])
+    charge.delayed = event[own.DELAYED_ENTRIES]
+    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def on_redeliver(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """Entries that were delivered wait again: so many, or all of them."""
+    charge, topic, cursor = cause.charges[s], broker.topics[t], broker.cursors[s]
+    settle_row(broker, cause, t, s, event[fields.NS])
+    note_moved(broker, cause, t, s, event[fields.NS])
+    waiting_entries(charge, topic, cursor, broker.readings[s], backlog_of(topic, cursor, charge))
+    ask_again(charge, event[own.REDELIVERED_ENTRIES] if fields.has(event, own.REDELIVERED_ENTRIES) else charge.delivered)
+    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+
+
+@compiled_part
+def on_read_done(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+    """Storage gave what was asked for. A read that failed is tried again: it stays out."""
+    charge, pace, ns = cause.charges[s], cause.pace[0], event[fields.NS]
+    if event[own.FAILED] == 1:
+        pace.slow_ns = max(pace.slow_ns, ns)
+        return
+    note_came_back(charge, pace, ns)
+    settle_row(broker, cause, t, s, ns)
+    measure_turnaround(charge, pace, ns)
+    note_done(charge, event[own.DONE_ENTRIES], event[own.DONE_REPLAY], ns)
+    topic, cursor = broker.topics[t], broker.cursors[s]
+    limit_to(charge, waiting_entries(charge, topic, cursor, broker.readings[s], backlog_of(topic, cursor, charge)))
+    watch(charge, cursor)
+
+
+@compiled_part
+def on_transaction(chain: Record, event: Array) -> None:
+    """Something was published in a transaction: nothing behind it may be read until it ends. Which one ends no log of 1.1 has."""
+    if chain.counts_transactions == 1:
+        return
+    action = event[own.TRANSACTION_ACTION]
+    if action == PUBLISHED_IN_TRANSACTION:
+        chain.transaction = OPEN
+    elif action in ENDS_OF_TRANSACTIONS:
+        chain.transaction = ENDED
+
+
+@compiled_part
+def on_transaction_open(chain: Record, event: Array) -> None:
+    """A transaction began or ended, and so many are open."""
+    chain.counts_transactions = 1
+    chain.transaction = OPEN if event[own.OPEN_TRANSACTIONS] > 0 else ENDED
+
+
+#: As a beginning: it has how many are left open.
+on_transaction_end = on_transaction_open
+
+
+@compiled_part
+def on_writability(broker: Any, cause: Any, c: int, event: Array) -> None:
+    """The channel crossed a water mark: all subscriptions with consumers on it are judged anew."""
+    judge_consumers_of(broker, cause, c, event[fields.TS], event[fields.NS])

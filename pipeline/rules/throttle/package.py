@@ -1,0 +1,8 @@
+"""The package, as packages.py finds it."""
+
+from pipeline.rules.package import Package
+from pipeline.rules.throttle import rules
+from pipeline.rules.throttle.ends import ThrottleEnds
+from pipeline.rules.throttle.layout import STORES
+
+PACKAGE = Package("throttle", 4, STORES, rules, ThrottleEnds())

@@ -1,1 +1,0 @@
-"""The writers: Delta tables exactly once per micro-batch."""

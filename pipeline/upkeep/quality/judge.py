@@ -1,0 +1,90 @@
+"""Judges a consistent cut of a warehouse: every table by its suite, then the laws."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from pipeline.faults import BadWarehouse
+from pipeline.upkeep.quality.expectations import expectation_of, no_rows
+from pipeline.upkeep.quality.laws import LAWS, Law
+from pipeline.upkeep.quality.measures import Measure, law_measure, table_measures
+from pipeline.upkeep.quality.result import Verdict, example_text
+from pipeline.upkeep.quality.rules import Rule, rules_of
+from pipeline.upkeep.quality.validation import Validation
+from pipeline.warehouse.cut import Cut
+from pipeline.warehouse.look import Look
+from schemas.field import Table
+from schemas.tables import JOB_TABLES
+
+MANIFEST = "batch_manifest"
+
+
+def judge(look: Look, cut: Cut, tables: Collection[str], validation: Validation) -> Iterator[Verdict]:
+    """Every verdict on the tables that are named, and on each law that reads none but them.
+
+    `look` reads all of them as of `cut`, so a job may write meanwhile. Raises BadWarehouse if a table lacks a declared column.
+    """
+    versions = _versions(cut)
+    for table in JOB_TABLES:
+        if table.name in tables:
+            yield from judge_table(look, table, validation, {table.name: versions[table.name]})
+    for law in LAWS:
+        if set(law.tables) <= set(tables):
+            yield judge_law(look, law, validation, {name: versions[name] for name in law.tables})
+
+
+def judge_table(look: Look, table: Table, validation: Validation, versions: Mapping[str, str]) -> list[Verdict]:
+    """A verdict per rule of the table."""
+    missing = set(table.names) - set(look.columns(table.name))
+    if missing:
+        raise BadWarehouse(
+            f"table {table.name} lacks {', '.join(sorted(missing))}: another version of this project made it; "
+            "./spark-submit.sh stream shows how to compute it anew"
+        )
+    rules = rules_of(table)
+    measures = table_measures(look, table, rules)
+    results = validation.validate(table.name, [expectation_of(rule) for rule in rules], measures)
+    return [_verdict(table, rule, measure, result, versions) for rule, measure, result in zip(rules, measures, results, strict=True)]
+
+
+def judge_law(look: Look, law: Law, validation: Validation, versions: Mapping[str, str]) -> Verdict:
+    """The verdict on a law."""
+    measure = law_measure(look, law)
+    (result,) = validation.validate(law.name, [no_rows()], [measure])
+    return Verdict(
+        table_name=", ".join(law.tables),
+        kind="law",
+        columns="",
+        law=law.name,
+        expectation=result.expectation_config.type,
+        demand=law.sentence,
+        success=bool(result.success),
+        unexpected=measure.broken,
+        example=_example(measure),
+        table_versions=versions,
+    )
+
+
+def _verdict(table: Table, rule: Rule, measure: Measure, result: Any, versions: Mapping[str, str]) -> Verdict:
+    return Verdict(
+        table_name=table.name,
+        kind=rule.kind,
+        columns=", ".join(rule.columns),
+        law="",
+        expectation=result.expectation_config.type,
+        demand=rule.words,
+        success=bool(result.success),
+        unexpected=measure.broken,
+        example=_example(measure),
+        table_versions=versions,
+    )
+
+
+def _example(measure: Measure) -> str | None:
+    return example_text(measure.examples[0]) if measure.examples else None
+
+
+def _versions(cut: Cut) -> dict[str, str]:
+    """What was read of every table, as text: batch_manifest is cut by its rows."""
+    newest = {"ingest": cut.ingest, "lanes": cut.lanes}
+    read = ", ".join(f"{query} {batch.batch_id}" for query, batch in newest.items() if batch)
+    return {**{name: str(version) for name, version in cut.versions.items()}, MANIFEST: read or "no micro-batch"}

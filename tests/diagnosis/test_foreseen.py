@@ -1,0 +1,113 @@
+"""No instant of an answer lies before the question, and what a quota takes is no progress."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from charges import SUBSCRIPTION, minute
+
+from pipeline.diagnosis.recovery import current_line, foreseen, lost_before_line, pace_line
+
+NOW = minute(10)
+RATES: dict[str, Any] = {
+    "over_s": 60.0,
+    "publish_rate": 5.0, "dispatch_rate": 9.0, "ack_rate": 9.0, "removed_rate": 0.0, "growth_rate": -4.0, "caught_up_in_s": 25.0,
+    "current_at": minute(12), "current_from": minute(11), "current_to": None, "most_entries_per_s": None, "soonest_at": None,
+    "allowed": None,
+}  # fmt: skip
+
+
+def document(waiting: int = 5, *, behind: bool = True, quotas: Any = (), **rates: Any) -> dict[str, Any]:
+    """As of NOW."""
+    return {
+        "status": "behind",
+        "cause": "no_permits",
+        "unknown_reason": None,
+        "catch_up": RATES | rates,
+        "to": NOW,
+        "waiting": waiting,
+        "behind": behind,
+        "quotas": quotas,
+        "subscription": SUBSCRIPTION,
+    }
+
+
+@pytest.mark.parametrize(
+    ("waiting", "at", "becomes"),
+    [
+        (5, minute(12), minute(12)),
+        (0, minute(9), NOW),  # it came true
+        (5, minute(9), None),  # it was missed
+        (5, None, None),
+    ],
+)
+def test_what_was_foreseen_is_not_before_the_question(waiting: int, at: datetime | None, becomes: datetime | None) -> None:
+    found = foreseen(document(waiting, current_at=at))
+    assert found is not None
+    assert found["current_at"] == becomes
+
+
+def test_nothing_is_current_now_while_something_waits() -> None:
+    missed = document(5, current_at=minute(9), current_from=minute(9))
+    assert current_line({**missed, "catch_up": foreseen(missed)}) == "not at the pace of the last minutes; no limit is in the way"
+    there = document(0, current_at=minute(9), current_from=minute(9))
+    assert current_line({**there, "catch_up": foreseen(there)}) == "now: nothing waits; no limit is in the way"
+
+
+@pytest.mark.parametrize(
+    ("rates", "words"),
+    [
+        ({}, "5.0 entries/s come, 9.0/s are acknowledged (in the 1 min before the last check): caught up in 25 s"),
+        (
+            {"caught_up_in_s": None},
+            "5.0 entries/s come, 9.0/s are acknowledged (in the 1 min before the last check): it does not catch up at this rate",
+        ),
+        (
+            {"ack_rate": 0.2, "removed_rate": 7.5, "caught_up_in_s": 63.0, "growth_rate": -2.7},
+            "5.0 entries/s come, 0.2/s are acknowledged, 7.5/s expire or are evicted (in the 1 min before the last check):"
+            " it becomes less only because entries expire or are evicted, which its consumers never get",
+        ),
+        (
+            {"removed_rate": 6.0, "caught_up_in_s": 10.0, "growth_rate": -10.0},
+            "5.0 entries/s come, 9.0/s are acknowledged, 6.0/s expire or are evicted (in the 1 min before the last check):"
+            " by acknowledgements alone caught up in 25 s",
+        ),
+    ],
+)
+def test_what_a_quota_takes_is_no_progress(rates: dict[str, Any], words: str) -> None:
+    assert pace_line(document(**rates)) == words
+
+
+QUOTA: dict[str, Any] = {"quota_type": "size", "exceeded": False, "breach_at": minute(11), "loses_first": SUBSCRIPTION, "others_losing": []}
+
+
+@pytest.mark.parametrize(
+    ("quota", "words"),
+    [
+        (QUOTA, "the size quota evicts at 2026-01-05T12:11:00Z: billing loses entries before it is current"),
+        (QUOTA | {"exceeded": True}, "the size quota evicts at each check that exceeds it: billing loses entries before it is current"),
+        (QUOTA | {"breach_at": minute(13)}, None),
+        (QUOTA | {"loses_first": "other"}, None),
+        (QUOTA | {"breach_at": None}, None),
+    ],
+)
+def test_an_eviction_that_comes_first_is_told(quota: dict[str, Any], words: str | None) -> None:
+    assert lost_before_line(document(quotas=[quota])) == words
+
+
+@pytest.mark.parametrize(
+    ("cause", "reason", "is_known"),
+    [
+        ("no_permits", "broker_stopped", False),
+        (None, "events_lost", False),
+        ("unknown", "not_in_this_log", True),
+        ("unknown", "not_checked", False),
+    ],
+)
+def test_where_nobody_knows_what_there_is_by_now_no_instant_is_foreseen(cause: str | None, reason: str, is_known: bool) -> None:
+    """Nothing is current now, and nothing has no backlog. Where only the cause is unknown the pace is known."""
+    asked = document(0, caught_up_in_s=0) | {"status": "unknown", "cause": cause, "unknown_reason": reason}
+    found = foreseen(asked)
+    assert found is not None
+    assert (found["current_at"] == minute(12)) == is_known
+    assert pace_line(asked).endswith("it has no backlog") == is_known

@@ -1,0 +1,129 @@
+"""The rate that a limiter needs: of what comes, of sizes, and of all that draw on it."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from charges import SUBSCRIPTION, TOPIC, charge, evidence, judged, limit, minute
+
+from pipeline.diagnosis.rates import needed
+
+Row = dict[str, Any]
+ASKED: Row = {"cause": "throttled", "broker": "b1:8080", "epoch": 1, "topic": TOPIC, "subscription": SUBSCRIPTION, "from": minute(0),
+              "to": minute(5)}  # fmt: skip
+
+
+class Look:
+    """Two tables."""
+
+    def __init__(self, draws: Sequence[Row], served: Sequence[Row]) -> None:
+        self._draws, self._served = draws, served
+
+    def rows(self, sql: str) -> list[Row]:
+        """Of the one that the query names."""
+        return [dict(row) for row in (self._draws if "subscription_backlog" in sql else self._served)]
+
+
+def draw(subscription: str, waiting: int = 6_000, published: int = 67 * 240, dispatched: int = 100 * 240, **more: Any) -> Row:
+    """Between two checks four minutes apart; entries of 600 bytes and 10 messages."""
+    return {
+        "topic": TOPIC, "subscription": subscription, "opened_at": minute(-60), "first_check_time": minute(1), "check_time": minute(5),
+        "first_published_entries": 1_000, "published_entries": 1_000 + published, "first_dispatched_entries": 50,
+        "dispatched_entries": 50 + dispatched, "dispatched_msgs": 10 * (50 + dispatched), "in_flight_entries": 7,
+        "msg_backlog": waiting + 7,
+        "backlog_size": 600 * (waiting + 7), "backlog_messages": 10 * (waiting + 7), **more,
+    }  # fmt: skip
+
+
+def served(subscription: str, blocked_by: str | None = "topic") -> Row:
+    """What it got in the stretch."""
+    blocked = {f"blocked_ns_by_{level}_limit": 10**9 * (level == blocked_by) for level in ("broker", "topic", "subscription")}
+    return {"topic": TOPIC, "subscription": subscription, "dispatched_entries": 10, "dispatched_msgs": 100, "dispatched_bytes": 6_000,
+            **blocked}  # fmt: skip
+
+
+def of(level: str, dimension: str, draws: Sequence[Row], got: Sequence[Row], *, by_entries: bool = False) -> Row | None:
+    """The computed rate for the first subscription."""
+    return needed(Look(draws, got), {**ASKED, "level": level, "dimension": dimension}, by_entries)
+
+
+def test_two_subscriptions_that_a_topic_s_limiter_holds_need_the_sum() -> None:
+    """67 entries/s come to each of them: twice the limit of 50 entries/s would leave both behind."""
+    both = [SUBSCRIPTION, "audit"]
+    found = of("topic", "bytes", [draw(one) for one in both], [served(one) for one in both])
+    assert found is not None
+    assert (found["held"], found["publish_entries_per_s"], found["permits_per_entry"]) == (2, 67.0, 600.0)
+    assert found["keeps_up_per_s"] == pytest.approx(2 * 67 * 600)
+    assert found["current_per_s"] == pytest.approx(2 * (67 + 6_000 / 600) * 600)
+
+
+def test_who_only_draws_on_the_limiter_needs_what_it_draws() -> None:
+    found = of("topic", "msg", [draw(SUBSCRIPTION), draw("slow", dispatched=3 * 240)], [served(SUBSCRIPTION), served("slow", None)])
+    assert found is not None
+    assert (found["held"], found["others_per_s"]) == (1, pytest.approx(30))
+    assert found["keeps_up_per_s"] == pytest.approx((67 + 3) * 10)
+
+
+def test_who_draws_nothing_needs_nothing() -> None:
+    found = of("topic", "msg", [draw(SUBSCRIPTION), draw("idle")], [served(SUBSCRIPTION)])
+    assert found is not None
+    assert found["keeps_up_per_s"] == pytest.approx(670)
+
+
+def test_its_own_limiter_serves_it_alone_and_counts_entries_where_the_broker_does() -> None:
+    everybody = [draw(SUBSCRIPTION), draw("audit")], [served(SUBSCRIPTION, "subscription"), served("audit", "subscription")]
+    by_messages, by_entries = (of("subscription", "msg", *everybody, by_entries=one) for one in (False, True))
+    assert by_messages is not None
+    assert by_entries is not None
+    assert (by_messages["keeps_up_per_s"], by_entries["keeps_up_per_s"]) == (pytest.approx(670), pytest.approx(67))
+
+
+def test_of_one_check_the_rate_is_that_since_the_cursor_was_opened() -> None:
+    once = draw(SUBSCRIPTION, published=0, first_check_time=minute(5), opened_at=minute(5) - timedelta(seconds=100))
+    found = of("subscription", "msg", [once], [served(SUBSCRIPTION, "subscription")])
+    assert found is not None
+    assert found["publish_entries_per_s"] == pytest.approx(10)
+
+
+def test_without_a_check_nothing_is_computed() -> None:
+    assert of("topic", "msg", [], [served(SUBSCRIPTION)]) is None
+    assert needed(Look([draw(SUBSCRIPTION)], []), {**ASKED, "cause": "no_permits"}, False) is None
+
+
+NEED: Row = {"level": "topic", "dimension": "msg", "publish_entries_per_s": 6.7, "permits_per_entry": 10.0, "waiting": 600, "held": 2,
+             "keeps_up_per_s": 134.0, "current_per_s": 153.4, "others_per_s": 0.0, "counts_entries": False}  # fmt: skip
+
+
+def advised(need: Row | None, **more: Any) -> list[Row]:
+    """What is to be done about the topic's limiter of messages, 10 a second."""
+    rows = [charge(2, "throttled", level="topic", dimension="msg")]
+    found: list[Row] = judged(evidence(rows, limits=[limit("topic", **more)]), needed=need)["advice"]
+    return found
+
+
+def test_the_command_has_the_computed_rate_and_says_from_which_figures() -> None:
+    first, batches = advised(NEED)
+    assert first["command"] == f"pulsar-admin topicPolicies set-dispatch-rate -md 154 -bd -1 -dt 1 {TOPIC}"
+    assert first["do"].startswith(
+        "Raise the topic's limit of messages. 6.7 entries/s came in the last minutes, 10.0 messages each,"
+        " to each of 2 subscriptions that it holds: it catches up above 134 messages per 1 s, and at 154 it is current in 10 min."
+    )
+    assert "10 entries are batches of 10, 100 messages at once" in batches["do"]
+    assert "dispatchThrottlingOnBatchMessageEnabled=true" in batches["do"]
+
+
+def test_a_relative_limit_gives_what_is_published_besides() -> None:
+    assert "-md 87 -bd -1 -dt 1 -rp" in advised(NEED, relative=True)[0]["command"]  # 153.4 less 6.7 × 10
+
+
+def test_a_limit_that_allows_it_by_now_is_not_raised() -> None:
+    first = advised(NEED, rate=200)[0]
+    assert first["command"] is None
+    assert "allows what is needed by now, 154 per 1 s" in first["do"]
+
+
+def test_where_what_comes_is_not_known_the_rate_is_doubled_and_the_answer_says_so() -> None:
+    first = advised(None)[0]
+    assert "-md 20 " in first["command"]
+    assert "No quota check tells what comes" in first["do"]

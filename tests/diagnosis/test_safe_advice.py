@@ -1,0 +1,185 @@
+"""What to do, by cause and by whose cursor it is; and that no step does harm before a milder one."""
+
+from typing import Any
+
+import pytest
+from charges import SUBSCRIPTION, TOPIC, charge, evidence, judged, minute, served
+
+from pipeline.diagnosis.advice import mildest_first
+from pipeline.diagnosis.by_cause import BY_CAUSE
+from pipeline.diagnosis.commands import CAN_BE_UNDONE, CHANGES_NOTHING, EFFECTS, LOSES_DATA, step
+from pipeline.diagnosis.words import text_lines
+from schemas.events import CURSOR_KINDS
+
+SLOW: dict[str, Any] = {
+    "over_s": 60.0,
+    "publish_rate": 30.0, "dispatch_rate": 13.0, "ack_rate": 13.0, "removed_rate": 0.0, "growth_rate": 17.0, "caught_up_in_s": None,
+    "to_time": minute(3), "current_at": None, "current_from": None, "current_to": None, "most_entries_per_s": None, "soonest_at": None,
+    "allowed": None,
+}  # fmt: skip
+HOLDER = {"subscription": SUBSCRIPTION, "msg_backlog": 600, "backlog_size": 12_000_000, "oldest_age_ms": 239_000}
+
+
+def said(document: dict[str, Any]) -> str:
+    """All that is said to do."""
+    return " ".join(one["do"] for one in document["advice"])
+
+
+def of_cause(cause: str, sub_type: str = "Shared", rates: dict[str, Any] | None = None, **around: Any) -> dict[str, Any]:
+    """Of three minutes with this cause, in which 5 messages were delivered."""
+    account = {name: around.pop(name) for name in ("unknown_reason", "cap") if name in around}
+    throttle = [served(2, around.pop("dispatched_msgs", 5), sub_type=sub_type)]
+    rows = [charge(m, cause, **account) for m in range(3)]
+    return judged(evidence(rows, throttle=throttle, rates=[rates or SLOW]), **around)
+
+
+@pytest.mark.parametrize("cause", [cause for cause in BY_CAUSE if cause not in ("throttled", "unknown")])
+@pytest.mark.parametrize("kind", CURSOR_KINDS)
+@pytest.mark.parametrize("sub_type", ["Shared", "Failover"])
+def test_the_first_step_never_loses_data_and_each_command_has_an_effect(cause: str, kind: str, sub_type: str) -> None:
+    found = of_cause(cause, sub_type, cursor_kind=kind)
+    assert found["advice"][0]["effect"] != LOSES_DATA
+    assert all((one["effect"] in EFFECTS) == (one["command"] is not None) for one in found["advice"])
+    if kind != "subscription":
+        assert not any("unsubscribe" in (one["command"] or "") for one in found["advice"])
+    if kind == "reader" or sub_type == "Failover":
+        assert "add some" not in said(found), "one is served at a time"
+
+
+def test_a_command_that_loses_data_comes_last_says_so_and_is_only_there_where_nobody_was_connected() -> None:
+    found = of_cause("no_consumer")
+    assert [one["effect"] for one in found["advice"]] == [CHANGES_NOTHING, LOSES_DATA]
+    assert "it loses its 100 entries then, and nobody can bring them back" in found["advice"][-1]["do"]
+    lines = list(text_lines(found))
+    assert lines[next(n for n, line in enumerate(lines) if "unsubscribe" in line) - 1].strip() == "This command loses data:"
+    rows = [charge(0, "no_permits"), *(charge(m, "no_consumer") for m in (1, 2))]
+    assert [one["effect"] for one in judged(evidence(rows))["advice"]] == [CHANGES_NOTHING], "consumers were there: start them again"
+
+
+def test_whoever_orders_the_steps_the_one_that_loses_data_is_last() -> None:
+    milder = [step("a", "topics", "unload", TOPIC), step("b", "topics", "stats", TOPIC)]
+    worst = step("c", "topics", "unsubscribe", "--subscription", SUBSCRIPTION, TOPIC)
+    assert mildest_first([worst, *milder]) == [*milder, worst]
+    with pytest.raises(ValueError, match="only loses data"):
+        mildest_first([worst])
+
+
+def test_a_command_without_a_declared_effect_is_a_fault_of_ours() -> None:
+    with pytest.raises(KeyError, match="topics delete"):
+        step("a", "topics", "delete", TOPIC)
+    assert step("a", "topics", "unload", TOPIC).effect == CAN_BE_UNDONE
+
+
+@pytest.mark.parametrize(
+    ("cap", "has", "lacks"),
+    [
+        ("consumer", ["get-max-unacked-messages-per-consumer"], ["per-subscription"]),
+        ("subscription", ["get-max-unacked-messages-per-subscription"], ["per-consumer"]),
+        ("broker", ["maxUnackedMessagesPerBroker"], ["per-consumer", "per-subscription"]),
+        (None, ["per-consumer", "per-subscription"], []),
+    ],
+)
+def test_the_advice_of_a_cap_is_that_of_the_cap_that_is_on(cap: str | None, has: list[str], lacks: list[str]) -> None:
+    found = of_cause("unacked_limit", cap=cap)
+    text = f"{said(found)} {' '.join(one['command'] or '' for one in found['advice'])}"
+    assert all(word in text for word in has)
+    assert not any(word in text for word in lacks)
+
+
+def test_a_cap_that_is_on_while_nothing_is_unacknowledged_is_a_fault_of_the_broker() -> None:
+    found = of_cause("stuck", cap="consumer")
+    assert "maxUnackedMessagesPerConsumer) is on, though nothing is unacknowledged" in said(found)
+    assert found["advice"][-1]["command"].startswith("pulsar-admin topics unload")
+    assert "hold too many messages" not in said(found)
+    assert "charged to a cap of unacknowledged messages that the broker left on, since" in found["verdict"], "its name is in the advice"
+
+
+@pytest.mark.parametrize(
+    ("mostly", "at_the_end", "first", "then"),
+    [
+        ("delayed", "in_flight", "waits for acknowledgements", "to be delivered later"),
+        ("redelivery", "no_consumer", "Start its consumers", "delivered again and again"),
+        ("no_permits", "catching_up", "add some, or speed them up", None),
+        ("stuck", "catching_up", "a fault of the broker", None),
+    ],
+)
+def test_the_first_step_is_about_what_holds_it_at_the_end(mostly: str, at_the_end: str, first: str, then: str | None) -> None:
+    """But where nothing holds it then."""
+    rows = [charge(0, mostly), charge(1, mostly), charge(2, at_the_end)]
+    found = judged(evidence(rows, throttle=[served(2, 5)], rates=[SLOW]))
+    steps = [one["do"] for one in found["advice"]]
+    assert first in steps[0]
+    assert then is None or any(then in one for one in steps[1:])
+
+
+def test_a_step_that_two_causes_share_is_told_once() -> None:
+    rows = [charge(m, "unacked_limit", cap="consumer" if m < 2 else "subscription") for m in range(3)]
+    steps = judged(evidence(rows, throttle=[served(2, 5)], rates=[SLOW]))["advice"]
+    told = [one["do"] for one in steps]
+    assert told == list(dict.fromkeys(told))
+    commands = " ".join(one["command"] or "" for one in steps)
+    assert commands.index("per-subscription") < commands.index("per-consumer"), "the cap at the end first"
+
+
+def test_what_is_behind_is_not_said_to_be_well_though_most_of_it_is_for_later() -> None:
+    overdue = of_cause("delayed")
+    assert (overdue["status"], "The rest is due" in said(overdue)) == ("overdue", True)
+    assert "Nothing is wrong" not in said(overdue)
+
+
+@pytest.mark.parametrize(
+    ("sub_type", "dispatched", "words"),
+    [
+        ("Failover", 0, "Its one active consumer hangs"),
+        ("Exclusive", 0, "it begins again at the first message without an acknowledgement"),
+        ("Failover", 5, "Of type Failover one consumer is served at a time, and it is too slow"),
+        ("Shared", 5, "add some, or speed them up"),
+    ],
+)
+def test_more_consumers_are_no_answer_where_one_is_served(sub_type: str, dispatched: int, words: str) -> None:
+    rates = SLOW if dispatched else {**SLOW, "ack_rate": 0.0}
+    found = of_cause("no_permits", sub_type, rates, dispatched_msgs=dispatched)
+    assert words in said(found)
+    if not dispatched:
+        assert "its one active consumer, which hangs" in found["verdict"]
+
+
+def test_catching_up_is_no_reason_to_wait_while_the_backlog_grows() -> None:
+    grows = of_cause("catching_up")
+    assert "grows by 17.0 entries/s" in said(grows)
+    assert "Wait" not in said(grows)
+    assert "Wait" in said(of_cause("catching_up", rates={**SLOW, "growth_rate": -4.0, "caught_up_in_s": 25.0}))
+
+
+def test_a_log_that_is_of_version_1_1_is_not_asked_to_be() -> None:
+    old = of_cause("unknown", unknown_reason="not_in_this_log", log_version=None)
+    new = of_cause("unknown", "Key_Shared", unknown_reason="not_in_this_log", log_version="1.1")
+    assert "a collector of version 1.1 writes them" in said(old)
+    assert "a collector of version 1.1" not in said(new)
+    assert "keys of one consumer that is full" in said(new)
+
+
+def test_a_reader_that_lost_entries_is_told_so_and_gets_advice_for_readers() -> None:
+    found = of_cause("no_permits", cursor_kind="reader", lost_entries=1_260)
+    assert found["advice"][0]["do"].startswith("It lost 1,260 entries by trimming or expiry")
+    assert "A second reader would read everything again" in said(found)
+    assert "a reader that is too slow" in found["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [
+        ("__compaction", "compaction", "The cursor of compaction (__compaction)"),
+        ("pulsar.dedup", "deduplication", "The cursor of message deduplication (pulsar.dedup)"),
+        ("pulsar.repl.east", "replicator", "The replicator to cluster east (pulsar.repl.east)"),
+    ],
+)
+def test_a_cursor_of_pulsar_has_its_own_words(name: str, kind: str, words: str) -> None:
+    around = {"holders": [{**HOLDER, "subscription": name, "cursor_kind": kind}], "holders_as_of": minute(3), "status": "behind"}
+    rows = [charge(m, "no_consumer") for m in range(3)]
+    found = judged(evidence(rows, subscription=name), cursor_kind=kind, **around)
+    assert found["verdict"] == (
+        f"{words} of {TOPIC} is behind at 2026-01-05T12:03:00Z: 600 entries, 12,000,000 bytes are behind it;"
+        " the oldest message is 3 min 59 s old. No application reads it."
+    )
+    assert "consumers" not in said(found)

@@ -1,0 +1,165 @@
+"""`python -m tools.environment PART…`: make what is missing of these parts of the environment. spark-submit.sh calls it.
+
+packages: what runs. jars: Delta's. kafka: those that read a topic. s3: those that open s3a://. rules: compiled.
+quality: packages of the quality job.
+tests: packages of the tests. broker: a client that loads a real broker.
+ship: a client that writes records to Kafka.
+"""
+
+import fcntl
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from tools.environment import jars, packages, rules
+from tools.environment.board import Board
+from tools.environment.place import Place, SetUpFailed
+from tools.environment.tool import Tools
+
+PACKAGES, JARS, KAFKA, S3, RULES = "packages", jars.DELTA.part, jars.KAFKA.part, jars.S3.part, rules.PART
+JAR_SETS = (jars.DELTA, jars.KAFKA, jars.S3)
+#: Sets of packages beside what runs; each is asked for by its name.
+LATER = (packages.QUALITY, packages.TESTS, packages.BROKER, packages.SHIP)
+#: All that is made on request only.
+REQUESTED = (KAFKA, S3, *LATER)
+PARTS = (PACKAGES, JARS, RULES, *REQUESTED)
+#: How much is said of each before it is made: seconds on two quiet cores with a fast network, and MB.
+WORDS = {
+    PACKAGES: "Python packages, 40 s, 870 MB",
+    JARS: "Delta's jars, 10 s, 13 MB",
+    KAFKA: "Kafka's jars, 5 s, 7 MB",
+    S3: "S3's jars, 10 s, 12 MB",
+    RULES: "compiled rules, a minute, 25 MB",
+    packages.QUALITY: "packages of the quality job",
+    packages.TESTS: "packages of the tests",
+    packages.BROKER: "a client of Pulsar, 2 s, 25 MB",
+    packages.SHIP: "a client of Kafka, 6 s, 50 MB",
+}
+
+
+def missing_parts(place: Place, asked: Sequence[str]) -> list[str]:
+    """Those of the parts that are not complete, in the order of PARTS."""
+    return [part for part in PARTS if part in asked and not (place.python.exists() and _is_complete(place, part))]
+
+
+def _is_complete(place: Place, part: str) -> bool:
+    return rules.are_complete(place) if part == RULES else place.is_stamped(part, _content(place, part))
+
+
+def _content(place: Place, part: str) -> str:
+    for wanted in JAR_SETS:
+        if part == wanted.part:
+            return jars.content(place, wanted)
+    return packages.content(place, packages.RUN if part == PACKAGES else part)
+
+
+def make(place: Place, missing: Sequence[str], board: Board) -> None:
+    """Make these parts, beside each other where they can be. Raises SetUpFailed for the first that cannot be made."""
+    if not packages.has_python(place):
+        packages.make_venv(place, board)
+    tools = Tools()
+    with ThreadPoolExecutor(max_workers=len(PARTS)) as threads:
+        try:
+            for work in as_completed(_begun(place, missing, board, tools, threads)):
+                work.result()
+        except BaseException:
+            tools.stop()
+            raise
+    for name in LATER:
+        if name in missing:
+            packages.install(place, f"packages for {name}", packages.pins_of(place.requirements(f"{name}.lock")), board, tools)
+            packages.remove_what_is_never_used(place, board)
+            place.stamp(name, _content(place, name))
+
+
+def _begun(place: Place, missing: Sequence[str], board: Board, tools: Tools, threads: ThreadPoolExecutor) -> list[Future[None]]:
+    """All that runs makes, begun. The rules compile as soon as what they import is there: they take one core longer than all else."""
+    begun: list[Future[None]] = []
+
+    def begin(function: Any, *arguments: Any) -> Future[None]:
+        begun.append(threads.submit(function, *arguments))
+        return begun[-1]
+
+    for_rules = complete = None
+    if PACKAGES in missing:
+        place.forget(PACKAGES)
+        pins = packages.pins_of(place.requirements("run.lock"))
+        for_rules = begin(packages.install, place, "packages of the rules", [*filter(packages.is_for_rules, pins)], board, tools)
+        rest = begin(packages.install, place, "packages", [pin for pin in pins if not packages.is_for_rules(pin)], board, tools)
+        complete = begin(_finish_packages, [for_rules, rest], place, board, tools)
+    if RULES in missing:
+        begin(_after, for_rules, rules.make_rules, place, board, tools)
+    for wanted in JAR_SETS:
+        if wanted.part in missing:
+            begin(_after, complete, partial(jars.make_jars, wanted), place, board, tools)
+    return begun
+
+
+def _finish_packages(installed: list[Future[None]], place: Place, board: Board, tools: Tools) -> None:
+    for one in installed:
+        one.result()
+    packages.remove_what_is_never_used(place, board)
+    packages.import_all(place, board, tools)
+    place.stamp(PACKAGES, _content(place, PACKAGES))
+
+
+def _after(
+    earlier: Future[None] | None, make_part: Callable[[Place, Board, Tools], None], place: Place, board: Board, tools: Tools
+) -> None:
+    if earlier is not None:
+        earlier.result()
+    make_part(place, board, tools)
+
+
+@contextmanager
+def alone(place: Place, board: Board) -> Iterator[None]:
+    """One set-up at a time. The lock ends with the process, however that ends."""
+    with place.lock_file.open("a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            board.say(f"waiting for another set-up (process {lock.read() or '?'})")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+def main(asked: Sequence[str]) -> int:
+    """Exit code: 0 if everything is there now, 2 (with one line on stderr) if something cannot be made."""
+    place, board = Place(), Board()
+    unknown = [part for part in asked if part not in PARTS]
+    if unknown:
+        print(f"error: set-up knows no {unknown[0]}; it makes what runs, and on request: {', '.join(REQUESTED)}", file=sys.stderr)
+        return 2
+    if not missing_parts(place, asked):
+        return 0
+    # As Ctrl-C does: the programs that were started end, too.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    began_s = time.monotonic()
+    try:
+        with alone(place, board):
+            missing = missing_parts(place, asked)
+            if missing:
+                board.say(f"setting up {place.venv} (once): {'; '.join(WORDS[part] for part in missing)}")
+                with board.shown():
+                    make(place, missing, board)
+                board.say(f"set up in {time.monotonic() - began_s:.0f} s")
+    except SetUpFailed as fault:
+        board.say(f"error: {fault}")
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Writes the files of this repository that are generated from declarations."""
