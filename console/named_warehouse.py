@@ -1,8 +1,6 @@
 """The warehouse that a command names, and the reading room of it."""
 
-import sys
 from collections.abc import Iterable
-from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING, Any
 
 from pipeline.faults import BadConfig, BadWarehouse
@@ -73,17 +71,3 @@ def refuse_missing(warehouse: "Warehouse", files: Any, tables: Iterable[str]) ->
         raise BadWarehouse(f"there is no warehouse at {warehouse.root}; make one: {make}")
     if gone:
         raise BadWarehouse(f"table {gone[0]} is gone from {warehouse.root}: {warehouse.rebuild_command(writer_of(gone[0]))}")
-
-
-class _NoPandas(MetaPathFinder):
-    """As if pandas were not installed."""
-
-    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> None:
-        """Raises ImportError for pandas."""
-        if fullname == "pandas":
-            raise ModuleNotFoundError("pandas is left out of what only reads", name=fullname)
-
-
-def leave_pandas_out() -> None:
-    """For a process that only reads: pyarrow imports pandas at the first array it makes, for a second, and nothing here uses pandas."""
-    sys.meta_path.insert(0, _NoPandas())

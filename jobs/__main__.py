@@ -6,7 +6,7 @@ import sys
 from typing import NoReturn
 
 from console.command_line import LOADERS, READERS, UPKEEP, WITH_PANDAS, command_of, main
-from console.named_warehouse import leave_pandas_out
+from console.without_pandas import leave_pandas_out
 
 
 def stop_spark() -> None:

@@ -1,31 +1,15 @@
 """The one way to compile a rule: numba, cached on disk, no fast-math. Under NUMBA_DISABLE_JIT=1 the same function runs as plain Python."""
 
-import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TypeVar
+
+import numba
 
 from pipeline.rules_cache import parts_cache, rules_cache
 
 Rule = TypeVar("Rule", bound=Callable[..., object])
 
-
-def _numba_without_scipy() -> Any:
-    """numba, which loads scipy's linear algebra where there is a scipy (Great Expectations brings one): 15 MB that no rule needs.
-
-    Where somebody has loaded scipy already it stays.
-    """
-    if "scipy" in sys.modules:
-        return import_module("numba")
-    sys.modules["scipy"] = None  # type: ignore[assignment]  # this is how Python learns that a module cannot be imported
-    try:
-        import_module("numba.np.arraymath")  # it looks for scipy, else when the first rule is called
-        return import_module("numba")
-    finally:
-        del sys.modules["scipy"]
-
-
-numba = _numba_without_scipy()
 _RULES, _PARTS = rules_cache(numba.config.CACHE_DIR), parts_cache(numba.config.CACHE_DIR)
 
 

@@ -19,7 +19,8 @@ _S3_FILE_MANAGER = "org.apache.spark.internal.io.cloud.AbortableStreamBasedCheck
 def write_checkpoints_quickly(spark: SparkSession, warehouse: Warehouse) -> None:
     """Let the queries that this session starts write their checkpoints quickly: on this machine in milliseconds, in S3 without copies.
 
-    Spark's default writer starts twenty processes for each local file (chmod and the like), 50-80 ms; a micro-batch writes eight. Elsewhere the default writes them.
+    Spark's default writer starts twenty processes for each local file (chmod and the like), 50-80 ms; a micro-batch writes eight.
+    Elsewhere the default writes them.
     """
     if local_path(warehouse.root) is not None:
         spark.conf.set(_FILE_MANAGER, _QUICK_FILE_MANAGER)

@@ -4,7 +4,7 @@ from typing import Any
 
 from ledger import CHARGES, stretches
 
-from tools.live_broker.scenario import CAUSES
+from tools.live_broker.causes import CAUSES
 
 S = 1_000_000
 NO_CONSUMER = ("no_consumer", None, None)

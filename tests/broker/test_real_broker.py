@@ -34,7 +34,7 @@ from lane_tables import SETTINGS, tables_of
 from ledger import stretches
 from theatre import WINDOW_MS, Played
 
-from tools.live_broker.scenario import CAUSES
+from tools.live_broker.causes import CAUSES
 
 pytestmark = pytest.mark.broker
 #: Given the events, says whether a difference is of this reason.

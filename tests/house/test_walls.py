@@ -27,8 +27,8 @@ def modules_of(room: str) -> str:
     return ", ".join(".".join(f.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for f in files)
 
 
-def test_the_rules_import_without_spark_and_frames_and_numba_without_scipy() -> None:
-    assert loaded_after(modules_of("pipeline/rules")) & {"pyspark", "delta", "py4j", "pandas", "pyarrow", "scipy"} == set()
+def test_the_rules_import_without_spark_and_frames() -> None:
+    assert loaded_after(modules_of("pipeline/rules")) & {"pyspark", "delta", "py4j", "pandas", "pyarrow"} == set()
 
 
 def test_the_parser_imports_without_spark() -> None:

@@ -5,7 +5,6 @@ import shutil
 import sys
 import threading
 import time
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from tools.environment import board as boards
 from tools.environment import jars, packages
 from tools.environment.__main__ import PARTS, alone, missing_parts
 from tools.environment.board import Board
-from tools.environment.never_used import patterns_of, remove_never_used
 from tools.environment.place import ROOT, Place, SetUpFailed, digest
 from tools.environment.tool import Tools, last_line
 
@@ -28,7 +26,6 @@ LOCKS = (
     "jars.lock",
     "kafka-jars.lock",
     "s3-jars.lock",
-    "never-used.txt",
 )
 
 
@@ -90,7 +87,6 @@ def test_without_its_interpreter_everything_is_missing_again(complete: Place) ->
         ("jars.lock", ["jars"]),
         ("kafka-jars.lock", ["kafka"]),
         ("s3-jars.lock", ["s3"]),
-        ("never-used.txt", ["packages", "quality", "tests", "broker", "ship"]),
     ],
 )
 def test_a_changed_lock_makes_its_part_anew(complete: Place, file: str, parts: list[str]) -> None:
@@ -113,32 +109,6 @@ def test_an_environment_of_the_version_with_one_lock_is_not_complete(place: Plac
     place.stamp("packages", "2715623512 1466\n")
     place.stamp("jars", "io.delta:delta-spark_4.2_2.13:4.4.0\n")
     assert missing_parts(place, ["packages", "jars"]) == ["packages", "jars"]
-
-
-def test_what_is_never_used_goes_and_its_neighbours_stay(tmp_path: Path) -> None:
-    for name in ("a/tests/test_x.py", "a/code.py", "a/lib.so", "a/lib.so.1", "b/tests.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
-        (tmp_path / name).touch()
-    for _ in range(2):  # a second time there is nothing to do
-        remove_never_used(tmp_path, ["a/tests", "a/lib.so*", "c/none"])
-    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")) == ["a/code.py", "b/tests.py"]
-
-
-def test_of_a_jar_only_the_entries_go_that_match(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "rocks-1.jar", "w") as jar:
-        for name in ("META-INF/MANIFEST.MF", "org/A.class", "lib-linux64.so", "lib-linux32.so", "lib-win64.dll"):
-            jar.writestr(name, name)
-    remove_never_used(tmp_path, ["rocks-*.jar!/lib-linux32*", "rocks-*.jar!/lib-win64*"])
-    with zipfile.ZipFile(tmp_path / "rocks-1.jar") as jar:
-        assert jar.namelist() == ["META-INF/MANIFEST.MF", "org/A.class", "lib-linux64.so"]
-        assert jar.read("org/A.class") == b"org/A.class"
-    assert [path.name for path in tmp_path.iterdir()] == ["rocks-1.jar"]
-
-
-def test_every_pattern_of_the_list_stays_within_one_package() -> None:
-    patterns = patterns_of((ROOT / "requirements/never-used.txt").read_text())
-    assert len(patterns) > 40
-    assert [pattern for pattern in patterns if pattern.startswith(("/", ".", "*")) or ".." in pattern] == []
 
 
 def test_the_jars_are_those_of_the_delta_that_is_installed() -> None:

@@ -141,20 +141,3 @@ def test_no_network_is_told_in_one_line_after_the_progress(tmp_path: Path) -> No
     assert last.startswith("error: cannot install the Python packages (no network?): ERROR")
     assert "Traceback" not in done.stderr
     assert list((project / ".venv").glob("*.stamp")) == []
-
-
-def started_by_spark(words: list[str]) -> list[str]:
-    """What Spark's start script would start in place of `words`, with conf/spark-env.sh read as it reads it; then what is exported."""
-    script = 'set -a; . "$0"; set +a; exec printf "%s\\n" "$@"'
-    done = subprocess.run(["bash", "-c", script, ROOT / "conf/spark-env.sh", *words], capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
-
-
-def test_java_is_started_without_the_module_that_it_warns_of() -> None:
-    words = ["-cp", "a b", "--add-modules=jdk.incubator.vector", "--add-opens=java.base/java.nio=ALL-UNNAMED", "Main", ""]
-    assert started_by_spark(words) == ["-cp", "a b", "--add-opens=java.base/java.nio=ALL-UNNAMED", "Main", ""]
-
-
-def test_programs_that_java_starts_keep_their_exec() -> None:
-    script = f'set -a; . "{ROOT}/conf/spark-env.sh"; set +a; env'
-    assert "exec" not in subprocess.run(["bash", "-c", script], env={"PATH": os.environ["PATH"]}, capture_output=True, text=True).stdout

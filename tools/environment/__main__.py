@@ -74,7 +74,6 @@ def make(place: Place, missing: Sequence[str], board: Board) -> None:
     for name in LATER:
         if name in missing:
             packages.install(place, f"packages for {name}", packages.pins_of(place.requirements(f"{name}.lock")), board, tools)
-            packages.remove_what_is_never_used(place, board)
             place.stamp(name, _content(place, name))
 
 
@@ -104,7 +103,6 @@ def _begun(place: Place, missing: Sequence[str], board: Board, tools: Tools, thr
 def _finish_packages(installed: list[Future[None]], place: Place, board: Board, tools: Tools) -> None:
     for one in installed:
         one.result()
-    packages.remove_what_is_never_used(place, board)
     packages.import_all(place, board, tools)
     place.stamp(PACKAGES, _content(place, PACKAGES))
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tools.environment.board import Board
-from tools.environment.never_used import patterns_of, remove_never_used
 from tools.environment.place import Place, SetUpFailed, digest
 from tools.environment.tool import Tools, last_line
 
@@ -21,7 +20,7 @@ _PACKAGE = re.compile(r"([A-Za-z0-9._-]+)==\S+")
 
 def content(place: Place, name: str) -> str:
     """What a complete set was made of."""
-    return digest(place.requirements(f"{name}.lock"), place.requirements("never-used.txt"))
+    return digest(place.requirements(f"{name}.lock"))
 
 
 def has_python(place: Place) -> bool:
@@ -83,13 +82,6 @@ def _follow_pip(part: str, count: int, board: Board) -> Callable[[str], None]:
             board.at(part, f"installing {len(words) - 3}")
 
     return follow
-
-
-def remove_what_is_never_used(place: Place, board: Board) -> None:
-    """See requirements/never-used.txt."""
-    board.at("packages", "without what is never used")
-    remove_never_used(place.site_packages, patterns_of(place.requirements("never-used.txt").read_text(encoding="utf-8")))
-    board.done("packages")
 
 
 def import_all(place: Place, board: Board, tools: Tools) -> None:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools.live_broker.admin import Admin
+from tools.live_broker.causes import CAUSES, Cause
 from tools.live_broker.hanging import Hanging
 from tools.live_broker.load import Clients, Consuming, Publishing
-from tools.live_broker.scenario import CAUSES, Cause
 from tools.live_broker.standalone import BrokerFailed, Standalone
 from tools.live_broker.transaction import OpenTransaction
 
