@@ -17,11 +17,11 @@ import numpy as np
 from bench.fold_logs import deep_backlog, idle_topics, one_limiter, repeated
 from bench.measure import Pair, alternate
 from pipeline.lanes.codec import encode
-from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.lane import Lane, LaneTiming
 from pipeline.rules.array import Array
 from tests.support.lane_rows import lane_rows
 
-SETTINGS = LaneSettings(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000)
+SETTINGS = LaneTiming(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000)
 #: Rows of a slice, as Spark hands them over.
 SLICE_ROWS = 16_384
 #: Retained entries over which the cost must be flat.

@@ -56,13 +56,11 @@ def run(args: argparse.Namespace) -> int:
     """Print what was found; BadConfig for a bad time, broker or topic, BadWarehouse where no warehouse is."""
     at_us = micros_of(args.at)
     from pipeline.diagnosis.probe.answer import probe
-    from pipeline.lanes.lane import LaneSettings
+    from pipeline.lanes.timing import lane_timing
     from pipeline.settings import load_settings
 
-    lanes = load_settings(None, [], os.environ).lanes
-    settings = LaneSettings(lanes.lateness_ms, lanes.window_ms, lanes.clock_step_ms)
     look = look_at(args.warehouse, ("dispatch_events",))
-    brokers, tables = probe(look, at_us, settings, broker=args.broker, topic=args.topic)
+    brokers, tables = probe(look, at_us, lane_timing(load_settings(None, [], os.environ)), broker=args.broker, topic=args.topic)
     for line in json_lines(brokers, tables) if args.json else text_lines(at_us, brokers, tables):
         print(line)
     return 0

@@ -36,6 +36,11 @@ class Field:
             raise ValueError(f"field {self.name}: rows of before have null in an added column, so it is nullable and without a check")
 
 
+def count_field(name: str, meaning: str, unit: str = "", pulsar: str = "") -> Field:
+    """A column of whole numbers that are never negative."""
+    return Field(name, "long", meaning, unit, check=f"{name} >= 0", pulsar=pulsar)
+
+
 @dataclass(frozen=True)
 class Table:
     """One Delta table `WAREHOUSE/<name>`.

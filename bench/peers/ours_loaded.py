@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.peers.beside import Beside
-from pipeline.lanes.lane_settings import lane_settings
+from pipeline.lanes.timing import lane_timing
 from pipeline.load.lanes import Folding, begin_lanes, broker_logs, write_outcomes
 from pipeline.load.packets import packet_places
 from pipeline.load.processes import Processes
@@ -35,7 +35,7 @@ def lanes(source: Path, target: Path) -> None:
     with Processes(len(os.sched_getaffinity(0))) as processes:
         create_missing_tables(warehouse)
         files = [str(local_path(file)) for file in opened(warehouse.table("dispatch_events")).file_uris()]
-        folding = Folding(lane_settings(settings), warehouse, run.run_id, arrow_rows(warehouse.table("names")))
+        folding = Folding(lane_timing(settings), warehouse, run.run_id, arrow_rows(warehouse.table("names")))
         lanes = begin_lanes(processes, broker_logs(packet_places(files), []), folding)
         folded = [lane.result() for lane in lanes]
     write_outcomes(warehouse, folded, run, loaded_id("lanes", run.run_id), parse_limits(settings.ingest))

@@ -5,14 +5,13 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from pipeline.ingest.query import QUERY
 from pipeline.ingest.source_log import NOTHING, files_until, finished_until
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
 from pipeline.sources.kind import open_source
 from pipeline.store.arrow_reader import arrow_rows
 from pipeline.warehouse.append import append_rows
-from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.layout import INGEST, Warehouse
 from schemas.tables.bookkeeping import INGEST_FILES
 
 _LOG = logging.getLogger(__name__)
@@ -39,7 +38,7 @@ def report_grown_files(warehouse: Warehouse, events: str, settings: Settings, ru
     if listed is None:
         return 0
     # Before the books: what was committed before they are read is in them.
-    finished = finished_until(warehouse, QUERY)
+    finished = finished_until(warehouse, INGEST)
     books = arrow_rows(warehouse.table(INGEST_FILES.name), among={"source_file": [file.path for file in listed]})
     reported, read = _reported_and_read(books)
     now = [file for file in listed if file.path not in reported]
@@ -47,7 +46,7 @@ def report_grown_files(warehouse: Warehouse, events: str, settings: Settings, ru
     unread = [file for file in now if file.path not in read]
     # Of a file that was empty only Spark's log knows that it was seen: no query was handed it.
     if finished != NOTHING and unread:
-        seen = files_until(warehouse, QUERY, finished)
+        seen = files_until(warehouse, INGEST, finished)
         grown += [Grown(file.path, file.length, 0, _NO_BATCH) for file in unread if file.path in seen]
     for file in grown:
         _LOG.warning(

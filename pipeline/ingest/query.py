@@ -20,10 +20,8 @@ from pipeline.sources.kafka_topic import KafkaTopic
 from pipeline.sources.kind import open_source
 from pipeline.sources.source import Source
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint, write_checkpoints_quickly
-from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.layout import INGEST, Warehouse
 from pipeline.warehouse.offsets import source_offsets
-
-QUERY = "ingest"
 
 
 def start_ingest(
@@ -39,11 +37,11 @@ def start_ingest(
     _refuse_other_source(warehouse, source, events)
     archive = archive_of(source, settings.ingest.archive_path)
     go_on = settings.kafka.on_loss == "go_on"
-    run.source_opened(refuse_or_pass_loss(spark, warehouse, QUERY, source, go_on) if isinstance(source, KafkaTopic) else None)
+    run.source_opened(refuse_or_pass_loss(spark, warehouse, INGEST, source, go_on) if isinstance(source, KafkaTopic) else None)
     return (
         source.stream(spark)
-        .writeStream.queryName(QUERY)
-        .option("checkpointLocation", warehouse.checkpoint(QUERY))
+        .writeStream.queryName(INGEST)
+        .option("checkpointLocation", warehouse.checkpoint(INGEST))
         .foreachBatch(_writer(source, warehouse, run, archive))
         .trigger(**trigger)
         .start()
@@ -51,7 +49,7 @@ def start_ingest(
 
 
 def _refuse_other_source(warehouse: Warehouse, source: Source, events: str) -> None:
-    entry = offset_entry(warehouse, QUERY, read_checkpoint(warehouse, QUERY).last_planned)
+    entry = offset_entry(warehouse, INGEST, read_checkpoint(warehouse, INGEST).last_planned)
     (offset,) = source_offsets(entry) if entry else [None]
     if offset is not None and not source.owns(offset):
         raise BadConfig(f"--events {events}: the warehouse was read from another kind of source, or another topic: name that one")
@@ -63,10 +61,10 @@ def _writer(source: Source, warehouse: Warehouse, run: RunContext, archive: Arch
         spark = batch.sparkSession
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
         if archive is not None and batch_id % EVERY_BATCHES == 0:
-            forget_gone_files(warehouse, QUERY)
-        planned = partial(planned_files, warehouse, QUERY, batch_id)
-        reader = source.reader(batch, planned, first_listed(warehouse.checkpoint(QUERY), batch_id, archive))
+            forget_gone_files(warehouse, INGEST)
+        planned = partial(planned_files, warehouse, INGEST, batch_id)
+        reader = source.reader(batch, planned, first_listed(warehouse.checkpoint(INGEST), batch_id, archive))
         if reader is not None:
-            ingest_micro_batch(MicroBatch(spark, warehouse, run, QUERY, query_id or "", batch_id), reader)
+            ingest_micro_batch(MicroBatch(spark, warehouse, run, INGEST, query_id or "", batch_id), reader)
 
     return write

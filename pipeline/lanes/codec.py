@@ -3,7 +3,7 @@
 from pipeline.lanes.blob import packed, unpacked
 from pipeline.lanes.closed_places import GivenUp
 from pipeline.lanes.epoch import Epoch
-from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.lane import Lane, LaneTiming
 from pipeline.lanes.snapshot import check_stamp, restored_model, stamp, time_arrays
 from pipeline.lanes.state_layout import EPOCH_NUMBERS
 from pipeline.rules.array import Array
@@ -24,7 +24,7 @@ def encode(lane: Lane) -> bytes:
     return packed(header, arrays)
 
 
-def decode(blob: bytes, settings: LaneSettings) -> Lane:
+def decode(blob: bytes, settings: LaneTiming) -> Lane:
     """The lane that `encode` saw. Raises BadWarehouse for another format, layout or window length."""
     header, arrays = unpacked(blob)
     check_stamp(header, settings.window_us)

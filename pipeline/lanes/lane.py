@@ -22,8 +22,8 @@ NS_PER_MS = 1_000_000
 
 
 @dataclass(frozen=True)
-class LaneSettings:
-    """What a lane must know."""
+class LaneTiming:
+    """The times that a lane goes by (settings of `lanes`)."""
 
     lateness_ms: int
     window_ms: int
@@ -43,7 +43,7 @@ class LaneSettings:
 class Lane:
     """State of one broker between micro-batches; `epochs` by their number, `newest_batch` the newest ingest batch taken from bronze."""
 
-    def __init__(self, settings: LaneSettings) -> None:
+    def __init__(self, settings: LaneTiming) -> None:
         self.settings = settings
         self.epochs: dict[int, Epoch] = {}
         self.newest_batch = -1

@@ -13,7 +13,7 @@ from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
 from pipeline.faults import invariant
 from pipeline.lanes.codec import decode, encode
-from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.lane import Lane, LaneTiming
 from pipeline.lanes.outcome_frames import PACKET_COLUMNS, packet_frame
 from pipeline.lanes.packets.packet import packets_in_order
 from pipeline.rules.array import Array
@@ -64,7 +64,7 @@ def runs_of(chunks: Iterable[pd.DataFrame]) -> Iterator[tuple[int, Array]]:
                 yield int(lanes[start]), rows[start:stop]
 
 
-def lane_operator(settings: LaneSettings) -> Callable[[tuple[Any, ...], Iterator[pd.DataFrame], Any], Iterator[pd.DataFrame]]:
+def lane_operator(settings: LaneTiming) -> Callable[[tuple[Any, ...], Iterator[pd.DataFrame], Any], Iterator[pd.DataFrame]]:
     """The function for `applyInPandasWithState`, grouped by LANE_KEY, NoTimeout."""
 
     def operate(key: tuple[Any, ...], chunks: Iterator[pd.DataFrame], state: Any) -> Iterator[pd.DataFrame]:

@@ -5,7 +5,7 @@ only backlogs are reported.
 """
 
 from pipeline.faults import invariant
-from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.lane import Lane, LaneTiming
 from pipeline.rules.array import Array
 from pipeline.rules.outcome import Rows
 from schemas.lane_columns import COLUMN
@@ -16,7 +16,7 @@ EPOCH = COLUMN["epoch"]
 class Probe:
     """One epoch of one broker, as far as its events were offered."""
 
-    def __init__(self, epoch: int, settings: LaneSettings) -> None:
+    def __init__(self, epoch: int, settings: LaneTiming) -> None:
         self._lane = Lane(settings)
         self._epoch = self._lane.epoch(epoch)
 

@@ -16,12 +16,12 @@ from pyspark.sql.streaming.state import GroupStateTimeout
 
 from pipeline.faults import BadWarehouse
 from pipeline.lanes.lane_input import all_packets, control_rows, packets, packets_anew, packets_hold_every_event
-from pipeline.lanes.lane_settings import lane_settings
 from pipeline.lanes.named_outcomes import NamedOutcomes, ids_in
 from pipeline.lanes.operator import PACKETS_TYPE, STATE_TYPE, lane_operator
 from pipeline.lanes.outcome_packets import opened_outcomes
 from pipeline.lanes.outcome_rows import UNNAMED, table_rows, unnamed_packets
 from pipeline.lanes.seq_taken import Repeats, quarantine_taken, repeats_of
+from pipeline.lanes.timing import lane_timing
 from pipeline.lanes.unread_files import PackedFiles, unread_packed
 from pipeline.run_context import RunContext
 from pipeline.session_settings import setting
@@ -32,7 +32,7 @@ from pipeline.store.files import files_at
 from pipeline.warehouse.append import app_id_of, append_rows
 from pipeline.warehouse.append_frame import append_in_tasks
 from pipeline.warehouse.checkpoint import read_checkpoint, write_checkpoints_quickly
-from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.layout import LANES, Warehouse
 from pipeline.warehouse.log_cleanup import LogCleanup
 from pipeline.warehouse.manifest import write_manifest
 from pipeline.warehouse.names import known_names, name_rows
@@ -45,7 +45,6 @@ from schemas.tables.bronze import QUARANTINE
 
 _LOG = logging.getLogger(__name__)
 
-QUERY = "lanes"
 #: How long lanes wait for the names of a micro-batch that ingest is still finishing, in steps of NAMES_PAUSE_S.
 NAMES_WAIT_S, NAMES_PAUSE_S = 120, 0.5
 #: So many outcome rows of a micro-batch the driver takes and handles by itself, with so many bytes of states among them. A round of
@@ -81,7 +80,7 @@ def lane_outcomes(
     return (
         events.unionByName(control_rows(control))
         .groupBy(LANE_KEY)
-        .applyInPandasWithState(lane_operator(lane_settings(settings)), PACKETS_TYPE, STATE_TYPE, "update", GroupStateTimeout.NoTimeout)
+        .applyInPandasWithState(lane_operator(lane_timing(settings)), PACKETS_TYPE, STATE_TYPE, "update", GroupStateTimeout.NoTimeout)
     )
 
 
@@ -91,7 +90,7 @@ def _stream(spark: SparkSession, warehouse: Warehouse, table: str, after_rebuild
     reader = spark.readStream.format("delta").option("skipChangeCommits", "true")
     if max_bytes is not None and not after_rebuild:
         reader = reader.option("maxBytesPerTrigger", max_bytes)
-    is_new = not after_rebuild and not read_checkpoint(warehouse, QUERY).planned
+    is_new = not after_rebuild and not read_checkpoint(warehouse, LANES).planned
     if is_new and files_at(path).exists(f"{path}/_delta_log/{0:020}.json"):
         # A new query reads commit by commit. To read the table as it stands costs Delta some jobs before the first micro-batch.
         # One that goes on has its offsets. Told to begin at 0, Delta would refuse a table that `rebuild` made as it is declared.
@@ -105,7 +104,7 @@ def begins_after_rebuild(warehouse: Warehouse) -> bool:
     Delta then gives its files in no order, and only one whole micro-batch cannot mistake disorder for loss.
     """
     # Any planned micro-batch is one too many: of a query that has long begun Spark keeps the newest only.
-    return files_at(warehouse.root).exists(warehouse.rebuild_marker) and not read_checkpoint(warehouse, QUERY).planned
+    return files_at(warehouse.root).exists(warehouse.rebuild_marker) and not read_checkpoint(warehouse, LANES).planned
 
 
 def _packets_are_whole(spark: SparkSession, warehouse: Warehouse) -> bool:
@@ -120,13 +119,13 @@ def start_lanes(spark: SparkSession, warehouse: Warehouse, settings: Settings, r
     """Start the lanes query with `trigger` (keyword arguments of DataStreamWriter.trigger)."""
     write_checkpoints_quickly(spark, warehouse)
     after_rebuild = begins_after_rebuild(warehouse)
-    packed = unread_packed(warehouse, QUERY, after_rebuild=after_rebuild)
+    packed = unread_packed(warehouse, LANES, after_rebuild=after_rebuild)
     with setting(spark, _OPENING, _OPENING_BYTES):  # a query keeps the settings that it was started with
         return (
             lane_outcomes(spark, warehouse, settings, packets_only=packed is not None, after_rebuild=after_rebuild)
-            .writeStream.queryName(QUERY)
+            .writeStream.queryName(LANES)
             .outputMode("update")
-            .option("checkpointLocation", warehouse.checkpoint(QUERY))
+            .option("checkpointLocation", warehouse.checkpoint(LANES))
             .foreachBatch(
                 _writer(warehouse, run, parse_limits(settings.ingest), packed, LogCleanup(warehouse, settings.stream.keep_versions))
             )
@@ -153,8 +152,8 @@ def _writer(
             if repeats:
                 taken = (app_id_of(query_id, QUARANTINE.name), batch_id)
                 quarantine_taken(warehouse, repeats, run.now(), limits, taken)
-            logs.after(write_manifest(warehouse, run, QUERY, query_id, batch_id, report))
-            run.after_micro_batch(QUERY, batch_id, {**report, LANE_REPORT_NEWEST: newest_ts})
+            logs.after(write_manifest(warehouse, run, LANES, query_id, batch_id, report))
+            run.after_micro_batch(LANES, batch_id, {**report, LANE_REPORT_NEWEST: newest_ts})
         finally:
             batch.unpersist()
 

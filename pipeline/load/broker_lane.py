@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.ingest.rejected_lines import Tombstone
-from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.lane import Lane, LaneTiming
 from pipeline.lanes.packets.packet import in_order, unpacked_rows
 from pipeline.load.outcome_files import OutcomeFiles
 from pipeline.load.packets import PacketPlace, packet_at
@@ -31,7 +31,7 @@ class BrokerLog:
         return sum(place.size for place in self.packets)
 
 
-def drain_lane(log: BrokerLog, ingest_batch: int, settings: LaneSettings, into: OutcomeFiles) -> None:
+def drain_lane(log: BrokerLog, ingest_batch: int, settings: LaneTiming, into: OutcomeFiles) -> None:
     """Fold the whole log, then drain; outcomes and the lane's report go into the files as they come.
 
     Packets come by their places. So when one comes that lies beyond all before it, nothing can come any more that is missing there.

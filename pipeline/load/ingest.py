@@ -19,7 +19,7 @@ from pipeline.sources.names_met import NAME_COLUMNS
 from pipeline.sources.place import Place
 from pipeline.warehouse.append import app_id_of, append_files, append_rows
 from pipeline.warehouse.data_files import NewFile
-from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.layout import INGEST, Warehouse
 from pipeline.warehouse.manifest import append_manifest
 from pipeline.warehouse.names import Text, name_rows, texts_of_ids
 from pipeline.warehouse.offsets import files_entry
@@ -28,7 +28,6 @@ from schemas.render.arrow import arrow_schema
 from schemas.tables.bookkeeping import INGEST_FILES, LANE_CONTROL, NAMES
 from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE
 
-QUERY = "ingest"
 #: The only micro-batch of a load, of both queries.
 BATCH = 0
 
@@ -91,7 +90,7 @@ def write_ingested(
     bronze, quarantined = (sum(file.rows for file in ingested.files_of(table)) for table in (DISPATCH_EVENTS, QUARANTINE))
     invariant(lines == bronze + quarantined, f"{lines} lines came in, but {bronze} are in dispatch_events and {quarantined} in quarantine")
     counts = {"rows_in": lines, "bronze": bronze, "quarantined": quarantined}
-    append_manifest(warehouse, run, QUERY, query_id, BATCH, counts, files_entry)
+    append_manifest(warehouse, run, INGEST, query_id, BATCH, counts, files_entry)
     return counts
 
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from pipeline.ingest.rejected_lines import Tombstone
 from pipeline.lanes.control import issue_drain
-from pipeline.lanes.lane import LaneSettings
+from pipeline.lanes.lane import LaneTiming
 from pipeline.lanes.seq_taken import quarantine_taken, repeats_of
 from pipeline.load.broker_lane import BrokerLog, drain_lane
 from pipeline.load.ingest import BATCH
@@ -22,14 +22,13 @@ from pipeline.sources.parse.line import ParseLimits
 from pipeline.store.table_log import newest_version_at
 from pipeline.warehouse.append import app_id_of, append_files
 from pipeline.warehouse.data_files import NewFile
-from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.layout import LANES, Warehouse
 from pipeline.warehouse.manifest import append_manifest
 from pipeline.warehouse.offsets import STREAMED, read_whole_entry
 from schemas.outcomes import LANE_REPORT_COLUMNS
 from schemas.tables import TABLES_BY_NAME
 from schemas.tables.bronze import QUARANTINE
 
-QUERY = "lanes"
 #: Tables that are committed at the same time.
 _AT_ONCE = 4
 
@@ -44,7 +43,7 @@ class Folded(NamedTuple):
 class Folding(NamedTuple):
     """How lanes are folded, and where to. No other load may use `run_id`; `names` has the text of all ids (columns of that table)."""
 
-    settings: LaneSettings
+    settings: LaneTiming
     warehouse: Warehouse
     run_id: str
     names: pa.Table
@@ -98,7 +97,7 @@ def write_outcomes(warehouse: Warehouse, folded: Sequence[Folded], run: RunConte
         report = pa.concat_tables(reports)
         quarantine_taken(warehouse, repeats_of(report), run.now(), limits, (app_id_of(query_id, QUARANTINE.name), BATCH))
         counts = {name: pc.sum(report[name]).as_py() for name in LANE_REPORT_COLUMNS}
-    append_manifest(warehouse, run, QUERY, query_id, BATCH, counts, lambda: read_whole_entry(*_versions(warehouse)))
+    append_manifest(warehouse, run, LANES, query_id, BATCH, counts, lambda: read_whole_entry(*_versions(warehouse)))
     return counts
 
 

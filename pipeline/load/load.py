@@ -8,10 +8,8 @@ from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from pipeline.lanes.lane_settings import lane_settings
+from pipeline.lanes.timing import lane_timing
 from pipeline.load.ingest import BATCH, Ingested, begin_parsing, grown_files, ingested, write_ingested
-from pipeline.load.ingest import QUERY as INGEST
-from pipeline.load.lanes import QUERY as LANES
 from pipeline.load.lanes import Folding, begin_lanes, broker_logs, write_outcomes
 from pipeline.load.packets import packet_places
 from pipeline.load.parsing import Reading
@@ -23,7 +21,7 @@ from pipeline.sources.listing import ListedFile
 from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.store.address import local_path
 from pipeline.warehouse.guard import loaded_id
-from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.layout import INGEST, LANES, Warehouse
 from pipeline.warehouse.names import name_rows
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables.bronze import DISPATCH_EVENTS
@@ -63,7 +61,7 @@ def load(log: Log, warehouse: Warehouse, settings: Settings, run: RunContext, wo
     )
     done = ingested(warehouse, parsed)
     logs = broker_logs(packet_places(_paths(warehouse, done)), done.tombstones)
-    folding = Folding(lane_settings(settings), warehouse, run.run_id, name_rows(done.names))
+    folding = Folding(lane_timing(settings), warehouse, run.run_id, name_rows(done.names))
     lanes = begin_lanes(workers, logs, folding)
     grown = grown_files(log.source.place, log.files)
     read = write_ingested(warehouse, done, log.files, grown, run, loaded_id(INGEST, run.run_id))  # while the processes fold

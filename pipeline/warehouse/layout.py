@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from schemas.tables import LANE_TABLES
 
-QUERIES = ("ingest", "lanes")
+INGEST, LANES = QUERIES = ("ingest", "lanes")
 #: What `rebuild` has to forget so that a query begins anew: lanes have read what ingest wrote.
 REBUILT_WITH = {"ingest": "all", "lanes": "lanes"}
 #: Tables that a query alone writes rows of its own into. `lane_control` has several writers and belongs to none.

@@ -12,7 +12,7 @@ from lane_tables import SETTINGS, as_tables, drain_row
 
 from pipeline.faults import BadWarehouse
 from pipeline.lanes.codec import decode, encode
-from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.lane import Lane, LaneTiming
 from pipeline.lanes.state_layout import STATE_LAYOUT
 from schemas.outcomes import LANE_REPORT
 
@@ -72,7 +72,7 @@ def test_any_other_blob_is_refused_with_the_command_that_rebuilds(blob: bytes) -
 
 def test_another_window_length_is_refused() -> None:
     with pytest.raises(BadWarehouse, match="window_ms"):
-        decode(encode(half_way()), LaneSettings(10_000, 30_000, 1_000))
+        decode(encode(half_way()), LaneTiming(10_000, 30_000, 1_000))
 
 
 def test_state_of_unloaded_topics_does_not_pile_up() -> None:

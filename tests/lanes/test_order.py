@@ -13,7 +13,7 @@ from lane_tables import SETTINGS, as_tables, drain_row, run_lane, tables_of
 from log_builder import EPOCH, START_TS_US, Log
 from suite.examples import examples
 
-from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.lane import Lane, LaneTiming
 from pipeline.rules.outcome import Rows
 from schemas.outcomes import LANE_REPORT, LANE_REPORT_REPEATS
 
@@ -247,6 +247,6 @@ def test_half_a_million_rows_backwards_are_sorted() -> None:
     rows = lane_rows(busy_log(seconds=150))
     many = np.concatenate([rows] * 200)
     many[:, 1] = np.arange(1, len(many) + 1)
-    settings = LaneSettings(10_000, SETTINGS.window_ms, 10**9)
+    settings = LaneTiming(10_000, SETTINGS.window_ms, 10**9)
     _, counts = run_lane([np.array_split(many[::-1], 40)], settings=settings)
     assert (counts["applied"], counts["held"]) == (len(many), 0)

@@ -8,14 +8,14 @@ import numpy as np
 from lane_rows import lane_rows, text_id
 
 from pipeline.lanes.codec import decode, encode
-from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.lane import Lane, LaneTiming
 from pipeline.rules.outcome import Rows
 from schemas.events import DRAIN_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
 from schemas.outcomes import FILLED_LATER, LANE_REPORT, NULL, OUTCOME_COLUMNS, PAYLOAD, TEXT_OF_IDS, texts_of
 from schemas.tables import TABLES_BY_NAME
 
-SETTINGS = LaneSettings(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000)
+SETTINGS = LaneTiming(lateness_ms=10_000, window_ms=60_000, clock_step_ms=1_000)
 OUTCOME_TABLES = tuple(name for name in OUTCOME_COLUMNS if name != LANE_REPORT)
 Table = list[dict[str, Any]]
 
@@ -28,7 +28,7 @@ def drain_row() -> np.ndarray:
 
 
 def run_lane(
-    micro_batches: Iterable[Sequence[np.ndarray]], *, settings: LaneSettings = SETTINGS, restart: bool = False
+    micro_batches: Iterable[Sequence[np.ndarray]], *, settings: LaneTiming = SETTINGS, restart: bool = False
 ) -> tuple[list[Rows], dict[str, int]]:
     """Each micro-batch is a sequence of chunks; with `restart` the state goes through its blob after each one.
 
@@ -52,7 +52,7 @@ def run_lane(
     return outcomes, counts
 
 
-def tables_of(events: list[dict[str, Any]], *, settings: LaneSettings = SETTINGS) -> dict[str, Table]:
+def tables_of(events: list[dict[str, Any]], *, settings: LaneTiming = SETTINGS) -> dict[str, Table]:
     """All outcome tables of a finite log, drained."""
     outcomes, _ = run_lane([[lane_rows(events)], [drain_row()]], settings=settings)
     return as_tables(outcomes, events)

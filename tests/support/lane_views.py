@@ -8,7 +8,7 @@ from lane_rows import text_id
 from lane_tables import OUTCOME_TABLES, SETTINGS, tables_of
 from pyspark.sql import SparkSession
 
-from pipeline.lanes.lane import LaneSettings
+from pipeline.lanes.lane import LaneTiming
 from pipeline.query.views.catalog import VIEWS, sql_of
 from schemas.render.spark import struct
 from schemas.tables import TABLES_BY_NAME
@@ -41,7 +41,7 @@ def names_of(events: Iterable[Event]) -> list[dict[str, Any]]:
 
 
 def session_over(
-    spark: SparkSession, logs: Sequence[Sequence[Event]], tables: Sequence[str], views: Sequence[str], settings: LaneSettings = SETTINGS
+    spark: SparkSession, logs: Sequence[Sequence[Event]], tables: Sequence[str], views: Sequence[str], settings: LaneTiming = SETTINGS
 ) -> SparkSession:
     """A session of its own in which `tables` hold what comes of `logs` (one of an epoch of a broker each), and `views` over them."""
     rows: dict[str, list[Mapping[str, Any]]] = {name: [] for name in (*OUTCOME_TABLES, "dispatch_events", "names")}

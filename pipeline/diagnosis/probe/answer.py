@@ -4,7 +4,7 @@ from typing import Any
 
 from pipeline.diagnosis.probe.brokers import LivingBroker, brokers_at
 from pipeline.diagnosis.probe.rows import TABLES, rows_of
-from pipeline.lanes.lane import LaneSettings
+from pipeline.lanes.lane import LaneTiming
 from pipeline.query.room import ReadingRoom
 
 #: Columns of the tables that a probe has no value for: it is no check.
@@ -12,7 +12,7 @@ _OF_CHECKS = ("check_number", "check_source")
 
 
 def probe(
-    room: ReadingRoom, at_us: int, settings: LaneSettings, *, broker: str | None, topic: str | None
+    room: ReadingRoom, at_us: int, settings: LaneTiming, *, broker: str | None, topic: str | None
 ) -> tuple[list[LivingBroker], dict[str, list[dict[str, Any]]]]:
     """Brokers as of the instant, and rows of `topic_backlog` and `subscription_backlog` as of a check then, without the columns of checks.
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from pipeline.diagnosis.probe.brokers import LivingBroker
 from pipeline.faults import BadWarehouse
-from pipeline.lanes.lane import LaneSettings
+from pipeline.lanes.lane import LaneTiming
 from pipeline.lanes.named_outcomes import NamedOutcomes
 from pipeline.lanes.outcomes import encoded
 from pipeline.lanes.packets.bronze_columns import columns_read, lane_columns_of
@@ -29,7 +29,7 @@ _OF_TOMBSTONE = {
 
 
 def rows_of(
-    room: ReadingRoom, brokers: Sequence[LivingBroker], at_us: int, settings: LaneSettings
+    room: ReadingRoom, brokers: Sequence[LivingBroker], at_us: int, settings: LaneTiming
 ) -> Mapping[str, Iterable[Mapping[str, Any]]]:
     """Rows of TABLES of the brokers' epochs at `at_us`. Raises BadWarehouse if the names of what was read are still to come."""
     parts: dict[str, list[tuple[int, Rows]]] = {name: [] for name in TABLES}

@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from pipeline.faults import invariant
-from pipeline.lanes.lane_settings import lane_settings
+from pipeline.lanes.timing import lane_timing
 from pipeline.repair.backfill.compare import compare
 from pipeline.repair.backfill.difference import Difference
 from pipeline.repair.backfill.due_dates import Due, carried_dates, late_dates, waiting_events, without_last
@@ -89,7 +89,7 @@ def _round(
     files = files_at(folder)
     files.delete(folder)
     try:
-        stage(spark, warehouse, planned.stretches, run.ingest_batch, lane_settings(settings), f"{folder}/outcomes")
+        stage(spark, warehouse, planned.stretches, run.ingest_batch, lane_timing(settings), f"{folder}/outcomes")
         computed = staged_tables(spark, warehouse, f"{folder}/outcomes", dates)
         # Before lane_snapshots is swapped: its marks show where a date ended, and so which events are of it.
         late = staged_late_events(waiting_events(spark, warehouse, run.ingest_batch), dates, f"{folder}/late")

@@ -7,7 +7,7 @@ import pandas as pd
 
 from pipeline.faults import invariant
 from pipeline.lanes.epoch import Counts, Epoch
-from pipeline.lanes.lane import Lane, LaneSettings
+from pipeline.lanes.lane import Lane, LaneTiming
 from pipeline.lanes.operator import runs_of
 from pipeline.lanes.outcome_frames import packet_frame
 from pipeline.lanes.snapshot import opened_snapshot
@@ -26,7 +26,7 @@ TABLES_OF_ARRIVAL = (LANE_REPORT, "late_events")
 class Refold:
     """One stretch. `offer` its rows in order, then `finish`; each returns outcomes, also of other dates than `last_date` and before."""
 
-    def __init__(self, stretch: Stretch, state: bytes, last_date: date, settings: LaneSettings) -> None:
+    def __init__(self, stretch: Stretch, state: bytes, last_date: date, settings: LaneTiming) -> None:
         self._stretch = stretch
         self._last_day = (last_date - date(1970, 1, 1)).days
         self._lane = Lane(settings)
@@ -70,7 +70,7 @@ class Refold:
 
 
 def refold(
-    chunks: Iterable[pd.DataFrame], stretches: Mapping[tuple[int, int], tuple[Stretch, bytes, date]], settings: LaneSettings
+    chunks: Iterable[pd.DataFrame], stretches: Mapping[tuple[int, int], tuple[Stretch, bytes, date]], settings: LaneTiming
 ) -> Iterator[pd.DataFrame]:
     """Sorted lane rows (LANE_KEY, LANE_COLUMNS) of stretches, by (broker id, epoch) with their states and last dates, to PACKETS_TYPE.
 

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.faults import BadWarehouse
-from pipeline.lanes.lane import LaneSettings
+from pipeline.lanes.lane import LaneTiming
 from pipeline.lanes.lane_input import WANTED, replayed_rows
 from pipeline.lanes.named_outcomes import NamedOutcomes, ids_in
 from pipeline.lanes.operator import PACKETS_TYPE
@@ -36,7 +36,7 @@ def stage(
     warehouse: Warehouse,
     stretches: dict[tuple[int, int], tuple[Stretch, bytes, date]],
     ingest_batch: int,
-    settings: LaneSettings,
+    settings: LaneTiming,
     folder: str,
 ) -> None:
     """Fold the stretches again, in parallel, and write what comes out into `folder`."""

@@ -1,7 +1,7 @@
 """What every subscription's backlog is charged to, and the changes of its main cause."""
 
 from schemas.events import LIMITER_LEVELS, UNACKED_CAPS
-from schemas.field import Field, Table
+from schemas.field import Field, Table, count_field
 from schemas.packages.cause.causes import CAUSES, DIMENSIONS, UNKNOWN_REASONS
 from schemas.window_columns import COMPLETENESS, WINDOW
 
@@ -26,10 +26,6 @@ _CAUSE = (
 )
 
 
-def _count(name: str, meaning: str, unit: str) -> Field:
-    return Field(name, "long", meaning, unit, check=f"{name} >= 0")
-
-
 SUBSCRIPTION_CAUSES = Table(
     "subscription_causes",
     "One row per subscription, window and cause that held it back: all time in which it had a backlog, charged to exactly one cause.",
@@ -40,13 +36,13 @@ SUBSCRIPTION_CAUSES = Table(
         *WINDOW,
         *_CAUSE,
         Field("ns", "long", "time charged to this cause", "ns", check="ns > 0"),
-        _count("backlog_ns", "time in the window in which the subscription had a backlog: the sum of `ns` over its causes", "ns"),
-        _count("entry_us", "entries in the backlog × time charged to this cause; what is acknowledged between two charges is taken to go in a straight line", "entry-µs"),
+        count_field("backlog_ns", "time in the window in which the subscription had a backlog: the sum of `ns` over its causes", "ns"),
+        count_field("entry_us", "entries in the backlog × time charged to this cause; what is acknowledged between two charges is taken to go in a straight line", "entry-µs"),
         Field("first_at", "timestamp", "when this cause was first charged in the window"),
         Field("is_main", "boolean", "whether more entries × time of the window were charged to it than to any other cause"),
         Field("main_since", "timestamp", "since when the cause with is_main is the main one, through windows that touch"),
-        _count("backlog_end", "entries in the backlog at the end of the window", "entries"),
-        _count("waiting_end", "of them neither delivered nor held for later delivery", "entries"),
+        count_field("backlog_end", "entries in the backlog at the end of the window", "entries"),
+        count_field("waiting_end", "of them neither delivered nor held for later delivery", "entries"),
         Field("complete", "boolean", "false: its cursor was met without its beginning, or events of the broker were lost or quarantined "
               "since. True again in a window without a loss, once the broker said what it holds (`state`)"),
         COMPLETENESS,
@@ -67,8 +63,8 @@ LIMITER_MARGINS = Table(
         _one_of("next_level", LIMITER_LEVELS, "whose limiter binds without it; null: none, all that waits or was asked for is granted"),
         _one_of("next_dimension", DIMENSIONS, "what of that runs out; null: none"),
         Field("reads", "long", "blocked reads", "reads", check="reads > 0"),
-        _count("wanted_entries", "what they asked for", "entries"),
-        _count("wanted_bytes", "the same", "bytes"),
+        count_field("wanted_entries", "what they asked for", "entries"),
+        count_field("wanted_bytes", "the same", "bytes"),
         Field(
             "granted_entries", "long", "what they would have got without this limiter, had each been alone: 0 where the next one blocks, too", "entries",
             check="granted_entries >= 0",
@@ -91,8 +87,8 @@ SUBSCRIPTION_STATUS = Table(
         *_CAUSE,
         Field("since", "timestamp", "when the cause was first charged in the first window of the run"),
         Field("until", "timestamp", "when the next main cause was first charged, or when the backlog was last seen"),
-        _count("windows", "windows of the run", "windows"),
+        count_field("windows", "windows of the run", "windows"),
         Field("ns", "long", "time charged to the cause in the run", "ns", check="ns > 0"),
-        _count("backlog_ns", "time in the run in which the subscription had a backlog", "ns"),
+        count_field("backlog_ns", "time in the run in which the subscription had a backlog", "ns"),
     ),
 )  # fmt: skip

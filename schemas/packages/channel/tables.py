@@ -4,7 +4,7 @@ import re
 
 from schemas.completeness import completeness_of_life
 from schemas.events import THROTTLE_TYPES
-from schemas.field import Field, Table
+from schemas.field import Field, Table, count_field
 from schemas.window_columns import COMPLETENESS, WINDOW
 
 #: Where the settings of the cooldown came from.
@@ -29,10 +29,6 @@ def snake_case(throttle_type: str) -> str:
 
 #: One column for each throttle type, in their order.
 THROTTLED_NS_COLUMNS = tuple(f"throttled_ns_by_{snake_case(name)}" for name in THROTTLE_TYPES)
-
-
-def _count(name: str, meaning: str, unit: str = "", pulsar: str = "") -> Field:
-    return Field(name, "long", meaning, unit, check=f"{name} >= 0", pulsar=pulsar)
 
 
 def _level(name: str, meaning: str) -> Field:
@@ -65,28 +61,28 @@ CHANNEL_BACKPRESSURE = Table(
         Field("pause_enabled", "boolean", "whether unwritable channels are paused (pulsarChannelPauseReceivingRequestsIfUnwritable)"),
         Field("writable", "boolean", "whether the channel was writable at the end of the window, or just before the connection ended"),
         Field("paused", "boolean", "whether reading from the connection was paused then"),
-        _count("paused_count", "times that reading was paused, as the broker counts it", pulsar=_RATE_LIMIT_COUNT % "paused"),
-        _count("resumed_count", "times that reading went on, as the broker counts it: not when a paused connection ends", pulsar=_RATE_LIMIT_COUNT % "resumed"),
-        _count("modelled_paused_count", "paused_count by the rules alone, whatever the log's throttle events show"),
-        _count("modelled_resumed_count", "resumed_count by the rules alone"),
-        _count("unwritable_ns", "time in which the channel was unwritable", "ns"),
-        _count("paused_ns", "time in which reading from the connection was paused", "ns"),
-        _count("cooldown_ns", "time in which the limiter of requests after a pause was open", "ns"),
+        count_field("paused_count", "times that reading was paused, as the broker counts it", pulsar=_RATE_LIMIT_COUNT % "paused"),
+        count_field("resumed_count", "times that reading went on, as the broker counts it: not when a paused connection ends", pulsar=_RATE_LIMIT_COUNT % "resumed"),
+        count_field("modelled_paused_count", "paused_count by the rules alone, whatever the log's throttle events show"),
+        count_field("modelled_resumed_count", "resumed_count by the rules alone"),
+        count_field("unwritable_ns", "time in which the channel was unwritable", "ns"),
+        count_field("paused_ns", "time in which reading from the connection was paused", "ns"),
+        count_field("cooldown_ns", "time in which the limiter of requests after a pause was open", "ns"),
         *(
-            _count(column, f"time for which {throttle_type} was a reason to pause; several reasons may overlap", "ns")
+            count_field(column, f"time for which {throttle_type} was a reason to pause; several reasons may overlap", "ns")
             for column, throttle_type in zip(THROTTLED_NS_COLUMNS, THROTTLE_TYPES, strict=True)
         ),
-        _count("unwritable_count", "times that the channel became unwritable"),
-        _count("writability_repeats", "reports of the side of the water marks that was reported before; writable twice in a row is an excursion over the high mark and back"),
-        _count("mark_mismatches", "reports that the water marks contradict: unwritable below the low mark, writable above the high mark"),
-        _count("marks_dropped", "reasons set that were set, or cleared that were not"),
-        _count("requests", "requests in the log; it has them only while a cooldown is open", "requests"),
-        _count("requests_limited", "of them refused a permit by the cooldown's limiter; they are handled all the same", "requests"),
+        count_field("unwritable_count", "times that the channel became unwritable"),
+        count_field("writability_repeats", "reports of the side of the water marks that was reported before; writable twice in a row is an excursion over the high mark and back"),
+        count_field("mark_mismatches", "reports that the water marks contradict: unwritable below the low mark, writable above the high mark"),
+        count_field("marks_dropped", "reasons set that were set, or cleared that were not"),
+        count_field("requests", "requests in the log; it has them only while a cooldown is open", "requests"),
+        count_field("requests_limited", "of them refused a permit by the cooldown's limiter; they are handled all the same", "requests"),
         _level("pending_bytes_last", "bytes in its write buffer at its last writability event; null before the first"),
         _level("pending_bytes_max", "most bytes at a writability event, or left from before the window; null before the first"),
-        _count("pending_bytes_at_least", "most bytes that the log proves for the window: its writability events, the low mark while unwritable, a heartbeat's sum that no other channel can hold", "bytes"),
+        count_field("pending_bytes_at_least", "most bytes that the log proves for the window: its writability events, the low mark while unwritable, a heartbeat's sum that no other channel can hold", "bytes"),
         *(
-            _count(f"{prefix}_{name}", f"{change} of {throttle_type} that {meaning}")
+            count_field(f"{prefix}_{name}", f"{change} of {throttle_type} that {meaning}")
             for prefix, throttle_type in (("outbound_buffer", THROTTLE_TYPES[5]), ("cooldown", THROTTLE_TYPES[6]))
             for name, change, meaning in (
                 ("agreed", "changes", "the rules expected and the log shows"),
@@ -94,10 +90,10 @@ CHANNEL_BACKPRESSURE = Table(
                 ("only_modelled", "changes", "only the rules expected"),
             )
         ),
-        _count("producers_paused_max", "most producers on the connection at once while it was paused", "producers"),
-        _count("topics_paused_max", "most topics with producers on the connection at once while it was paused", "topics"),
-        _count("consumers_unwritable_max", "most consumers on the connection at once while it was unwritable", "consumers"),
-        _count("subscriptions_unwritable_max", "most subscriptions with consumers on the connection at once while it was unwritable", "subscriptions"),
+        count_field("producers_paused_max", "most producers on the connection at once while it was paused", "producers"),
+        count_field("topics_paused_max", "most topics with producers on the connection at once while it was paused", "topics"),
+        count_field("consumers_unwritable_max", "most consumers on the connection at once while it was unwritable", "consumers"),
+        count_field("subscriptions_unwritable_max", "most subscriptions with consumers on the connection at once while it was unwritable", "subscriptions"),
     ),
 )  # fmt: skip
 
@@ -116,7 +112,7 @@ CHANNEL_TRANSITIONS = Table(
         _one_of("throttle_type", THROTTLE_TYPES, "the reason that was set (throttled) or cleared (unthrottled); else null", nullable=True),
         _one_of("cause", TRANSITION_CAUSES, "what changed it: a writability event, a request that was refused, the timer of that pause, a throttle event of the log, the end of the cooldown"),
         Field("auto_read", "boolean", "whether the broker reads from the connection afterwards"),
-        _count("throttle_count", "reasons to pause that are set afterwards"),
+        count_field("throttle_count", "reasons to pause that are set afterwards"),
         Field("changed_connection", "boolean", "this change paused the connection, or let it go on"),
         _level("pending_bytes", "bytes in its write buffer, where it became writable or unwritable; else null"),
     ),
@@ -132,9 +128,9 @@ TOPIC_PUBLISH_PAUSES = Table(
         Field("topic", "string", "full topic name"),
         *WINDOW,
         COMPLETENESS,
-        _count("producers_paused_ns", "time in which at least one connection with an open producer of the topic was paused", "ns"),
-        _count("publish_limited_times", "pauses, counted once for each producer of the topic on the connection", pulsar="pulsar_publish_rate_limit_times"),
-        _count("connections_paused_max", "most connections with producers of the topic that were paused at once", "connections"),
+        count_field("producers_paused_ns", "time in which at least one connection with an open producer of the topic was paused", "ns"),
+        count_field("publish_limited_times", "pauses, counted once for each producer of the topic on the connection", pulsar="pulsar_publish_rate_limit_times"),
+        count_field("connections_paused_max", "most connections with producers of the topic that were paused at once", "connections"),
     ),
 )  # fmt: skip
 
@@ -154,8 +150,8 @@ CHANNEL_MEMORY = Table(
         Field("known_at", "timestamp", "ts of that event; where it follows from the water marks alone, of the last event of the window, or its start"),
         Field("write_buf_memory_used_bytes_max", "long", "greatest level that is known in the window; it was at least this", "bytes", check="write_buf_memory_used_bytes_max >= 0"),
         Field("max_exact", "boolean", "whether a heartbeat reported that"),
-        _count("connections_open", "open connections at the end of the window", "connections"),
-        _count("connections_unwritable", "of them with an unwritable channel", "connections"),
-        _count("connections_paused", "of them paused", "connections"),
+        count_field("connections_open", "open connections at the end of the window", "connections"),
+        count_field("connections_unwritable", "of them with an unwritable channel", "connections"),
+        count_field("connections_paused", "of them paused", "connections"),
     ),
 )  # fmt: skip

@@ -1,13 +1,8 @@
 """What each limiter allowed and was used for, per window, by the model; and how the model compares with the broker's answers."""
 
 from schemas.completeness import completeness_of_life
-from schemas.field import Field, Table
+from schemas.field import Field, Table, count_field
 from schemas.window_columns import COMPLETENESS, WINDOW
-
-
-def _count(name: str, meaning: str, unit: str = "") -> Field:
-    return Field(name, "long", meaning, unit, check=f"{name} >= 0")
-
 
 LIMITER_WINDOWS = Table(
     "limiter_windows",
@@ -28,21 +23,21 @@ LIMITER_WINDOWS = Table(
         Field("rate", "long", "permits per period at the end of the window", "messages or bytes", check="rate > 0"),
         Field("period_ms", "long", "limiter period", "ms"),
         Field("relative", "boolean", "the rate is added to the publish rate, which the log does not have: not modelled, not compared"),
-        _count("applied", "times the rate was applied in the window (a token bucket starts full again each time)"),
+        count_field("applied", "times the rate was applied in the window (a token bucket starts full again each time)"),
         Field("permits_start", "long", "balance in the limiter's books at the start of the window or when it was made, negative = debt", "messages or bytes"),
         Field("permits_end", "long", "balance in the limiter's books at the end of the window or when it ended", "messages or bytes"),
-        _count("used", "permits consumed by dispatches", "messages or bytes"),
-        _count("over_delivered", "of them beyond the balance at that moment", "messages or bytes"),
-        _count("debt", "how far below zero the balance stood at the end", "messages or bytes"),
-        _count("asks", "reads that asked it", "reads"),
-        _count("asks_shrunk", "asks whose request it lowered, not to zero", "reads"),
-        _count("asks_blocked", "asks whose request it lowered to zero", "reads"),
-        _count("asks_binding", "asks that it lowered while more was waiting than was granted", "reads"),
-        _count("compared", "asks with an answer in the log and in the model", "reads"),
-        _count("exact", "of them equal", "reads"),
-        _count("within_clock_step", "of them apart by at most max(1, ⌈rate · 16 ms / period⌉)", "reads"),
-        _count("different", "of them further apart", "reads"),
-        _count("largest_difference", "largest distance of an answer from the model's", "messages or bytes"),
+        count_field("used", "permits consumed by dispatches", "messages or bytes"),
+        count_field("over_delivered", "of them beyond the balance at that moment", "messages or bytes"),
+        count_field("debt", "how far below zero the balance stood at the end", "messages or bytes"),
+        count_field("asks", "reads that asked it", "reads"),
+        count_field("asks_shrunk", "asks whose request it lowered, not to zero", "reads"),
+        count_field("asks_blocked", "asks whose request it lowered to zero", "reads"),
+        count_field("asks_binding", "asks that it lowered while more was waiting than was granted", "reads"),
+        count_field("compared", "asks with an answer in the log and in the model", "reads"),
+        count_field("exact", "of them equal", "reads"),
+        count_field("within_clock_step", "of them apart by at most max(1, ⌈rate · 16 ms / period⌉)", "reads"),
+        count_field("different", "of them further apart", "reads"),
+        count_field("largest_difference", "largest distance of an answer from the model's", "messages or bytes"),
         *completeness_of_life("false: it was met without its topic's or dispatcher's beginning, or events of the broker were lost or quarantined since"),
         COMPLETENESS,
         Field("source", "string", "as in subscription_throttle, over the asks of this limiter",

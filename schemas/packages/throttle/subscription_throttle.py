@@ -1,14 +1,9 @@
 """What limiters did to each subscription, per window."""
 
 from schemas.completeness import completeness_of_life
-from schemas.field import Field, Table
+from schemas.field import Field, Table, count_field
 from schemas.packages.throttle.columns import DIMENSIONS, LEVELS, throttled_events
 from schemas.window_columns import COMPLETENESS, WINDOW
-
-
-def _count(name: str, meaning: str, unit: str = "") -> Field:
-    return Field(name, "long", meaning, unit, check=f"{name} >= 0")
-
 
 #: Where the broker charges entries, a batch counts as one message.
 _CHARGED = {"msg": "messages", "bytes": "bytes"}
@@ -36,27 +31,27 @@ SUBSCRIPTION_THROTTLE = Table(
         *throttled_events("", "_since_open", "Pulsar's own counter after the last event of the dispatcher in the window"),
         *throttled_events("modelled_", "", "in the window, by the modelled limiters"),
         *throttled_events("modelled_", "_since_open", "since the dispatcher was opened, by the modelled limiters"),
-        _count("reads", "evaluations of the read limits", "reads"),
-        _count("reads_modelled", "of them without answers in the log: the model's were used", "reads"),
-        _count("reads_shrunk", "of them lowered by a limiter but not blocked", "reads"),
-        _count("reads_blocked", "of them left with nothing (−1/−1)", "reads"),
-        *(_count(f"reads_blocked_by_{level}_limit", f"blocked by the {level} limiter", "reads") for level in LEVELS),
-        _count("reads_binding", "shrunk or blocked while more entries or bytes waited than were granted", "reads"),
-        _count("reads_nominal", "shrunk or blocked though nobody needed the rest", "reads"),
-        _count("reads_by_unwritable_channel", "reads of a single entry, because no consumer's connection was writable (PIP-434)", "reads"),
+        count_field("reads", "evaluations of the read limits", "reads"),
+        count_field("reads_modelled", "of them without answers in the log: the model's were used", "reads"),
+        count_field("reads_shrunk", "of them lowered by a limiter but not blocked", "reads"),
+        count_field("reads_blocked", "of them left with nothing (−1/−1)", "reads"),
+        *(count_field(f"reads_blocked_by_{level}_limit", f"blocked by the {level} limiter", "reads") for level in LEVELS),
+        count_field("reads_binding", "shrunk or blocked while more entries or bytes waited than were granted", "reads"),
+        count_field("reads_nominal", "shrunk or blocked though nobody needed the rest", "reads"),
+        count_field("reads_by_unwritable_channel", "reads of a single entry, because no consumer's connection was writable (PIP-434)", "reads"),
         *(
-            _count(f"decisive_{dimension}_by_{level}_limit", f"reads whose {dimension} the {level} limiter was the last to lower", "reads")
+            count_field(f"decisive_{dimension}_by_{level}_limit", f"reads whose {dimension} the {level} limiter was the last to lower", "reads")
             for dimension in DIMENSIONS
             for level in LEVELS
         ),
-        _count("left_mismatches", "reads whose logged left_* differ from the walk over the logged answers", "reads"),
-        _count("blocked_ns", "time in which the latest read was blocked", "ns"),
-        *(_count(f"blocked_ns_by_{level}_limit", f"of it, charged to the {level} limiter", "ns") for level in LEVELS),
-        _count("dispatches", "deliveries"),
-        _count("dispatched_entries", "entries delivered", "entries"),
-        _count("dispatched_msgs", "messages delivered", "messages"),
-        _count("dispatched_bytes", "bytes delivered", "bytes"),
-        _count("uncharged_msgs", "messages delivered without charging any limiter", "messages"),
+        count_field("left_mismatches", "reads whose logged left_* differ from the walk over the logged answers", "reads"),
+        count_field("blocked_ns", "time in which the latest read was blocked", "ns"),
+        *(count_field(f"blocked_ns_by_{level}_limit", f"of it, charged to the {level} limiter", "ns") for level in LEVELS),
+        count_field("dispatches", "deliveries"),
+        count_field("dispatched_entries", "entries delivered", "entries"),
+        count_field("dispatched_msgs", "messages delivered", "messages"),
+        count_field("dispatched_bytes", "bytes delivered", "bytes"),
+        count_field("uncharged_msgs", "messages delivered without charging any limiter", "messages"),
         *(
             Field(f"charged_{dimension}_by_{level}_limit", "long",
                   f"{_CHARGED[dimension]} that the {level} limiter was charged for its deliveries; null: an earlier version wrote the row",
@@ -64,8 +59,8 @@ SUBSCRIPTION_THROTTLE = Table(
             for dimension in DIMENSIONS
             for level in LEVELS
         ),
-        _count("oversized_dispatches", "deliveries of more messages or bytes than the latest read was left with"),
-        _count("waiting_entries", "entries beyond the read position at the end of the window", "entries"),
-        _count("waiting_bytes", "bytes beyond the read position at the end of the window", "bytes"),
+        count_field("oversized_dispatches", "deliveries of more messages or bytes than the latest read was left with"),
+        count_field("waiting_entries", "entries beyond the read position at the end of the window", "entries"),
+        count_field("waiting_bytes", "bytes beyond the read position at the end of the window", "bytes"),
     ),
 )  # fmt: skip
