@@ -31,7 +31,6 @@ COMMANDS = {
     "validate": "check log files against the contract, without Spark",
     "backfill": "compute closed dates anew, compare, and put right what differs; beside a live job",
     "maintain": "merge small files, remove what nobody needs, delete what is too old; beside a live job",
-    "checkpoint": "what a query's checkpoint holds, and whether it fits the tables; or begin it anew, with them",
     "rebuild": "forget what was computed, so that it is computed anew",
 }
 #: Those that start no Spark: they need no jars, and look for Java themselves where they need it.

@@ -5,10 +5,18 @@ Without `jars` it starts no Spark.
 Standard library only: it runs before the environment exists.
 """
 
+import argparse
 import sys
 
 from console.command_line import LOADERS, READERS, UPKEEP, WITHOUT_SPARK, build_parser, command_of
 from pipeline.store.address import with_hadoops_scheme
+
+
+def s3_of(args: argparse.Namespace) -> list[str]:
+    """What Spark needs where the log or the warehouse lies in S3."""
+    places = [getattr(args, name, None) or "" for name in ("events", "warehouse")]
+    return ["s3"] if any(with_hadoops_scheme(place).startswith("s3a:") for place in places) else []
+
 
 if __name__ == "__main__":
     # A command without Spark may import what is not installed yet for its arguments; it checks them itself, soon enough.
@@ -20,11 +28,11 @@ if __name__ == "__main__":
         args = build_parser(command).parse_args(sys.argv[1:])
         if command in LOADERS:
             print("packages rules")
+        elif getattr(args, "checkpoint", None):
+            print("packages jars rules", *s3_of(args))
         elif command in (*READERS, *UPKEEP):
             print("packages", *(["rules"] if command == "probe" else ["quality"] if command == "quality" else []))
         else:
             later = ["broker"] if getattr(args, "live", False) else []
             kafka = ["kafka"] if getattr(args, "events", None) and args.events.startswith("kafka://") else []
-            places = [getattr(args, name, None) or "" for name in ("events", "warehouse")]
-            s3 = ["s3"] if any(with_hadoops_scheme(place).startswith("s3a:") for place in places) else []
-            print("packages jars rules", *kafka, *s3, *later)
+            print("packages jars rules", *kafka, *s3_of(args), *later)

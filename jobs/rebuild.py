@@ -25,11 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `rebuild`."""
     parser.add_argument("what", choices=("lanes", "all"), help="lanes: keep the events read; all: read the log again")
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
-    add_consent(parser)
-
-
-def add_consent(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of whatever rebuilds, besides what and where."""
     parser.add_argument("--events", metavar="URI", help="of the log; for the command that is named at the end, if it is to be read again")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--lose-history", action="store_true", help="delete what was computed of events that are no longer there, too")
@@ -37,11 +32,6 @@ def add_consent(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Delete; BadConfig unless confirmed, BadWarehouse where no warehouse is or a driver writes."""
-    return forget(args.what, args)
-
-
-def forget(what: str, args: argparse.Namespace) -> int:
-    """Delete `what` (lanes or all) in `args.warehouse`, given the arguments of `add_consent`; raises as `run` does."""
     from console.heartbeat import Heartbeat
     from console.named_warehouse import existing_warehouse
     from console.shown import say
@@ -51,6 +41,7 @@ def forget(what: str, args: argparse.Namespace) -> int:
     from pipeline.warehouse.guard import refuse_loaded
     from pipeline.warehouse.lock import UpkeepLock
 
+    what = args.what
     if not args.yes and not sys.stdin.isatty():
         raise BadConfig("rebuild deletes tables: pass --yes where nobody can be asked")
     warehouse = existing_warehouse(args.warehouse)

@@ -1,6 +1,8 @@
 """What state a warehouse is in: who writes, how far each query got and how far it is behind, what is missing, how large the tables are.
 
 Reads only and takes no lock: it may be asked beside a running job and of a stopped one. What somebody must act on comes first.
+--checkpoint shows the checkpoint of one query in its place: who the query is, what it planned and finished, where its sources stand, how
+large its state is, and whether `stream` would go on from there. `rebuild` begins a checkpoint anew, with the tables of its query.
 """
 
 import argparse
@@ -9,19 +11,23 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from console.named_warehouse import look_at
+from console.checkpoint_lines import checkpoint_lines
+from console.named_warehouse import existing_warehouse, look_at
 from console.shown import aligned_lines, print_document
 from pipeline.diagnosis.duration import duration
+from pipeline.warehouse.layout import QUERIES
 
 EXAMPLES = """examples:
   ./spark-submit.sh status --warehouse /data/warehouse
   ./spark-submit.sh status --warehouse /data/warehouse --format json
+  ./spark-submit.sh status --warehouse /data/warehouse --checkpoint lanes
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `status`."""
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
+    parser.add_argument("--checkpoint", choices=QUERIES, help="the checkpoint of this query, and nothing else; it starts Spark")
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="json: one document, its keys are in docs/operations.md (default: text)"
     )
@@ -29,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print it; 0 whatever the state is. BadWarehouse where no warehouse is."""
+    if args.checkpoint is not None:
+        return _show_checkpoint(args)
     import socket
 
     from driver.this_machine import is_alive, utc_now
@@ -39,6 +47,15 @@ def run(args: argparse.Namespace) -> int:
     look = look_at(args.warehouse, ("lane_control", "dispatch_events"), consistent=True)
     document = status(look, utc_now(), socket.gethostname(), is_alive, small)
     print_document(document, args.format, text_lines)
+    return 0
+
+
+def _show_checkpoint(args: argparse.Namespace) -> int:
+    from driver.session import LITTLE_DATA, build_session
+    from pipeline.upkeep.checkpoint import inspect
+
+    spark = build_session("dispatch-analytics status", LITTLE_DATA)
+    print_document(inspect(spark, existing_warehouse(args.warehouse), args.checkpoint), args.format, checkpoint_lines)
     return 0
 
 

@@ -48,7 +48,7 @@ def test_lost_and_old_checkpoints_are_refused_and_a_reset_gives_the_same_tables(
         run_job(folder, warehouse)
     assert tables_in(spark, warehouse) == whole, "a refusal changes nothing"
 
-    assert main(["checkpoint", "reset", "--query", "lanes", "--warehouse", warehouse.root, "--yes"]) == 0
+    assert main(["rebuild", "lanes", "--warehouse", warehouse.root, "--yes"]) == 0
     run_job(folder, warehouse)
     assert tables_in(spark, warehouse) == whole
 

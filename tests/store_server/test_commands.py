@@ -29,7 +29,7 @@ pytestmark = pytest.mark.captures
 #: Positions in the log of what is lost at first and brought by a later file, and of a line that is rejected until somebody repairs it.
 LATE, REJECTED = range(400, 430), 700
 OF_A_RUN = VOLATILE | {"began_at", "finished_at", "replayed_at", "backfilled_by", "run_at", "bronze_version", "based_on"}
-#: Each is asked at the end. Not `checkpoint inspect`: gofakes3 lists the mark of a folder as a file, too, which S3 does not do, and
+#: Each is asked at the end. Not `status --checkpoint`: gofakes3 lists the mark of a folder as a file, too, which S3 does not do, and
 #: Spark then finds a partition of the state twice.
 QUESTIONS = (
     ["why", "--all"],

@@ -53,7 +53,7 @@ def test_help_comes_from_any_folder_and_without_java(arguments: list[str], tmp_p
         (["stream", "--events", "x", "--warehouse", "y", "--twice"], "--twice"),
         (["sql", "SELECT 1"], "--warehouse"),
         (["rebuild", "some", "--warehouse", "y"], "'some'"),
-        (["checkpoint", "reset", "--warehouse", "y"], "--query"),
+        (["status", "--warehouse", "y", "--checkpoint", "z"], "'z'"),
         (["demo", "--master"], "--master needs a value"),
         (["demo", "--conf", "spark.x"], "expected key=value"),
         (["demo", "--properties-file", "/none"], "cannot be read"),
