@@ -51,8 +51,8 @@ def compared_evictions(ours: Evictions, theirs: Evictions, lost: list[Any]) -> t
             losers = sorted((row["subscription"], row["entries"]) for row in lost if (row["topic"], row["quota_type"]) == (topic, kind))
             losses = ", ".join(f"{subscription} {entries:,}" for subscription, entries in losers)
             rows.append((_short(topic), kind, f"{mine:,} / {broker:,}", losses, "DIFFERENT" if (topic, kind) in wrong else "equal"))
-    verdict = f"{len(wrong)} of {len(names)} counters DIFFERENT" if wrong else f"all {len(names)} counters equal"
-    return f"{aligned(['topic', 'quota', 'rounds', 'entries lost', ''], rows)}\n\n{verdict}", len(wrong)
+    summary = f"{len(wrong)} of {len(names)} counters DIFFERENT" if wrong else f"all {len(names)} counters equal"
+    return f"{aligned(['topic', 'quota', 'rounds', 'entries lost', ''], rows)}\n\n{summary}", len(wrong)
 
 
 def our_buckets(look: Look) -> dict[str, int]:
@@ -66,8 +66,8 @@ def compared_checks(ours: dict[str, int], theirs: dict[str, int]) -> tuple[str, 
     """Both histograms, bucket by bucket, and how many buckets differ."""
     wrong = [border for border in ours if ours[border] != theirs.get(border, 0)]
     row = [f"{count:,} / {theirs.get(border, 0):,}" for border, count in ours.items()]
-    verdict = f"{len(wrong)} of {len(ours)} buckets DIFFERENT" if wrong else f"all {len(ours)} buckets equal"
-    return f"{aligned([_border(border) for border in ours], [row])}\n\n{verdict}", len(wrong)
+    summary = f"{len(wrong)} of {len(ours)} buckets DIFFERENT" if wrong else f"all {len(ours)} buckets equal"
+    return f"{aligned([_border(border) for border in ours], [row])}\n\n{summary}", len(wrong)
 
 
 def _border(bound: str) -> str:

@@ -28,8 +28,8 @@ def compared_pauses(ours: dict[str, int], theirs: dict[str, int]) -> tuple[str, 
     """Both sides, and how many differ."""
     different = sum(ours[name] != theirs[name] for name in theirs)
     figures = ", ".join(f"{name} {ours[name]:,} / {theirs[name]:,}" for name in theirs)
-    verdict = f"{different} of {len(theirs)} counters DIFFERENT" if different else f"all {len(theirs)} counters equal"
-    return f"this job / the broker's own counter: {figures}\n{verdict}", different
+    summary = f"{different} of {len(theirs)} counters DIFFERENT" if different else f"all {len(theirs)} counters equal"
+    return f"this job / the broker's own counter: {figures}\n{summary}", different
 
 
 def _connections(rows: list[Any]) -> str:

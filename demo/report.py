@@ -84,10 +84,10 @@ def compared(
             (_short(name.topic), name.subscription, *(f"{mine[c]:,} / {broker[c]:,}" for c in COUNTERS), "DIFFERENT" if wrong else "equal")
         )
     head = ["topic", "subscription", *(f"{level} {dimension}" for dimension, level in COUNTERS), ""]
-    verdict = (
+    summary = (
         f"{different} of {len(rows) * len(COUNTERS)} counters DIFFERENT" if different else f"all {len(rows) * len(COUNTERS)} counters equal"
     )
-    return f"{aligned(head, rows)}\n\n{verdict}", different
+    return f"{aligned(head, rows)}\n\n{summary}", different
 
 
 def _short(topic: str) -> str:

@@ -17,7 +17,7 @@ from schemas.tables import JOB_TABLES
 
 if TYPE_CHECKING:
     from pipeline.query.room import ReadingRoom
-    from pipeline.upkeep.quality.result import Verdict
+    from pipeline.upkeep.quality.finding import Finding
 
 EXAMPLES = """examples:
   ./spark-submit.sh quality --warehouse /data/warehouse
@@ -48,11 +48,11 @@ def run(args: argparse.Namespace) -> int:
     tables = chosen_tables(args.tables, TABLE_NAMES)
     if args.docs is not None:
         check_docs_folder(args.docs)
-    verdicts = judge_warehouse(look_for(args.warehouse, tables), tables, args.docs)
-    broken = [verdict for verdict in verdicts if not verdict.success]
-    for verdict in broken:
-        print(f"BROKEN {visible(verdict.line)}")
-    print(f"{len(verdicts) - len(broken):,} of {len(verdicts):,} hold" + (f"; {args.docs / 'index.html'}" if args.docs else ""))
+    findings = judge_warehouse(look_for(args.warehouse, tables), tables, args.docs)
+    broken = [finding for finding in findings if not finding.success]
+    for finding in broken:
+        print(f"BROKEN {visible(finding.line)}")
+    print(f"{len(findings) - len(broken):,} of {len(findings):,} hold" + (f"; {args.docs / 'index.html'}" if args.docs else ""))
     return 1 if broken else 0
 
 
@@ -64,13 +64,13 @@ def look_for(uri: str, tables: Sequence[str]) -> "ReadingRoom":
     return room
 
 
-def judge_warehouse(look: "ReadingRoom", tables: Sequence[str], docs: Path | None) -> "list[Verdict]":
-    """Verdicts on the consistent cut of `look`, appended to quality_results; with `docs` Data Docs are written there, too."""
+def judge_warehouse(look: "ReadingRoom", tables: Sequence[str], docs: Path | None) -> "list[Finding]":
+    """Findings on the consistent cut of `look`, appended to quality_results; with `docs` Data Docs are written there, too."""
     from driver.this_machine import utc_now
     from pipeline import VERSION
     from pipeline.upkeep.quality.docs import clear_docs_folder
     from pipeline.upkeep.quality.judge import judge
-    from pipeline.upkeep.quality.results import append_verdicts
+    from pipeline.upkeep.quality.results import append_findings
     from pipeline.upkeep.quality.validation import Validation
     from pipeline.warehouse.tables import make_report_table
     from schemas.tables.quality import QUALITY_RESULTS
@@ -78,14 +78,14 @@ def judge_warehouse(look: "ReadingRoom", tables: Sequence[str], docs: Path | Non
     run_id, run_at = str(uuid.uuid4()), utc_now()
     make_report_table(look.warehouse, QUALITY_RESULTS)
     validation = Validation(run_id, run_at)
-    verdicts: list[Verdict] = []
+    findings: list[Finding] = []
     assert look.cut is not None
-    for verdict in judge(look, look.cut, tables, validation):
-        if verdict.kind in ("key", "law"):
-            print(f"judged {verdict.law or verdict.table_name}", flush=True)
-        verdicts.append(verdict)
-    append_verdicts(look.warehouse, verdicts, run_id=run_id, run_at=run_at, code_version=VERSION)
+    for finding in judge(look, look.cut, tables, validation):
+        if finding.kind in ("key", "law"):
+            print(f"judged {finding.law or finding.table_name}", flush=True)
+        findings.append(finding)
+    append_findings(look.warehouse, findings, run_id=run_id, run_at=run_at, code_version=VERSION)
     if docs is not None:
         clear_docs_folder(docs)
         validation.write_docs(docs)
-    return verdicts
+    return findings

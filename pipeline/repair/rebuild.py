@@ -15,9 +15,9 @@ def forget_lanes(warehouse: Any, say: Callable[[str], None], step: Callable[[str
     """
     from pipeline.store.files import files_at
     from pipeline.store.table_log import newest_version_at, opened
+    from pipeline.warehouse.commit_tag import tagged
     from pipeline.warehouse.layout import WRITTEN_BY
     from pipeline.warehouse.tables import make_as_declared
-    from pipeline.warehouse.writer_mark import marked
     from schemas.tables.bookkeeping import LANE_CONTROL
 
     files = files_at(warehouse.root)
@@ -26,10 +26,10 @@ def forget_lanes(warehouse: Any, say: Callable[[str], None], step: Callable[[str
     step("deleting rows of lanes from lane_control and batch_manifest")
     # Tombstones mark rejected lines and stay true. A drain would end the new run where the old one ended.
     if newest_version_at(warehouse.table("lane_control")) >= 0:
-        opened(warehouse.table("lane_control")).delete("kind <> 'tombstone'", commit_properties=marked())
+        opened(warehouse.table("lane_control")).delete("kind <> 'tombstone'", commit_properties=tagged())
         say("lane_control: all but tombstones deleted")
         make_as_declared(warehouse, LANE_CONTROL)
-    opened(warehouse.table("batch_manifest")).delete("query = 'lanes'", commit_properties=marked())
+    opened(warehouse.table("batch_manifest")).delete("query = 'lanes'", commit_properties=tagged())
     say("batch_manifest: rows of lanes deleted")
 
 

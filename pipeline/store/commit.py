@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Commit(NamedTuple):
-    """A version of a table: what made it, when (by its file in the log), the mark that its writer left in `userMetadata`.
+    """A version of a table: what made it, when (by its file in the log), the tag that its writer left in `userMetadata`.
 
     `is_blind_append` is None where the writer does not say it.
     """
@@ -14,4 +14,4 @@ class Commit(NamedTuple):
     operation: str
     at: datetime
     is_blind_append: bool | None
-    mark: str | None
+    tag: str | None

@@ -16,9 +16,9 @@ from pipeline.query.newest_room import NewestRoom
 from pipeline.settings import MaintainSettings
 from pipeline.store.table_log import opened
 from pipeline.warehouse.checkpoint import read_checkpoint
+from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.guard import loaded_batch
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.writer_mark import marked
 from schemas.tables import TABLES_BY_NAME
 
 #: One small file alone cannot be merged with anything.
@@ -75,6 +75,6 @@ def merge(warehouse: Warehouse, planned: Merge, settings: MaintainSettings) -> t
     uri = warehouse.table(planned.table)
     of_dates = [("event_date", "in", [day.isoformat() for day in planned.dates])] if planned.dates else None
     metrics = opened(uri).optimize.compact(
-        of_dates, settings.merged_file_bytes, _AT_ONCE, writer_properties=_WRITTEN, commit_properties=marked()
+        of_dates, settings.merged_file_bytes, _AT_ONCE, writer_properties=_WRITTEN, commit_properties=tagged()
     )
     return metrics["numFilesRemoved"], metrics["numFilesAdded"]

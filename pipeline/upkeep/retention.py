@@ -7,9 +7,9 @@ import pyarrow.compute as pc
 
 from pipeline.store.arrow_reader import dataset_at
 from pipeline.store.table_log import opened
+from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.conflicts import despite_appends
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.writer_mark import marked
 from schemas.tables import TABLES_BY_NAME
 
 #: Before the first micro-batch of ingest.
@@ -39,7 +39,7 @@ def delete_before(warehouse: Warehouse, table: str, first_kept: date, read_batch
     is new to them, and may be there by now without anybody having looked. Raises BadWarehouse if appends came between each time.
     """
     where, uri = _old(table, first_kept, read_batch), warehouse.table(table)
-    return int(despite_appends(table, lambda: opened(uri).delete(where, commit_properties=marked()))["num_deleted_rows"] or 0)
+    return int(despite_appends(table, lambda: opened(uri).delete(where, commit_properties=tagged()))["num_deleted_rows"] or 0)
 
 
 def _old(table: str, first_kept: date, read_batch: int | None) -> str:

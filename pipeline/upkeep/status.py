@@ -11,11 +11,11 @@ from typing import Any
 
 from pipeline.upkeep.backfills import last_backfill, waiting_late_events
 from pipeline.upkeep.progress import ingest_batch_read, query_progress
+from pipeline.warehouse.commit_tag import foreign
 from pipeline.warehouse.guard import newest_batches
 from pipeline.warehouse.layout import QUERIES
 from pipeline.warehouse.lock_file import Driver, is_gone, read_lock
 from pipeline.warehouse.look import Look
-from pipeline.warehouse.writer_mark import foreign
 from schemas.tables import JOB_TABLES
 from schemas.tables.backfills import BACKFILLS
 from schemas.tables.bronze import SEQ_TAKEN

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 
 from pipeline.store.files import files_at
 from pipeline.store.table_log import committed_at, newest_version_at, opened
+from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.writer_mark import marked
 
 #: A reader may hold a version for so long: shorter properties are somebody's mistake.
 SHORTEST = timedelta(hours=168)
@@ -48,7 +48,7 @@ def bytes_beside(warehouse: Warehouse, table: str, live_bytes: int) -> int:
 
 def vacuum(warehouse: Warehouse, table: str) -> None:
     """VACUUM the table. Ask `why_not` before."""
-    opened(warehouse.table(table)).vacuum(dry_run=False, full=True, commit_properties=marked())
+    opened(warehouse.table(table)).vacuum(dry_run=False, full=True, commit_properties=tagged())
 
 
 def removable_files(warehouse: Warehouse, table: str) -> int:

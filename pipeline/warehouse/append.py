@@ -11,9 +11,9 @@ from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction
 
 from pipeline.store.open_tables import KeptTable, kept_open
+from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.data_files import NewFile
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.writer_mark import marked
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
 
@@ -36,10 +36,10 @@ def append_rows(
             return
     with kept_open(warehouse.table(table.name), once) as kept:
         if once is None:
-            write_deltalake(kept.delta, rows, mode="append", commit_properties=marked())
+            write_deltalake(kept.delta, rows, mode="append", commit_properties=tagged())
         elif not kept.is_appended(*once):
             with _though_the_answer_is_lost(kept, once):
-                write_deltalake(kept.delta, rows, mode="append", commit_properties=marked([Transaction(*once)]))
+                write_deltalake(kept.delta, rows, mode="append", commit_properties=tagged([Transaction(*once)]))
             kept.appended[once[0]] = once[1]
 
 
@@ -54,7 +54,7 @@ def append_files(uri: str, table: Table, files: Sequence[NewFile], once: tuple[s
         AddAction(file.path, file.size_bytes, file.partition, file.modified_at_ms, data_change=True, stats=json.dumps(file.stats))
         for file in files
     ]
-    commit = marked([Transaction(*once)])
+    commit = tagged([Transaction(*once)])
     with kept_open(uri) as kept:
         if kept.is_appended(*once):
             return False

@@ -15,8 +15,8 @@ from pipeline.store.arrow_reader import dataset_at
 from pipeline.store.credentials import delta_options
 from pipeline.store.open_tables import forget_table
 from pipeline.store.table_log import newest_version_at, opened
+from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.layout import Warehouse, writer_of
-from pipeline.warehouse.writer_mark import marked
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
 from schemas.render.ddl import constraints, properties
@@ -81,7 +81,7 @@ def make_as_declared(warehouse: Warehouse, table: Table) -> None:
         check_table(warehouse, table)
     except BadWarehouse:
         rows = dataset_at(path).to_table(list(table.names)).cast(arrow_schema(table.fields))
-        deltalake.write_deltalake(opened(path), rows, mode="overwrite", schema_mode="overwrite", commit_properties=marked())
+        deltalake.write_deltalake(opened(path), rows, mode="overwrite", schema_mode="overwrite", commit_properties=tagged())
         _replace_checks(path, table)
 
 
@@ -91,9 +91,9 @@ def _replace_checks(path: str, table: Table) -> None:
     declared = constraints(table)
     kept = {name for name in declared if _is_same(found.get(name, ""), declared[name])}
     for name in found.keys() - kept:
-        opened(path).alter.drop_constraint(name, commit_properties=marked())
+        opened(path).alter.drop_constraint(name, commit_properties=tagged())
     for name in declared.keys() - kept:
-        opened(path).alter.add_constraint({name: declared[name]}, commit_properties=marked())
+        opened(path).alter.add_constraint({name: declared[name]}, commit_properties=tagged())
 
 
 def existing_tables(warehouse: Warehouse) -> list[str]:
@@ -157,7 +157,7 @@ def _add_columns(path: str, table: Table) -> None:
     missing = [f for f in added if f.name not in found]
     if missing:
         fields = deltalake.Schema.from_json(struct(missing).json()).fields
-        opened(path).alter.add_columns(fields, commit_properties=marked())
+        opened(path).alter.add_columns(fields, commit_properties=tagged())
 
 
 def _widen_checks(path: str, table: Table) -> None:
@@ -169,9 +169,9 @@ def _widen_checks(path: str, table: Table) -> None:
     for name, (check, before) in widened.items():
         found = settings.get(CHECK_PREFIX + name)
         if found in before:
-            opened(path).alter.drop_constraint(name, commit_properties=marked())
+            opened(path).alter.drop_constraint(name, commit_properties=tagged())
         if found in before or found is None:  # a start that was interrupted between the two commits left none
-            opened(path).alter.add_constraint({name: check}, commit_properties=marked())
+            opened(path).alter.add_constraint({name: check}, commit_properties=tagged())
 
 
 def _create(path: str, table: Table) -> bool:
@@ -201,7 +201,7 @@ def _make(path: str, table: Table) -> None:
             **(WRITERS_THAT_CHECK if constraints(table) else {}),
             **(OF_OBJECT_STORES if object_address(path) else {}),
         },
-        commit_properties=marked(),
+        commit_properties=tagged(),
         raise_if_key_not_exists=False,
         storage_options=delta_options(url),
     )

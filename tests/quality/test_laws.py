@@ -94,11 +94,11 @@ def test_all_hold_of_a_log_that_had_every_trouble(room: PlantedRoom, sound: Ware
 def test_a_fault_against_a_law_is_caught(room: PlantedRoom, name: str, table: str, fault: str) -> None:
     law = Law(name)
     with room.planted(table, fault):
-        verdict = judge_law(room, law, Validation("r", NOW), {})
-    assert (verdict.success, verdict.law, verdict.demand) == (False, name, law.sentence)
-    assert table in verdict.table_name
-    assert verdict.unexpected > 0
-    assert json.loads(verdict.example or "")
+        finding = judge_law(room, law, Validation("r", NOW), {})
+    assert (finding.success, finding.law, finding.demand) == (False, name, law.sentence)
+    assert table in finding.table_name
+    assert finding.unexpected > 0
+    assert json.loads(finding.example or "")
 
 
 def test_spark_understands_them_too(spark: SparkSession, sound: Warehouse) -> None:

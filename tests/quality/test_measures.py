@@ -144,7 +144,7 @@ def test_rows_beyond_the_condition_of_a_key_may_share_it() -> None:
     assert measure_of(Rule("key", ("place", "day"), where="id > 0 OR size = 'x'"), rows).broken == 2
 
 
-def test_what_an_expectation_asks_for_and_nobody_counted_is_loud_and_no_verdict() -> None:
+def test_what_an_expectation_asks_for_and_nobody_counted_is_loud_and_no_finding() -> None:
     expectation = gxe.ExpectColumnMaxToBeBetween(column="day", max_value=3)
     with pytest.raises(BrokenInvariant, match=r"expect_column_max_to_be_between asks for column\.max, which nobody counted"):
         Validation("r", datetime(2026, 11, 21, tzinfo=UTC)).validate("rows", [expectation], [Measure(1, 0, 0)])

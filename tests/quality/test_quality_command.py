@@ -8,7 +8,7 @@ import pytest
 from console.command_line import main
 from pipeline.faults import BadConfig
 from pipeline.upkeep.quality.docs import check_docs_folder, clear_docs_folder
-from pipeline.upkeep.quality.result import TEXT_SHOWN, Verdict, example_text
+from pipeline.upkeep.quality.finding import TEXT_SHOWN, Finding, example_text
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_docs_of_an_earlier_run_are_replaced(tmp_path: Path) -> None:
 
 
 def test_what_is_broken_is_one_line_with_table_column_count_and_example() -> None:
-    a_set = Verdict(
+    a_set = Finding(
         "names", "set", "level", "", "e", "level is one of a", success=False, unexpected=1, example='{"id": 1}', table_versions={}
     )
     assert a_set.line == 'names.level: 1 row: level is one of a; e.g. {"id": 1}'

@@ -20,9 +20,9 @@ from jobs.quality import look_for
 from pipeline.faults import BadWarehouse
 from pipeline.query.room import ReadingRoom
 from pipeline.store.table_log import newest_version_at
+from pipeline.upkeep.quality.finding import Finding
 from pipeline.upkeep.quality.judge import judge_table
 from pipeline.upkeep.quality.laws import NAMES
-from pipeline.upkeep.quality.result import Verdict
 from pipeline.upkeep.quality.validation import Validation
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.newest_cut import newest_cut
@@ -70,7 +70,7 @@ def test_it_runs_beside_a_job_that_writes(copied: Warehouse) -> None:
 
 
 @pytest.fixture(scope="module")
-def broken_table(room: PlantedRoom) -> list[Verdict]:
+def broken_table(room: PlantedRoom) -> list[Finding]:
     """What is said of topic_backlog with a null, a number out of range, a text of no set, and a row that is there again."""
     faults = {
         "broker": "CASE WHEN check_number <> 2 THEN broker END",
@@ -92,17 +92,17 @@ def broken_table(room: PlantedRoom) -> list[Verdict]:
     ],
 )
 def test_a_fault_against_a_rule_is_caught_with_its_row(
-    broken_table: list[Verdict], kind: str, columns: str, unexpected: int, check: tuple[int, ...], shown: dict[str, object]
+    broken_table: list[Finding], kind: str, columns: str, unexpected: int, check: tuple[int, ...], shown: dict[str, object]
 ) -> None:
-    (verdict,) = [verdict for verdict in broken_table if not verdict.success and verdict.kind == kind]
-    assert (verdict.table_name, verdict.columns, verdict.unexpected) == ("topic_backlog", columns, unexpected)
-    example = json.loads(verdict.example or "")
+    (finding,) = [finding for finding in broken_table if not finding.success and finding.kind == kind]
+    assert (finding.table_name, finding.columns, finding.unexpected) == ("topic_backlog", columns, unexpected)
+    example = json.loads(finding.example or "")
     assert example["check_number"] in check
     assert {name: example[name] for name in shown} == shown
 
 
-def test_nothing_but_the_planted_faults_is_broken(broken_table: list[Verdict]) -> None:
-    assert [verdict.kind for verdict in broken_table if not verdict.success] == ["not_null", "range", "set", "key"]
+def test_nothing_but_the_planted_faults_is_broken(broken_table: list[Finding]) -> None:
+    assert [finding.kind for finding in broken_table if not finding.success] == ["not_null", "range", "set", "key"]
 
 
 def test_data_docs_show_what_is_broken(room: PlantedRoom, tmp_path: Path) -> None:

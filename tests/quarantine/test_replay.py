@@ -25,10 +25,10 @@ from pipeline.query.views.register import register_tables
 from pipeline.store.table_log import opened
 from pipeline.upkeep.closed_dates import batch_read_for_good
 from pipeline.upkeep.quality.laws import NAMES, Law
+from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock import UpkeepLock
 from pipeline.warehouse.newest_cut import newest_cut
-from pipeline.warehouse.writer_mark import marked
 from schemas.render.ddl import delta_path
 
 BOOKS = "every_line_is_an_event_or_quarantined"
@@ -105,7 +105,7 @@ def test_repaired_lines_come_back_into_a_merged_bronze_and_every_book_balances(
 ) -> None:
     damaged = copied()
     warehouse, seqs, events = damaged.warehouse, damaged.seqs, len(damaged.events)
-    opened(warehouse.table("dispatch_events")).optimize.compact(commit_properties=marked())
+    opened(warehouse.table("dispatch_events")).optimize.compact(commit_properties=tagged())
     file = damaged.repaired(tmp_path)
     assert _as_sql_prints_them(damaged, capsys, file)
     done = replay(damaged, capsys, "--from", str(file))

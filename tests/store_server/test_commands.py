@@ -22,8 +22,8 @@ from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.files import files_at
 from pipeline.store.table_log import opened
 from pipeline.upkeep import vacuum
+from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.writer_mark import marked
 
 pytestmark = pytest.mark.captures
 #: Positions in the log of what is lost at first and brought by a later file, and of a line that is rejected until somebody repairs it.
@@ -54,7 +54,7 @@ def keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Warehouse], None
     monkeypatch.setattr(vacuum, "SHORTEST", timedelta(0))
     monkeypatch.setattr(vacuum, "MARGIN", timedelta(0))
     at_once = {"delta.deletedFileRetentionDuration": "interval 0 hours"}
-    return lambda warehouse: opened(warehouse.table("dispatch_events")).alter.set_table_properties(at_once, commit_properties=marked())
+    return lambda warehouse: opened(warehouse.table("dispatch_events")).alter.set_table_properties(at_once, commit_properties=tagged())
 
 
 class Life:

@@ -1,8 +1,8 @@
 """Whose a warehouse's versions are, by the marks in its tables' logs."""
 
 from pipeline.query.room import ReadingRoom
+from pipeline.warehouse.commit_tag import MARK
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.writer_mark import MARK
 from schemas.tables import TABLES
 
 

@@ -13,10 +13,10 @@ from pipeline.repair.backfill.stretch import Dates
 from pipeline.store.arrow_places import arrow_place
 from pipeline.store.table_log import opened
 from pipeline.warehouse.append_frame import written_in_tasks
+from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.conflicts import despite_appends
 from pipeline.warehouse.data_files import NewFile
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.writer_mark import marked
 from schemas.field import Table
 from schemas.ids import BROKER, id_of
 from schemas.render.arrow import arrow_schema
@@ -36,7 +36,7 @@ def swap(computed: Rows, warehouse: Warehouse, table: Table, broker: str, dates:
 
 
 def _replace(rows: Callable[[], pa.Table | pa.RecordBatchReader], uri: str, predicate: str) -> None:
-    write_deltalake(opened(uri), rows(), mode="overwrite", predicate=predicate, commit_properties=marked())
+    write_deltalake(opened(uri), rows(), mode="overwrite", predicate=predicate, commit_properties=tagged())
 
 
 def _streamed(files: Sequence[NewFile], table: Table, folder: str) -> pa.Table | pa.RecordBatchReader:
@@ -55,7 +55,7 @@ def mark_late_events(late: pa.Table, warehouse: Warehouse, run_id: str) -> None:
 
     def merge() -> None:
         table = opened(warehouse.table("late_events"))
-        merged = table.merge(late, same, source_alias="now", target_alias="there", commit_properties=marked())
+        merged = table.merge(late, same, source_alias="now", target_alias="there", commit_properties=tagged())
         merged.when_matched_update({"backfilled_by": f"'{run_id}'"}).execute()
 
     despite_appends("late_events", merge)

@@ -30,9 +30,9 @@ from pipeline.store.files import files_at
 from pipeline.store.table_log import last_transaction, newest_version_at, opened
 from pipeline.warehouse.append import app_id_of, is_appended
 from pipeline.warehouse.append_frame import append_in_tasks
+from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.names import write_names
-from pipeline.warehouse.writer_mark import marked
 from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS, QUARANTINE, QUARANTINE_REPLAYS
 
 #: In Delta's transaction ids, in place of a query's id.
@@ -95,7 +95,7 @@ def end_interrupted(warehouse: Warehouse) -> str | None:
     if finished:
         _take_out(warehouse, number)
     elif recorded == number:
-        opened(path).delete(f"replay = {number}", commit_properties=marked())
+        opened(path).delete(f"replay = {number}", commit_properties=tagged())
     files.delete(warehouse.replay_marker)
     return "finished" if finished else "undone"
 
@@ -123,7 +123,7 @@ def _take_out(warehouse: Warehouse, number: int) -> int:
     keys = [*LINE_KEY, "ingest_batch"]
     moved = lines.rename_columns(keys).group_by(keys).aggregate([])
     quarantine = opened(warehouse.table(QUARANTINE.name))
-    merge = quarantine.merge(moved, same_line("q", "moved"), source_alias="moved", target_alias="q", commit_properties=marked())
+    merge = quarantine.merge(moved, same_line("q", "moved"), source_alias="moved", target_alias="q", commit_properties=tagged())
     return int(merge.when_matched_delete().execute()["num_target_rows_deleted"])
 
 

@@ -17,9 +17,9 @@ from pipeline.sources.parse.line import ParseLimits
 from pipeline.store.files import files_at
 from pipeline.store.table_log import opened
 from pipeline.warehouse.checkpoint import read_checkpoint
+from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.writer_mark import marked
 from schemas.tables.bronze import QUARANTINE
 
 Document = dict[str, Any]
@@ -117,7 +117,7 @@ def _write_new_reasons(lines: DataFrame, warehouse: Warehouse, run: ReplayRun) -
         return 0
     run.before_write()
     quarantine = opened(warehouse.table(QUARANTINE.name))
-    merge = quarantine.merge(changed, same_line("q", "anew"), source_alias="anew", target_alias="q", commit_properties=marked())
+    merge = quarantine.merge(changed, same_line("q", "anew"), source_alias="anew", target_alias="q", commit_properties=tagged())
     values = {"reason": "anew.new_reason", "detail": "anew.new_detail"}
     return int(merge.when_matched_update(values).execute()["num_target_rows_updated"])
 

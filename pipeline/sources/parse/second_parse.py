@@ -8,7 +8,7 @@ from pipeline.sources.parse.outcome import EVENT_SCHEMA, event_table
 #: An event as one value, so that it may be null beside the line that is none.
 EVENT_TYPE = pa.struct([field.with_nullable(True) for field in EVENT_SCHEMA])
 #: What parse_again adds to a line.
-VERDICT_FIELDS = (
+PARSED_FIELDS = (
     pa.field("new_reason", pa.string()),
     pa.field("new_detail", pa.string()),
     pa.field("event", EVENT_TYPE),
@@ -16,7 +16,7 @@ VERDICT_FIELDS = (
 
 
 def parse_again(lines: pa.RecordBatch, limits: ParseLimits) -> pa.RecordBatch:
-    """`lines` with VERDICT_FIELDS behind: the event that `text` is, or the reason and detail why it is none; all null without a text.
+    """`lines` with PARSED_FIELDS behind: the event that `text` is, or the reason and detail why it is none; all null without a text.
 
     `lines` has the columns text, source_file and source_line; the event is of that file and line.
     """
@@ -27,7 +27,7 @@ def parse_again(lines: pa.RecordBatch, limits: ParseLimits) -> pa.RecordBatch:
         pa.array([reject and reject.detail for reject in rejects], pa.string()),
         _events(outcomes, lines),
     ]
-    return pa.RecordBatch.from_arrays([*lines.columns, *verdicts], schema=pa.schema([*lines.schema, *VERDICT_FIELDS]))
+    return pa.RecordBatch.from_arrays([*lines.columns, *verdicts], schema=pa.schema([*lines.schema, *PARSED_FIELDS]))
 
 
 def _events(outcomes: list[ParsedEvent | Reject | None], lines: pa.RecordBatch) -> pa.StructArray:

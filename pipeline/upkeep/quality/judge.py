@@ -5,9 +5,9 @@ from typing import Any
 
 from pipeline.faults import BadWarehouse
 from pipeline.upkeep.quality.expectations import expectation_of, no_rows
+from pipeline.upkeep.quality.finding import Finding, example_text
 from pipeline.upkeep.quality.laws import LAWS, Law
 from pipeline.upkeep.quality.measures import Measure, law_measure, table_measures
-from pipeline.upkeep.quality.result import Verdict, example_text
 from pipeline.upkeep.quality.rules import Rule, rules_of
 from pipeline.upkeep.quality.validation import Validation
 from pipeline.warehouse.cut import Cut
@@ -18,8 +18,8 @@ from schemas.tables import JOB_TABLES
 MANIFEST = "batch_manifest"
 
 
-def judge(look: Look, cut: Cut, tables: Collection[str], validation: Validation) -> Iterator[Verdict]:
-    """Every verdict on the tables that are named, and on each law that reads none but them.
+def judge(look: Look, cut: Cut, tables: Collection[str], validation: Validation) -> Iterator[Finding]:
+    """Every finding on the tables that are named, and on each law that reads none but them.
 
     `look` reads all of them as of `cut`, so a job may write meanwhile. Raises BadWarehouse if a table lacks a declared column.
     """
@@ -32,8 +32,8 @@ def judge(look: Look, cut: Cut, tables: Collection[str], validation: Validation)
             yield judge_law(look, law, validation, {name: versions[name] for name in law.tables})
 
 
-def judge_table(look: Look, table: Table, validation: Validation, versions: Mapping[str, str]) -> list[Verdict]:
-    """A verdict per rule of the table."""
+def judge_table(look: Look, table: Table, validation: Validation, versions: Mapping[str, str]) -> list[Finding]:
+    """A finding per rule of the table."""
     missing = set(table.names) - set(look.columns(table.name))
     if missing:
         raise BadWarehouse(
@@ -43,14 +43,14 @@ def judge_table(look: Look, table: Table, validation: Validation, versions: Mapp
     rules = rules_of(table)
     measures = table_measures(look, table, rules)
     results = validation.validate(table.name, [expectation_of(rule) for rule in rules], measures)
-    return [_verdict(table, rule, measure, result, versions) for rule, measure, result in zip(rules, measures, results, strict=True)]
+    return [_finding(table, rule, measure, result, versions) for rule, measure, result in zip(rules, measures, results, strict=True)]
 
 
-def judge_law(look: Look, law: Law, validation: Validation, versions: Mapping[str, str]) -> Verdict:
-    """The verdict on a law."""
+def judge_law(look: Look, law: Law, validation: Validation, versions: Mapping[str, str]) -> Finding:
+    """The finding on a law."""
     measure = law_measure(look, law)
     (result,) = validation.validate(law.name, [no_rows()], [measure])
-    return Verdict(
+    return Finding(
         table_name=", ".join(law.tables),
         kind="law",
         columns="",
@@ -64,8 +64,8 @@ def judge_law(look: Look, law: Law, validation: Validation, versions: Mapping[st
     )
 
 
-def _verdict(table: Table, rule: Rule, measure: Measure, result: Any, versions: Mapping[str, str]) -> Verdict:
-    return Verdict(
+def _finding(table: Table, rule: Rule, measure: Measure, result: Any, versions: Mapping[str, str]) -> Finding:
+    return Finding(
         table_name=table.name,
         kind=rule.kind,
         columns=", ".join(rule.columns),

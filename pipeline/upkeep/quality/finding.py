@@ -10,7 +10,7 @@ TEXT_SHOWN = 200
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Finding:
     """A row of quality_results without what is the same for the whole run; its fields are called as the table's columns."""
 
     table_name: str

@@ -8,12 +8,12 @@ from whose_versions import operations_without_our_mark
 
 from pipeline.store.commit import Commit
 from pipeline.warehouse.append import append_rows
+from pipeline.warehouse.commit_tag import TAG, foreign
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
-from pipeline.warehouse.writer_mark import MARK, foreign
 from schemas.tables import TABLES_BY_NAME
 
-OURS, THEIRS = MARK, None
+OURS, THEIRS = TAG, None
 
 
 @pytest.mark.parametrize(
