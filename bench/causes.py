@@ -1,4 +1,6 @@
-"""How often charged causes are the true ones: `python -m bench.causes [--into docs/causes.md]`, with tests and tests/sim in PYTHONPATH.
+"""How often charged causes are the true ones: `python -m bench.causes [--into docs/design/causes.md]`.
+
+With tests and tests/sim in PYTHONPATH.
 
 Simulates the shipped scenarios of minutes, folds each log as lanes do, without Spark, and prints the confusion matrix of whole logs and
 that of a log with 5 % of its events lost, as Markdown. --into writes them between the lines <!-- begin confusion --> and

@@ -1,14 +1,18 @@
-"""Renders docs/views.md from the comments at the heads of the views: `python -m pipeline.views.page` writes it anew; a test compares it."""
+"""Renders docs/reference/views.md from the comments at the heads of the views.
+
+`python -m pipeline.views.page` writes it anew; a test compares it.
+"""
 
 from pathlib import Path
 
 from pipeline.views.catalog import VIEWS, question, sql_of
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs/views.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/reference/views.md"
 _HEAD = """# Views
 
 Generated from `pipeline/views/*.sql` by `python -m pipeline.views.page`: do not edit, a test compares. Each is a temporary view over the
-tables ([tables.md](tables.md)) in `./spark-submit.sh sql`, as fresh as they are. Questions and their SQL: [cookbook.md](cookbook.md).
+tables ([tables.md](tables.md)) in `./spark-submit.sh sql`, as fresh as they are. Questions and their SQL:
+[cookbook.md](../guide/cookbook.md).
 """
 
 

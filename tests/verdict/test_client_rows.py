@@ -14,7 +14,7 @@ from pipeline.verdict.answer import answer
 from pipeline.verdict.verdict import Document
 from pipeline.verdict.words import text_lines
 
-WHY = (Path(__file__).parents[2] / "docs/why.md").read_text(encoding="utf-8")
+WHY = (Path(__file__).parents[2] / "docs/guide/why.md").read_text(encoding="utf-8")
 WHERE = {"topic": TOPIC, "sub": SUB}
 
 

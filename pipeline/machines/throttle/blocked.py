@@ -1,4 +1,4 @@
-"""Blocked time, and what waits: charged while a dispatcher lives, split at borders (docs/throttling.md)."""
+"""Blocked time, and what waits: charged while a dispatcher lives, split at borders (docs/design/throttling.md)."""
 
 from pipeline.machines.broker.layout import NONE
 from pipeline.machines.compiled import compiled_part
