@@ -1,4 +1,4 @@
-"""How often charged causes are the true ones: `python -m bench.causes [--into docs/causes.md]`.
+"""How often charged causes are the true ones: `python -m bench.causes [--into docs/design/causes.md]`.
 
 With tests, tests/support and tests/sim in PYTHONPATH.
 

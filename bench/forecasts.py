@@ -1,4 +1,4 @@
-"""Do forecasts come true? `python -m bench.forecasts`, with tests, tests/support and tests/sim in PYTHONPATH (docs/simulator.md).
+"""Do forecasts come true? `python -m bench.forecasts`, with tests, tests/support and tests/sim in PYTHONPATH (docs/guide/simulator.md).
 
 Simulates the shipped scenarios of a day, each with several seeds, folds the logs as lanes do, without Spark, asks the reading room for the
 scores of their forecasts, and prints them as Markdown. --into-… writes a table between the lines <!-- begin forecasts --> and

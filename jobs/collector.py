@@ -1,6 +1,6 @@
 """Make the collector: the Java agent that writes a broker's dispatch-event log. Or look whether a broker has what it hooks.
 
-The jar is collector/target/dispatch-collector.jar. docs/collector.md describes how to add it to a broker.
+The jar is collector/target/dispatch-collector.jar. docs/guide/collector.md describes how to add it to a broker.
 """
 
 import argparse

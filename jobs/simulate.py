@@ -1,6 +1,6 @@
 """Write the event log of simulated brokers, and beside it the true cause of every standstill. Needs no Spark.
 
-SCENARIO is a file (docs/simulator.md), or the name of a shipped one. OUT gets events/*.jsonl.zst, truth.jsonl.zst and facts.json.
+SCENARIO is a file (docs/guide/simulator.md), or the name of a shipped one. OUT gets events/*.jsonl.zst, truth.jsonl.zst and facts.json.
 The same scenario and seed give the same bytes.
 """
 

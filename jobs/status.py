@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
     parser.add_argument("--checkpoint", choices=QUERIES, help="the checkpoint of this query, and nothing else; it starts Spark")
     parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="json: one document, its keys are in docs/operations.md (default: text)"
+        "--format", choices=("text", "json"), default="text", help="json: one document, with the keys of docs/guide/operations.md"
     )
 
 

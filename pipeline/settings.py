@@ -257,7 +257,7 @@ def _known(key: str, origin: str) -> str:
     if key in keys:
         return key
     nearest = difflib.get_close_matches(key, keys, n=1, cutoff=0.0)[0]
-    raise BadConfig(f"{origin}: unknown setting {key}; did you mean {nearest}? All settings are in docs/settings.md")
+    raise BadConfig(f"{origin}: unknown setting {key}; did you mean {nearest}? All settings are in docs/reference/settings.md")
 
 
 def _explain(refusal: ValidationError, values: Mapping[str, tuple[Any, str]]) -> str:

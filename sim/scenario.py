@@ -1,4 +1,4 @@
-"""A scenario: what there is and what happens to it. Read from TOML; docs/simulator.md describes every key."""
+"""A scenario: what there is and what happens to it. Read from TOML; docs/guide/simulator.md describes every key."""
 
 import dataclasses
 import difflib

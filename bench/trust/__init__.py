@@ -1,1 +1,4 @@
-"""How often a verdict is right, by its cause and by how sure it is: logs with a known truth, many questions, a table (docs/causes.md)."""
+"""How often a verdict is right, by its cause and by how sure it is: logs with a known truth, many questions, a table.
+
+docs/design/causes.md shows the table.
+"""

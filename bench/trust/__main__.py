@@ -1,8 +1,9 @@
-"""How often is a verdict right? `python -m bench.trust`, with tests, tests/support and tests/sim in PYTHONPATH (docs/causes.md).
+"""How often is a verdict right? `python -m bench.trust`, with tests, tests/support and tests/sim in PYTHONPATH (docs/design/causes.md).
 
 Every log of a known truth is loaded, without Spark, and asked as `explain` would be, at many instants and of stretches of several lengths.
 Printed: per cause that was said and per level of confidence, how many answers were right, wrong, unknown; then every answer that is not.
---store keeps the counts (bench/trust/baseline.json) and writes the table of docs/causes.md. Counts of logs that were not asked now stay.
+--store keeps the counts (bench/trust/baseline.json) and writes the table of docs/design/causes.md. Counts of logs that were not asked now
+stay.
 """
 
 import argparse
@@ -18,14 +19,14 @@ from bench.trust.tally import FEW, Tally, broken_promises, cases_of, markdown, r
 from sim.confusion import written_into
 
 HERE = Path(__file__).resolve().parent
-BASELINE, PAGE = HERE / "baseline.json", HERE.parents[1] / "docs" / "causes.md"
+BASELINE, PAGE = HERE / "baseline.json", HERE.parents[1] / "docs" / "design" / "causes.md"
 
 
 def main() -> None:
     """Asks, prints, stores."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("logs", nargs="*", metavar="LOG", help="parts of names of logs (default: all)")
-    parser.add_argument("--store", action="store_true", help="keep the counts, and write the table into docs/causes.md")
+    parser.add_argument("--store", action="store_true", help="keep the counts, and write the table into docs/design/causes.md")
     parser.add_argument("--all-cases", action="store_true", help="print every case that is not right, not three of each kind")
     args = parser.parse_args()
     names = [name for name in cases() if not args.logs or any(part in name for part in args.logs)]

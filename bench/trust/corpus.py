@@ -27,7 +27,7 @@ from sim.scenario import SHIPPED
 Event = dict[str, Any]
 DECLARED = Path(__file__).resolve().parents[2] / "tests" / "incidents" / "captures.toml"
 DEMO = Path(__file__).resolve().parents[2] / "demo"
-#: Scenarios of days, and the one whose causes nobody can know (docs/causes.md has it for itself).
+#: Scenarios of days, and the one whose causes nobody can know (docs/design/causes.md has it for itself).
 LEFT_OUT = ("large", "quota_")
 #: A log is cut off after this share of it, so many seconds after a border of its windows.
 CUT_SHARE, CUT_AFTER_US = 0.7, 21 * US_PER_S

@@ -1,4 +1,4 @@
-"""Judgements, counted and shown: what is stored, and the table of docs/causes.md. Pure."""
+"""Judgements, counted and shown: what is stored, and the table of docs/design/causes.md. Pure."""
 
 import json
 from collections.abc import Iterable, Mapping

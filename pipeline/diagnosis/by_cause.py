@@ -200,7 +200,8 @@ def _unknown(document: Document) -> list[Step]:
 def _not_in_this_log(document: Document) -> str:
     if document.get("log_version") is None:
         return (
-            "The log is of version 1.0 and lacks the events that would show it: a collector of version 1.1 writes them (docs/collector.md)."
+            "The log is of version 1.0 and lacks the events that would show it: a collector of version 1.1 writes them "
+            "(docs/guide/collector.md)."
         )
     if document.get("sub_type") == "Key_Shared":
         return (

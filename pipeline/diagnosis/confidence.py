@@ -31,7 +31,7 @@ _LESS_SURE = ("events_lost", "beginning_not_seen", "points_missing", "not_there"
 
 
 def missing(evidence: Evidence, document: dict[str, Any]) -> list[str]:
-    """What the log or the tables lack that this answer would need, as codes; docs/why.md has what each means."""
+    """What the log or the tables lack that this answer would need, as codes; docs/guide/why.md has what each means."""
     rows: Iterable[Row] = (*evidence.causes, *evidence.throttle, *evidence.broker_windows)
     reason = document["unknown_reason"]
     lacking = {

@@ -20,7 +20,7 @@ OWN = (REPLICATOR, DEDUPLICATION, COMPACTION)
 
 
 def kind_of(subscription: str, cursor: Row | None) -> str:
-    """Whose cursor it is: as the newest check of it has it, else by its name alone, as the log's reader does it (docs/backlog.md)."""
+    """Whose cursor it is: as the newest check of it has it, else by its name alone, like the log's reader (docs/design/backlog.md)."""
     if cursor is not None and cursor.get("cursor_kind") is not None:
         return str(cursor["cursor_kind"])
     by_prefix = (kind for prefix, kind in KINDS_BY_PREFIX.items() if subscription.startswith(prefix))

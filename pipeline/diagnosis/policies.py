@@ -1,6 +1,6 @@
 """Which place sets each limit of a subscription, which of them rules by Pulsar's precedence, and which are shadowed. Pure.
 
-The rows are those of the view `policy_spans`: the rules of docs/policies.md (§1.5, §2.5) have decided, here they are only read.
+The rows are those of the view `policy_spans`: the rules of docs/design/policies.md (§1.5, §2.5) have decided, here they are only read.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

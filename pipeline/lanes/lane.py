@@ -126,7 +126,7 @@ class Lane:
             self._outcomes.append(rows)
 
     def _is_lost(self, held: Array) -> bool:
-        """Is the hole before `held` lost? docs/architecture.md, "Lanes": only complete ingest batches testify."""
+        """Is the hole before `held` lost? docs/design/architecture.md, "Lanes": only complete ingest batches testify."""
         complete = held[held[:, INGEST_BATCH] < self.newest_batch]
         if len(complete) == 0 or self.newest_batch < int(held[:, INGEST_BATCH].min()) + 2:
             return False

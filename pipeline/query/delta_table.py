@@ -34,7 +34,7 @@ _DECLARED = {"int": "integer", "bigint": "long"}
 
 def only_spark_reads(words: str) -> BadWarehouse:
     """Somebody changed a table so that it is not read here; the message says what is there, and what to do."""
-    return BadWarehouse(f"{words}: only Spark reads that. Ask by Spark (docs/cookbook.md), or make the table anew")
+    return BadWarehouse(f"{words}: only Spark reads that. Ask by Spark (docs/guide/cookbook.md), or make the table anew")
 
 
 @dataclass(frozen=True)

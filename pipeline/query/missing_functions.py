@@ -85,7 +85,7 @@ ANSWERED = {
 
 
 #: Where else one can ask.
-ASK_SPARK = "Spark has it (docs/cookbook.md)"
+ASK_SPARK = "Spark has it (docs/guide/cookbook.md)"
 
 
 def only_spark(words: str) -> BadConfig:

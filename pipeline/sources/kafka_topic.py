@@ -121,7 +121,8 @@ def _described(spark: SparkSession, address: KafkaAddress, client: Mapping[str, 
     try:
         jvm.org.apache.spark.util.Utils.classForName("org.apache.kafka.clients.admin.Admin", True, True)
     except Py4JJavaError as fault:
-        raise BadConfig("there are no jars of Kafka: start by ./spark-submit.sh, or name them (--packages, docs/collector.md)") from fault
+        advice = "start by ./spark-submit.sh, or name them (--packages, docs/guide/collector.md)"
+        raise BadConfig(f"there are no jars of Kafka: {advice}") from fault
     properties = jvm.java.util.HashMap()
     patience = {"default.api.timeout.ms": str(_PATIENCE_MS), "request.timeout.ms": str(_PATIENCE_MS // 2)}
     for key, value in {**patience, **client, "bootstrap.servers": address.servers}.items():

@@ -35,7 +35,7 @@ OF_STORES = (
 _REGION = "us-east-1"
 #: Whoever gets a key with this asks again before the next request: botocore knows how long it is good, and answers at once.
 _ASK_AGAIN = datetime(1970, 1, 1, tzinfo=UTC)
-_HOW = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE (docs/operations.md, In an object store)"
+_HOW = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE (docs/guide/operations.md, In an object store)"
 
 
 class Key(NamedTuple):

@@ -41,7 +41,7 @@ class Mirror:
         if wanted > MOST_BYTES:
             raise BadWarehouse(
                 f"the question needs {wanted / 1e9:.1f} GB of {self._uri}, and copies may take {MOST_BYTES / 1e9:.1f} GB here: "
-                "ask for fewer tables (--tables), dates or brokers, or ask in a session of Spark (docs/cookbook.md)"
+                "ask for fewer tables (--tables), dates or brokers, or ask in a session of Spark (docs/guide/cookbook.md)"
             )
         missing = [path for path, size in files if not self._has(path, size)]
         if missing:

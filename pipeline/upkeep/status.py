@@ -1,6 +1,6 @@
 """The state of a warehouse as one document: who writes, how far, what is missing, how large. Reads only; beside a running job, too.
 
-Its keys are a promise to schedulers and dashboards (docs/operations.md): new ones may come, none may change its meaning.
+Its keys are a promise to schedulers and dashboards (docs/guide/operations.md): new ones may come, none may change its meaning.
 """
 
 from collections.abc import Callable, Sequence
@@ -125,7 +125,7 @@ def _foreign_words(table: str, versions: Sequence[Document]) -> str:
     when = newest["at"].isoformat(timespec="seconds")
     return (
         f"table {table}: somebody else wrote version {newest['version']} ({newest['operation']}, {when}){more}; "
-        'its rows may be wrong: docs/runbook.md, "Somebody else wrote a table"'
+        'its rows may be wrong: docs/guide/runbook.md, "Somebody else wrote a table"'
     )
 
 

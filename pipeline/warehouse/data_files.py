@@ -1,7 +1,7 @@
 """Parquet files of a table, written by columns where no commit names them yet: `append_files` (append.py) makes them rows of the table.
 
-Spark would take every row into the JVM and write it value by value, which costs several times as much (docs/performance.md). A file that
-nobody commits is no part of the table; VACUUM deletes it.
+Spark would take every row into the JVM and write it value by value, which costs several times as much (docs/design/performance.md). A file
+that nobody commits is no part of the table; VACUUM deletes it.
 """
 
 import json

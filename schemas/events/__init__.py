@@ -1,6 +1,6 @@
 """The dispatch-event log: every field and every event type, declared once.
 
-The parser, the bronze table, `validate`, docs/event-log.md and its JSON Schema are rendered from this declaration.
+The parser, the bronze table, `validate`, docs/reference/event-log.md and its JSON Schema are rendered from this declaration.
 """
 
 from schemas.events.declared import (

@@ -1,4 +1,4 @@
-"""The declared log as docs/event-log.md: what those who write logs must know."""
+"""The declared log as docs/reference/event-log.md: what those who write logs must know."""
 
 from collections.abc import Iterator
 
@@ -25,8 +25,8 @@ HEAD = f"""# The dispatch-event log
 
 Generated from `schemas/events/` by `python -m schemas.render.write`: do not edit, a test compares.
 
-This page is the contract between those who write logs (the [collector](collector.md), or a program of yours) and this
-project. This is version {LOG_VERSIONS[-1]}. The same contract for programs, as a JSON Schema (draft 2020-12) of one event:
+This page is the contract between those who write logs (the [collector](../guide/collector.md), or a program of yours)
+and this project. This is version {LOG_VERSIONS[-1]}. The same contract for programs, as a JSON Schema (draft 2020-12) of one event:
 [event-log.schema.json](event-log.schema.json). `./spark-submit.sh validate FILE` checks a log.
 
 One event is one JSON object on one line (`.jsonl`, also `.gz` or `.zst`), or one Parquet row. The fields are flat. A
@@ -135,7 +135,7 @@ def _read_by(package: Declaration, kind: str) -> set[str]:
 
 
 def event_log_page() -> str:
-    """The whole of docs/event-log.md."""
+    """The whole of docs/reference/event-log.md."""
     return "\n".join((HEAD, _contents(), _envelope(), *(_group(title, kinds) for title, kinds in GROUPS.items()), _all_fields()))
 
 

@@ -37,7 +37,7 @@ def event_schema() -> dict[str, Any]:
 
 
 def event_schema_text() -> str:
-    """The whole of docs/event-log.schema.json."""
+    """The whole of docs/reference/event-log.schema.json."""
     return json.dumps(event_schema(), ensure_ascii=False, indent=1) + "\n"
 
 

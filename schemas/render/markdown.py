@@ -1,4 +1,4 @@
-"""The declared tables as docs/tables.md."""
+"""The declared tables as docs/reference/tables.md."""
 
 from schemas.completeness import INCOMPLETE_REASONS
 from schemas.field import Field, Table
@@ -10,8 +10,9 @@ from schemas.tables.bronze import REASONS
 HEAD = """# Tables
 
 Generated from `schemas/` by `python -m schemas.render.write`: do not edit, a test compares. Every table is the Delta folder
-`WAREHOUSE/<table>`. Times are UTC. Views over these tables: [views.md](views.md), and how to ask them: [cookbook.md](cookbook.md); what
-is counted and how: [throttling.md](throttling.md), [backlog.md](backlog.md). The events of the log: [event-log.md](event-log.md).
+`WAREHOUSE/<table>`. Times are UTC. Views over these tables: [views.md](views.md), and how to ask them:
+[cookbook.md](../guide/cookbook.md). Rules of counting: [throttling.md](../design/throttling.md),
+[backlog.md](../design/backlog.md). The events of the log: [event-log.md](event-log.md).
 """
 
 
@@ -43,6 +44,6 @@ def incomplete_section() -> str:
 
 
 def tables_page() -> str:
-    """The whole of docs/tables.md."""
+    """The whole of docs/reference/tables.md."""
     links = "\n".join(f"- [{t.name}](#{t.name}): {t.meaning}" for t in TABLES)
     return "\n".join((HEAD, links, "", *(table_section(t) for t in TABLES), incomplete_section(), "", reasons_section()))

@@ -14,9 +14,9 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 def rendered_files() -> dict[str, str]:
     """Content of every rendered file, by its path in the repository. Folders in the DDL are `WAREHOUSE/<table>`."""
     files = {f"schemas/rendered/{t.name}.sql": create_table(t, f"WAREHOUSE/{t.name}") + ";\n" for t in TABLES}
-    files["docs/tables.md"] = tables_page()
-    files["docs/event-log.md"] = event_log_page()
-    files["docs/event-log.schema.json"] = event_schema_text()
+    files["docs/reference/tables.md"] = tables_page()
+    files["docs/reference/event-log.md"] = event_log_page()
+    files["docs/reference/event-log.schema.json"] = event_schema_text()
     return files
 
 

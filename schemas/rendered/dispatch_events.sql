@@ -119,7 +119,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/dispatch_events` (
   `bytes_tokens` BIGINT COMMENT 'permits in bytes in the limiter\'s books, negative = debt [bytes]',
   `moved_by` STRING COMMENT 'what moved the mark-delete position, where no consumer\'s acknowledgement did',
   `reason` STRING COMMENT 'why entries are put aside, or none is read',
-  `type_code` INT NOT NULL COMMENT 'number of the type in docs/event-log.md, 0 = unknown to this version',
+  `type_code` INT NOT NULL COMMENT 'number of the type in docs/reference/event-log.md, 0 = unknown to this version',
   `extra` STRING COMMENT 'fields that the contract does not know, as one JSON object',
   `source_file` STRING COMMENT 'URI of its file; of Kafka kafka:TOPIC/PARTITION; empty for tables',
   `source_line` BIGINT NOT NULL COMMENT 'its line in the file, from 1; of Kafka its offset, from 0; 0 for tables',

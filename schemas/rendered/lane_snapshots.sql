@@ -6,7 +6,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/lane_snapshots` (
   `next_seq` BIGINT NOT NULL COMMENT 'seq of the first event after the mark',
   `digest` BIGINT NOT NULL COMMENT 'of `state`; 0 without one',
   `began_from` BIGINT NOT NULL COMMENT 'digest of the snapshot before it, 0 if there is none: another one than is there now means that a backfill changed it since, and this date waits for one',
-  `state` BINARY NOT NULL COMMENT 'the machines\' state, in the format of the lanes\' own (docs/architecture.md); empty unless mark is day'
+  `state` BINARY NOT NULL COMMENT 'the state of the broker\'s model, in the format of the lanes\' own (docs/design/architecture.md); empty unless mark is day'
 )
 USING DELTA
 COMMENT 'Marks in the life of an epoch: the state at the end of each UTC date, and from where on nothing of a date is still to come.'

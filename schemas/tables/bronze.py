@@ -27,7 +27,7 @@ SOURCE_LINE = "its line in the file, from 1; of Kafka its offset, from 0; 0 for 
 
 #: Columns that the parser makes beside the contract's fields.
 _BESIDE = (
-    Field("type_code", "int", "number of the type in docs/event-log.md, 0 = unknown to this version"),
+    Field("type_code", "int", "number of the type in docs/reference/event-log.md, 0 = unknown to this version"),
     Field("extra", "string", "fields that the contract does not know, as one JSON object", nullable=True),
     Field("source_file", "string", SOURCE_FILE, nullable=True),
     Field("source_line", "long", SOURCE_LINE),

@@ -19,7 +19,7 @@ LANE_SNAPSHOTS = Table(
         Field("digest", "long", "of `state`; 0 without one"),
         Field("began_from", "long", "digest of the snapshot before it, 0 if there is none: another one than is there now means that a backfill "
               "changed it since, and this date waits for one"),
-        Field("state", "binary", "the state of the broker's model, in the format of the lanes' own (docs/architecture.md); empty unless mark is day"),
+        Field("state", "binary", "the state of the broker's model, in the format of the lanes' own (docs/design/architecture.md); empty unless mark is day"),
     ),
     age_by="event_date",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What waits for a subscription: entries and bytes published beyond its read position (docs/throttling.md, Binding and nominal)."""
+"""What waits for a subscription: entries and bytes published beyond its read position (docs/design/throttling.md, Binding and nominal)."""
 
 from dataclasses import dataclass, field
 

@@ -1,6 +1,6 @@
 """An independent bookkeeper: what the throttle tables must say about a log, in slow and obvious Python.
 
-It shares no code with the product; it was written from the semantics reference and docs/throttling.md. Use it to judge the fold:
+It shares no code with the product; it was written from the semantics reference and docs/design/throttling.md. Use it to judge the fold:
 
     books = keep_books(events)                       # contract events of one broker, any order, repeats and holes allowed
     books.subscription_throttle == rows_of_ours      # lists of dicts with the columns of schemas/tables, timestamps in µs
@@ -8,7 +8,7 @@ It shares no code with the product; it was written from the semantics reference 
 When a comparison fails:
 1. Sort both sides by the table's grain and print the first row that differs, only its differing columns.
 2. Let hypothesis shrink the log (random_log.logs()), then read it event by event: it is short.
-3. Ask who is right, with docs/throttling.md in hand. Where the text allows both, fix the text first. Then fix the side that is wrong;
+3. Ask who is right, with docs/design/throttling.md in hand. Where the text allows both, fix the text first. Then fix the wrong side;
    do not copy a rule from one side to the other without having read it there.
 4. The captures decide between both: tests/captures/test_bookkeeper_captures.py compares this bookkeeper with real brokers' counters.
 

@@ -1,4 +1,4 @@
-"""What holds each subscription of a broker back, at every moment (docs/causes.md): the state of the books, and how time is divided.
+"""What holds each subscription of a broker back, at every moment (docs/design/causes.md): the state of the books, and how time is divided.
 
 Slow and obvious: after every event every subscription that it is about is asked what holds it, with sets of entries instead of counts. What
 passes until its next event is divided then, by what is known by then. It shares no code with the product.

@@ -1,4 +1,4 @@
-"""One dispatcher incarnation and its rows of `subscription_throttle` (docs/throttling.md)."""
+"""One dispatcher incarnation and its rows of `subscription_throttle` (docs/design/throttling.md)."""
 
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The books of one epoch of one broker: its dispatchers and limiters, and what each event does to them (docs/throttling.md)."""
+"""The books of one epoch of one broker: its dispatchers and limiters, and what each event does to them (docs/design/throttling.md)."""
 
 from bookkeeper.backlog import GONE_FOR_US, TopicBacklog
 from bookkeeper.dispatchers import Dispatcher

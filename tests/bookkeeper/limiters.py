@@ -1,4 +1,4 @@
-"""One limiter's life and its rows of `limiter_windows` (docs/throttling.md, Limiters)."""
+"""One limiter's life and its rows of `limiter_windows` (docs/design/throttling.md, Limiters)."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,6 +1,6 @@
 """Differences between our tables and a broker whose reason is known, and is not in the log: they are counted, and shown, and fail nothing.
 
-Each is found by its reason, never by its figure. docs/collector.md names them for users (known differences).
+Each is found by its reason, never by its figure. docs/guide/collector.md names them for users (known differences).
 """
 
 from collections.abc import Callable

@@ -8,7 +8,7 @@ Row = dict[str, Any]
 #: (cause, level, dimension, reason), without what is null.
 Charge = tuple[str, ...]
 _LEVELS = ("broker", "topic", "subscription")
-#: Of causes.json → what the ledger may charge for it: docs/causes.md has its causes.
+#: Of causes.json → what the ledger may charge for it: docs/design/causes.md has its causes.
 CHARGES: dict[str, frozenset[Charge]] = {
     # A subscription that follows its topic has a message on the way now and then.
     "nothing": frozenset({("catching_up",), ("in_flight",)}),

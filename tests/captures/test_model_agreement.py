@@ -1,4 +1,4 @@
-"""docs/throttling.md says how well the limiter models agree with real brokers; the figures are these, not somebody's memory."""
+"""docs/design/throttling.md says how well the limiter models agree with real brokers; the figures are these, not somebody's memory."""
 
 from collections import Counter
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from capture_events import capture_events
 from lane_tables import tables_of
 
-DOC = Path(__file__).parents[2] / "docs" / "throttling.md"
+DOC = Path(__file__).parents[2] / "docs" / "design" / "throttling.md"
 FIGURES = ("compared", "exact", "within_clock_step", "different")
 
 

@@ -14,7 +14,7 @@ from pipeline.diagnosis.verdict import Document
 from pipeline.diagnosis.words import text_lines
 from pipeline.query.room import ReadingRoom
 
-WHY = (Path(__file__).parents[2] / "docs/why.md").read_text(encoding="utf-8")
+WHY = (Path(__file__).parents[2] / "docs/guide/why.md").read_text(encoding="utf-8")
 WHERE = {"topic": TOPIC, "sub": SUB}
 
 

@@ -1,4 +1,4 @@
-"""Writes small logs of incidents by the contract (docs/event-log.md): a broker, its topics and their subscriptions do as they are told.
+"""Writes small logs of incidents by the contract (docs/reference/event-log.md): a broker, its topics and subscriptions do as they are told.
 
 Times are seconds after START. Events may be added in any order of time; those of one instant keep the order in which they were added.
 """

@@ -146,7 +146,7 @@ def test_what_came_past_the_checks_ends_with_one_a_line_each_and_rows_that_the_d
     assert broken[0] == 'BROKEN names.level: 1 row: level is one of broker, topic, subscription; e.g. {"id": 1, "level": "cluster"}'
     assert [line.split(":")[0] for line in broken[1:]] == ["BROKEN law every_event_has_one_fate"]
     room = ReadingRoom(spoilt)
-    found, runs = (room.rows(query) for query in queries(text_of(DOCS / "quality.md")))
+    found, runs = (room.rows(query) for query in queries(text_of(DOCS / "guide" / "quality.md")))
     assert {(row["table_name"], row["columns"], row["law"]) for row in found} == {
         ("names", "level", ""), ("batch_manifest", "", "every_event_has_one_fate"),
     }  # fmt: skip

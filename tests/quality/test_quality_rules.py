@@ -87,7 +87,7 @@ def test_a_law_says_in_a_sentence_what_holds_and_what_a_row_is(law: Law) -> None
 
 
 def test_the_page_has_every_law_with_its_sentence() -> None:
-    page = (Path(__file__).parents[2] / "docs/quality.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/guide/quality.md").read_text(encoding="utf-8")
     assert [line for line in page.splitlines() if line.startswith("| `")] == [f"| `{law.name}` | {law.sentence} |" for law in LAWS]
 
 

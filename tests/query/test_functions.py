@@ -59,7 +59,7 @@ def test_every_function_that_the_room_answers_has_a_case() -> None:
 
 @pytest.mark.parametrize("function", sorted(ONLY_SPARK))
 def test_what_only_spark_has_is_named(room: ReadingRoom, function: str) -> None:
-    sentence = f"SQL: the function {function} is not answered here; Spark has it (docs/cookbook.md)"
+    sentence = f"SQL: the function {function} is not answered here; Spark has it (docs/guide/cookbook.md)"
     assert reason(room, f"SELECT {function}('a', 1)") == sentence
     assert reason(room, f"SELECT 1 WHERE {function.upper()} (2) > 3") == sentence
 
@@ -69,32 +69,32 @@ def test_what_only_spark_has_is_named(room: ReadingRoom, function: str) -> None:
     [
         ("SELECT dayofweke(now())", "there is no function dayofweke; did you mean dayofweek?"),
         ("SELECT zzzzzzzzz(1)", "there is no function zzzzzzzzz"),
-        ("SELECT ascii(2)", "ascii does not take these arguments (INTEGER) here; maybe Spark has it (docs/cookbook.md)"),
+        ("SELECT ascii(2)", "ascii does not take these arguments (INTEGER) here; maybe Spark has it (docs/guide/cookbook.md)"),
         (
             "SELECT size(map('a', 1))",
-            "a function does not take these arguments (MAP(VARCHAR, INTEGER)) here; maybe Spark has it (docs/cookbook.md)",
+            "a function does not take these arguments (MAP(VARCHAR, INTEGER)) here; maybe Spark has it (docs/guide/cookbook.md)",
         ),
         ("SELECT nvl2(1)", "an argument is missing: Line 1, Col: 14"),
         ("SELECT topik FROM (SELECT 1 AS topic)", "there is no column topik; did you mean topic?"),
-        ("SELECT '1' + 1", "+ does not take these arguments (STRING, INTEGER) here; maybe Spark has it (docs/cookbook.md)"),
+        ("SELECT '1' + 1", "+ does not take these arguments (STRING, INTEGER) here; maybe Spark has it (docs/guide/cookbook.md)"),
         (
             "SELECT date_format(now(), 'yyyy-Q')",
-            "date_format: the pattern yyyy-Q has Q, which is not answered here; Spark has it (docs/cookbook.md)",
+            "date_format: the pattern yyyy-Q has Q, which is not answered here; Spark has it (docs/guide/cookbook.md)",
         ),
         ("SELECT date_trunc('fortnight', now())", "date_trunc: there is no unit fortnight; those are day, dd, hour"),
         (
             "SELECT split('a1b', '[0-9]', 2)",
-            "split with a pattern and a limit is not answered here; Spark has it (docs/cookbook.md)",
+            "split with a pattern and a limit is not answered here; Spark has it (docs/guide/cookbook.md)",
         ),
         (
             "SELECT array_sort(array(1), (a, b) -> 1)",
-            "array_sort with a function is not answered here; Spark has it (docs/cookbook.md)",
+            "array_sort with a function is not answered here; Spark has it (docs/guide/cookbook.md)",
         ),
         (
             "SELECT get_json_object('{}', '$.*')",
-            "get_json_object with * or [' in its path is not answered here; Spark has it (docs/cookbook.md)",
+            "get_json_object with * or [' in its path is not answered here; Spark has it (docs/guide/cookbook.md)",
         ),
-        ("SELECT current_user", "current_user is not answered here; Spark has it (docs/cookbook.md)"),
+        ("SELECT current_user", "current_user is not answered here; Spark has it (docs/guide/cookbook.md)"),
     ],
 )
 def test_a_refusal_is_one_sentence_without_candidates(room: ReadingRoom, sql: str, sentence: str) -> None:

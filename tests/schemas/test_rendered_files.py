@@ -7,7 +7,7 @@ from schemas.tables import TABLES
 from schemas.tables.bronze import REASONS
 
 FILES = rendered_files()
-PAGE = FILES["docs/tables.md"]
+PAGE = FILES["docs/reference/tables.md"]
 
 
 @pytest.mark.parametrize("path", FILES)

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from console.command_line import build_parser, main
 from pipeline.sources.kafka_address import kafka_address
 
-COLLECTOR = text_of(DOCS / "collector.md")
+COLLECTOR = text_of(DOCS / "guide" / "collector.md")
 UNIT = re.findall(r"^ExecStart=\S+/spark-submit\.sh ((?:.*\\\n)*.*)$", COLLECTOR, re.MULTILINE)
 _MANIFESTS = [YAML(typ="safe").load(block.split("```", 1)[0]) for block in COLLECTOR.split("```yaml\n")[1:]]
 CONTAINERS = [container["command"] for found in _MANIFESTS if isinstance(found, list) for container in found]

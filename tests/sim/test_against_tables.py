@@ -50,7 +50,7 @@ def test_the_rules_compute_what_the_simulator_knows(name: str) -> None:
 
 
 def test_with_one_of_twenty_events_lost_a_cause_is_right_or_unknown_and_most_are_right(tmp_path: Path) -> None:
-    """Five of its ten minutes: docs/causes.md has the matrix of them all (bench.causes)."""
+    """Five of its ten minutes: docs/design/causes.md has the matrix of them all (bench.causes)."""
     run = run_into(replace(shipped("losses"), duration_s=300.0), tmp_path)
     found = confusion_of_tables(run, tables_of_lives(run))
     assert found.wrong <= 0.01 * found.backlog

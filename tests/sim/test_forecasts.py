@@ -21,7 +21,7 @@ def shorter(scenario: Scenario) -> Scenario:
 
 @pytest.mark.parametrize("name", ["quota_steady", "quota_burst"])
 def test_the_bands_of_simulated_hours_hold(name: str, tmp_path: Path) -> None:
-    """A few hundred forecasts of one seed: wider limits than the 75 to 85 % of the days in docs/backlog.md."""
+    """A few hundred forecasts of one seed: wider limits than the 75 to 85 % of the days in docs/design/backlog.md."""
     scores = forecasts.scores_of(shorter(shipped(name)), 3, tmp_path)
     judged = [row for rows in scores.values() for row in rows if row["in_band"] is not None]
     inside = sum(row["forecasts"] for row in judged if row["in_band"])
@@ -43,7 +43,7 @@ def test_the_table_sums_days_up_and_leaves_out_what_nothing_decided() -> None:
     ]
 
 
-@pytest.mark.parametrize(("page", "of"), [("backlog.md", ("size", "time")), ("causes.md", ("waiting",))])
+@pytest.mark.parametrize(("page", "of"), [("design/backlog.md", ("size", "time")), ("design/causes.md", ("waiting",))])
 def test_the_pages_have_the_scores_of_all_days_and_their_bands_are_of_eighty_percent(page: str, of: tuple[str, ...]) -> None:
     table = (DOCS / page).read_text(encoding="utf-8").partition("<!-- begin forecasts -->")[2].partition("<!-- end forecasts -->")[0]
     shares = dict(re.findall(r"^\| all \| (\w+) \|.* (\d+) % of [\d,]+ \|$", table, re.MULTILINE))

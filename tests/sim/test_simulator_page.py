@@ -1,4 +1,4 @@
-"""docs/simulator.md has every key of a scenario with its default, and its example can be simulated."""
+"""docs/guide/simulator.md has every key of a scenario with its default, and its example can be simulated."""
 
 import dataclasses
 import re
@@ -14,7 +14,7 @@ from simulated import run_into
 from sim import scenario as declared
 from sim.scenario import SHIPPED, scenario_of
 
-PAGE = (DOCS / "simulator.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "guide" / "simulator.md").read_text(encoding="utf-8")
 CLASSES = [one for one in vars(declared).values() if dataclasses.is_dataclass(one) and one is not declared.Span]
 
 

@@ -214,7 +214,7 @@ def test_a_key_that_cannot_be_renewed_is_one_line(
     assert main(["status", "--warehouse", lake]) in (1, 2)
     assert capsys.readouterr().err == (
         "error: S3 has no key: Error when retrieving credentials from custom-process: no ticket; "
-        "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE (docs/operations.md, In an object store)\n"
+        "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE (docs/guide/operations.md, In an object store)\n"
     )
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 README, DOCS = ROOT / "README.md", ROOT / "docs"
-PAGES = [README, *sorted(DOCS.glob("*.md"))]
-GLOSSARY, RUNBOOK, OPERATIONS, ARCHITECTURE = (DOCS / f"{name}.md" for name in ("glossary", "runbook", "operations", "architecture"))
+PAGES = [README, *sorted(DOCS.rglob("*.md"))]
+GUIDE, REFERENCE, DESIGN = (DOCS / shelf for shelf in ("guide", "reference", "design"))
+GLOSSARY, ARCHITECTURE = REFERENCE / "glossary.md", DESIGN / "architecture.md"
+RUNBOOK, OPERATIONS = GUIDE / "runbook.md", GUIDE / "operations.md"
 #: Pages in the plain English of the house: short lines, the field's words.
 PLAIN_PAGES = [
     README,
@@ -18,10 +20,9 @@ PLAIN_PAGES = [
     ARCHITECTURE,
     RUNBOOK,
     GLOSSARY,
-    *(
-        DOCS / f"{name}.md"
-        for name in ("throttling", "backlog", "channels", "policies", "quality", "scaling", "collector", "event-log", "simulator")
-    ),
+    REFERENCE / "event-log.md",
+    *(DESIGN / f"{name}.md" for name in ("throttling", "backlog", "channels", "policies", "scaling")),
+    *(GUIDE / f"{name}.md" for name in ("quality", "collector", "simulator")),
 ]
 
 _FENCE = "```"

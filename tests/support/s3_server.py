@@ -1,6 +1,6 @@
 """A small S3 for tests: objects in memory, conditional PUT, lists, ranges, uploads in parts. It can misbehave.
 
-It checks no signature, but tells by which key a request was signed. docs/operations.md names the stores that the product was tried on;
+It checks no signature, but tells by which key a request was signed. docs/guide/operations.md names the stores that were tried;
 `./test.sh store` runs against another server.
 """
 

@@ -25,7 +25,7 @@ from schemas.render.ddl import delta_path
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 HERE = "here"
 DRIVER = Driver("run-1", HERE, 100, "boot:1")
-OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
+OPERATIONS = Path(__file__).parents[2] / "docs" / "guide" / "operations.md"
 
 
 def asked(spark: SparkSession, warehouse: Warehouse) -> dict[str, Any]:

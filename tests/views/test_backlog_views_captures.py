@@ -80,8 +80,8 @@ def test_every_check_with_a_limit_has_a_forecast_that_says_exceeded_where_the_ch
 
 
 def test_the_scores_of_all_forecasts_are_those_in_the_docs(all_captures: SparkSession) -> None:
-    """As the table in docs/backlog.md says."""
-    page = (Path(__file__).resolve().parents[2] / "docs/backlog.md").read_text(encoding="utf-8")
+    """As the table in docs/design/backlog.md says."""
+    page = (Path(__file__).resolve().parents[2] / "docs/design/backlog.md").read_text(encoding="utf-8")
     told = [(kind, score, int(count)) for kind, score, count in re.findall(r"^\| (size|time) \| (\w+) \| (\d+) \|$", page, re.MULTILINE)]
     rows = ask(
         all_captures,

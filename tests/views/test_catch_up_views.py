@@ -1,4 +1,4 @@
-"""When a subscription is current: forecasts and their scores over checks written by hand, without Spark (docs/causes.md)."""
+"""When a subscription is current: forecasts and their scores over checks written by hand, without Spark (docs/design/causes.md)."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

@@ -20,7 +20,7 @@ def answers(spark: SparkSession) -> dict[bool, dict[str, Any]]:
         for feature in (False, True)
     ]
     session = session_over(spark, logs, ("channel_backpressure", "channel_memory"), ())
-    page = (DOCS / "cookbook.md").read_text(encoding="utf-8")
+    page = (DOCS / "guide" / "cookbook.md").read_text(encoding="utf-8")
     found = re.search(r"^## 44\. .*?```sql\n(.*?)```", page, re.DOTALL | re.MULTILINE)
     assert found is not None
     return {row.pause_enabled: row.asDict() for row in session.sql(found.group(1)).collect()}
@@ -41,7 +41,7 @@ def test_with_it_on_one_answer_a_connection_does(answers: dict[bool, dict[str, A
 
 
 def test_the_page_of_channels_has_these_numbers(answers: dict[bool, dict[str, Any]]) -> None:
-    page = (DOCS / "channels.md").read_text(encoding="utf-8")
+    page = (DOCS / "design" / "channels.md").read_text(encoding="utf-8")
     off, on = answers[False], answers[True]
     for name, shown in (("most_bytes", "{:,}"), ("times_paused", "{}"), ("times_unwritable", "{}"), ("longest_unwritable_s", "{:.4g}")):
         before, after = (re.escape(shown.format(row[name])) for row in (off, on))

@@ -1,4 +1,4 @@
-"""Every query and script in docs/cookbook.md runs, and says something about the small warehouse."""
+"""Every query and script in docs/guide/cookbook.md runs, and says something about the small warehouse."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from pipeline.query.views.catalog import VIEWS, question
 from pipeline.warehouse.layout import Warehouse
 from tools.generated import views_page as page
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/cookbook.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs/guide/cookbook.md").read_text(encoding="utf-8")
 QUERIES = {
     int(number): (sql, reading.strip())
     for number, sql, reading in re.findall(r"^## (\d+)\. [^\n]*\n\n```sql\n(.*?)```\n\n([^\n]*)", PAGE, re.DOTALL | re.MULTILINE)

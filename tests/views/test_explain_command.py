@@ -25,7 +25,7 @@ def room(small_warehouse: Warehouse) -> ReadingRoom:
 
 
 ORDERS, AUDIT = "persistent://shop/eu/orders", "persistent://finance/eu/audit-partition-0"
-WHY = (Path(__file__).parents[2] / "docs" / "why.md").read_text(encoding="utf-8")
+WHY = (Path(__file__).parents[2] / "docs" / "guide" / "why.md").read_text(encoding="utf-8")
 THREE = datetime(2026, 1, 5, 3, tzinfo=UTC)
 
 

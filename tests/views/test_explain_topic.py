@@ -14,7 +14,7 @@ from pipeline.diagnosis.topic_answer import is_well, text_lines, topic_answer
 from pipeline.query.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
 
-WHY = (Path(__file__).parents[2] / "docs" / "why.md").read_text(encoding="utf-8")
+WHY = (Path(__file__).parents[2] / "docs" / "guide" / "why.md").read_text(encoding="utf-8")
 SIZE, ENTRIES = 20_000, 30
 START = datetime(2026, 11, 21, 11, 20, tzinfo=UTC)
 

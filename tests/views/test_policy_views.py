@@ -35,7 +35,7 @@ def test_a_limit_that_ended_rules_no_more(room: ReadingRoom) -> None:
     assert answers(room, "SELECT * FROM policy_spans WHERE subscription = 'billing'") == []
 
 
-@pytest.mark.parametrize("query", queries(text_of(DOCS / "policies.md")))
+@pytest.mark.parametrize("query", queries(text_of(DOCS / "design" / "policies.md")))
 def test_the_queries_of_the_docs_have_rows(room: ReadingRoom, query: str) -> None:
     assert room.ask(query).rows
 

@@ -1,4 +1,4 @@
-"""Which subscriptions are well, by the view `why`: the rule of docs/why.md over rows by hand, one subscription a case. No Spark."""
+"""Which subscriptions are well, by the view `why`: the rule of docs/guide/why.md over rows by hand, one subscription a case. No Spark."""
 
 from collections.abc import Mapping
 from datetime import timedelta

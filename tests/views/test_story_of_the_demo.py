@@ -1,4 +1,4 @@
-"""The story in docs/why.md: main cause, its share and rate, quotas that are exceeded; the tables are made without Spark.
+"""The story in docs/guide/why.md: main cause, its share and rate, quotas that are exceeded; the tables are made without Spark.
 
 Figures of pace, of neighbours and of rows that are current are not compared.
 """
@@ -16,7 +16,7 @@ from pipeline.diagnosis.answer import answer
 from pipeline.diagnosis.words import CAUSES, rate_words
 from pipeline.query.room import ReadingRoom
 
-WHY = (Path(__file__).parents[2] / "docs" / "why.md").read_text(encoding="utf-8")
+WHY = (Path(__file__).parents[2] / "docs" / "guide" / "why.md").read_text(encoding="utf-8")
 STORY = WHY.partition("## A story: ")[2]
 #: Topic, subscriptions, and what the docs have on them.
 ROWS = re.findall(r"^\| `(\w+)`: ([`\w, ]+) \| (.*?) \| ", STORY, re.MULTILINE)

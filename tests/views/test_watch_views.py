@@ -35,7 +35,7 @@ def test_a_micro_batch_that_wrote_nothing_has_no_rate_and_its_slowest_part_all_t
     assert asked(room, sql) == [(None, None, None, "other", "s1")]
 
 
-PAGES = {page.stem: queries(text_of(page)) for page in (OPERATIONS, RUNBOOK, DOCS / "collector.md")}
+PAGES = {page.stem: queries(text_of(page)) for page in (OPERATIONS, RUNBOOK, DOCS / "guide" / "collector.md")}
 
 
 def test_the_pages_have_queries() -> None:

@@ -1,4 +1,4 @@
-"""Renders docs/views.md from the comments at the heads of the views.
+"""Renders docs/reference/views.md from the comments at the heads of the views.
 
 `python -m tools.generated.views_page` writes it anew; a test compares it.
 """
@@ -7,12 +7,12 @@ from pathlib import Path
 
 from pipeline.query.views.catalog import VIEWS, question, sql_of
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs/views.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/reference/views.md"
 _HEAD = """# Views
 
 Generated from `pipeline/query/views/*.sql` by `python -m tools.generated.views_page`: do not edit, a test compares.
 Each is a temporary view over the tables ([tables.md](tables.md)) in `./spark-submit.sh sql`, as fresh as they are.
-Questions and their SQL: [cookbook.md](cookbook.md).
+Questions and their SQL: [cookbook.md](../guide/cookbook.md).
 """
 
 

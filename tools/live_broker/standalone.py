@@ -137,7 +137,7 @@ class Standalone:
         return f"dir={self.events},{self.collector_options}"
 
     def attach(self, collector: Path) -> None:
-        """Add the collector while the broker runs, as docs/collector.md describes; CalledProcessError if Java refuses."""
+        """Add the collector while the broker runs, as docs/guide/collector.md describes; CalledProcessError if Java refuses."""
         subprocess.run([java_tool("jcmd"), str(self.pid), "JVMTI.agent_load", str(collector), f'"{self._options}"'], check=True)
 
     def stop(self) -> None:

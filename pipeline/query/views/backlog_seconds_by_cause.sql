@@ -1,7 +1,7 @@
 -- How much backlog has every topic, namespace and broker, and what is it charged to?
 -- One row per window, cause, and topic, namespace or broker.
 --   scope             topic, namespace or broker; name: of it (a namespace as tenant/namespace; null for topics without a proper name)
---   cause, level, dimension, unknown_reason   docs/causes.md
+--   cause, level, dimension, unknown_reason   docs/design/causes.md
 --   backlog_s         seconds × subscriptions with a backlog
 --   entry_s           entries in the backlogs × seconds
 --   share             of all entry_s of that topic, namespace or broker in the window

@@ -4,7 +4,7 @@
 --                    than were delivered since the check before. Then current_* are the check itself
 --   rate_mean        entries per second by which the waiting ones became fewer over the steps between checks of the last 5 minutes
 --                    (negative: more); rate_least, rate_most: the band that has the rate until it is current in eight cases of ten
---                    (docs/causes.md), the same as rate_mean until there are two steps. A step in which an eviction, an expiry or a
+--                    (docs/design/causes.md), the same as rate_mean until there are two steps. A step in which an eviction, an expiry or a
 --                    seek moved something is no pace
 --   steps            steps between checks that the rates are of
 --   current_at       first check at which it is current at the mean rate; current_from, current_to: at rate_most and rate_least;

@@ -3,7 +3,7 @@
 --   used             bytes, or ms since the time that the broker counts its oldest entry from (0: it shows none; null: not in the log)
 --   exceeded         now, by the broker's comparison: size ≥ limit, age > limit. Then breach_* are the check itself
 --   rate_mean        growth per second over the steps between checks of the last 5 minutes (bytes, or ms of age);
---                    rate_least, rate_most: the band that has the rate until the breach in eight cases of ten (docs/backlog.md),
+--                    rate_least, rate_most: the band that has the rate until the breach in eight cases of ten (docs/design/backlog.md),
 --                    the same as rate_mean until there are two steps.
 --                    What an eviction took is not growth: a size step starts from what it left, an age step after it is left out.
 --                    Age grows by 1000 at most; without a step, and at most, nothing is acknowledged any more

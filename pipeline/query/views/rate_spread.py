@@ -5,7 +5,7 @@ import re
 _CALL = re.compile(r"\bRATE_SPREAD\((\w+), ([\d.]+)\)")
 #: 1.28: eight of ten of a normal distribution. A rate of few steps is uncertain; the steps until nothing is left differ as much from each
 #: other as those before; and the rate itself drifts, with the root of the time, up to a day. Without an end that is foreseen only the first
-#: of these counts; one step alone has no spread (docs/backlog.md).
+#: of these counts; one step alone has no spread (docs/design/backlog.md).
 _SPREAD = """CASE
       WHEN steps < 2 THEN 0D
       WHEN rate_mean > 0 THEN 1.28 * sqrt(

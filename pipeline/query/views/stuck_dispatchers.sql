@@ -1,6 +1,6 @@
 -- Which dispatchers stood still though nothing held them back, for how long, and do they still?
 -- One row per subscription of a broker's epoch that had the cause stuck: it had permits, tokens, a consumer, a writable channel and waiting
--- entries, yet no read for five seconds (docs/causes.md). This is a fault of the broker. Unloading the topic makes a new dispatcher.
+-- entries, yet no read for five seconds (docs/design/causes.md). This is a fault of the broker. Unloading the topic makes a new dispatcher.
 --   first_at, last_window_end   when it first stood still, and the end of the last window in which it did
 --   stuck_s        seconds beyond the first five of each time
 --   still          whether the broker's newest window has it

@@ -1,12 +1,13 @@
 -- Why is each subscription behind, since when, and what comes next? Read this first.
--- One row per subscription, the largest backlog × time first, as of the newest instant of its broker that is known (docs/why.md has the rules).
+-- One row per subscription, the largest backlog × time first, as of the newest instant of its broker that is known. The rules:
+-- docs/guide/why.md.
 --   as_of         the instant: the end of the broker's newest window, or the newest event where the log ends within it
 --   status        current: no backlog. keeping up: entries go as they come. delayed: all that is there is held for a later delivery. Else it
 --                 is behind, by the main cause: no consumer, held back (by a limiter), channel blocked, unacked limit, slow consumers,
 --                 idle consumers, keys blocked, open transaction, redelivering, unacknowledged, overdue (for delivery), slow storage,
 --                 catching up, stuck. Of Pulsar's own cursors: replicator behind, deduplication behind, compaction behind.
 --                 unknown: the log does not tell, for the first three need proof up to as_of
---   cause         the main cause (docs/causes.md): most entries × time of the window. level, dimension: of the limiter; null else
+--   cause         the main cause (docs/design/causes.md): most entries × time of the window. level, dimension: of the limiter; null else
 --   unknown_reason  of the status unknown: events_lost, beginning_not_seen, not_in_this_log; broker_stopped; not_checked: its backlog is
 --                 gone, and nothing tells whether its topic was unloaded, or itself deleted. For both, backlog is that of checked_at,
 --                 and waiting is null

@@ -1,4 +1,4 @@
-"""Which account a subscription's time goes to from now on: the precedence of causes (docs/causes.md)."""
+"""Which account a subscription's time goes to from now on: the precedence of causes (docs/design/causes.md)."""
 
 from pipeline.rules.broker.attachments import is_unwritable
 from pipeline.rules.broker.layout import NONE

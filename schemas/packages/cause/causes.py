@@ -1,4 +1,4 @@
-"""The causes of a backlog, and the accounts in which their time is kept: docs/causes.md has the rule of each."""
+"""The causes of a backlog, and the accounts in which their time is kept: docs/design/causes.md has the rule of each."""
 
 from schemas.events import LIMITER_LEVELS, UNACKED_CAPS
 

@@ -15,7 +15,7 @@ import org.apache.pulsar.broker.service.persistent.PersistentTopic;
 
 /** Start and end of the epoch, and what is written once a second. */
 public final class BrokerLife {
-    /** Of the log's contract (docs/event-log.md). */
+    /** Of the log's contract (docs/reference/event-log.md). */
     private static final String LOG_VERSION = "1.2";
 
     private final EventQueue queue;

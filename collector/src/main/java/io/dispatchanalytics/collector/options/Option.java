@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Every option of the agent, once: the parser, its messages and docs/collector.md follow from this list. */
+/** Every option of the agent, once: the parser, its messages and docs/guide/collector.md follow from this list. */
 public enum Option {
     DIR("dir", Kind.TEXT, "", "Folder of the log files. It is made when it is missing. Brokers may share a folder"),
     ROLL_S("roll_s", Kind.COUNT, "30", "A file is finished when it is this old, in seconds. A job sees an event this much later at most"),
@@ -50,7 +50,7 @@ public enum Option {
         return Stream.of(values()).map(option -> option.key).collect(Collectors.joining(", "));
     }
 
-    /** The table of docs/collector.md. */
+    /** The table of docs/guide/collector.md. */
     public static String markdown() {
         return "| option | default | meaning |\n|---|---|---|\n" + Stream.of(values()).map(Option::row).collect(Collectors.joining());
     }

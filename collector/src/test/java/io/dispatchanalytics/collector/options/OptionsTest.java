@@ -64,7 +64,7 @@ class OptionsTest {
 
     @Test
     void theDocumentationHasEveryOption() throws IOException {
-        String page = Files.readString(Path.of("../docs/collector.md"));
-        assertTrue(page.contains(Option.markdown()), "docs/collector.md must have this table:\n" + Option.markdown());
+        String page = Files.readString(Path.of("../docs/guide/collector.md"));
+        assertTrue(page.contains(Option.markdown()), "docs/guide/collector.md must have this table:\n" + Option.markdown());
     }
 }
