@@ -99,7 +99,8 @@ def test_the_rules_compile_with_the_packages_that_are_installed_first() -> None:
     program = "import pipeline.rules.warm_up, sys; print(*(m.__file__ or '' for m in [*sys.modules.values()] if hasattr(m, '__file__')))"
     files = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     packages = {file.partition("site-packages/")[2].partition("/")[0] for file in files if "site-packages/" in file}
-    assert packages - {"_distutils_hack"} == set(RULES_NEED)
+    # The sets of quality and of the tests bring scipy, which numba loads where it is there.
+    assert packages - {"_distutils_hack", "scipy"} == set(RULES_NEED)
 
 
 def test_the_version_is_a_version() -> None:
