@@ -76,7 +76,7 @@ def test_the_same_content_gives_the_same_bytes_and_name(tmp_path: Path, cache_pa
 def test_an_executor_compiles_nothing(executor: Path) -> None:
     shipped = files_of(executor)
     place, counts = run(DAEMON, executor)
-    assert place == str(executor / "dispatch_analytics/jobs/python_daemon.py")
+    assert place == str(executor / "dispatch_analytics/driver/python_daemon.py")
     assert counts == "True 0 1"
     assert files_of(executor) == shipped
 
