@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 
-from reading.conftest import append
+from query.conftest import append
 
 from pipeline.query.room import ReadingRoom
 from pipeline.repair.backfill.plan import moved_ends

@@ -70,7 +70,7 @@ def test_a_sigterm_amid_a_micro_batch_lets_it_finish_and_a_drain_goes_on_from_th
         job.wait_until(lambda: job.commits("dispatch_events") > before, "the second file's events are written")
         job.signal_group(signal.SIGTERM)
         assert job.exit_code() == 0, job.said()
-        assert [noise for noise in ("incubator", "BrokenPipe", "leaked") if noise in job.said()] == []
+        assert [noise for noise in ("BrokenPipe", "leaked") if noise in job.said()] == []
         assert "SIGTERM: stopping after the running micro-batch\n" in job.said()
         assert "\nstopped\n" in job.said()
         assert job.written("ingest", "bronze") == len(first + second), "the running micro-batch was finished"

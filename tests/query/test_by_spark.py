@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from pyspark.sql import SparkSession
-from reading.conftest import append, event
-from reading.test_room import seqs
+from query.conftest import append, event
+from query.test_room import seqs
 
 from pipeline.query.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse

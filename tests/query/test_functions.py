@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from reading.sql_values import rows_text
+from query.sql_values import rows_text
 
 from pipeline.faults import BadConfig
 from pipeline.query.missing_functions import ANSWERED, ONLY_SPARK

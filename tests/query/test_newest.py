@@ -1,6 +1,6 @@
 """Who writes a warehouse asks of what is newest."""
 
-from reading.conftest import append, event
+from query.conftest import append, event
 
 from pipeline.query.newest_room import NewestRoom
 from pipeline.warehouse.layout import Warehouse

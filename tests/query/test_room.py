@@ -12,7 +12,7 @@ import duckdb
 import pytest
 from deltalake import DeltaTable, Field
 from deltalake.schema import PrimitiveType
-from reading.conftest import NOON, append, event
+from query.conftest import NOON, append, event
 
 from console.named_warehouse import look_at_causes
 from pipeline.faults import BadConfig, BadWarehouse

@@ -7,7 +7,7 @@ import pytest
 from deltalake import DeltaTable
 from hypothesis import given
 from hypothesis import strategies as st
-from reading.conftest import append, event
+from query.conftest import append, event
 
 from pipeline.faults import BadConfig
 from pipeline.query import room as reading_room

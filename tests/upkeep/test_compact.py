@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
-from reading.conftest import append, event
+from query.conftest import append, event
 from whose_versions import operations_without_our_mark
 
 from pipeline.settings import MaintainSettings, load_settings

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from backlog_rows import check
-from reading.conftest import append
+from query.conftest import append
 
 from pipeline.query.room import ReadingRoom
 from pipeline.query.views.inlined import with_views_over
