@@ -68,6 +68,13 @@ class ImpatientProtocol(H11Protocol):
 
 def serve(app: Any, at: Listening) -> bool:
     """Answer requests until SIGTERM or Ctrl-C; what is being answered then is finished. False if the place cannot be listened at."""
+    server = server_of(app, at)
+    server.run()
+    return server.started
+
+
+def server_of(app: Any, at: Listening) -> uvicorn.Server:
+    """A server that is not started yet."""
     config = uvicorn.Config(
         app,
         host=at.host,
@@ -87,6 +94,4 @@ def serve(app: Any, at: Listening) -> bool:
         ssl_keyfile=None if at.key is None else str(at.key),
         ssl_version=ssl.PROTOCOL_TLS_SERVER,
     )
-    server = uvicorn.Server(config)
-    server.run()
-    return server.started
+    return uvicorn.Server(config)

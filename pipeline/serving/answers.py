@@ -79,6 +79,11 @@ class Answers:
         # Whoever hangs up does not end what others wait for.
         return await asyncio.shield(task)
 
+    @property
+    def at_work(self) -> int:
+        """Answers that are computed, or wait for a thread."""
+        return len(self._at_work)
+
     def close(self) -> None:
         """End the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
