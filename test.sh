@@ -68,7 +68,7 @@ cluster | crash | soak)
 *) marked='not slow and not broker and not kafka and not store_server' ;;
 esac
 
-sets=(quality tests s3)
+sets=(quality tests serve s3)
 [[ $which != broker ]] || sets+=(broker)
 [[ $which != kafka ]] || sets+=(kafka ship)
 ./spark-submit.sh set-up "${sets[@]}"

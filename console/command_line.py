@@ -20,6 +20,7 @@ COMMANDS = {
     "explain": "why one subscription is behind, what holds it, what to do; of a topic: who fills its quotas",
     "top": "the worst subscriptions, live",
     "report": "an incident as one HTML file: what happened, why, who lost what",
+    "serve": "answers over HTTP, for programs and dashboards",
     "sql": "run SQL over the tables and views of a warehouse",
     "status": "who writes a warehouse, how far each query got, what is missing, how large the tables are",
     "probe": "what every topic and subscription looked like at an instant",
@@ -38,7 +39,7 @@ WITHOUT_SPARK = ("validate", "collector", "ship", "simulate")
 #: Those that need compiled rules, and no Spark.
 LOADERS = ("load",)
 #: Those that only read: the reading room answers them, without Spark.
-READERS = ("why", "explain", "top", "report", "sql", "status", "probe", "quality")
+READERS = ("why", "explain", "top", "report", "serve", "sql", "status", "probe", "quality")
 #: Of these, who needs pandas: Great Expectations does.
 WITH_PANDAS = ("quality",)
 #: Those that change files and rows of tables without Spark.

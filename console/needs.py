@@ -11,6 +11,9 @@ import sys
 from console.command_line import LOADERS, READERS, UPKEEP, WITHOUT_SPARK, build_parser, command_of
 from pipeline.store.address import with_hadoops_scheme
 
+#: What a command that reads needs besides.
+_ALSO = {"probe": ["rules"], "quality": ["quality"], "serve": ["serve"]}
+
 
 def s3_of(args: argparse.Namespace) -> list[str]:
     """What Spark needs where the log or the warehouse lies in S3."""
@@ -31,7 +34,7 @@ if __name__ == "__main__":
         elif getattr(args, "checkpoint", None):
             print("packages jars rules", *s3_of(args))
         elif command in (*READERS, *UPKEEP):
-            print("packages", *(["rules"] if command == "probe" else ["quality"] if command == "quality" else []))
+            print("packages", *(_ALSO.get(command, [])))
         else:
             later = ["broker"] if getattr(args, "live", False) else []
             kafka = ["kafka"] if getattr(args, "events", None) and args.events.startswith("kafka://") else []

@@ -6,15 +6,12 @@ exit: 0 it is well; 1 it is behind, or a quota is exceeded, or nobody knows; 2 t
 """
 
 import argparse
-import re
 from collections.abc import Iterable
-from datetime import timedelta
 from typing import Any
 
-from console.instants import time_of
 from console.named_warehouse import look_at_causes
 from console.shown import print_document
-from pipeline.faults import BadConfig
+from pipeline.times import span_of, time_of
 
 EXAMPLES = """examples:
   ./spark-submit.sh explain persistent://shop/eu/orders billing --warehouse ./warehouse/demo
@@ -23,7 +20,6 @@ EXAMPLES = """examples:
   ./spark-submit.sh explain persistent://shop/eu/orders billing --format json --warehouse /data/dispatch
 """
 WELL, BEHIND = 0, 1
-_UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,14 +49,6 @@ def run(args: argparse.Namespace) -> int:
     found = answer(look, args.topic, args.subscription, args.broker, at, window)
     print_document(found, args.format, _lines)
     return BEHIND if found["behind"] else WELL
-
-
-def span_of(option: str, text: str) -> timedelta:
-    """A length of time. Raises BadConfig for what is none."""
-    found = re.fullmatch(r"(\d+)(s|m|min|h|d)", text)
-    if found is None or int(found[1]) == 0:
-        raise BadConfig(f"{option} {text}: expected a number and its unit, as 90s, 10m, 2h or 1d")
-    return timedelta(seconds=int(found[1]) * _UNITS[found[2]])
 
 
 def _lines(document: dict[str, Any]) -> Iterable[str]:

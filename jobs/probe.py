@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from console.instants import time_of
 from console.named_warehouse import look_at
 from console.shown import aligned
 from pipeline.diagnosis.probe.brokers import START, text_of
+from pipeline.times import time_of
 from pipeline.visible import visible, visible_json
 
 if TYPE_CHECKING:

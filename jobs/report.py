@@ -6,10 +6,9 @@ The file has everything in it: no script, no network. It is read well in light a
 import argparse
 from pathlib import Path
 
-from console.instants import time_of
 from console.named_warehouse import look_at_causes
-from jobs.explain import span_of
 from pipeline.faults import BadConfig
+from pipeline.times import span_of, time_of
 
 EXAMPLES = """examples:
   ./spark-submit.sh report --warehouse ./warehouse/demo --out incident.html

@@ -4,10 +4,10 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from console.instants import time_of
 from console.named_warehouse import look_at_causes
 from console.rows import write_rows
 from pipeline.query.views.status_words import WELL
+from pipeline.times import time_of
 from pipeline.visible import visible
 
 if TYPE_CHECKING:

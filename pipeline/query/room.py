@@ -149,6 +149,10 @@ class ReadingRoom:
         except duckdb.Error as refused:
             raise BadConfig(f"SQL: {refusal(str(refused))}") from refused
 
+    def interrupt(self) -> None:
+        """From another thread: the query that runs, if one does, ends with an error."""
+        self._duckdb.interrupt()
+
     def refresh(self) -> list[str]:
         """Go to what is newest now; returns the tables that are opened anew when they are named next."""
         before = self.cut

@@ -11,7 +11,6 @@ from typing import Any
 
 from loaded import load_into
 
-from console.instants import time_of
 from console.shown import visible
 from incidents.corpus import INCIDENTS
 from incidents.incident import Check
@@ -20,6 +19,7 @@ from jobs.explain import BEHIND, WELL
 from pipeline.diagnosis.answer import answer
 from pipeline.diagnosis.words import text_lines
 from pipeline.query.room import ReadingRoom
+from pipeline.times import time_of
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from console.command_line import main
-from jobs.explain import span_of
 from pipeline.diagnosis.answer import answer
 from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.diagnosis.words import MISSING
 from pipeline.faults import BadConfig
 from pipeline.query.room import ReadingRoom
+from pipeline.times import span_of
 from pipeline.warehouse.layout import Warehouse
 
 

@@ -1,0 +1,1 @@
+"""Answers over HTTP: the tables of one warehouse, read only, without Spark."""

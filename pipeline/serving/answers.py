@@ -1,0 +1,131 @@
+"""Answers of one warehouse to many readers: each is computed once for a state of the tables, by few threads, within bounds."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import local
+
+from pipeline.faults import BadWarehouse
+from pipeline.query.room import ReadingRoom
+from pipeline.store.table_log import newest_version_at
+from pipeline.warehouse.layout import Warehouse
+
+#: What an answer is asked of, and what it gives: the bytes that are sent.
+Work = Callable[[ReadingRoom], bytes]
+#: Tables whose versions tell that an answer may have changed: both queries write batch_manifest last, a backfill the table backfills.
+_TELL_CHANGES = ("batch_manifest", "backfills")
+
+
+class Overloaded(Exception):
+    """There is too much to do: ask again later."""
+
+
+class TooLong(Exception):
+    """The answer took longer than it may."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What all answers together may take."""
+
+    threads: int = 2
+    #: Answers that are computed or wait for a thread; one that is asked for twice counts once.
+    most_at_once: int = 64
+    most_s: float = 15.0
+    #: Of DuckDB, in each thread.
+    most_memory: str = "1GB"
+    #: Of answers that are kept while the tables stay as they are.
+    most_kept_bytes: int = 64_000_000
+    #: How often the tables are looked at. An answer is at most that much older than the newest commit.
+    look_every_s: float = 0.5
+
+
+class Answers:
+    """Asks the reading room of a thread; one room for each thread, since a room is not for several. Used from one event loop."""
+
+    def __init__(self, warehouse: Warehouse, bounds: Bounds) -> None:
+        self.warehouse, self.bounds = warehouse, bounds
+        self._threads = ThreadPoolExecutor(bounds.threads, "answers")
+        self._own = local()
+        self._state: tuple[int, ...] = ()
+        self._at_work: dict[str, asyncio.Task[bytes]] = {}
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._kept_bytes = 0
+
+    async def watch(self) -> None:
+        """Look at the tables for ever, and forget what was answered of an earlier state of them."""
+        while True:
+            state = await asyncio.to_thread(self._look)
+            if state != self._state:
+                self._state = state
+                self._kept.clear()
+                self._kept_bytes = 0
+            await asyncio.sleep(self.bounds.look_every_s)
+
+    async def of(self, key: str, work: Work) -> bytes:
+        """The answer called `key`, kept or computed. Raises Overloaded, TooLong, and what `work` raises."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        key_of_state = f"{self._state} {key}"
+        task = self._at_work.get(key_of_state)
+        if task is None:
+            if len(self._at_work) >= self.bounds.most_at_once:
+                raise Overloaded("too many answers are asked for at once")
+            task = self._at_work[key_of_state] = asyncio.create_task(self._computed(key, self._state, work))
+            task.add_done_callback(lambda _: self._at_work.pop(key_of_state))
+        # Whoever hangs up does not end what others wait for.
+        return await asyncio.shield(task)
+
+    @property
+    def at_work(self) -> int:
+        """Answers that are computed, or wait for a thread."""
+        return len(self._at_work)
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _computed(self, key: str, state: tuple[int, ...], work: Work) -> bytes:
+        begun: list[ReadingRoom] = []
+        waiting = asyncio.get_running_loop().run_in_executor(self._threads, self._work, state, work, begun)
+        try:
+            answer = await asyncio.wait_for(asyncio.shield(waiting), self.bounds.most_s)
+        except TimeoutError:
+            waiting.cancel()
+            for room in begun:
+                room.interrupt()
+            # What it raises now is the end that was asked for.
+            await asyncio.gather(waiting, return_exceptions=True)
+            raise TooLong(f"the answer took more than {self.bounds.most_s:.0f} s") from None
+        self._keep(key, state, answer)
+        return answer
+
+    def _work(self, state: tuple[int, ...], work: Work, begun: list[ReadingRoom]) -> bytes:
+        """In a thread: the answer by its own room, with the tables of that state or newer ones."""
+        if not hasattr(self._own, "room"):
+            self._own.room = ReadingRoom(self.warehouse, consistent=True, most_memory=self.bounds.most_memory)
+        elif self._own.state != state:
+            self._own.room.refresh()
+        self._own.state = state
+        begun.append(self._own.room)
+        try:
+            return work(self._own.room)
+        except BadWarehouse:
+            # `maintain` or `rebuild` took a file away that the room had still open.
+            if not self._own.room.refresh():
+                raise
+            return work(self._own.room)
+
+    def _keep(self, key: str, state: tuple[int, ...], answer: bytes) -> None:
+        if state != self._state or len(answer) > self.bounds.most_kept_bytes:
+            return
+        self._kept[key] = answer
+        self._kept_bytes += len(answer)
+        while self._kept_bytes > self.bounds.most_kept_bytes:
+            self._kept_bytes -= len(self._kept.popitem(last=False)[1])
+
+    def _look(self) -> tuple[int, ...]:
+        return tuple(newest_version_at(self.warehouse.table(table)) for table in _TELL_CHANGES)

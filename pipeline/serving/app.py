@@ -1,0 +1,97 @@
+"""The routes of `serve`. Every one is a GET that reads; what is asked wrongly, or cannot be answered now, is one line of JSON."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from pipeline.diagnosis.evidence import NoAnswer
+from pipeline.faults import BadConfig, BadWarehouse
+from pipeline.query.room import ReadingRoom
+from pipeline.serving.answers import Answers, Overloaded, TooLong
+from pipeline.serving.documents import document, explain_document, readiness_document, why_document
+
+#: Of an answer: its bytes by what the query of the request names.
+Document = Callable[[ReadingRoom, Mapping[str, str]], bytes]
+#: Path → its document and the names that its query may have.
+DOCUMENTS: Mapping[str, tuple[Document, frozenset[str]]] = {
+    "/v1/why": (why_document, frozenset({"all", "at"})),
+    "/v1/explain": (explain_document, frozenset({"topic", "subscription", "broker", "at", "window"})),
+    "/readyz": (lambda room, _: readiness_document(room), frozenset()),
+}
+_JSON = "application/json; charset=utf-8"
+_LONGEST_VALUE = 2_000
+_NOT_NOW = 503
+
+
+def build_app(answers: Answers) -> Starlette:
+    """The application; `answers` are watched while it runs, and closed at its end."""
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        watching = asyncio.create_task(answers.watch())
+        try:
+            yield
+        finally:
+            watching.cancel()
+            answers.close()
+
+    routes = [Route(path, _documented(answers, path, *of_path)) for path, of_path in DOCUMENTS.items()]
+    return Starlette(routes=[Route("/healthz", _healthy), *routes], lifespan=lifespan, exception_handlers=_FAULTS)
+
+
+async def _healthy(_: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+def _documented(answers: Answers, path: str, made_by: Document, names: frozenset[str]) -> Callable[[Request], Awaitable[Response]]:
+    async def answered(request: Request) -> Response:
+        asked = _asked(request, names)
+        key = f"{path} {sorted(asked.items())}"
+        return Response(await answers.of(key, partial(_of_room, made_by, asked)), media_type=_JSON)
+
+    return answered
+
+
+def _of_room(made_by: Document, asked: Mapping[str, str], room: ReadingRoom) -> bytes:
+    return made_by(room, asked)
+
+
+def _asked(request: Request, names: frozenset[str]) -> Mapping[str, str]:
+    """What the query names. Raises BadConfig for a name that is unknown or there twice, and for a value that no name has."""
+    pairs = request.query_params.multi_items()
+    asked = dict(pairs)
+    unknown = sorted(asked.keys() - names)
+    if unknown:
+        raise BadConfig(f"{unknown[0][:_LONGEST_VALUE]}: not known here; known are {', '.join(sorted(names)) or 'none'}")
+    if len(asked) < len(pairs):
+        raise BadConfig("a name is there twice")
+    if any(len(value) > _LONGEST_VALUE for value in asked.values()):
+        raise BadConfig(f"a value has more than {_LONGEST_VALUE:,} characters")
+    return asked
+
+
+async def _refused(status: int, _: Request, fault: Exception) -> Response:
+    headers = {"Retry-After": "1"} if status == _NOT_NOW else {}
+    return Response(document({"reason": str(fault)}), status, headers, _JSON)
+
+
+async def _of_http(_: Request, fault: HTTPException) -> Response:
+    return Response(document({"reason": fault.detail}), fault.status_code, fault.headers, _JSON)
+
+
+_FAULTS: Mapping[type[Exception], Callable[[Request, Any], Awaitable[Response]]] = {
+    HTTPException: _of_http,
+    NoAnswer: partial(_refused, 404),
+    BadConfig: partial(_refused, 400),
+    BadWarehouse: partial(_refused, _NOT_NOW),
+    Overloaded: partial(_refused, _NOT_NOW),
+    TooLong: partial(_refused, _NOT_NOW),
+}
