@@ -91,6 +91,9 @@ def test_nothing_is_written_by_any_method(server: Served) -> None:
 def test_each_request_is_one_entry_of_the_log(server: Served) -> None:
     server.log.clear()
     server.get("/healthz", x="1")
+    deadline = time.monotonic() + 10
+    while not server.log and time.monotonic() < deadline:
+        time.sleep(0.01)  # it is written when the answer is sent
     (entry,) = server.log
     assert {**entry, "ms": 0} == {
         "method": "GET", "path": "/healthz", "query": "x=1", "from": "127.0.0.1", "status": 200, "bytes": 3, "ms": 0,
