@@ -1,4 +1,4 @@
-"""What a query's checkpoint holds, or a checkpoint begun anew.
+"""The contents of a query's checkpoint, or a checkpoint begun anew.
 
 inspect shows who the query is, what it planned and finished, where its sources stand and how large its state is. It also shows whether
 `stream` would go on from the checkpoint. It reads only, beside a running job, too.
@@ -25,8 +25,8 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `checkpoint`."""
     actions = parser.add_subparsers(dest="what", required=True, metavar="ACTION")
-    looks = actions.add_parser("inspect", help="show what is in it", allow_abbrev=False)
-    resets = actions.add_parser("reset", help="begin anew, with the tables: what rebuild does", allow_abbrev=False)
+    looks = actions.add_parser("inspect", help="show its contents", allow_abbrev=False)
+    resets = actions.add_parser("reset", help="begin anew, with the tables, as rebuild does", allow_abbrev=False)
     for action in (looks, resets):
         action.add_argument("--query", required=True, choices=QUERIES, help="whose")
         action.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")

@@ -1,6 +1,6 @@
-"""What state a warehouse is in: who writes, how far each query got and how far it is behind, what is missing, how large the tables are.
+"""The state of a warehouse: its writer, the progress and the lag of each query, missing events, sizes of the tables.
 
-Reads only and takes no lock: it may be asked beside a running job and of a stopped one. What somebody must act on comes first.
+Reads only and takes no lock: it may be asked beside a running job and of a stopped one. Problems that need an action come first.
 """
 
 import argparse
