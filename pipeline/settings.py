@@ -138,7 +138,7 @@ class WatchSettings(_Section):
     )
     log_file: str = Field(
         min_length=1,
-        description="local file to which the job appends a JSON object per line for everything it records of itself; none: no file",
+        description="local file to which the job appends a JSON object per line for each of its records about itself; none: no file",
     )
 
     @property
