@@ -13,26 +13,26 @@ from pipeline.visible import visible
 
 #: Command → what it does. Its module jobs/<command>.py has add_arguments(parser) and run(args) -> exit code; imported when asked for.
 COMMANDS = {
-    "demo": "a real broker's log, bundled, through the job: what was found, beside the broker's own counters",
+    "demo": "a real broker's log, bundled, through the job, beside the broker's own counters",
     "stream": "read a dispatch-event log into Delta tables, live or once",
     "load": "a finished log into a new warehouse, without Spark, in seconds",
     "why": "why every subscription is behind, a line each",
-    "explain": "why one subscription is behind, what holds it, what to do; of a topic: who fills its quotas",
+    "explain": "why one subscription is behind: the cause, the outlook, the action; of a topic: the cursor that fills its quotas",
     "top": "the worst subscriptions, live",
-    "report": "an incident as one HTML file: what happened, why, who lost what",
+    "report": "an incident as one HTML file: events in order, causes, lost messages",
     "serve": "answers over HTTP, for programs and dashboards",
     "sql": "run SQL over the tables and views of a warehouse",
-    "status": "who writes a warehouse, how far each query got, what is missing, how large the tables are",
-    "probe": "what every topic and subscription looked like at an instant",
-    "quality": "judge whether the tables keep what is declared of them, for a scheduler",
+    "status": "the state of a warehouse: its writer, the progress of each query, missing events, sizes of the tables",
+    "probe": "the state of every topic and subscription at an instant",
+    "quality": "judge whether the tables keep their declarations, for a scheduler",
     "quarantine": "put rejected lines back that the parser accepts now, or that somebody repaired",
-    "collector": "make the agent that writes a broker's log; whether a broker has what the agent hooks",
+    "collector": "make the agent that writes a broker's log; or check whether a broker has the points of its hooks",
     "ship": "carry a collector's files into a topic of Kafka",
     "simulate": "write the log of simulated brokers, with the true cause of every standstill",
     "validate": "check log files against the contract, without Spark",
-    "backfill": "compute closed dates anew, compare, and put right what differs; beside a live job",
-    "maintain": "merge small files, remove what nobody needs, delete what is too old; beside a live job",
-    "rebuild": "forget what was computed, so that it is computed anew",
+    "backfill": "compute closed dates anew, compare, and correct the rows that differ; beside a live job",
+    "maintain": "merge small files, remove unneeded files, delete old rows; beside a live job",
+    "rebuild": "delete computed tables, so that they are computed anew",
 }
 #: Those that start no Spark: they need no jars, and look for Java themselves where they need it.
 WITHOUT_SPARK = ("validate", "collector", "ship", "simulate")

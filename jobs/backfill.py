@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", dest="last", type=_date, metavar="DATE", help="last UTC date (default: that of --from)")
     parser.add_argument("--broker", action="append", metavar="BROKER", help="only this broker; repeatable (default: all)")
     parser.add_argument("--tables", metavar="NAMES", help="compare and replace these tables only, with commas between; the dates stay due")
-    parser.add_argument("--dry-run", action="store_true", help="only show what differs; changes nothing but the table backfills")
+    parser.add_argument("--dry-run", action="store_true", help="only show the differences; changes nothing but the table backfills")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="json: one document, as the last line (default: text)")
     add_settings_arguments(parser)
 

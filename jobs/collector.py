@@ -1,4 +1,4 @@
-"""Make the collector: the Java agent that writes a broker's dispatch-event log. Or look whether a broker has what it hooks.
+"""Make the collector: the Java agent that writes a broker's dispatch-event log. Or check whether a broker has the points of its hooks.
 
 The jar is collector/target/dispatch-collector.jar. docs/guide/collector.md describes how to add it to a broker.
 """

@@ -1,4 +1,4 @@
-"""A real broker's log through the real job, and what came out beside the broker's own counters.
+"""A real broker's log through the real job, and its figures beside the broker's own counters.
 
 The log of 85 s of a busy shop in trouble lies in demo/y_incident: seven topics, limits on every level, 79,000 events.
 Exit 1 if any of the six throttle counters of any subscription, of the eviction counters of any topic, of the buckets of check durations, or

@@ -1,4 +1,4 @@
-"""Why is this subscription behind, what holds it, what happens next, what to do? In words, with figures; it only reads.
+"""Why is this subscription behind: the cause, the outlook, the action. In words, with figures; it only reads.
 
 The answer is about whole windows: the last --window before --at, or before the end of the broker's newest window.
 Without a subscription: who fills the quotas of the topic, and since when producers are shut out, at its last quota check.

@@ -1,4 +1,4 @@
-"""Look after the files of a warehouse: delete what is older than it is to be kept, merge small files, remove what nobody needs any more.
+"""Look after the files of a warehouse: delete old rows, merge small files, remove files that are no longer needed.
 
 Runs beside a live job and readers; one `maintain` at a time. Removes no file that lanes have not read, nor one that a consistent cut
 still reads. Meant to be run once a day. --dry-run shows what would be done and changes nothing.
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from console.settings_arguments import add_settings_arguments
 
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
+    parser.add_argument("--dry-run", action="store_true", help="only show the changes")
     parser.add_argument("--tables", metavar="NAMES", help="these tables only, with commas between (default: all)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="json: one document, as the last line (default: text)")
     add_settings_arguments(parser)

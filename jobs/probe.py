@@ -1,4 +1,4 @@
-"""What every topic and subscription looked like at an instant: backlogs, ages and counters between two quota checks.
+"""The state of every topic and subscription at an instant: backlogs, ages and counters between two quota checks.
 
 Folds the events from the start of each broker's epoch up to --at by the rules of the job. Changes nothing and takes no lock: it may run
 beside a live job. If a broker's clock was set back, so that it showed the instant twice, the later one counts.

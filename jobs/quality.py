@@ -1,4 +1,4 @@
-"""Judge what is in the tables: nulls, ranges, sets and keys as declared, and the laws by which tables agree with each other.
+"""Judge the rows of the tables: nulls, ranges, sets and keys as declared, and the laws by which tables agree with each other.
 
 Reads one consistent cut (all tables as whole micro-batches left them), takes no lock and writes only the table quality_results: it may run
 beside a live job, at any time. For a scheduler: exit 0 all holds; 1 something is broken, a line for each; 2 it could not be judged.

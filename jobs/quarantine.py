@@ -1,8 +1,9 @@
 """Put rejected lines back: those that the parser accepts now, or that somebody repaired, go from quarantine into dispatch_events, once.
 
-replay: parses the lines of quarantine again with this version. What is an event now is put into dispatch_events and leaves quarantine; the
-rest stays, with its reason as of now. A line of which quarantine has only the beginning, or whose file ended in it, needs --from. Stop
-`stream` first, start it afterwards: lanes then make late events of what came back. --dry-run may run beside it. After a crash run it again.
+replay: parses the lines of quarantine again with this version. A line that is an event now is put into dispatch_events and leaves
+quarantine; the rest stays, with its present reason. A line of which quarantine has only the beginning, or whose file ended in it, needs
+--from. Stop `stream` first, start it afterwards: lanes then make late events of them. --dry-run may run beside it. After a crash run the
+replay again.
 """
 
 import argparse
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `quarantine`."""
     from console.settings_arguments import add_settings_arguments
 
-    parser.add_argument("what", choices=("replay",), help="parse lines again, and put back what are events now (to look at them: sql)")
+    parser.add_argument("what", choices=("replay",), help="parse lines again, and put back those that are events now (to see them: sql)")
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
     parser.add_argument("--where", metavar="SQL", help="only lines that keep this condition on columns of quarantine (default: all)")
     parser.add_argument(
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="only the lines in this file, repaired: JSON lines with source_file, source_line, raw_sha256 as in quarantine, and raw",
     )
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
+    parser.add_argument("--dry-run", action="store_true", help="only show the changes")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="json: one document, as the last line (default: text)")
     add_settings_arguments(parser)
 

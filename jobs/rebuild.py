@@ -1,9 +1,9 @@
-"""Forget what was computed, so that it is computed anew.
+"""Delete computed tables, so that they are computed anew.
 
 lanes: the tables that lanes wrote, their checkpoint and their rows in batch_manifest; dispatch_events and quarantine stay, and the next
 `stream --once` computes from them. all: every checkpoint and every table but run_ledger and query_progress, which are history and cannot
 be computed again; the next `stream --once` reads the log again.
-What lanes computed of events that dispatch_events no longer holds cannot come back with `lanes`: that is refused, with the brokers and
+Rows that lanes computed of events that dispatch_events no longer holds cannot come back with `lanes`: that is refused, with the brokers and
 dates. With --lose-history it is deleted.
 """
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
     parser.add_argument("--events", metavar="URI", help="of the log; for the command that is named at the end, if it is to be read again")
     parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument("--lose-history", action="store_true", help="delete what was computed of events that are no longer there, too")
+    parser.add_argument("--lose-history", action="store_true", help="also delete rows of events that are no longer there")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""An incident as one HTML file for people who were not there: what happened, in time order, why, who lost what. It only reads.
+"""An incident as one HTML file for people who were not there: the events in time order, causes, lost messages. It only reads.
 
 The file has everything in it: no script, no network. It is read well in light and dark, and on paper.
 """

@@ -1,8 +1,8 @@
-"""What state a warehouse is in: who writes, how far each query got and how far it is behind, what is missing, how large the tables are.
+"""The state of a warehouse: its writer, the progress and the lag of each query, missing events, sizes of the tables.
 
-Reads only and takes no lock: it may be asked beside a running job and of a stopped one. What somebody must act on comes first.
---checkpoint shows the checkpoint of one query in its place: who the query is, what it planned and finished, where its sources stand, how
-large its state is, and whether `stream` would go on from there. `rebuild` begins a checkpoint anew, with the tables of its query.
+Reads only and takes no lock: it may be asked beside a running job and of a stopped one. Problems that need an action come first.
+--checkpoint shows the checkpoint of one query in its place: its query id, the micro-batches planned and committed, the position of each
+source, the size of the state, and whether `stream` would go on from there. `rebuild` begins a checkpoint anew, with its tables.
 """
 
 import argparse

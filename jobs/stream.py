@@ -1,7 +1,7 @@
 """Read a dispatch-event log into the Delta tables of a warehouse.
 
 Live by default: both queries run in one driver until SIGTERM, Ctrl-C or the file WAREHOUSE/_stop; running micro-batches finish first.
-With --once: what is there now is read to its end, then the job ends.
+With --once: the job reads the present log to its end, then it ends.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="URI",
         help="folder of the Delta tables, here, in an object store or HDFS; made if missing",
     )
-    parser.add_argument("--once", action="store_true", help="read what is there and end: ingest to its end, then lanes")
+    parser.add_argument("--once", action="store_true", help="read the present log and end: ingest to its end, then lanes")
     parser.add_argument(
         "--drain", action="store_true", help="with --once: the log is finite; close open windows and give up on holes at its end"
     )

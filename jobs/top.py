@@ -27,7 +27,9 @@ _WINDOW = timedelta(minutes=10)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `top`."""
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
-    parser.add_argument("--order", choices=("backlog", "age", "breach"), default="backlog", help="what comes first (default: backlog)")
+    parser.add_argument(
+        "--order", choices=("backlog", "age", "breach"), default="backlog", help="first column of the order (default: backlog)"
+    )
     parser.add_argument("--every", type=float, default=2.0, metavar="SECONDS", help="how often a terminal is refreshed (default: 2)")
 
 

@@ -1,4 +1,4 @@
-"""Check log files against the contract (docs/reference/event-log.md), of whichever version, and show what is wrong, where. Needs no Spark.
+"""Check log files against the contract (docs/reference/event-log.md), of any version, and show each fault with its place. Needs no Spark.
 
 Duplicates, unknown types and unknown fields are allowed by the contract: they are reported and do not change the exit status.
 A duplicate is the same event once more. Another event with a seq that is taken is a fault: two logs claim one broker and epoch.

@@ -28,7 +28,7 @@ class IngestSettings(_Section):
     max_line_bytes: int = Field(ge=1024, le=1 << 30, description="a longer line is quarantined (text_too_long)")
     max_text_bytes: int = Field(ge=256, le=1 << 30, description="a line with a longer text in it is quarantined (text_too_long)")
     quarantine_raw_bytes: int = Field(ge=0, le=1 << 30, description="how much of a rejected line quarantine keeps")
-    source_format: Literal["auto", "jsonl", "parquet", "delta"] = Field(description="what --events holds; auto: recognised by its files")
+    source_format: Literal["auto", "jsonl", "parquet", "delta"] = Field(description="format of --events; auto: recognised by its files")
     archive_folder: str = Field(
         min_length=1, description="local folder to which files of --events are moved when they are read; none: they stay where they are"
     )
@@ -44,7 +44,7 @@ class KafkaSettings(_Section):
 
     max_records_per_batch: int = Field(ge=1, description="records that one ingest micro-batch takes at most, of all partitions")
     on_loss: Literal["stop", "go_on"] = Field(
-        description="what the job does at its start if Kafka lost records that were not read: expired ones, or a topic that was made anew"
+        description="action of the job at its start if Kafka lost records that were not read: expired ones, or a topic that was made anew"
     )
     client_file: str = Field(
         min_length=1, description="local file of properties for Kafka's clients (security.protocol=SASL_SSL …); none: no file"
@@ -129,7 +129,7 @@ def _days(keep_days: str) -> dict[str, int]:
 
 
 class WatchSettings(_Section):
-    """What a running job records of itself."""
+    """Records of a running job about itself."""
 
     write_interval_ms: int = Field(
         ge=1000,
@@ -138,7 +138,7 @@ class WatchSettings(_Section):
     )
     log_file: str = Field(
         min_length=1,
-        description="local file to which the job appends a JSON object per line for everything it records of itself; none: no file",
+        description="local file to which the job appends a JSON object per line for each of its records about itself; none: no file",
     )
 
     @property

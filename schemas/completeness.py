@@ -4,7 +4,7 @@ from schemas.field import Field
 
 INCOMPLETE_REASONS = {
     "points_missing": "the broker's version lacks points of the collector that the row needs (`missing_points` of its `broker_start`)",
-    "beginning_not_seen": "the beginning of what the row is about was not in the log",
+    "beginning_not_seen": "the beginning of the thing that the row describes was not in the log",
     "events_lost": "events of the broker were lost or quarantined since",
     "deletions_unknown": "the log has how many entries behind a cursor were deleted before, not which ones",
 }

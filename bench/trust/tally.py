@@ -114,7 +114,7 @@ def markdown(whole: Tally, logs: int) -> str:
     lines = [
         f"{whole.asked:,} answers about {logs} logs; {whole.open:,} of them are about stretches of which the truth is not known.",
         "",
-        "| said cause | " + " | ".join(LEVELS) + " | wrong | unknown |",
+        "| cause of the answer | " + " | ".join(LEVELS) + " | wrong | unknown |",
         "|---|" + "--:|" * (len(LEVELS) + 2),
     ]
     for cause, levels in sorted(whole.counts.items(), key=lambda item: (item[0].startswith("("), item[0] == UNKNOWN, item[0])):

@@ -15,7 +15,7 @@ _BROKER = (
     EventType("broker_start", 1, "First event of an epoch: all in-memory state of that broker is new",
               ("cluster", "version", "settings"), ("log_version", "missing_points")),
     EventType("broker_stop", 2, "Clean stop: nothing follows in this epoch"),
-    EventType("setting", 3, "A dynamic configuration value changed. `dispatch_rate` reports what follows from it for limiters",
+    EventType("setting", 3, "A dynamic configuration value changed. `dispatch_rate` reports its effect on limiters",
               ("key", "value")),
     EventType("heartbeat", 4, "About one a second: event time goes on when nothing else happens", ("dropped",), ("pending_bytes",)),
 )  # fmt: skip
@@ -47,8 +47,8 @@ _TOPICS = (
 )  # fmt: skip
 _DISPATCH = (
     EventType("publish", 20, "An entry was persisted", ("topic", "ledger", "entry", "msgs", "bytes", "publish_ts")),
-    EventType("read", 21, "A dispatcher evaluated the read limits: what it wanted, what each limiter answered (absent: no such limiter, or "
-              "not asked; 0: nothing left), what the walk left, and what was in each limiter's books then",
+    EventType("read", 21, "A dispatcher evaluated the read limits: its wish, the answer of each limiter (absent: no such limiter, or "
+              "not asked; 0: nothing left), the result of the walk, and the balance of each limiter at that moment",
               ("topic", "sub", "sub_type", "want_msgs", "want_bytes"), ("permits", *_ANSWERS, *_LEFT, "asked_ns", *_TOKENS)),
     EventType("dispatch", 22, "One delivery to consumers, written just before it is charged to its limiters: `bytes`, and `msgs`, or "
               "`entries` instead where `dispatchThrottlingOnBatchMessageEnabled` was true when the dispatcher was opened. Where it "
@@ -112,7 +112,7 @@ _COUNTED = (
 )  # fmt: skip
 
 _HELD_BACK = (
-    EventType("dispatch_share", 46, "What one of several consumers got of the next `dispatch` of the subscription",
+    EventType("dispatch_share", 46, "The part of the next `dispatch` of the subscription that one of several consumers got",
               ("topic", "sub", "consumer", "conn", "entries", "msgs", "bytes"), (*_SPAN, "redelivered"), since=_THIRD),
     EventType("keys_blocked", 47, "A Key_Shared dispatcher put entries aside that it had read: into the replay queue. An entry that is "
               "read again and put aside again counts again. With 0 entries: it did not read at all. `reason`: no_permits (the key's "
@@ -125,8 +125,8 @@ _HELD_BACK = (
               "under the monitor of the TopicTransactionBuffer, also when a topic that is loaded finds open transactions",
               ("topic", "txn_most_bits", "txn_least_bits", "ledger", "entry", "max_read_ledger", "max_read_entry", "open_transactions"),
               since=_THIRD),
-    EventType("transaction_end", 49, "A transaction ended in the topic: its marker is persisted. What is left open, and up to where "
-              "dispatchers read now. Written under the same monitor",
+    EventType("transaction_end", 49, "A transaction ended in the topic: its marker is persisted. The fields have the transactions that are "
+              "still open, and the position up to which dispatchers read now. Written under the same monitor",
               ("topic", "txn_most_bits", "txn_least_bits", "max_read_ledger", "max_read_entry", "open_transactions"),
               ("transaction_action",), since=_THIRD),
 )  # fmt: skip
@@ -136,31 +136,31 @@ _OTHERS = (
               ("topic", "error"), ("quota_type", "policy", "producer_name", "conn", "producer", "commands"), since=_THIRD),
     EventType("replicator_connection", 51, "A replicator got its producer in the other cluster, lost it, or failed to make it: then with "
               "`error`, at each try", ("topic", "sub", "connected"), ("error",), since=_THIRD),
-    EventType("replicator_read", 52, "A replicator got entries of storage, or failed with `error`. It sends them next. What is replicated "
-              "is in `broker_ack` and `mark_delete`", ("topic", "sub", "entries", "bytes"), ("error",), since=_THIRD),
+    EventType("replicator_read", 52, "A replicator got entries of storage, or failed with `error`. It sends them next. `broker_ack` and "
+              "`mark_delete` show the replicated entries", ("topic", "sub", "entries", "bytes"), ("error",), since=_THIRD),
     EventType("broker_ack", 53, "The broker acknowledged a position for the subscription, no consumer did: a marker, a message of an "
               "aborted transaction, one that a filter rejected, or acknowledgements of a transaction that is committed now. "
               "Acknowledgements of a replicator are not written",
               ("topic", "sub", "ack_type", "ledger", "entry"), ("batch_index", "ack_set"), since=_THIRD),
 )  # fmt: skip
 _STATE = (
-    EventType("state", 42, "What the broker holds of a subscription, of a cursor of its own, or of a reader. `ledger` and `entry` are the "
+    EventType("state", 42, "The state of a subscription, of a cursor of the broker's own, or of a reader. `ledger` and `entry` are the "
               "mark-delete position in memory. `conn` and `consumer` are the active consumer of Exclusive and Failover. `msg_rate`, "
               "`byte_rate` and `connected` are those of a replicator",
               ("topic", "sub", "as_of_seq", "backlog_entries", "ledger", "entry", "read_ledger", "read_entry"),
               ("deleted_entries", "permits", "unacked_msgs", "consumers", "delayed_entries", "replay_entries", "conn", "consumer",
                "read_out", "replay_out", "read_waits", "blocked", "sub_type", "durable", "cursor_kind", "connected", "msg_rate",
                "byte_rate", "moving"), since=_THIRD),
-    EventType("topic_state", 43, "What the broker holds of a topic. `ledger` and `entry` are the last confirmed position, `entries` and "
+    EventType("topic_state", 43, "The state of a topic. `ledger` and `entry` are the last confirmed position, `entries` and "
               "`bytes` those of all ledgers in the list. With open transactions: `txn_…` is the one with the lowest position",
               ("topic", "as_of_seq", "ledger", "entry", "entries", "bytes"),
               ("ledgers", "producers", "open_transactions", "max_read_ledger", "max_read_entry", "txn_most_bits", "txn_least_bits",
                "moving"), since=_THIRD),
-    EventType("consumer_state", 44, "What the broker holds of a consumer",
+    EventType("consumer_state", 44, "The state of a consumer",
               ("topic", "sub", "conn", "consumer", "as_of_seq", "permits", "unacked_msgs"),
               ("blocked", "consumer_name", "priority_level", "out_msgs", "redelivered_msgs", "acked_msgs"), since=_THIRD),
-    EventType("limiter_state", 45, "A limiter with a rate, and what is in its books: as of its latest update, without what has come since. "
-              "Nothing of the limiter changes by this",
+    EventType("limiter_state", 45, "A limiter with a rate, and its balance as of its latest update, without tokens that have come since. "
+              "This event changes nothing of the limiter",
               ("level", *_RATE, "limiter", "as_of_seq"), ("topic", "sub", "msgs_tokens", "bytes_tokens"),
               Needs("level", {"broker": (), "topic": ("topic",), "subscription": ("topic", "sub")}), since=_THIRD),
 )  # fmt: skip
@@ -173,11 +173,11 @@ GROUPS: dict[str, tuple[EventType, ...]] = {
     "The dispatch path": _DISPATCH,
     "Backlog quotas, as the broker saw them": _QUOTAS,
     "Channels": _CHANNELS,
-    "What holds deliveries back": _DELIVERY,
+    "Causes that hold deliveries back": _DELIVERY,
     "Policies, as they are set": _SET,
     "Counted only": _COUNTED,
-    "What the broker holds": _STATE,
-    "Who gets what, and who gets nothing": _HELD_BACK,
+    "The state that the broker holds": _STATE,
+    "Shares of consumers, and consumers that get nothing": _HELD_BACK,
     "Refusals, replication, the broker's own acknowledgements": _OTHERS,
 }
 EVENT_TYPES: tuple[EventType, ...] = tuple(kind for group in GROUPS.values() for kind in group)

@@ -18,10 +18,12 @@ class Declaration:
     `enumerations`: columns of the tables whose text travels as its position in the tuple; `table.column` where tables differ.
     `needs`: table → event types without which nobody can know its rows: where a broker's collector has no point for one of them, rows are
     not complete (schemas/completeness.py).
+    `title`: the question that its views and tables answer, a heading of docs/reference/by-question.md.
     `laws`, `views`: names of files in pipeline/upkeep/quality/laws and pipeline/query/views, in the order in which they are registered.
     """
 
     name: str
+    title: str
     tables: tuple[Table, ...] = ()
     slots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     computed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

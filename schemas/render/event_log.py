@@ -23,7 +23,7 @@ from schemas.render.words import code, grid
 
 HEAD = f"""# The dispatch-event log
 
-Generated from `schemas/events/` by `python -m schemas.render.write`: do not edit, a test compares.
+Generated from `schemas/events/` by `python -m generators`: do not edit, a test compares.
 
 This page is the contract between those who write logs (the [collector](../guide/collector.md), or a program of yours)
 and this project. This is version {LOG_VERSIONS[-1]}. The same contract for programs, as a JSON Schema (draft 2020-12) of one event:
@@ -35,13 +35,13 @@ field that does not apply is left out, or null. A number is an integer without a
 ## Versions
 
 Every version after {LOG_VERSIONS[0]} only adds: event types, and fields that may be absent. So `v` stays 1. An old reader
-ignores what it does not know, and an old log gives the tables that it gave before. `broker_start.log_version` names
+ignores unknown types and fields, and an old log gives the tables that it gave before. `broker_start.log_version` names
 the version. A `broker_start` without it is of version {LOG_VERSIONS[0]}. An unknown type is kept in bronze. It only moves time.
 An unknown field is kept in `extra`.
 
 ## Order
 
-* The order of a broker is (`epoch`, `seq`), whatever order the lines arrive in. Brokers have no order between them.
+* The order of a broker is (`epoch`, `seq`), in any order of arrival. Brokers have no order between them.
 * (`broker`, `epoch`, `seq`) is the key of an event. A line may be delivered twice.
 * Numbers in `seq` that are missing are events that were lost.
 * An epoch ends at its `broker_stop`. After a crash it ends when a newer epoch has begun.
@@ -61,18 +61,18 @@ A collector that is attached to a running broker begins a new epoch: `broker_sta
 topic, `topic_load`, the `ledger_*` and `cursor_open` events with `snapshot`, `dispatcher_open`, and the policies. A
 reader that misses the beginning of an epoch computes with `complete` = false until the next `topic_load`.
 
-## What the broker holds
+## The state that the broker holds
 
-From version {LOG_VERSIONS[2]} on the collector writes what the broker holds, by default every ten seconds and near the start of each
+From version {LOG_VERSIONS[2]} on the collector writes the state of the broker, by default every ten seconds and near the start of a
 file: `limiter_state`, and for each topic `state` of its cursors, `consumer_state`, `topic_state`. So a reader that has
 lost events, or comes late, knows again:
 
 * of a topic: its last confirmed position, entries, bytes, producers, open transactions and maxReadPosition
 * of a cursor: backlog, mark-delete position, entries that are acknowledged behind it, read position
-* of a dispatcher: its type, permits, unacknowledged messages, what is out, delayed and in the replay queue, whether a
-  cap stops it, its active consumer
+* of a dispatcher: its type, permits, unacknowledged messages, its reads that are out, delayed entries and the
+  replay queue, whether a cap stops it, its active consumer
 * of a consumer: name, connection, permits, unacknowledged messages, messages sent, sent again and acknowledged
-* of a limiter: its rate, and what is in its books
+* of a limiter: its rate and its balance
 
 **When.** `state` is written for a cursor with a backlog or a connected consumer, and for one that has changed since its
 last `state`. `consumer_state` is written where it has changed. Near the start of a file all of them are written, also
@@ -84,13 +84,13 @@ they never did, and the numbers are of different instants. The numbers are those
 exact there. A cursor that was closed between the two may still get a `state`: ignore one whose `as_of_seq` is before
 the `cursor_close`.
 
-**What is not in it.** Which entries behind the mark-delete position are acknowledged, only how many. Ages of
-messages. Which ledgers a topic has, only how many. Tokens that a limiter gets between its updates. A limiter without
-a rate, and a topic without `state`, have none of it.
+**Missing from it.** The entries that are acknowledged behind the mark-delete position (it has only their number), ages
+of messages, the ledgers of a topic (only their number), tokens that a limiter gets between its updates. A limiter
+without a rate, and a topic without `state`, are not in it.
 
 ## Thinned events
 
-`keys_blocked` and `producer_refused` are written at once, then at most once a second with what has come since.
+`keys_blocked` and `producer_refused` are written at once, then at most once a second with the sum since.
 `flow`, `redeliver` and `transaction` may be frequent. A writer may sum several into one event. The numbers of the
 event are then sums, and `commands` is how many it sums. `delayed` reports a level: a writer may leave levels out, but
 never the last one before a second without a change.
@@ -105,11 +105,11 @@ The strongest one that has a value is in force, as a whole. Values of several so
 without a limit in both dimensions (≤ 0) counts as not set, but for the two of the broker. Values for one subscription
 exist for `subscription_dispatch_rate` only.
 
-## Who reads a field
+## Readers of a field
 
 The tables below name the packages of rules that read a field. `lanes`: the field travels with every event. A field
-that nobody reads is kept in [`dispatch_events`](tables.md#dispatch_events), for queries. What values a field may have
-is in the last table, [Fields](#fields).
+that nobody reads is kept in [`dispatch_events`](tables.md#dispatch_events), for queries. The last table,
+[Fields](#fields), has the values that a field may have.
 """
 KINDS = {"map": "map of strings", "longs": "list of long", "strings": "list of strings"}
 

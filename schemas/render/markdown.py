@@ -9,7 +9,7 @@ from schemas.tables.bronze import REASONS
 
 HEAD = """# Tables
 
-Generated from `schemas/` by `python -m schemas.render.write`: do not edit, a test compares. Every table is the Delta folder
+Generated from `schemas/` by `python -m generators`: do not edit, a test compares. Every table is the Delta folder
 `WAREHOUSE/<table>`. Times are UTC. Views over these tables: [views.md](views.md), and how to ask them:
 [cookbook.md](../guide/cookbook.md). Rules of counting: [throttling.md](../design/throttling.md),
 [backlog.md](../design/backlog.md). The events of the log: [event-log.md](event-log.md).

@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/channel_backpressure` (
   `paused` BOOLEAN NOT NULL COMMENT 'whether reading from the connection was paused then',
   `paused_count` BIGINT NOT NULL COMMENT 'times that reading was paused, as the broker counts it; Pulsar: pulsar.broker.connection.rate_limit.count{pulsar.connection.rate_limit.operation.name=paused}',
   `resumed_count` BIGINT NOT NULL COMMENT 'times that reading went on, as the broker counts it: not when a paused connection ends; Pulsar: pulsar.broker.connection.rate_limit.count{pulsar.connection.rate_limit.operation.name=resumed}',
-  `modelled_paused_count` BIGINT NOT NULL COMMENT 'paused_count by the rules alone, whatever the log\'s throttle events show',
+  `modelled_paused_count` BIGINT NOT NULL COMMENT 'paused_count by the rules alone, without the log\'s throttle events',
   `modelled_resumed_count` BIGINT NOT NULL COMMENT 'resumed_count by the rules alone',
   `unwritable_ns` BIGINT NOT NULL COMMENT 'time in which the channel was unwritable [ns]',
   `paused_ns` BIGINT NOT NULL COMMENT 'time in which reading from the connection was paused [ns]',

@@ -7,7 +7,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/channel_memory` (
   `completeness` DOUBLE NOT NULL COMMENT 'share of the broker\'s events of this window that were seen; < 1 where some were lost or quarantined',
   `write_buf_memory_used_bytes` BIGINT NOT NULL COMMENT 'bytes in the write buffers of all connections, as last known in the window; Netty\'s count, 96 bytes for each queued buffer included [bytes]; Pulsar: pulsar_server_channel_write_buf_memory_used_bytes',
   `exact` BOOLEAN NOT NULL COMMENT 'true: a heartbeat reported it; false: it was at least this',
-  `known_from` STRING NOT NULL COMMENT 'heartbeat: its sum; writability: what that channel held and the low mark for each other unwritable one; marks: the low mark for each unwritable one',
+  `known_from` STRING NOT NULL COMMENT 'heartbeat: its sum; writability: the bytes of that channel and the low mark for each other unwritable one; marks: the low mark for each unwritable one',
   `known_at` TIMESTAMP NOT NULL COMMENT 'ts of that event; where it follows from the water marks alone, of the last event of the window, or its start',
   `write_buf_memory_used_bytes_max` BIGINT NOT NULL COMMENT 'greatest level that is known in the window; it was at least this [bytes]',
   `max_exact` BOOLEAN NOT NULL COMMENT 'whether a heartbeat reported that',

@@ -4,7 +4,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/limiter_windows` (
   `level` STRING NOT NULL COMMENT 'whose limiter',
   `topic` STRING COMMENT 'full topic name; null for the broker\'s',
   `subscription` STRING COMMENT 'subscription name; null unless level is subscription',
-  `dimension` STRING NOT NULL COMMENT 'what it counts',
+  `dimension` STRING NOT NULL COMMENT 'the unit that it counts',
   `created_at` TIMESTAMP NOT NULL COMMENT 'ts of the dispatch_rate that made the limiter',
   `window_start` TIMESTAMP NOT NULL COMMENT 'start of the window, aligned to UTC',
   `window_end` TIMESTAMP NOT NULL COMMENT 'its end, exclusive',

@@ -1,6 +1,6 @@
 CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/names` (
   `id` BIGINT NOT NULL COMMENT 'broker_id, topic_id or sub_id',
-  `level` STRING NOT NULL COMMENT 'what the id names',
+  `level` STRING NOT NULL COMMENT 'the kind of thing that the id names',
   `broker` STRING COMMENT 'broker; null unless level is broker',
   `topic` STRING COMMENT 'topic; null if level is broker',
   `subscription` STRING COMMENT 'subscription; null unless level is subscription'

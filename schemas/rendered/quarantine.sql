@@ -1,6 +1,6 @@
 CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quarantine` (
   `reason` STRING NOT NULL COMMENT 'reason code',
-  `detail` STRING NOT NULL COMMENT 'what exactly: field, value met, what was expected',
+  `detail` STRING NOT NULL COMMENT 'the details: field, value found, value expected',
   `raw` STRING NOT NULL COMMENT 'the line, cut at the limit; bytes that are not UTF-8 as U+FFFD',
   `raw_bytes` BIGINT NOT NULL COMMENT 'length of the whole line [bytes]',
   `raw_sha256` STRING NOT NULL COMMENT 'SHA-256 of the whole line, hex',

@@ -6,10 +6,10 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/query_progress` (
   `began_at` TIMESTAMP NOT NULL COMMENT 'when its trigger began, by the driver\'s clock',
   `ended_at` TIMESTAMP NOT NULL COMMENT 'when it was finished',
   `trigger_execution_ms` BIGINT NOT NULL COMMENT 'all of it [ms]',
-  `latest_offset_ms` BIGINT NOT NULL COMMENT 'asking the sources what is new; of files: listing them [ms]',
+  `latest_offset_ms` BIGINT NOT NULL COMMENT 'asking the sources for new data; of files: listing them [ms]',
   `get_batch_ms` BIGINT NOT NULL COMMENT 'asking the sources for it [ms]',
   `query_planning_ms` BIGINT NOT NULL COMMENT 'planning [ms]',
-  `wal_commit_ms` BIGINT NOT NULL COMMENT 'writing down what it will read (checkpoint, offsets) [ms]',
+  `wal_commit_ms` BIGINT NOT NULL COMMENT 'recording the offsets that it will read (checkpoint) [ms]',
   `add_batch_ms` BIGINT NOT NULL COMMENT 'the work: read, parse or fold, write the tables [ms]',
   `commit_offsets_ms` BIGINT NOT NULL COMMENT 'writing down that it is done (checkpoint, commits) [ms]',
   `rows_in` BIGINT COMMENT 'as in batch_manifest; null: the micro-batch wrote nothing and has no row there [rows]',
@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/query_progress` (
   `state_commit_ms` BIGINT COMMENT 'lanes: committing the state, summed over its partitions (which work at once) [ms]'
 )
 USING DELTA
-COMMENT 'One row per micro-batch: how long it took and for what, how much it read, how far behind it was. Durations are Spark\'s durationMs.'
+COMMENT 'One row per micro-batch: its duration and the parts of it, the rows that it read, its lag. Durations are Spark\'s durationMs.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'run_id,query,batch_id',

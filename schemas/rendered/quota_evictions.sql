@@ -4,15 +4,15 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quota_evictions` (
   `topic` STRING NOT NULL COMMENT 'full topic name',
   `decided_at` TIMESTAMP NOT NULL COMMENT 'check_time of the check that decided',
   `check_number` BIGINT NOT NULL COMMENT 'as in topic_backlog',
-  `resolved_at` TIMESTAMP NOT NULL COMMENT 'when what the broker did was known: the check done, or the topic\'s next check for a precise age eviction',
+  `resolved_at` TIMESTAMP NOT NULL COMMENT 'when the action of the broker was known: the check done, or the topic\'s next check for a precise age eviction',
   `quota_type` STRING NOT NULL COMMENT 'exceeded quota, as in Pulsar\'s label',
-  `policy` STRING COMMENT 'what is done at this limit',
-  `action` STRING NOT NULL COMMENT 'what the policy means here; none: only the broker acted',
+  `policy` STRING COMMENT 'action at this limit',
+  `action` STRING NOT NULL COMMENT 'the effect of the policy here; none: only the broker acted',
   `quota_limit` BIGINT NOT NULL COMMENT 'the limit [bytes or s]',
   `exceeded_by` BIGINT NOT NULL COMMENT 'backlog_size less the limit, or the age less the limit [bytes or ms]',
   `target` BIGINT COMMENT 'evictions: down to this size, or this age [bytes or s]',
   `backlog_size_before` BIGINT COMMENT 'topic\'s backlog size before the action [bytes]',
-  `backlog_size_planned` BIGINT COMMENT 'what the eviction leaves by the rule [bytes]',
+  `backlog_size_planned` BIGINT COMMENT 'size after the eviction, by the rule [bytes]',
   `cursors_planned` BIGINT NOT NULL COMMENT 'cursors that move by the rule',
   `entries_planned` BIGINT NOT NULL COMMENT 'unacknowledged entries that are lost by the rule, over all cursors [entries]',
   `entries_evicted` BIGINT NOT NULL COMMENT 'unacknowledged entries that were lost, by the mark-deletes that followed [entries]',
@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quota_evictions` (
   `incomplete_reason` STRING COMMENT 'why `complete` is false, the first that holds of points_missing, beginning_not_seen, events_lost, deletions_unknown; null: it is true'
 )
 USING DELTA
-COMMENT 'One row per decision of a quota check to act, also when nothing moved, beside what the broker did.'
+COMMENT 'One row per decision of a quota check to act, also when nothing moved, beside the action of the broker.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'broker,epoch,topic,decided_at,check_number',

@@ -2,7 +2,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/run_ledger` (
   `run_id` STRING NOT NULL COMMENT 'driver run, as in batch_manifest and query_progress',
   `event` STRING NOT NULL COMMENT 'which of the two rows; ended has everything that started has',
   `command` STRING NOT NULL COMMENT 'command that wrote: stream or load',
-  `mode` STRING NOT NULL COMMENT 'live; once: read what is there; drain: once, and the log ends there, as for load',
+  `mode` STRING NOT NULL COMMENT 'live; once: read the files that are there; drain: once, and the log ends there, as for load',
   `events` STRING NOT NULL COMMENT 'where the log was read from: --events',
   `host` STRING NOT NULL COMMENT 'where the driver ran',
   `pid` BIGINT NOT NULL COMMENT 'its process',
@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/run_ledger` (
   `error` STRING COMMENT 'of a failed run: its cause in one line',
   `micro_batches` BIGINT COMMENT 'micro-batches of both queries that it finished',
   `unrecorded` BIGINT COMMENT 'of them those that query_progress will lack: too many at once, or it could not be written',
-  `lost` STRING COMMENT 'what Kafka had lost of the log when the run began, in words: the run went on without it (kafka.on_loss=go_on); null: nothing'
+  `lost` STRING COMMENT 'records of the log that Kafka had lost when the run began, in words: the run went on without it (kafka.on_loss=go_on); null: nothing'
 )
 USING DELTA
 COMMENT 'Two rows per run of `stream` or `load`: one when it began, one when it ended. A run that was killed has only the first. See the view `runs`.'

@@ -8,7 +8,7 @@ REASONS = ("asked", "late", "carried", "live")
 
 BACKFILLS = Table(
     "backfills",
-    "One row per run of `backfill`, broker, range of dates and table: how what was computed anew differed from what was there.",
+    "One row per run of `backfill`, broker, range of dates and table: the difference between the computed rows and the rows that were there.",
     grain=("run_id", "broker", "first_date", "table_name"),
     fields=(
         Field("run_id", "string", "run of `backfill`"),
@@ -17,7 +17,7 @@ BACKFILLS = Table(
         Field("broker", "string", "broker"),
         Field("first_date", "date", "first UTC date that was computed anew"),
         Field("last_date", "date", "last one"),
-        Field("reason", "string", "asked: by --from and --to; late: events had come late; carried: what they begin from had been changed; "
+        Field("reason", "string", "asked: by --from and --to; late: events had come late; carried: the state from which they begin had been changed; "
               "live: a version before computed them though they were not over",
               check="reason IN (" + ", ".join(f"'{reason}'" for reason in REASONS) + ")"),
         Field("table_name", "string", "table that was compared"),
@@ -27,7 +27,7 @@ BACKFILLS = Table(
         Field("removed", "long", "rows whose key is there no more", "rows", check="removed >= 0"),
         Field("changed", "long", "rows of a key that differ", "rows", check="changed >= 0"),
         Field("based_on", "long", "version of the table that was compared"),
-        Field("dry_run", "boolean", "the run reported what differs, and changed nothing"),
+        Field("dry_run", "boolean", "the run reported the differences, and changed nothing"),
         Field("swapped", "boolean", "rows were replaced; false: nothing differed, or dry_run"),
         Field("ingest_batch", "long", "newest micro-batch of ingest whose events counted"),
         Field("code_version", "string", "version of this project"),

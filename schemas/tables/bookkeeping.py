@@ -8,7 +8,7 @@ NAMES = Table(
     grain=("id",),
     fields=(
         Field("id", "long", "broker_id, topic_id or sub_id"),
-        Field("level", "string", "what the id names", check="level IN ('broker', 'topic', 'subscription')"),
+        Field("level", "string", "the kind of thing that the id names", check="level IN ('broker', 'topic', 'subscription')"),
         Field("broker", "string", "broker; null unless level is broker", nullable=True),
         Field("topic", "string", "topic; null if level is broker", nullable=True),
         Field("subscription", "string", "subscription; null unless level is subscription", nullable=True),
@@ -51,7 +51,7 @@ LANE_CONTROL = Table(
 
 BATCH_MANIFEST = Table(
     "batch_manifest",
-    "One row per micro-batch that wrote anything, written after its tables: what went in, what came out, and where every table stood.",
+    "One row per micro-batch that wrote anything, written after its tables: counts of input and output, and the version of every table.",
     grain=("query", "query_id", "batch_id"),
     fields=(
         Field("query", "string", "which query", check="query IN ('ingest', 'lanes')"),
@@ -67,7 +67,7 @@ BATCH_MANIFEST = Table(
         Field(
             "held",
             "long",
-            "lanes: change in the number of events held behind a hole; summed over batches it is what is held",
+            "lanes: change in the number of events held behind a hole; summed over batches it is the number of held events",
         ),
         Field("lost", "long", "lanes: events given up as lost"),
         Field("state_bytes", "long", "lanes: size of the state blobs written", "bytes"),

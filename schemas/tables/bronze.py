@@ -96,7 +96,7 @@ _OF_LINES = {
     "bad_enum": "a text outside of its declared values",
     "text_too_long": "the line, or one text in it, is longer than the limit; the raw text is kept cut",
     "invalid_utf8": "bytes that are not UTF-8, or an escaped half of a surrogate pair",
-    "truncated_file": "the file ends inside its compressed stream; what could be read before was read",
+    "truncated_file": "the file ends inside its compressed stream; the part before was read",
 }
 REASONS = {
     **_OF_LINES,
@@ -120,7 +120,7 @@ QUARANTINE = Table(
     age_by="quarantined_at",
     fields=(
         Field("reason", "string", "reason code", check=_one_of(REASONS), checks_before=(_one_of(_OF_LINES),)),
-        Field("detail", "string", "what exactly: field, value met, what was expected"),
+        Field("detail", "string", "the details: field, value found, value expected"),
         Field("raw", "string", "the line, cut at the limit; bytes that are not UTF-8 as U+FFFD"),
         Field("raw_bytes", "long", "length of the whole line", "bytes", check="raw_bytes >= 0"),
         Field("raw_sha256", "string", "SHA-256 of the whole line, hex"),
@@ -138,7 +138,7 @@ QUARANTINE = Table(
 
 QUARANTINE_REPLAYS = Table(
     "quarantine_replays",
-    "One row per line that `quarantine replay` took out of quarantine and put into dispatch_events: what it was, what it is now.",
+    "One row per line that `quarantine replay` took out of quarantine and put into dispatch_events: the line before and the event now.",
     grain=("source_file", "source_line", "rejected_batch", "raw_sha256"),
     grain_where=_HAS_A_LINE,
     fields=(

@@ -7,17 +7,17 @@ KINDS = ("not_null", "range", "set", "key", "law")
 
 QUALITY_RESULTS = Table(
     "quality_results",
-    "One row per run of the quality job and expectation: what was demanded of a table, or of several by a law, and whether it holds.",
+    "One row per run of the quality job and expectation: the demand on a table, or on several by a law, and whether it holds.",
     grain=("run_id", "table_name", "kind", "columns", "law"),
     fields=(
         Field("run_id", "string", "run of the quality job"),
         Field("run_at", "timestamp", "when it began, by its clock"),
         Field("table_name", "string", "table that was judged; of a law the tables that it reads, with commas between"),
-        Field("kind", "string", "what kind of demand", check="kind IN (" + ", ".join(f"'{kind}'" for kind in KINDS) + ")"),
+        Field("kind", "string", "kind of demand", check="kind IN (" + ", ".join(f"'{kind}'" for kind in KINDS) + ")"),
         Field("columns", "string", "column, or the key's columns with commas between; empty for laws"),
         Field("law", "string", "name of the law; empty for others"),
-        Field("expectation", "string", "Great Expectations' name of what was evaluated"),
-        Field("demand", "string", "what must hold, in words or SQL"),
+        Field("expectation", "string", "name of the expectation in Great Expectations"),
+        Field("demand", "string", "the demand, in words or SQL"),
         Field("success", "boolean", "it holds"),
         Field("unexpected", "long", "rows that break it; of a key: rows that share theirs with another", "rows", check="unexpected >= 0"),
         Field("example", "string", "one of them, as JSON: its key and the columns in question; null: none", nullable=True),

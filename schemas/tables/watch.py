@@ -10,7 +10,7 @@ RUN_LEDGER = Table(
         Field("run_id", "string", "driver run, as in batch_manifest and query_progress"),
         Field("event", "string", "which of the two rows; ended has everything that started has", check="event IN ('started', 'ended')"),
         Field("command", "string", "command that wrote: stream or load"),
-        Field("mode", "string", "live; once: read what is there; drain: once, and the log ends there, as for load", check="mode IN ('live', 'once', 'drain')"),
+        Field("mode", "string", "live; once: read the files that are there; drain: once, and the log ends there, as for load", check="mode IN ('live', 'once', 'drain')"),
         Field("events", "string", "where the log was read from: --events"),
         Field("host", "string", "where the driver ran"),
         Field("pid", "long", "its process"),
@@ -27,14 +27,14 @@ RUN_LEDGER = Table(
         Field("micro_batches", "long", "micro-batches of both queries that it finished", nullable=True, check="micro_batches >= 0"),
         Field("unrecorded", "long", "of them those that query_progress will lack: too many at once, or it could not be written",
               nullable=True, check="unrecorded >= 0"),
-        Field("lost", "string", "what Kafka had lost of the log when the run began, in words: the run went on without it (kafka.on_loss=go_on); "
+        Field("lost", "string", "records of the log that Kafka had lost when the run began, in words: the run went on without it (kafka.on_loss=go_on); "
               "null: nothing", nullable=True, added=True),
     ),
 )  # fmt: skip
 
 QUERY_PROGRESS = Table(
     "query_progress",
-    "One row per micro-batch: how long it took and for what, how much it read, how far behind it was. Durations are Spark's durationMs.",
+    "One row per micro-batch: its duration and the parts of it, the rows that it read, its lag. Durations are Spark's durationMs.",
     grain=("run_id", "query", "batch_id"),
     fields=(
         Field("run_id", "string", "driver run that ran it: run_ledger"),
@@ -44,10 +44,10 @@ QUERY_PROGRESS = Table(
         Field("began_at", "timestamp", "when its trigger began, by the driver's clock"),
         Field("ended_at", "timestamp", "when it was finished"),
         Field("trigger_execution_ms", "long", "all of it", "ms", check="trigger_execution_ms >= 0"),
-        Field("latest_offset_ms", "long", "asking the sources what is new; of files: listing them", "ms", check="latest_offset_ms >= 0"),
+        Field("latest_offset_ms", "long", "asking the sources for new data; of files: listing them", "ms", check="latest_offset_ms >= 0"),
         Field("get_batch_ms", "long", "asking the sources for it", "ms", check="get_batch_ms >= 0"),
         Field("query_planning_ms", "long", "planning", "ms", check="query_planning_ms >= 0"),
-        Field("wal_commit_ms", "long", "writing down what it will read (checkpoint, offsets)", "ms", check="wal_commit_ms >= 0"),
+        Field("wal_commit_ms", "long", "recording the offsets that it will read (checkpoint)", "ms", check="wal_commit_ms >= 0"),
         Field("add_batch_ms", "long", "the work: read, parse or fold, write the tables", "ms", check="add_batch_ms >= 0"),
         Field("commit_offsets_ms", "long", "writing down that it is done (checkpoint, commits)", "ms", check="commit_offsets_ms >= 0"),
         Field("rows_in", "long", "as in batch_manifest; null: the micro-batch wrote nothing and has no row there", "rows",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from docs_pages import (
     ARCHITECTURE,
+    CONTENTS,
     GLOSSARY,
     OPERATIONS,
     PAGES,
@@ -15,18 +16,24 @@ from docs_pages import (
     ROOT,
     RUNBOOK,
     anchors,
+    command_lines,
     lines_outside_code,
     links,
     prose,
     queries,
     text_of,
+    words_of,
 )
 
+from generators import by_question, drawing
+from pipeline.query.views.status_words import STATUS, WELL
 from pipeline.settings import known_keys
 from schemas.completeness import INCOMPLETE_REASONS
 from schemas.tables import TABLES
 
-LINE_CHARACTERS = 120
+LINE_CHARACTERS, CODE_CHARACTERS = 120, 140
+#: A clause in the place of a noun: only questions have it.
+NOUN_CLAUSE = re.compile(r"\b(?:what|whatever|whoever|that which)\b[^.?!|:;]*[.?!|:;]", re.IGNORECASE)
 #: Of software: a program reports, emits, logs, prints, shows.
 NOT_OUR_WORDS = re.compile(r"\b(?:tells?|telling|told|says?|saying|said)\b", re.IGNORECASE)
 VIEW_FILES = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "pipeline/query/views").glob("*.sql")}
@@ -42,8 +49,18 @@ every_plain_page = pytest.mark.parametrize("page", PLAIN_PAGES, ids=lambda path:
 
 @every_plain_page
 def test_lines_fit_a_screen_but_for_tables(page: Path) -> None:
-    lines = enumerate(text_of(page).splitlines(), 1)
-    assert [(number, len(line)) for number, line in lines if len(line) > LINE_CHARACTERS and not line.startswith("|")] == []
+    text = text_of(page)
+    prose_lines = {number for number, _ in lines_outside_code(text)}
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if not line.startswith("|")]
+    limits = [(number, len(line), LINE_CHARACTERS if number in prose_lines else CODE_CHARACTERS) for number, line in lines]
+    assert [(number, length) for number, length, limit in limits if length > limit] == []
+
+
+@every_page
+def test_no_clause_stands_in_the_place_of_a_noun(page: Path) -> None:
+    """Subject, verb, object: "the rows that differ", not "what differs". Questions may ask."""
+    text = re.sub(r"\]\([^)]*\)", "]", prose(text_of(page)))
+    assert [clause for clause in NOUN_CLAUSE.findall(f"{text}.") if not clause.endswith("?")] == []
 
 
 @every_plain_page
@@ -63,9 +80,42 @@ def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
     assert broken == []
 
 
-@every_plain_page
-def test_every_page_is_reached_from_the_readme(page: Path) -> None:
-    assert page == README or str(page.relative_to(ROOT)) in {file for file, _ in links(text_of(README))}
+def test_every_page_is_reached_from_the_readme() -> None:
+    """The README leads to the contents, the contents to every page."""
+    assert str(CONTENTS.relative_to(ROOT)) in {file for file, _ in links(text_of(README))}
+    assert {(CONTENTS.parent / file).resolve() for file, _ in links(text_of(CONTENTS))} >= {*PAGES} - {README, CONTENTS}
+
+
+def test_the_readme_is_short() -> None:
+    assert len(text_of(README).splitlines()) <= 110
+
+
+def test_the_map_of_views_is_what_is_declared() -> None:
+    assert by_question.DOCUMENT.read_text(encoding="utf-8") == by_question.render(), "run: python -m generators"
+    assert {f"[`{name}`]" for name in TABLES_AND_VIEWS} - set(re.findall(r"\[`\w+`\]", text_of(by_question.DOCUMENT))) == set()
+
+
+def test_the_drawing_is_that_of_its_text() -> None:
+    assert drawing.DRAWING.read_text(encoding="utf-8") == drawing.draw(text_of(drawing.TEXT)), "run: python -m generators"
+
+
+def test_the_drawing_names_tables_that_exist() -> None:
+    named = {part for line in text_of(drawing.TEXT).splitlines() for part in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", line)}
+    assert len(named) > 15
+    assert named - TABLES_AND_VIEWS == set()
+
+
+def test_a_line_that_the_drawing_does_not_know_is_named() -> None:
+    with pytest.raises(ValueError, match="line 2: 'rwo step'"):
+        drawing.draw("title T\nrwo step\n")
+
+
+def test_the_runbook_begins_with_why_and_explain() -> None:
+    """And leads from each status of `why` to what to do."""
+    first, second = [words_of(line)[0] for line in command_lines(text_of(RUNBOOK))][:2]
+    assert (first, second) == ("why", "explain")
+    named = set(re.findall(r"`([a-z ]+)`", text_of(RUNBOOK).partition("| status | go to |")[2].partition("\n\n")[0]))
+    assert {*STATUS.values(), "stuck", "unknown"} - named - {*WELL} == set()
 
 
 def test_the_glossary_is_in_order() -> None:

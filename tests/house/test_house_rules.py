@@ -9,7 +9,7 @@ import pytest
 import tools
 
 ROOT = Path(__file__).parents[2]
-CODE = sorted(path for room in (*tools.CODE, "bench", "sim", "tests") for path in (ROOT / room).rglob("*.py"))
+CODE = sorted(path for room in (*tools.CODE, "bench", "generators", "sim", "tests") for path in (ROOT / room).rglob("*.py"))
 FOLDERS = (".", "conf", "docs/guide", "docs/reference", "docs/design", "requirements", "collector")
 JAVA = sorted((ROOT / "collector/src").rglob("*.java"))
 KEPT = [path for path in (*CODE, *JAVA, *(path for folder in FOLDERS for path in (ROOT / folder).glob("*.*"))) if path.is_file()]

@@ -3,9 +3,10 @@
 import re
 
 import pytest
-from docs_pages import PAGES, README, command_lines, text_of, words_of
+from docs_pages import OPERATIONS, PAGES, command_lines, text_of, words_of
 
 from console.command_line import COMMANDS, EXAMPLES, build_parser, command_module, command_of
+from generators import commands_page
 from pipeline.settings import known_keys
 
 #: Spark's options in our examples; spark-submit.sh takes them out of the line.
@@ -39,6 +40,14 @@ def test_a_shown_command_line_is_understood(line: str) -> None:
 
 
 def test_a_setting_named_for_the_environment_exists() -> None:
-    named = re.findall(r"DISPATCH_ANALYTICS__(\w+?)__(\w+)=", text_of(README))
+    named = re.findall(r"DISPATCH_ANALYTICS__(\w+?)__(\w+)=", text_of(OPERATIONS))
     assert named
     assert {f"{section}.{key}".lower() for section, key in named} <= known_keys().keys()
+
+
+def test_the_page_of_commands_is_what_is_declared() -> None:
+    assert commands_page.DOCUMENT.read_text(encoding="utf-8") == commands_page.render(), "run: python -m generators"
+
+
+def test_every_command_is_in_one_group() -> None:
+    assert sorted(name for names in commands_page.GROUPS.values() for name in names) == sorted(COMMANDS)

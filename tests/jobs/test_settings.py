@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from generators import settings_page as settings_doc
 from pipeline.faults import BadConfig
 from pipeline.settings import default_settings, describe, known_keys, load_settings
-from tools.generated import settings_page as settings_doc
 
 
 def test_later_layers_win(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_effective_settings_show_every_key() -> None:
 
 
 def test_the_page_of_settings_is_current() -> None:
-    assert settings_doc.DOCUMENT.read_text(encoding="utf-8") == settings_doc.render(), "run: python -m tools.generated.settings_page"
+    assert settings_doc.DOCUMENT.read_text(encoding="utf-8") == settings_doc.render(), "run: python -m generators"
 
 
 def test_every_default_has_its_reason() -> None:

@@ -2,9 +2,9 @@
 
 import re
 
+from generators.schema_files import REPOSITORY
 from schemas.events import CURSOR_KINDS, EVENT_TYPES, FIELDS, LOG_VERSIONS, POLICY_KINDS, SOURCES, TYPES_BY_NAME
 from schemas.events.points import POINTS
-from schemas.render.write import REPOSITORY
 
 ROOT = REPOSITORY / "collector/src/main/java/io/dispatchanalytics/collector"
 TEXT = {path: path.read_text(encoding="utf-8") for path in ROOT.rglob("*.java")}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schemas.render.write import REPOSITORY, rendered_files
+from generators.schema_files import REPOSITORY, rendered_files
 from schemas.tables import TABLES
 from schemas.tables.bronze import REASONS
 
@@ -13,7 +13,7 @@ PAGE = FILES["docs/reference/tables.md"]
 @pytest.mark.parametrize("path", FILES)
 def test_rendered_file_in_the_repository_is_up_to_date(path: str) -> None:
     written = (REPOSITORY / path).read_text(encoding="utf-8")
-    assert written == FILES[path], f"{path} is old: python -m schemas.render.write"
+    assert written == FILES[path], f"{path} is old: python -m generators"
 
 
 def test_no_rendered_ddl_is_left_of_a_table_that_is_gone() -> None:

@@ -54,5 +54,5 @@ def test_the_page_names_every_cause() -> None:
     from sim import truth
 
     causes = {one.name for one in vars(truth).values() if isinstance(one, truth.Cause)} | {one.name for one in truth.THROTTLED.values()}
-    section = PAGE.partition("## What is true\n")[2].partition("\n## ")[0]
+    section = PAGE.partition("## The truth\n")[2].partition("\n## ")[0]
     assert set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) == causes

@@ -9,21 +9,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 README, DOCS = ROOT / "README.md", ROOT / "docs"
+#: The page with all pages.
+CONTENTS = DOCS / "README.md"
 PAGES = [README, *sorted(DOCS.rglob("*.md"))]
 GUIDE, REFERENCE, DESIGN = (DOCS / shelf for shelf in ("guide", "reference", "design"))
 GLOSSARY, ARCHITECTURE = REFERENCE / "glossary.md", DESIGN / "architecture.md"
 RUNBOOK, OPERATIONS = GUIDE / "runbook.md", GUIDE / "operations.md"
+#: Those that nobody writes by hand.
+GENERATED = tuple(REFERENCE / f"{name}.md" for name in ("by-question", "commands", "event-log", "settings", "tables", "views"))
 #: Pages in the plain English of the house: short lines, the field's words.
-PLAIN_PAGES = [
-    README,
-    OPERATIONS,
-    ARCHITECTURE,
-    RUNBOOK,
-    GLOSSARY,
-    REFERENCE / "event-log.md",
-    *(DESIGN / f"{name}.md" for name in ("throttling", "backlog", "channels", "policies", "scaling")),
-    *(GUIDE / f"{name}.md" for name in ("quality", "collector", "simulator")),
-]
+PLAIN_PAGES = [*(page for page in PAGES if page not in GENERATED), REFERENCE / "event-log.md"]
 
 _FENCE = "```"
 _COMMAND = re.compile(r"^ *\./spark-submit\.sh (?!set-up)(.+)$")

@@ -9,7 +9,7 @@
 --   true_age_ms              of the oldest entry that any subscription of the topic has not acknowledged
 --   size_share, age_share    of the topic's limits, by the broker's figures; null: no limit
 --   storage_backlog_quota_exceeded_evictions_*   Pulsar's own counters, since the topic was loaded
---   decision                 what the check decided: none, size, time or unknown
+--   decision                 decision of the check: none, size, time or unknown
 SELECT
   t.broker, t.epoch, t.topic, s.subscription, t.as_of,
   s.msg_backlog, s.backlog_messages, s.backlog_size, s.oldest_age_ms AS age_ms, s.exact_to_ms, s.unacked_entries, s.durable, s.opened_at,

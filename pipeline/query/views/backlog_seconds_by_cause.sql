@@ -1,4 +1,4 @@
--- How much backlog has every topic, namespace and broker, and what is it charged to?
+-- How much backlog has every topic, namespace and broker, and to which causes is it charged?
 -- One row per window, cause, and topic, namespace or broker.
 --   scope             topic, namespace or broker; name: of it (a namespace as tenant/namespace; null for topics without a proper name)
 --   cause, level, dimension, unknown_reason   docs/design/causes.md

@@ -1,5 +1,5 @@
--- What made each subscription's backlog grow or shrink, entry by entry, between its checks?
--- One row per subscription and check: what happened since its check before, or since its cursor was opened.
+-- Why did each subscription's backlog grow or shrink, entry by entry, between its checks?
+-- One row per subscription and check: the changes since the previous check, or since its cursor was opened.
 -- A cursor that was opened again (another opened_at) starts a new chain. Rows of one chain add up: sums between any two checks are exact.
 --   backlog_before + published − acknowledged − expired − evicted + sought + remainder = backlog_after
 --   remainder        0, or something is wrong

@@ -1,5 +1,5 @@
 -- When will each subscription that is behind be current, at the pace of the last minutes, and how soon do its limits allow that?
--- One row per subscription and check. Only what was known at the check is used.
+-- One row per subscription and check. Only data of that check and before is used.
 --   waiting          entries that are not delivered; is_current: none waits, or no more of them than one second of publishing brings and
 --                    than were delivered since the check before. Then current_* are the check itself
 --   rate_mean        entries per second by which the waiting ones became fewer over the steps between checks of the last 5 minutes
@@ -12,7 +12,7 @@
 --   current_in_s     from the check to current_at
 --   most_msgs_per_s, most_bytes_per_s   the least that the limits in force at the check leave it (its own, the topic's, the broker's);
 --                    null: no limit. Of the topic's and the broker's, which other subscriptions draw on, what these left in the last
---                    five minutes, and at least its own share of what all got. most_entries_per_s: both, by what its entries are charged
+--                    five minutes, and at least its own share of the total. most_entries_per_s: both, by what its entries are charged
 --                    (limiter_units)
 --   soonest_at       when it is current if it gets all that these limits allow, and as much is published as in the last minutes;
 --                    null: no limit, or more is published than the limits allow (allowed: no), or not within 30 days

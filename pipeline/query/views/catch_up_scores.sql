@@ -1,5 +1,5 @@
 -- Did the forecasts of catching up come true?
--- One row per forecast of a subscription that was not current yet, beside what happened to the same cursor.
+-- One row per forecast of a subscription that was not current yet, beside the later course of the same cursor.
 --   score          hit:   current at the foreseen check, give or take half an interval, or a tenth of the time looked ahead
 --                  late:  current before the foreseen check, or at the very next check though it foresaw nothing
 --                  early: current later than foreseen, but no later than as long again

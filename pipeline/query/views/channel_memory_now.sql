@@ -3,7 +3,7 @@
 -- PIP-434 promises this as pulsar_server_channel_write_buf_memory_used_bytes. No broker has the metric.
 --   write_buf_memory_used_bytes   the newest level that is known, at known_at
 --   exact, known_from    true, heartbeat: the broker reported the sum over all channels. Else the level was at least this:
---                        writability: what that channel held, and the low mark for every other unwritable one; marks: the low mark for each
+--                        writability: bytes of that channel, and the low mark for each other unwritable one; marks: the low mark for each
 --   known_s_ago          from known_at to as_of
 --   hour_max, hour_max_exact   greatest level of the windows that end in the hour before as_of. At least this: between two heartbeats
 --                        nobody knows

@@ -1,4 +1,4 @@
--- How does each connection of a broker stand now: writable, paused, cooling down, and what suffers?
+-- How does each connection of a broker stand now: writable, paused, cooling down, and which topics suffer?
 -- One row per open connection that was ever unwritable, paused or limited, worst first, as of the end of its broker's newest window.
 -- A connection to which nothing of that happened has no row. Left out are connections that are closed, as far as dispatch_events knows.
 --   state               paused:     the broker reads nothing from the connection
@@ -9,8 +9,8 @@
 --   paused_since, unwritable_since, cooldown_since   when that began; null: not so now. A cooldown that was restarted began when it opened
 --   paused_s            from paused_since to as_of
 --   window_paused_s, window_unwritable_s, paused_count, requests_limited   of the broker's newest window
---   pending_bytes_last, pending_bytes_max   of its latest window, at its writability events: what the channel held when it crossed a water
---                       mark. What it grew to afterwards is not in the log
+--   pending_bytes_last, pending_bytes_max   of its latest window, at its writability events: bytes of the channel when it crossed a water
+--                       mark. Later growth is not in the log
 --   pending_bytes_at_least   the most that the log proves for that window: a lower bound
 --   producers, topics   most at once that could not publish because the connection was paused in the newest window
 --   consumers, subscriptions   most at once that got single entries because it was unwritable in the newest window

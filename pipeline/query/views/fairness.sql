@@ -2,7 +2,7 @@
 -- One row per limiter of a broker or a topic, dimension and window in which it was binding.
 --   limiter_topic      null for the broker's
 --   subscriptions      that drew on it or were held back by it
---   jain               Jain's index of what they got: (Σx)² / (n · Σx²). 1 = all got the same, 1/n = one got everything; null: nobody got any
+--   jain               Jain's index of their shares: (Σx)² / (n · Σx²). 1 = all got the same, 1/n = one got everything; null: none got any
 --   largest_topic, largest_subscription, largest_share   who got most, and its share
 --   smallest_share     of who got least
 --   held_back          subscriptions that the limiter left with nothing at least once

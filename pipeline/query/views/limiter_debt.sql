@@ -1,4 +1,4 @@
--- Which limiters owe tokens now, and until when do they block what is asked of them?
+-- Which limiters owe tokens now, and until when do they block reads?
 -- One row per limiter and dimension below zero at the end of its broker's newest window, the longest debt first.
 --   level, topic, subscription   whose limiter
 --   debt           permits below zero (messages or bytes): more went out than it allowed, as permits of a read are not reserved

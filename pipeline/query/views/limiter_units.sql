@@ -1,7 +1,7 @@
 -- Do the limiters of a broker count messages, or entries?
 -- One row per broker and epoch.
 --   counts_entries   true: a batch is charged as one (dispatchThrottlingOnBatchMessageEnabled), false: by its messages, Pulsar's default.
---                    By the limiters' own books over whole windows, beside what was delivered in them; where these do not tell, as
+--                    By the limiters' own balances over whole windows, beside the deliveries in them; without these, as
 --                    broker_start has the setting
 WITH served AS (
   SELECT broker, epoch, topic, subscription, window_start, clock_segment,

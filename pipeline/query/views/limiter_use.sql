@@ -1,9 +1,9 @@
--- How much of what it allows does each limiter give out, and can its figures be trusted?
+-- How much of its rate does each limiter give out, and can its figures be trusted?
 -- One row per limiter, dimension and window, as limiter_windows.
 --   active_s               seconds of the window in which the limiter existed, as far as the log goes into the window
 --   allowed                rate × active_s / period (a token bucket may give its burst on top); null without a period
 --   used, used_share       permits consumed, and their share of allowed: near 1 = full, above 1 = over-delivered or a fresh bucket
---   over_delivered_share   of used, what went out beyond the balance at that moment
+--   over_delivered_share   of used, the part beyond the balance at that moment
 --   debt, debt_s           how far below zero it ended, and how long its rate needs to pay that back
 --   asks_shrunk, _blocked  reads it lowered, to something or to nothing; asks_binding: of both, while more was waiting than granted
 --   agreement              share of compared asks that the model answered as the broker did or within one clock step; null: none compared

@@ -1,11 +1,11 @@
 -- Which limits rule each topic and subscription now, and who set them?
 -- One row per limiter and quota of the newest epoch of a broker that has one: the broker's own, of loaded topics, of open dispatchers.
---   msg_rate … quota_policy   what the broker applied; where the log does not report that, what is set
+--   msg_rate … quota_policy   values that the broker applied; where the log does not report them, the set values
 --   msg_limit, byte_limit     permits per period: the rate, and for a relative one the publish average besides. Null: no limit.
 --                             The average is that of the time when the limit changed last
 --   set_by                    the place that sets it by the rules; 'nowhere': nothing limits it; 'not in this log': the log is of
 --                             version 1.0, which has no places
---   policy_disagreement       the broker applied something else than the rules, and the row shows what the broker applied
+--   policy_disagreement       the broker applied other values than the rules, and the row shows the applied values
 WITH epochs AS (
   SELECT broker, max(epoch) AS epoch FROM policies GROUP BY broker
 ),

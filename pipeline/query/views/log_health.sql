@@ -1,14 +1,14 @@
 -- Can the figures of a broker be trusted: did its whole log arrive, in order, on a steady clock?
 -- One row per broker and epoch. Reads all of dispatch_events.
---   rows_in = events + duplicates + late + quarantined + seq_taken   what arrived of it, by place (seq) in its log: whole and in time,
+--   rows_in = events + duplicates + late + quarantined + seq_taken   rows that arrived of it, by place (seq) in its log: whole and in time,
 --                         again, after its place was given up (until a backfill counts it: then it is an event), rejected, or while
 --                         another event had its place: above 0 two logs claim this broker and epoch (rows of quarantine say which)
 --                         A rejected line without a readable broker, epoch, seq and ts is in no epoch.
 --                         A line that was put back from quarantine came twice: rejected, then late
 --   awaited               places before last_seq that neither came nor were given up: while > 0, events behind them are held
--- What `maintain` deleted of an old epoch (maintain.keep_days) is not missing: places before its first event that is still there do not count.
+-- Events of an old epoch that `maintain` deleted (maintain.keep_days) are no gap: places before its first remaining event do not count.
 --   lost_events, lost_ranges, clock_steps, largest_clock_step_s   from log_gaps (a negative step set the clock back), of the whole epoch:
---                         what was lost was lost, whatever was deleted since
+--                         lost events stay counted after a deletion
 --   completeness_min, windows_incomplete   over the windows of its tables; 1 and 0 = nothing is missing in them
 --   warehouse_balanced, warehouse_held, lanes_behind   of log_balance, the same on every row
 WITH kept AS (

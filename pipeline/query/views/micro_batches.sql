@@ -1,7 +1,7 @@
--- What did each micro-batch do, where did its time go, and which run wrote it?
+-- How long did each micro-batch take, where did its time go, and which run wrote it?
 -- One row per micro-batch that a run finished: query_progress in seconds, with the run's code and settings.
---   took_s         all of it; its parts: list_s (what is new), plan_s (planning), work_s (read, compute, write the tables),
---                  checkpoint_s (writing down what will be read, and that it is done), other_s (what Spark does not name)
+--   took_s         all of it; its parts: list_s (new files), plan_s (planning), work_s (read, compute, write the tables),
+--                  checkpoint_s (recording the offsets and the end), other_s (the rest, without a name in Spark)
 --   slowest        the part that took longest
 --   rows_in        null: it wrote nothing; ms_per_krow: work_s for a thousand rows, high in a slow job, not in a busy one
 --   event_lag_s    age of its newest event when it was finished

@@ -1,7 +1,7 @@
 -- Would more consumers help, and how fast could the subscription go then?
 -- One row per subscription with a backlog in the last ten minutes before its broker's newest window ended; none for Pulsar's own cursors.
 --   answer        yes: at least four fifths of its entries × time lacked consumers or their permits. no: at most a fifth. partly: between
---   why           no: what more consumers do not change, the largest cause. one_active_consumer: only one consumer of such a subscription is
+--   why           no: the largest cause that more consumers do not change. one_active_consumer: only one consumer of such a subscription is
 --                 served at a time (Exclusive, Failover). reader: another reader would read everything by itself. yes and partly: no_consumer or no_permits, whichever has more
 --   consumers_share, limits_share   of entries × time: for want of consumers or permits; held back by a limiter
 --   dispatched_per_s   messages per second that it got in the newest window

@@ -8,7 +8,7 @@
 --   reads … waiting_bytes    sums; blocked_s: seconds of all dispatchers, so it may exceed the time that went by
 --   worst_subscription       the name with the longest blocked time over all its topics, then with the most throttled events, then the last
 --                            by name; null: no read was lowered
---   worst_blocked_s, worst_throttled_events   what that name has of both
+--   worst_blocked_s, worst_throttled_events   the figures of that name
 --   completeness             the lowest of any; complete=false: of at least one the beginning was not seen, or events were lost since
 WITH by_name AS (
   SELECT cluster, namespace, subscription, sum(blocked_ns) AS blocked_ns, sum(throttled_events) AS throttled_events

@@ -2,7 +2,7 @@
 -- One row per subscription and limiter that blocked its reads in the last ten minutes before its broker's newest window ended, while
 -- something waited (limiter_margins has each window).
 --   reads            reads that this limiter blocked
---   wanted_entries   what they asked for; granted_entries: what they would have got without this limiter, each read by itself
+--   wanted_entries   entries that they asked for; granted_entries: those that they would have got without this limiter, each read by itself
 --   granted_share    granted_entries of wanted_entries; 0: the next limiter would have blocked them all
 --   next_level, next_dimension   the limiter that would have bound the most of them; null: none, all that waits or was asked for is granted
 --   next_share       of the reads: share that it would have bound

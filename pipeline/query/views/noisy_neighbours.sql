@@ -4,8 +4,8 @@
 --   level, limiter_topic       the shared limiter; limiter_topic is null for the broker's. dimension: msg or bytes
 --   used                       messages or bytes that the limiter was charged for this subscription: only while the limiter was on. An
 --                              earlier version did not write that: of its rows it is all that was dispatched in the window
---   used_share, rank           of what all subscriptions under the limiter were charged; rank 1 used most
---   own_reads_blocked, own_blocked_s   what the same limiter's level did to this subscription: the victims have much of it
+--   used_share, rank           of the charges of all subscriptions under the limiter; rank 1 used most
+--   own_reads_blocked, own_blocked_s   effect of the same level on this subscription: large for the victims
 --   limiter_used, limiter_asks_binding the limiter's own books, for comparison
 WITH shared AS (
   -- A limiter that was made anew in the window (topic reloaded) has a row per incarnation.

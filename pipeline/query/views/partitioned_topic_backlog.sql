@@ -1,4 +1,4 @@
--- How large and how old is every partitioned topic's backlog now, is one partition behind the others, and what does Pulsar show?
+-- How large and how old is every partitioned topic's backlog now, is one partition behind the others, and which figures does Pulsar show?
 -- One row per cluster and partitioned topic, the largest share of a limit first: its partitions in topic_backlog_now, added up as Pulsar's
 -- partitioned-stats adds them. A topic without partitions is in topic_backlog_now only.
 --   partitions, partitions_unseen   added up here; numbers below the highest one that are loaded nowhere, so far as the log shows
@@ -14,7 +14,7 @@
 --   worst_partition, worst_backlog_size   the one with the largest backlog, the lowest if several have it; null: there is no backlog
 --   worst_share              its share of backlog_size: 1 = it has all of it
 --   skew                     largest ÷ mean: 1 = even, as many as partitions = one has all of it
---   pulsar_*                 what partitioned-stats shows instead: age 0 and no name where no partition has an age (it starts from 0), and
+--   pulsar_*                 the figures of partitioned-stats: age 0 and no name where no partition has an age (it starts from 0), and
 --                            the limits of the last partition, whatever those of the others are. pulsar_size_share, pulsar_age_share:
 --                            its figures divided: the size of all partitions by the limit of one
 WITH partitions AS (

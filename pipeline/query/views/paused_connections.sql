@@ -5,7 +5,7 @@
 --   window_paused_s, paused_share   paused time in the newest window, and its share of the window
 --   producers, topics   most at once that waited in the newest window
 --   topic_names         of these topics, with producers on this connection; fewer than topics if a producer_open is not in dispatch_events
---   unwritable          its write buffer is over the water marks: the client does not take what the broker sends
+--   unwritable          its write buffer is over the water marks: the client does not take the bytes that the broker sends
 WITH held AS (
   SELECT DISTINCT broker, epoch, conn, topic
   FROM dispatch_events

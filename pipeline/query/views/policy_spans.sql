@@ -1,7 +1,7 @@
 -- Who set which limit, from when to when, and whom did that hold for?
 -- One row per row of policies, with the time until which it held.
 --   since, until   the rows of one limit hold together, from the event that showed them to the next one that changed something.
---                  until is null for what holds now. A limit that ended with its topic or dispatcher ends here, too
+--                  until is null for rows that hold now. A limit that ended with its topic or dispatcher ends here, too
 --   set_at         when the place got these values; it may be long before since, when the topic was loaded later
 --   in_force       these values rule the topic or subscription; else shadowed_by is the place whose values do
 WITH held AS (

@@ -1,18 +1,18 @@
 -- When will each backlog quota be exceeded, at which check?
--- One row per topic, check and quota type with a limit. Only what was known at the check is used.
+-- One row per topic, check and quota type with a limit. Only data of that check and before is used.
 --   used             bytes, or ms since the time that the broker counts its oldest entry from (0: it shows none; null: not in the log)
 --   exceeded         now, by the broker's comparison: size ≥ limit, age > limit. Then breach_* are the check itself
 --   rate_mean        growth per second over the steps between checks of the last 5 minutes (bytes, or ms of age);
 --                    rate_least, rate_most: the band that has the rate until the breach in eight cases of ten (docs/design/backlog.md),
 --                    the same as rate_mean until there are two steps.
---                    What an eviction took is not growth: a size step starts from what it left, an age step after it is left out.
+--                    Evicted bytes are not growth: a size step starts from the size after the eviction, an age step after it is left out.
 --                    Age grows by 1000 at most; without a step, and at most, nothing is acknowledged any more
 --   steps            steps between checks that the rates are of
 --   deadline_at      age only: the oldest entry's time plus the limit; it stands unless acknowledgements pass that entry
 --   breach_at        first check at which the limit is exceeded at the mean rate; breach_from, breach_to: at rate_most and rate_least;
 --                    null: never at that rate, or not within 30 days. Rounded up to checks by the broker's interval
 --   breach_in_s      from the check to breach_at
---   on_breach        what the policy does; producers: connected now, cut off if it is disconnect_producers
+--   on_breach        effect of the policy; producers: connected now, cut off if it is disconnect_producers
 WITH checked AS (
   SELECT t.*,
     e.backlog_size_planned, e.quota_type IS NOT NULL AS evicts,

@@ -1,5 +1,5 @@
 -- Did the forecasts of quota breaches come true?
--- One row per forecast of a limit that was not exceeded yet, beside what happened under that limit in the same epoch.
+-- One row per forecast of a limit that was not exceeded yet, beside the later course under that limit in the same epoch.
 --   score          hit:   exceeded at the foreseen check, give or take half an interval, or a tenth of the time looked ahead
 --                  late:  exceeded before the foreseen check, or at the very next check though it foresaw nothing
 --                  early: exceeded later than foreseen, but no later than as long again

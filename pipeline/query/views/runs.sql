@@ -1,9 +1,9 @@
--- Which runs of `stream` or `load` wrote the warehouse, with what code and settings, and how did each end?
+-- Which runs of `stream` or `load` wrote the warehouse, with which code and settings, and how did each end?
 -- One row per run_id, newest first where you order by started_at.
 --   outcome        done, stopped (on request), failed (see error); null: it still runs, or it was killed (`status` shows which)
 --   wall_s         how long it ran; null without an end
 --   same_code, same_settings   as in the run that was started before it; null for the first run
---   lost           what Kafka had lost when the run went on without it (kafka.on_loss = go_on); null: nothing
+--   lost           records that Kafka had lost when the run went on without them (kafka.on_loss = go_on); null: nothing
 --   micro_batches  that it finished; unrecorded: of them those that query_progress lacks
 SELECT
   run_id, command, mode, outcome, started_at, ended_at,

@@ -1,7 +1,7 @@
--- How does the dispatcher that serves each subscription now stand, and what does its topic belong to?
+-- How does the dispatcher that serves each subscription now stand, and to which cluster, namespace and topic does it belong?
 -- One row per cluster, topic and subscription with an open dispatcher: of subscription_totals the newest incarnation over all brokers and
 -- epochs. A topic that moved, or whose broker is dead, has one row only; a subscription whose newest dispatcher is closed has none.
---   cluster … partition      what the topic belongs to, as in brokers and topics
+--   cluster … partition      to which the topic belongs, as in brokers and topics
 --   throttled_events         the six counters …_since_open together
 --   the other columns        as in subscription_totals
 WITH newest_of_broker AS (

@@ -1,4 +1,4 @@
--- What is held back right now, by which limiter, since when, and is anybody waiting?
+-- Which subscriptions are held back right now, by which limiter, since when, and is anybody waiting?
 -- One row per open dispatcher, worst first, as of the end of its broker's newest window; where the log ends within it, of the log.
 --   state           held back: a limiter lowered its reads, or left it blocked, while more was waiting than was granted
 --                   nominal:   its reads were lowered, but nobody needed the rest

@@ -2,14 +2,14 @@
 -- One row per topic of its latest check, the largest share of a limit first. A topic that moved, or whose broker is dead, has one row
 -- only, of the newest check on any broker of its cluster. Left out are topics that their broker no longer checks (unloaded), and epochs
 -- before its newest.
---   cluster … partition      what the topic belongs to, as in brokers and topics
+--   cluster … partition      to which the topic belongs, as in brokers and topics
 --   as_of                    the check; nothing later is known
 --   backlog_size, age_s, oldest_subscription   as the broker shows them: from its slowest durable cursor; age −1 = none, null = not in the log
 --   msg_backlog              entries that its subscriptions have not acknowledged, added up over them; null: it has none
 --   true_age_ms              of the oldest entry that any subscription of the topic has not acknowledged
 --   size_share, age_share    the use of its limits as PIP-323 defines it: size ÷ limit and age ÷ limit; null: no limit, or no age
 --   storage_backlog_quota_exceeded_evictions_*   Pulsar's own counters, since the topic was loaded; …_durable: since the broker started
---   decision                 what the check decided: none, size, time or unknown
+--   decision                 decision of the check: none, size, time or unknown
 WITH latest AS (
   SELECT broker, epoch, topic, max(check_number) AS check_number
   FROM topic_backlog

@@ -1,4 +1,4 @@
--- What does each topic belong to: tenant, namespace, partitioned topic?
+-- To which tenant, namespace and partitioned topic does each topic belong?
 -- One row per topic that the log names. Join it to any table that has a topic: LEFT JOIN topics USING (topic).
 -- A name is read as the broker reads it (Pulsar 4.x: TopicName, NamespaceName, NamedEntity, TopicDomain).
 --   domain              persistent or non-persistent

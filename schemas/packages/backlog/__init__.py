@@ -12,6 +12,7 @@ _CHECKS = (*_POSITIONS, "backlog_quota", "quota_round", "quota_check", "producer
 
 PACKAGE = Declaration(
     "backlog",
+    "How large and how old are backlogs, and which quota trips next?",
     tables=(TOPIC_BACKLOG, SUBSCRIPTION_BACKLOG, QUOTA_EVICTIONS, QUOTA_EVICTION_MOVES, QUOTA_CHECKS),
     slots={
         "quota_round": ("phase", "duration_us"),

@@ -48,14 +48,14 @@ TOPIC_BACKLOG = Table(
         counted("storage_size", "bytes of all ledgers of the topic", "bytes", nullable=True),
         Field("backlog_quota_limit_size", "long", "size limit, < 0 = none; null: not known", "bytes", nullable=True, pulsar="backlogQuotaLimitSize"),
         Field("backlog_quota_limit_time", "long", "age limit, < 0 = none; null: not known", "s", nullable=True, pulsar="backlogQuotaLimitTime"),
-        policy("policy_size", "what the broker does at the size limit"),
-        policy("policy_time", "what the broker does at the age limit"),
+        policy("policy_size", "action of the broker at the size limit"),
+        policy("policy_time", "action of the broker at the age limit"),
         Field("oldest_backlog_message_age_seconds", "long", "age by the broker's rule, −1 = none; null: not known", "s", nullable=True,
               pulsar="pulsar_storage_backlog_age_seconds, oldestBacklogMessageAgeSeconds"),
         Field("oldest_backlog_message_subscription_name", "string", "cursor that the broker names oldest; null: none", nullable=True,
               pulsar="oldestBacklogMessageSubscriptionName"),
         Field("oldest_believed_time", "timestamp", "time that the broker's age counts from: a publish or a ledger's close", nullable=True),
-        Field("believed_age_is_certain", "boolean", "false: what decides on the oldest position changed between the start of the round and this check, or the log has no checks: the broker may have seen either state; null: no age", nullable=True),
+        Field("believed_age_is_certain", "boolean", "false: the state that decides on the oldest position changed between the start of the round and this check, or the log has no checks: the broker may have seen either state; null: no age", nullable=True),
         Field("true_oldest_publish_time", "timestamp", "publish time of the oldest entry that any subscription has not acknowledged", nullable=True),
         counted("subscriptions", "open cursors", ""),
         counted("producers", "connected producers", ""),
@@ -68,7 +68,7 @@ TOPIC_BACKLOG = Table(
 
 SUBSCRIPTION_BACKLOG = Table(
     "subscription_backlog",
-    "One row per subscription and quota check: how far behind it is, and what moved it since its cursor was opened.",
+    "One row per subscription and quota check: how far behind it is, and the causes of the change since its cursor was opened.",
     grain=("broker", "epoch", "topic", "subscription", "check_time", "check_number"),
     age_by="check_time",
     fields=(

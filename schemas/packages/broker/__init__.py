@@ -27,6 +27,7 @@ _STATE_QUESTIONS = {
 
 PACKAGE = Declaration(
     "broker",
+    "Which brokers and topics are there?",
     slots={
         "broker_start": (*(f"settings.{key}" for key in _SETTINGS), "version_number", "missing_events"),
         "setting": tuple(f"setting.{key}" for key in _SETTINGS),

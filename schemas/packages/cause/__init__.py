@@ -7,6 +7,7 @@ from schemas.packages.declaration import Declaration
 
 PACKAGE = Declaration(
     "cause",
+    "Why is a subscription behind?",
     tables=(SUBSCRIPTION_CAUSES, SUBSCRIPTION_STATUS, LIMITER_MARGINS),
     slots={
         "broker_start": ("tells_deliveries",),

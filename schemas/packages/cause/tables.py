@@ -18,9 +18,9 @@ _SUBSCRIPTION = (
     Field("subscription", "string", "subscription name"),
 )
 _CAUSE = (
-    _one_of("cause", CAUSES, "what held it back", nullable=False),
+    _one_of("cause", CAUSES, "the cause that held it back", nullable=False),
     _one_of("level", LIMITER_LEVELS, "throttled: whose limiter; else null"),
-    _one_of("dimension", DIMENSIONS, "throttled: what ran out; else null"),
+    _one_of("dimension", DIMENSIONS, "throttled: the dimension that ran out; else null"),
     _one_of("unknown_reason", UNKNOWN_REASONS, "unknown: why; else null"),
     _one_of("cap", UNACKED_CAPS, "unacked_limit: which cap is reached; stuck: which cap is on though nothing is unacknowledged; else null"),
 )
@@ -37,21 +37,21 @@ SUBSCRIPTION_CAUSES = Table(
         *_CAUSE,
         Field("ns", "long", "time charged to this cause", "ns", check="ns > 0"),
         count_field("backlog_ns", "time in the window in which the subscription had a backlog: the sum of `ns` over its causes", "ns"),
-        count_field("entry_us", "entries in the backlog × time charged to this cause; what is acknowledged between two charges is taken to go in a straight line", "entry-µs"),
+        count_field("entry_us", "entries in the backlog × time charged to this cause; entries that are acknowledged between two charges are assumed to go at an even rate", "entry-µs"),
         Field("first_at", "timestamp", "when this cause was first charged in the window"),
         Field("is_main", "boolean", "whether more entries × time of the window were charged to it than to any other cause"),
         Field("main_since", "timestamp", "since when the cause with is_main is the main one, through windows that touch"),
         count_field("backlog_end", "entries in the backlog at the end of the window", "entries"),
         count_field("waiting_end", "of them neither delivered nor held for later delivery", "entries"),
         Field("complete", "boolean", "false: its cursor was met without its beginning, or events of the broker were lost or quarantined "
-              "since. True again in a window without a loss, once the broker said what it holds (`state`)"),
+              "since. True again in a window without a loss, once the log has the state of the broker (`state`)"),
         COMPLETENESS,
     ),
 )  # fmt: skip
 
 LIMITER_MARGINS = Table(
     "limiter_margins",
-    "What reads would have got without the limiter that blocked them. One row per subscription, window, limiter that blocked, and limiter that "
+    "Entries that reads would have got without the limiter that blocked them. One row per subscription, window, limiter that blocked, and limiter that "
     "is next. A read counts only if something waited (cause `throttled`).",
     grain=("broker", "epoch", "topic", "subscription", "window_start", "clock_segment", "level", "dimension", "next_level", "next_dimension"),
     age_by="window_start",
@@ -59,14 +59,14 @@ LIMITER_MARGINS = Table(
         *_SUBSCRIPTION,
         *WINDOW,
         _one_of("level", LIMITER_LEVELS, "whose limiter blocked them", nullable=False),
-        _one_of("dimension", DIMENSIONS, "what ran out: of both the messages", nullable=False),
+        _one_of("dimension", DIMENSIONS, "the dimension that ran out: of both the messages", nullable=False),
         _one_of("next_level", LIMITER_LEVELS, "whose limiter binds without it; null: none, all that waits or was asked for is granted"),
-        _one_of("next_dimension", DIMENSIONS, "what of that runs out; null: none"),
+        _one_of("next_dimension", DIMENSIONS, "the dimension of that limiter that runs out; null: none"),
         Field("reads", "long", "blocked reads", "reads", check="reads > 0"),
-        count_field("wanted_entries", "what they asked for", "entries"),
+        count_field("wanted_entries", "entries that they asked for", "entries"),
         count_field("wanted_bytes", "the same", "bytes"),
         Field(
-            "granted_entries", "long", "what they would have got without this limiter, had each been alone: 0 where the next one blocks, too", "entries",
+            "granted_entries", "long", "entries that they would have got without this limiter, each read by itself: 0 where the next one blocks, too", "entries",
             check="granted_entries >= 0",
         ),
         Field("granted_bytes", "long", "the same", "bytes", check="granted_bytes >= 0"),

@@ -18,6 +18,7 @@ KEEP_ALIVE = ("PING", "PONG")
 
 PACKAGE = Declaration(
     "channel",
+    "Which connections are paused?",
     tables=(CHANNEL_BACKPRESSURE, CHANNEL_TRANSITIONS, TOPIC_PUBLISH_PAUSES, CHANNEL_MEMORY),
     slots={"heartbeat": ("pending_bytes",), "request": ("keeps_alive",)},
     computed={"keeps_alive": ("command",)},

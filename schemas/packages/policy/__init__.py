@@ -11,6 +11,7 @@ NAMESPACE_LEVEL = "n"
 
 PACKAGE = Declaration(
     "policy",
+    "Which place sets a limit?",
     tables=(POLICIES,),
     slots={
         "policy_set": (

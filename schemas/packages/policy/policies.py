@@ -23,13 +23,13 @@ def _values(prefix: str, what: str) -> tuple[Field, ...]:
         Field(f"{prefix}period_s", "long", f"{what}: period of the rate", "s", nullable=True),
         Field(f"{prefix}relative", "boolean", f"{what}: the rate is added to the publish rate", nullable=True),
         Field(f"{quota}_limit", "long", f"{what}: limit of the quota, < 0 = none; null: a rate", "bytes or s", nullable=True),
-        _one_of(f"{quota}_policy", QUOTA_POLICIES, f"{what}: what the broker does at the limit of the quota"),
+        _one_of(f"{quota}_policy", QUOTA_POLICIES, f"{what}: action of the broker at the limit of the quota"),
     )
 
 
 POLICIES = Table(
     "policies",
-    "What is set for each limit of a broker, a topic or a subscription, whenever what is set or applied has changed: one row for each place that sets it, and which of them is in force.",
+    "The settings of each limit of a broker, a topic or a subscription, whenever a set or applied value has changed: one row for each place that sets the limit; one of the rows is in force.",
     grain=("broker", "epoch", "topic", "subscription", "limit_kind", "seen_seq", "set_by"),
     age_by="seen_at",
     fields=(
@@ -37,7 +37,7 @@ POLICIES = Table(
         Field("epoch", "long", "epoch of the broker", "ms since 1970"),
         Field("topic", "string", "full topic name; null for the broker's own limiter", nullable=True),
         Field("subscription", "string", "subscription name; null unless the limit is one subscription's", nullable=True),
-        _one_of("limit_kind", LIMIT_KINDS, "what is limited", nullable=False),
+        _one_of("limit_kind", LIMIT_KINDS, "the kind of limit", nullable=False),
         Field("seen_at", "timestamp", "ts of the event at which all rows of this `seen_seq` held. They hold until the next `seen_at` of the same limit"),
         Field("seen_seq", "long", "seq of that event"),
         _one_of("set_by", SOURCES, "where it is set; null: nowhere that the log has (a log of version 1.0 has no places)"),

@@ -18,6 +18,7 @@ _WAITING = (
 
 PACKAGE = Declaration(
     "throttle",
+    "Which limiter throttles which subscription, and how long?",
     tables=(SUBSCRIPTION_THROTTLE, LIMITER_WINDOWS),
     slots={
         "read": (

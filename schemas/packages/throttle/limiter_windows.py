@@ -15,7 +15,7 @@ LIMITER_WINDOWS = Table(
         Field("level", "string", "whose limiter", check="level IN ('broker', 'topic', 'subscription')"),
         Field("topic", "string", "full topic name; null for the broker's", nullable=True),
         Field("subscription", "string", "subscription name; null unless level is subscription", nullable=True),
-        Field("dimension", "string", "what it counts", check="dimension IN ('msg', 'bytes')"),
+        Field("dimension", "string", "the unit that it counts", check="dimension IN ('msg', 'bytes')"),
         Field("created_at", "timestamp", "ts of the dispatch_rate that made the limiter"),
         *WINDOW,
         Field("closed_at", "timestamp", "when the limiter ended in this window (with its topic, dispatcher or epoch); null while it lives", nullable=True),

@@ -1,4 +1,4 @@
--- What moved a backlog since its cursor was opened is only ever counted on, from check to check.
+-- Counters of the changes of a backlog since its cursor was opened never fall, from check to check.
 -- A violating row is a check after which fewer entries were published, acknowledged, evicted, expired or dispatched than before it.
 -- After a backfill a lane that runs goes on from its old state: later dates are left out until they are computed anew, too.
 WITH repaired AS (

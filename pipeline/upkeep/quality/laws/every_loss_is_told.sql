@@ -1,4 +1,4 @@
--- What the books call late or lost is in late_events and log_gaps, event by event, and nothing else is.
+-- Every late or lost event of the books is in late_events or log_gaps, event by event, and no other event is.
 -- Of what was lost a backfill may have found some: late events that came for lost places, and were computed with. What it calls lost before
 -- events that came after the end of their epoch, no micro-batch ever called so.
 -- A violating row is one of the two sums.

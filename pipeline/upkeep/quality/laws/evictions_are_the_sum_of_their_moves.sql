@@ -1,4 +1,4 @@
--- What an eviction took, and what it should have taken, is the sum over the cursors that it moved; no move is without its decision.
+-- The evicted entries of a decision, actual and planned, are the sums over the cursors that it moved; no move is without its decision.
 -- A violating row is a decision.
 WITH moved AS (
   SELECT broker, epoch, topic, check_number,

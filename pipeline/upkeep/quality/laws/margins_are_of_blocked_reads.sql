@@ -1,4 +1,4 @@
--- What a read would have got without a limiter is counted for reads that the limiter blocked, and is no more than the read asked for.
+-- The margin of a read without a limiter is counted for reads that the limiter blocked, and is no more than the read asked for.
 -- A violating row is a subscription's window and level: more reads than were blocked at that level, or more granted than wanted.
 SELECT m.broker, m.epoch, m.topic, m.subscription, m.window_start, m.clock_segment, m.level,
   m.reads, t.by_broker, t.by_topic, t.by_subscription, m.granted_entries, m.wanted_entries, m.granted_bytes, m.wanted_bytes

@@ -1,4 +1,4 @@
--- What a window counts is the sum of its parts: shrunk + blocked = binding + nominal reads; blocked reads and time = those of their levels.
+-- The counts of a window are the sums of their parts: shrunk + blocked = binding + nominal reads; blocked reads and time = those of their levels.
 -- A violating row is a window of a dispatcher.
 SELECT broker, epoch, topic, subscription, opened_at, window_start, clock_segment, reads, reads_shrunk, reads_blocked,
   reads_binding, reads_nominal, blocked_ns

@@ -1,4 +1,4 @@
--- What a connection's windows count are its transitions: times paused, resumed and unwritable.
+-- The windows of a connection count its transitions: times paused, resumed and unwritable.
 -- A violating row is a connection id of an epoch. Transitions are there before their window is: those after the newest window are left out;
 -- in an epoch whose clock was set they look like the others, and there may be more of them than are counted.
 WITH counted AS (

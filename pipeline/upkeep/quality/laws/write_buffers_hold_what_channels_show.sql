@@ -1,4 +1,4 @@
--- All write buffers together hold at least what any one of them holds, and as many connections are paused or unwritable as their rows show.
+-- All write buffers together hold at least the bytes of any one of them, and as many connections are paused or unwritable as their rows show.
 -- A violating row is a window of a broker.
 WITH shown AS (
   SELECT broker, epoch, window_start, clock_segment,

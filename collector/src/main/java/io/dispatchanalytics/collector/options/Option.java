@@ -14,7 +14,7 @@ public enum Option {
     QUEUE_MB("queue_mb", Kind.COUNT, "32", "Memory for events that wait for the disk, in MiB. Events beyond are lost and counted"),
     FLOW_MS("flow_ms", Kind.COUNT, "100", "Permits that a consumer grants within this time become one event `flow` with their sum, in ms"),
     STATE_S("state_s", Kind.COUNT_OR_OFF, "10",
-            "What the broker holds is written this often, in seconds, and at the start of a file. `0`: never"),
+            "The state of the broker is written this often, in seconds, and at the start of a file. `0`: never"),
     TOPICS("topics", Kind.NAMES, "plain", "Topic names: `plain`, `hash`, or `omit` (a number instead)"),
     SUBS("subs", Kind.NAMES, "plain", "Subscription names: `plain`, `hash`, or `omit` (a number instead)"),
     REMOTES("remotes", Kind.NAMES, "plain",

@@ -1,16 +1,16 @@
 """Renders docs/reference/views.md from the comments at the heads of the views.
 
-`python -m tools.generated.views_page` writes it anew; a test compares it.
+`python -m generators` writes it anew; a test compares it.
 """
 
 from pathlib import Path
 
 from pipeline.query.views.catalog import VIEWS, question, sql_of
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs/reference/views.md"
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs/reference/views.md"
 _HEAD = """# Views
 
-Generated from `pipeline/query/views/*.sql` by `python -m tools.generated.views_page`: do not edit, a test compares.
+Generated from `pipeline/query/views/*.sql` by `python -m generators`: do not edit, a test compares.
 Each is a temporary view over the tables ([tables.md](tables.md)) in `./spark-submit.sh sql`, as fresh as they are.
 Questions and their SQL: [cookbook.md](../guide/cookbook.md).
 """
@@ -31,7 +31,3 @@ def render() -> str:
 
 def _section(view: str) -> str:
     return "\n".join(("", f"## {view}", "", question(view), "", "```text", *explanation(view), "```", ""))
-
-
-if __name__ == "__main__":
-    DOCUMENT.write_text(render(), encoding="utf-8")

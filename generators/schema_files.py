@@ -1,4 +1,4 @@
-"""Write every rendered file into the repository: `python -m schemas.render.write`."""
+"""Files that are rendered from schemas/: the DDL of each table, the pages of tables and of the log, and its JSON schema."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from schemas.render.json_schema import event_schema_text
 from schemas.render.markdown import tables_page
 from schemas.tables import TABLES
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 def rendered_files() -> dict[str, str]:
@@ -18,19 +18,3 @@ def rendered_files() -> dict[str, str]:
     files["docs/reference/event-log.md"] = event_log_page()
     files["docs/reference/event-log.schema.json"] = event_schema_text()
     return files
-
-
-def main() -> None:
-    """Write them all, and remove the DDL of tables that are no longer declared."""
-    files = rendered_files()
-    for left_over in (REPOSITORY / "schemas/rendered").glob("*.sql"):
-        if f"schemas/rendered/{left_over.name}" not in files:
-            left_over.unlink()
-    for path, content in files.items():
-        target = REPOSITORY / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(content, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

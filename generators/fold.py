@@ -1,4 +1,4 @@
-"""Render the one pass over events: `python -m tools.generated.fold` writes pipeline/rules/fold.py anew; a test compares it."""
+"""Render the one pass over events: `python -m generators` writes pipeline/rules/fold.py anew; a test compares it."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pipeline.rules.render import rendered
 
-FOLD = Path(__file__).resolve().parents[2] / "pipeline/rules/fold.py"
+FOLD = Path(__file__).resolve().parents[1] / "pipeline/rules/fold.py"
 
 
 def formatted() -> str:
@@ -16,7 +16,3 @@ def formatted() -> str:
         command = [sys.executable, "-m", "ruff", *options, "--stdin-filename", str(FOLD), "-"]
         text = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
     return text
-
-
-if __name__ == "__main__":
-    FOLD.write_text(formatted(), encoding="utf-8")

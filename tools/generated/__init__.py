@@ -1,1 +1,0 @@
-"""Writes the files of this repository that are generated from declarations."""
