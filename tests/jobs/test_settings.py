@@ -80,6 +80,6 @@ def test_the_page_of_settings_is_current() -> None:
 
 
 def test_every_default_has_its_reason() -> None:
-    reasons = settings_doc.reasons_of((Path(settings_doc.__file__).parents[2] / "conf" / "settings.toml").read_text(encoding="utf-8"))
+    reasons = settings_doc.reasons_of((Path(settings_doc.__file__).parents[1] / "conf" / "settings.toml").read_text(encoding="utf-8"))
     assert sorted(reasons) == sorted(known_keys())
     assert [key for key, reason in reasons.items() if not reason] == []
