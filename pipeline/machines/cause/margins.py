@@ -13,7 +13,7 @@ from pipeline.machines.index import EMPTY, find, insert
 from pipeline.machines.integers import add, narrow_to_int32
 from pipeline.machines.records import Record, Records
 from pipeline.machines.throttle.layout import MODELLED, OBSERVED
-from pipeline.machines.throttle.reads import Three, Waiting, asked_ns, of_level
+from pipeline.machines.throttle.reads import Limiters, Waiting, asked_ns, limiter_of
 from pipeline.machines.throttle.walk import decisive_level, walk
 
 
@@ -41,7 +41,7 @@ def note_margin(
     counts: Record,
     subscription: Record,
     account: int,
-    limiters: Three,
+    limiters: Limiters,
     waiting: Waiting,
     working: Record,
     is_whole: int,
@@ -62,13 +62,13 @@ def note_margin(
 
 
 @compiled_part
-def _without(limiter: int, limiters: Three, waiting: Waiting, working: Record, event: Array) -> tuple[int, int, int]:
+def _without(limiter: int, limiters: Limiters, waiting: Waiting, working: Record, event: Array) -> tuple[int, int, int]:
     """(entries, bytes, limiter that binds; LIMITER_COUNT if none does) of the walk without `limiter`."""
     kind, level = answers_that_count(working), limiter // DIMENSION_COUNT
     answers, present, lowered = working.answers[kind], working.present[kind], working.lowered
     answers[level, limiter % DIMENSION_COUNT] = UNLIMITED
     for deeper in range(level + 1, LEVEL_COUNT):
-        row = of_level(limiters, deeper)
+        row = limiter_of(limiters, deeper)
         if kind == OBSERVED and present[deeper] == 1:
             continue
         present[deeper] = row.exists

@@ -66,7 +66,7 @@ from pipeline.machines.cause.watching import is_elsewhere, may_be_over, watch
 from pipeline.machines.compiled import compiled_part, inlined_part
 from pipeline.machines.integers import add
 from pipeline.machines.records import Record, Records
-from pipeline.machines.throttle.reads import Three, Waiting
+from pipeline.machines.throttle.reads import Limiters, Waiting
 from schemas.events import TRANSACTION_ACTIONS
 
 PUBLISHED_IN_TRANSACTION = TRANSACTION_ACTIONS.index("publish")
@@ -173,7 +173,7 @@ def on_read(
         judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, pace, connectivity, True, event[fields.TS], ns)
     if charge.running == 1 and charge.blocked != NONE and charge.account == charge.blocked:
         waiting = Waiting(topic.end_entries - reading.entries, topic.end_bytes - reading.bytes)
-        limiters, whole = Three(broker_limiter, topic_limiter, subscription_limiter), is_whole(cursor, settings)
+        limiters, whole = Limiters(broker_limiter, topic_limiter, subscription_limiter), is_whole(cursor, settings)
         note_margin(margins, margins_index, counts, subscription, charge.account, limiters, waiting, working, whole, event)
     note_whether_parked(charge)
 
