@@ -17,6 +17,8 @@ from pipeline.machines.broker.cursor_life import is_gone, meet_cursor
 from pipeline.machines.broker.cursors import TopicCursors
 from pipeline.machines.broker.topics import meet_topic, new_subscription, new_topic
 from pipeline.machines.cause import rules as cause_rules
+from pipeline.machines.cause.case import Case, Cases
+from pipeline.machines.cause.margins import MarginTable
 from pipeline.machines.channel import rules as channel_rules
 from pipeline.machines.channel.reach import AllChannels, Closing, Reach, Timing
 from pipeline.machines.compiled import compiled
@@ -408,18 +410,20 @@ def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
             backlog_rules.on_publish(topic_checks[at_t], event)
             if cause_rules.needs_on_publish(chains[at_t]):
                 cause_rules.on_publish(
-                    charges,
-                    chains[at_t],
-                    topics[at_t],
-                    subscriptions,
-                    cursors,
-                    readings,
-                    dispatchers,
-                    settings_row[0],
-                    pace_row[0],
-                    connectivity_row[0],
-                    attachments,
-                    connections,
+                    Cases(
+                        charges,
+                        chains[at_t],
+                        topics[at_t],
+                        subscriptions,
+                        cursors,
+                        readings,
+                        dispatchers,
+                        settings_row[0],
+                        pace_row[0],
+                        connectivity_row[0],
+                        attachments,
+                        connections,
+                    ),
                     event,
                 )
         elif code == DISPATCH:
@@ -436,18 +440,20 @@ def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
                 event,
             )
             cause_rules.on_dispatch(
-                charges[at_s],
-                chains[at_t],
-                s,
-                topics[at_t],
+                Case(
+                    charges[at_s],
+                    chains[at_t],
+                    s,
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                ),
                 ledgers,
-                subscriptions[at_s],
-                cursors[at_s],
-                readings[at_s],
-                dispatchers[at_s],
-                settings_row[0],
-                pace_row[0],
-                connectivity_row[0],
                 event,
             )
         elif code == READ:
@@ -468,31 +474,7 @@ def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
                 event,
             )
             cause_rules.on_read(
-                charges[at_s],
-                chains[at_t],
-                s,
-                topics[at_t],
-                subscriptions[at_s],
-                cursors[at_s],
-                readings[at_s],
-                dispatchers[at_s],
-                settings_row[0],
-                pace_row[0],
-                connectivity_row[0],
-                throttlings[at_s],
-                working_row[0],
-                broker_limiter_row[0],
-                topic_limiters[at_t],
-                subscription_limiters[at_s],
-                margins,
-                margins_index,
-                counts,
-                event,
-            )
-        elif code == ACK:
-            broker_rules.on_ack(topics[at_t], marks, cursors[at_s], words, event)
-            if cause_rules.needs_on_ack(charges[at_s], cursors[at_s]):
-                cause_rules.on_ack(
+                Case(
                     charges[at_s],
                     chains[at_t],
                     s,
@@ -504,6 +486,30 @@ def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
                     settings_row[0],
                     pace_row[0],
                     connectivity_row[0],
+                ),
+                throttlings[at_s],
+                Limiters(broker_limiter_row[0], topic_limiters[at_t], subscription_limiters[at_s]),
+                working_row[0],
+                MarginTable(margins, margins_index, counts),
+                event,
+            )
+        elif code == ACK:
+            broker_rules.on_ack(topics[at_t], marks, cursors[at_s], words, event)
+            if cause_rules.needs_on_ack(charges[at_s], cursors[at_s]):
+                cause_rules.on_ack(
+                    Case(
+                        charges[at_s],
+                        chains[at_t],
+                        s,
+                        topics[at_t],
+                        subscriptions[at_s],
+                        cursors[at_s],
+                        readings[at_s],
+                        dispatchers[at_s],
+                        settings_row[0],
+                        pace_row[0],
+                        connectivity_row[0],
+                    ),
                     attachments,
                     connections,
                     event,
@@ -513,7 +519,20 @@ def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
                 backlog_rules.before_mark_delete(broker, backlog, counts, t, s, event)
             if cause_rules.needs_before_mark_delete(charges[at_s], event):
                 cause_rules.before_mark_delete(
-                    charges[at_s], chains[at_t], topics[at_t], cursors[at_s], dispatchers[at_s], settings_row[0], pace_row[0], event
+                    Case(
+                        charges[at_s],
+                        chains[at_t],
+                        s,
+                        topics[at_t],
+                        subscriptions[at_s],
+                        cursors[at_s],
+                        readings[at_s],
+                        dispatchers[at_s],
+                        settings_row[0],
+                        pace_row[0],
+                        connectivity_row[0],
+                    ),
+                    event,
                 )
             broker_rules.on_mark_delete(
                 TopicCursors(topics[at_t], ledgers, heap, subscriptions, cursors), words, readings[at_s], settings_row[0], s, event
@@ -527,7 +546,25 @@ def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
                 event,
             )
             if cause_rules.needs_on_mark_delete(charges[at_s], cursors[at_s], settings_row[0], event):
-                cause_rules.on_mark_delete(broker, cause, t, s, event)
+                cause_rules.on_mark_delete(
+                    Case(
+                        charges[at_s],
+                        chains[at_t],
+                        s,
+                        topics[at_t],
+                        subscriptions[at_s],
+                        cursors[at_s],
+                        readings[at_s],
+                        dispatchers[at_s],
+                        settings_row[0],
+                        pace_row[0],
+                        connectivity_row[0],
+                    ),
+                    ledgers,
+                    attachments,
+                    connections,
+                    event,
+                )
         elif code == BROKER_START:
             broker_rules.on_broker_start(settings_row[0], event)
             backlog_rules.on_broker_start(checking_row[0])
@@ -711,16 +748,97 @@ def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
                 event,
             )
         elif code == FLOW:
-            cause_rules.on_flow(broker, cause, t, s, event)
+            cause_rules.on_flow(
+                Case(
+                    charges[at_s],
+                    chains[at_t],
+                    s,
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                ),
+                event,
+            )
         elif code == CONSUMER_BLOCKED:
-            cause_rules.on_consumer_blocked(broker, cause, t, s, event)
+            cause_rules.on_consumer_blocked(
+                Case(
+                    charges[at_s],
+                    chains[at_t],
+                    s,
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                ),
+                attachments,
+                connections,
+                event,
+            )
         elif code == DELAYED:
-            cause_rules.on_delayed(broker, cause, t, s, event)
+            cause_rules.on_delayed(
+                Case(
+                    charges[at_s],
+                    chains[at_t],
+                    s,
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                ),
+                attachments,
+                connections,
+                event,
+            )
         elif code == REDELIVER:
             broker_rules.on_redeliver(cursors[at_s], event)
-            cause_rules.on_redeliver(broker, cause, t, s, event)
+            cause_rules.on_redeliver(
+                Case(
+                    charges[at_s],
+                    chains[at_t],
+                    s,
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                ),
+                attachments,
+                connections,
+                event,
+            )
         elif code == READ_DONE:
-            cause_rules.on_read_done(broker, cause, t, s, event)
+            cause_rules.on_read_done(
+                Case(
+                    charges[at_s],
+                    chains[at_t],
+                    s,
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                ),
+                event,
+            )
         elif code == POLICY_SET:
             policy_rules.on_policy_set(broker_limit_row[0], set_policies, set_policies_index, subscription_limits, counts, s, event)
         elif code == PUBLISH_RATE:
@@ -752,17 +870,19 @@ def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
         elif code == BROKER_ACK:
             broker_rules.on_broker_ack(topics[at_t], marks, cursors[at_s], words, readings[at_s], event)
             cause_rules.on_broker_ack(
-                charges[at_s],
-                chains[at_t],
-                s,
-                topics[at_t],
-                subscriptions[at_s],
-                cursors[at_s],
-                readings[at_s],
-                dispatchers[at_s],
-                settings_row[0],
-                pace_row[0],
-                connectivity_row[0],
+                Case(
+                    charges[at_s],
+                    chains[at_t],
+                    s,
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                ),
                 attachments,
                 connections,
                 event,

@@ -26,7 +26,7 @@ from pipeline.machines.cause.layout import (
     PERMITS_UNKNOWN,
     SHARED,
 )
-from pipeline.machines.cause.stalls import note_progress
+from pipeline.machines.cause.progress import note_progress
 from pipeline.machines.cause.waiting import forget_delivered
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.records import Record, Records

@@ -25,8 +25,9 @@ from pipeline.machines.cause.layout import (
 )
 from pipeline.machines.cause.margins import answers_that_count, blocking_limiter
 from pipeline.machines.cause.pace import measure
+from pipeline.machines.cause.progress import note_if_late, note_progress
 from pipeline.machines.cause.repeats import note_delivered
-from pipeline.machines.cause.stalls import is_timed, note_if_late, note_progress
+from pipeline.machines.cause.stalls import is_timed
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.integers import add
 from pipeline.machines.records import Record

@@ -19,7 +19,7 @@ from pipeline.machines.cause.caps import note_caps_unseen, note_stated_cap
 from pipeline.machines.cause.charging import advance_area, backlog_of, correct_waterfall
 from pipeline.machines.cause.doubt import prove
 from pipeline.machines.cause.layout import ENDED, KEY_SHARED, OPEN, OUT, PARKED, PERMITS_KNOWN, PERMITS_UNKNOWN, PROOF_LASTS_NS
-from pipeline.machines.cause.stalls import note_progress
+from pipeline.machines.cause.progress import note_progress
 from pipeline.machines.cause.waiting import waiting_entries
 from pipeline.machines.compiled import compiled_part
 from pipeline.machines.records import Record
