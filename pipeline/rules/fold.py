@@ -11,17 +11,23 @@ from pipeline.rules.array import Array
 from pipeline.rules.backlog import rules as backlog_rules
 from pipeline.rules.blocks import fits_one_more
 from pipeline.rules.broker import rules as broker_rules
+from pipeline.rules.broker.attachments import LinkIndexes, Links
 from pipeline.rules.broker.connections import new_connection
 from pipeline.rules.broker.cursor_life import is_gone, meet_cursor
+from pipeline.rules.broker.cursors import TopicCursors
 from pipeline.rules.broker.topics import meet_topic, new_subscription, new_topic
 from pipeline.rules.cause import rules as cause_rules
+from pipeline.rules.cause.case import Case, Cases
+from pipeline.rules.cause.margins import MarginTable
 from pipeline.rules.channel import rules as channel_rules
+from pipeline.rules.channel.reach import AllChannels, Closing, Reach, Timing
 from pipeline.rules.compiled import compiled
 from pipeline.rules.index import EMPTY, find
 from pipeline.rules.policy import rules as policy_rules
 from pipeline.rules.records import Record
 from pipeline.rules.segments import has_spare
 from pipeline.rules.throttle import rules as throttle_rules
+from pipeline.rules.throttle.reads import Limiters, LimiterUses
 from pipeline.rules.traits import bits_by_code
 from schemas.events import CODES, TOMBSTONE_CODE
 
@@ -148,11 +154,17 @@ TRAITS = bits_by_code(
 
 
 @compiled
-def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, cause: Any, counts: Record, events: Array, start: int) -> int:
-    """Apply `events[start:]` (int64 [n, LANE_COLUMNS], in order).
+def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
+    """Apply `events[start:]` (int64 [n, LANE_COLUMNS], in order). `stores`: of each package a tuple.
 
     Returns the position of the first event that was not applied: n, or where room ran out.
     """
+    broker = stores.broker
+    throttle = stores.throttle
+    backlog = stores.backlog
+    channel = stores.channel
+    policy = stores.policy
+    cause = stores.cause
     settings_row = broker.settings
     broker_limiter_row = broker.broker_limiter
     topics_index = broker.topics_index
@@ -293,15 +305,17 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             ):
                 return position
             channel_rules.when_due(
-                connections,
-                channels,
-                attachments,
-                topic_pauses,
-                out_transitions,
-                timers,
-                channel_clock_row[0],
-                channel_settings_row[0],
-                counts,
+                AllChannels(
+                    connections,
+                    channels,
+                    attachments,
+                    topic_pauses,
+                    out_transitions,
+                    timers,
+                    channel_clock_row[0],
+                    channel_settings_row[0],
+                    counts,
+                ),
                 event,
             )
         traits = TRAITS[code]
@@ -396,18 +410,20 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             backlog_rules.on_publish(topic_checks[at_t], event)
             if cause_rules.needs_on_publish(chains[at_t]):
                 cause_rules.on_publish(
-                    charges,
-                    chains[at_t],
-                    topics[at_t],
-                    subscriptions,
-                    cursors,
-                    readings,
-                    dispatchers,
-                    settings_row[0],
-                    pace_row[0],
-                    connectivity_row[0],
-                    attachments,
-                    connections,
+                    Cases(
+                        charges,
+                        chains[at_t],
+                        topics[at_t],
+                        subscriptions,
+                        cursors,
+                        readings,
+                        dispatchers,
+                        settings_row[0],
+                        pace_row[0],
+                        connectivity_row[0],
+                        attachments,
+                        connections,
+                    ),
                     event,
                 )
         elif code == DISPATCH:
@@ -419,27 +435,25 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             throttle_rules.on_dispatch(
                 dispatchers[at_s],
                 throttlings[at_s],
-                broker_limiter_row[0],
-                topic_limiters[at_t],
-                subscription_limiters[at_s],
-                broker_limiter_use_row[0],
-                topic_limiter_uses[at_t],
-                subscription_limiter_uses[at_s],
+                Limiters(broker_limiter_row[0], topic_limiters[at_t], subscription_limiters[at_s]),
+                LimiterUses(broker_limiter_use_row[0], topic_limiter_uses[at_t], subscription_limiter_uses[at_s]),
                 event,
             )
             cause_rules.on_dispatch(
-                charges[at_s],
-                chains[at_t],
-                s,
-                topics[at_t],
+                Case(
+                    charges[at_s],
+                    chains[at_t],
+                    s,
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                ),
                 ledgers,
-                subscriptions[at_s],
-                cursors[at_s],
-                readings[at_s],
-                dispatchers[at_s],
-                settings_row[0],
-                pace_row[0],
-                connectivity_row[0],
                 event,
             )
         elif code == READ:
@@ -454,41 +468,13 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 topics[at_t],
                 readings[at_s],
                 throttlings[at_s],
-                broker_limiter_row[0],
-                topic_limiters[at_t],
-                subscription_limiters[at_s],
-                broker_limiter_use_row[0],
-                topic_limiter_uses[at_t],
-                subscription_limiter_uses[at_s],
+                Limiters(broker_limiter_row[0], topic_limiters[at_t], subscription_limiters[at_s]),
+                LimiterUses(broker_limiter_use_row[0], topic_limiter_uses[at_t], subscription_limiter_uses[at_s]),
                 working_row[0],
                 event,
             )
             cause_rules.on_read(
-                charges[at_s],
-                chains[at_t],
-                s,
-                topics[at_t],
-                subscriptions[at_s],
-                cursors[at_s],
-                readings[at_s],
-                dispatchers[at_s],
-                settings_row[0],
-                pace_row[0],
-                connectivity_row[0],
-                throttlings[at_s],
-                working_row[0],
-                broker_limiter_row[0],
-                topic_limiters[at_t],
-                subscription_limiters[at_s],
-                margins,
-                margins_index,
-                counts,
-                event,
-            )
-        elif code == ACK:
-            broker_rules.on_ack(topics[at_t], marks, cursors[at_s], words, event)
-            if cause_rules.needs_on_ack(charges[at_s], cursors[at_s]):
-                cause_rules.on_ack(
+                Case(
                     charges[at_s],
                     chains[at_t],
                     s,
@@ -500,6 +486,30 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                     settings_row[0],
                     pace_row[0],
                     connectivity_row[0],
+                ),
+                throttlings[at_s],
+                Limiters(broker_limiter_row[0], topic_limiters[at_t], subscription_limiters[at_s]),
+                working_row[0],
+                MarginTable(margins, margins_index, counts),
+                event,
+            )
+        elif code == ACK:
+            broker_rules.on_ack(topics[at_t], marks, cursors[at_s], words, event)
+            if cause_rules.needs_on_ack(charges[at_s], cursors[at_s]):
+                cause_rules.on_ack(
+                    Case(
+                        charges[at_s],
+                        chains[at_t],
+                        s,
+                        topics[at_t],
+                        subscriptions[at_s],
+                        cursors[at_s],
+                        readings[at_s],
+                        dispatchers[at_s],
+                        settings_row[0],
+                        pace_row[0],
+                        connectivity_row[0],
+                    ),
                     attachments,
                     connections,
                     event,
@@ -509,14 +519,52 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
                 backlog_rules.before_mark_delete(broker, backlog, counts, t, s, event)
             if cause_rules.needs_before_mark_delete(charges[at_s], event):
                 cause_rules.before_mark_delete(
-                    charges[at_s], chains[at_t], topics[at_t], cursors[at_s], dispatchers[at_s], settings_row[0], pace_row[0], event
+                    Case(
+                        charges[at_s],
+                        chains[at_t],
+                        s,
+                        topics[at_t],
+                        subscriptions[at_s],
+                        cursors[at_s],
+                        readings[at_s],
+                        dispatchers[at_s],
+                        settings_row[0],
+                        pace_row[0],
+                        connectivity_row[0],
+                    ),
+                    event,
                 )
-            broker_rules.on_mark_delete(topics[at_t], ledgers, heap, cursors, words, readings[at_s], settings_row[0], s, event)
+            broker_rules.on_mark_delete(
+                TopicCursors(topics[at_t], ledgers, heap, subscriptions, cursors), words, readings[at_s], settings_row[0], s, event
+            )
             backlog_rules.on_mark_delete(
-                topics[at_t], ledgers, heap, subscriptions, cursors, topic_checks[at_t], cursors[at_s], cursor_moves[at_s], s, event
+                TopicCursors(topics[at_t], ledgers, heap, subscriptions, cursors),
+                topic_checks[at_t],
+                cursors[at_s],
+                cursor_moves[at_s],
+                s,
+                event,
             )
             if cause_rules.needs_on_mark_delete(charges[at_s], cursors[at_s], settings_row[0], event):
-                cause_rules.on_mark_delete(broker, cause, t, s, event)
+                cause_rules.on_mark_delete(
+                    Case(
+                        charges[at_s],
+                        chains[at_t],
+                        s,
+                        topics[at_t],
+                        subscriptions[at_s],
+                        cursors[at_s],
+                        readings[at_s],
+                        dispatchers[at_s],
+                        settings_row[0],
+                        pace_row[0],
+                        connectivity_row[0],
+                    ),
+                    ledgers,
+                    attachments,
+                    connections,
+                    event,
+                )
         elif code == BROKER_START:
             broker_rules.on_broker_start(settings_row[0], event)
             backlog_rules.on_broker_start(checking_row[0])
@@ -574,13 +622,17 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
         elif code == CURSOR_OPEN:
             cause_rules.before_cursor_open(broker, cause, t, s, event)
             broker_rules.on_cursor_open(broker, t, s, event)
-            backlog_rules.on_cursor_open(topics[at_t], heap, subscriptions, cursors, topic_checks[at_t], cursor_moves, s, event)
+            backlog_rules.on_cursor_open(
+                TopicCursors(topics[at_t], ledgers, heap, subscriptions, cursors), topic_checks[at_t], cursor_moves, s, event
+            )
             cause_rules.on_cursor_open(broker, cause, t, s, event)
         elif code == CURSOR_CLOSE:
             backlog_rules.before_cursor_close(broker, backlog, counts, t, s, event)
             cause_rules.before_cursor_close(broker, cause, t, s, event)
             broker_rules.on_cursor_close(broker, t, s, event)
-            backlog_rules.on_cursor_close(topics[at_t], heap, subscriptions, cursors, topic_checks[at_t], cursor_moves, s, event)
+            backlog_rules.on_cursor_close(
+                TopicCursors(topics[at_t], ledgers, heap, subscriptions, cursors), topic_checks[at_t], cursor_moves, s, event
+            )
         elif code == DISPATCHER_OPEN:
             throttle_rules.before_dispatcher_open(broker, throttle, counts, t, s, event)
             broker_rules.on_dispatcher_open(broker, t, s, event)
@@ -593,18 +645,11 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             cause_rules.on_dispatcher_close(broker, cause, t, s, event)
         elif code == CONSUMER_OPEN:
             broker_rules.on_consumer_open(
-                topics,
-                subscriptions,
+                Links(connectivity_row[0], connections, topics, subscriptions, attachments, endpoints),
+                LinkIndexes(attachments_index, endpoints_index, counts),
+                topics[at_t],
                 readings[at_s],
-                connections,
-                attachments,
-                attachments_index,
-                endpoints,
-                endpoints_index,
-                connectivity_row[0],
                 settings_row[0],
-                counts,
-                t,
                 s,
                 c,
                 event,
@@ -613,22 +658,20 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             cause_rules.on_consumer_open(broker, cause, t, s, event)
         elif code == CONSUMER_CLOSE:
             broker_rules.on_consumer_close(
-                topics, subscriptions, readings[at_s], cursors[at_s], connections, attachments, endpoints, endpoints_index, t, event
+                Links(connectivity_row[0], connections, topics, subscriptions, attachments, endpoints),
+                endpoints_index,
+                topics[at_t],
+                readings[at_s],
+                cursors[at_s],
+                event,
             )
             cause_rules.on_consumer_close(broker, cause, t, s, event)
         elif code == PRODUCER_OPEN:
             channel_rules.before_producer_open(endpoints, endpoints_index, attachments, channels, topic_pauses, event)
             broker_rules.on_producer_open(
-                topics,
-                subscriptions,
-                connections,
-                attachments,
-                attachments_index,
-                endpoints,
-                endpoints_index,
-                connectivity_row[0],
+                Links(connectivity_row[0], connections, topics, subscriptions, attachments, endpoints),
+                LinkIndexes(attachments_index, endpoints_index, counts),
                 settings_row[0],
-                counts,
                 t,
                 c,
                 event,
@@ -638,7 +681,9 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             )
         elif code == PRODUCER_CLOSE:
             channel_rules.before_producer_close(endpoints, endpoints_index, attachments, channels, topic_pauses, event)
-            broker_rules.on_producer_close(topics, subscriptions, connections, attachments, endpoints, endpoints_index, t, event)
+            broker_rules.on_producer_close(
+                Links(connectivity_row[0], connections, topics, subscriptions, attachments, endpoints), endpoints_index, topics[at_t], event
+            )
             backlog_rules.on_producer_close(pending_decisions[at_t])
         elif code == QUOTA_ROUND:
             backlog_rules.on_quota_round(checking_row[0], event)
@@ -649,95 +694,151 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
             backlog_rules.on_quota_exceeded(broker, backlog, counts, t, event)
         elif code == CONN_OPEN:
             channel_rules.before_conn_open(
-                connections[at_c],
+                Reach(connections[at_c], channels[at_c], attachments, topic_pauses, out_transitions, counts),
                 channels,
                 c,
-                attachments,
-                topic_pauses,
                 settings_row[0],
                 channel_settings_row[0],
-                closed_connections,
-                closed_channels,
-                counts,
+                Closing(closed_connections, closed_channels, counts),
                 event,
             )
             broker_rules.on_conn_open(
-                topics, subscriptions, connections, attachments, endpoints, connectivity_row[0], settings_row[0], c, event
+                Links(connectivity_row[0], connections, topics, subscriptions, attachments, endpoints), settings_row[0], c, event
             )
             channel_rules.on_conn_open(connections[at_c], channels[at_c], channel_settings_row[0], event)
         elif code == CONN_CLOSE:
             channel_rules.before_conn_close(
-                connections[at_c],
+                Reach(connections[at_c], channels[at_c], attachments, topic_pauses, out_transitions, counts),
                 channels,
                 c,
-                attachments,
-                topic_pauses,
                 settings_row[0],
                 channel_settings_row[0],
-                closed_connections,
-                closed_channels,
-                counts,
+                Closing(closed_connections, closed_channels, counts),
                 event,
             )
-            broker_rules.on_conn_close(topics, subscriptions, connections, attachments, endpoints, connectivity_row[0], c)
+            broker_rules.on_conn_close(Links(connectivity_row[0], connections, topics, subscriptions, attachments, endpoints), c)
         elif code == WRITABILITY:
             broker_rules.on_writability(connections[at_c], connectivity_row[0], settings_row[0], event)
             channel_rules.on_writability(
-                connections[at_c],
-                channels[at_c],
+                Reach(connections[at_c], channels[at_c], attachments, topic_pauses, out_transitions, counts),
+                Timing(timers, channel_clock_row[0], counts),
                 c,
-                attachments,
-                topic_pauses,
-                out_transitions,
-                timers,
-                channel_clock_row[0],
                 channel_settings_row[0],
                 settings_row[0],
                 connectivity_row[0],
                 write_buffers_row[0],
-                counts,
                 event,
             )
             cause_rules.on_writability(broker, cause, c, event)
         elif code == THROTTLE:
             broker_rules.on_throttle(connections[at_c], connectivity_row[0], settings_row[0], event)
             channel_rules.on_throttle(
-                connections[at_c],
-                channels[at_c],
-                attachments,
-                topic_pauses,
-                out_transitions,
+                Reach(connections[at_c], channels[at_c], attachments, topic_pauses, out_transitions, counts),
                 channel_settings_row[0],
                 settings_row[0],
-                counts,
                 event,
             )
         elif code == REQUEST:
             broker_rules.on_request(connections[at_c], connectivity_row[0], settings_row[0], event)
             channel_rules.on_request(
-                connections[at_c],
-                channels[at_c],
+                Reach(connections[at_c], channels[at_c], attachments, topic_pauses, out_transitions, counts),
+                Timing(timers, channel_clock_row[0], counts),
                 c,
-                attachments,
-                topic_pauses,
-                out_transitions,
-                timers,
-                channel_clock_row[0],
                 channel_settings_row[0],
-                counts,
                 event,
             )
         elif code == FLOW:
-            cause_rules.on_flow(broker, cause, t, s, event)
+            cause_rules.on_flow(
+                Case(
+                    charges[at_s],
+                    chains[at_t],
+                    s,
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                ),
+                event,
+            )
         elif code == CONSUMER_BLOCKED:
-            cause_rules.on_consumer_blocked(broker, cause, t, s, event)
+            cause_rules.on_consumer_blocked(
+                Case(
+                    charges[at_s],
+                    chains[at_t],
+                    s,
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                ),
+                attachments,
+                connections,
+                event,
+            )
         elif code == DELAYED:
-            cause_rules.on_delayed(broker, cause, t, s, event)
+            cause_rules.on_delayed(
+                Case(
+                    charges[at_s],
+                    chains[at_t],
+                    s,
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                ),
+                attachments,
+                connections,
+                event,
+            )
         elif code == REDELIVER:
             broker_rules.on_redeliver(cursors[at_s], event)
-            cause_rules.on_redeliver(broker, cause, t, s, event)
+            cause_rules.on_redeliver(
+                Case(
+                    charges[at_s],
+                    chains[at_t],
+                    s,
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                ),
+                attachments,
+                connections,
+                event,
+            )
         elif code == READ_DONE:
-            cause_rules.on_read_done(broker, cause, t, s, event)
+            cause_rules.on_read_done(
+                Case(
+                    charges[at_s],
+                    chains[at_t],
+                    s,
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                ),
+                event,
+            )
         elif code == POLICY_SET:
             policy_rules.on_policy_set(broker_limit_row[0], set_policies, set_policies_index, subscription_limits, counts, s, event)
         elif code == PUBLISH_RATE:
@@ -769,17 +870,19 @@ def fold(broker: Any, throttle: Any, backlog: Any, channel: Any, policy: Any, ca
         elif code == BROKER_ACK:
             broker_rules.on_broker_ack(topics[at_t], marks, cursors[at_s], words, readings[at_s], event)
             cause_rules.on_broker_ack(
-                charges[at_s],
-                chains[at_t],
-                s,
-                topics[at_t],
-                subscriptions[at_s],
-                cursors[at_s],
-                readings[at_s],
-                dispatchers[at_s],
-                settings_row[0],
-                pace_row[0],
-                connectivity_row[0],
+                Case(
+                    charges[at_s],
+                    chains[at_t],
+                    s,
+                    topics[at_t],
+                    subscriptions[at_s],
+                    cursors[at_s],
+                    readings[at_s],
+                    dispatchers[at_s],
+                    settings_row[0],
+                    pace_row[0],
+                    connectivity_row[0],
+                ),
                 attachments,
                 connections,
                 event,

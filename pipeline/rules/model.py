@@ -21,7 +21,7 @@ from schemas.lane_columns import COLUMN, LANE_COLUMNS
 
 LAYOUT = Layout(PACKAGES)
 # numba keeps compiled code by the classes of a rule's arguments: in another process it finds only classes that can be imported by name.
-for _group in LAYOUT.groups.values():
+for _group in (LAYOUT.stores_of_packages, *LAYOUT.groups.values()):
     _group.__module__ = __name__
     globals()[_group.__name__] = _group
 EPOCH = COLUMN["epoch"]
@@ -40,8 +40,7 @@ class BrokerModel:
         rows: list[Rows] = []
         done, grown_at = 0, -1
         while done < len(events):
-            arguments = (*self.state.groups, self.state.counts, events, done)
-            done = fold(*arguments)
+            done = fold(self.state.groups, self.state.counts, events, done)
             rows += self._taken(int(events[0, EPOCH]))
             if done < len(events):
                 invariant(done != grown_at, "the fold wants more room for an event than a state can grow at once")

@@ -8,14 +8,17 @@ A rule is a compiled function of `RULES` with the event in its name: `before_<ev
 * `event`: the lane row. `t`, `s`, `c`: numbers of the event's topic, subscription, connection.
 * the name of a store's row (`topic`, `cursor`): that row of the event's topic, subscription or connection; of a Single its one row.
 * the name of a store (`ledgers`), of an arena's ends (`ledgers_ends`), of a family's index (`topics_index`). A pool is one argument.
+* the name of a bundle (`limiters` for `Limiters`): a tuple of things that can be asked for, which belong together and go from rule to rule
+  together. Its package declares it. It is taken apart where the rule is compiled, so it costs what its fields cost.
 * the name of a package (`broker`): all its stores as one tuple. Every array in it is seven words on the stack, so rare events only.
 * `counts`: rows in use of every family and list.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -98,6 +101,13 @@ class Listed:
 
 
 Store = Single | Family | Beside | Arena | Pool | Listed
+#: A class made by NamedTuple: nothing types these classes as such.
+Bundle: TypeAlias = Any
+
+
+def asked_as(bundle: Bundle) -> str:
+    """How a rule asks for a bundle: `LimiterUses` as `limiter_uses`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", bundle.__name__).lower()
 
 
 class State(Protocol):
@@ -120,6 +130,8 @@ class Package:
     stores: tuple[Store, ...]
     rules: ModuleType
     ends: "Ends"
+    #: Named tuples: each field has the name of what a rule may ask for, of any package.
+    bundles: tuple[Bundle, ...] = ()
 
 
 class Ends:

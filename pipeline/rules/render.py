@@ -1,7 +1,8 @@
-"""Renders fold.py, the one pass over events, out of the packages' rules: `python -m generators` writes it.
+"""Renders fold.py, the one pass over events, out of the packages' rules: `python -m tools.generated.fold` writes it.
 
 Handing a package's stores to every rule at every event would cost more than the rules do (a reference count per array: 1.6 µs an event for
 six calls with thirty arrays, measured). A loop that calls each rule with just what it asks for costs 14 ns, but somebody has to write it.
+Bundles are made in the call: LLVM takes them apart again.
 """
 
 import inspect
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
 
-from pipeline.rules.package import Arena, Beside, Family, Package, Single, Store
+from pipeline.rules.package import Arena, Beside, Family, Package, Single, Store, asked_as
 from pipeline.rules.packages import PACKAGES
 from pipeline.rules.state import FEW, Layout
 from schemas.events import CODES
@@ -91,6 +92,7 @@ def rendered() -> str:
         "from pipeline.rules import fields",
         "from pipeline.rules.array import Array",
         *_rule_imports("\n".join(body)),
+        *_bundle_imports("\n".join(body)),
         "from pipeline.rules.broker.connections import new_connection",
         "from pipeline.rules.blocks import fits_one_more",
         "from pipeline.rules.broker.cursor_life import is_gone, meet_cursor",
@@ -133,6 +135,11 @@ def _rule_imports(body: str) -> list[str]:
     ]
 
 
+def _bundle_imports(body: str) -> list[str]:
+    bundles = [bundle for package in PACKAGES for bundle in package.bundles]
+    return [f"from {bundle.__module__} import {bundle.__name__}" for bundle in bundles if f"{bundle.__name__}(" in body]
+
+
 def _rules_of(event: str) -> Iterator[tuple[Package, str]]:
     """(package, rule) in the order in which they are called: all `before_…`, then the broker's `on_…`, then the others'."""
     for when in ("before", "on"):
@@ -156,6 +163,8 @@ class _Arguments:
             self._give(package.name, package.name)
             for store in package.stores:
                 self._add(layout, package.name, store)
+        for bundle in (bundle for package in layout.packages for bundle in package.bundles):
+            self._give(asked_as(bundle), f"{bundle.__name__}({', '.join(self._given[field] for field in bundle._fields)})")
 
     def call(self, package: Package, rule: str) -> str:
         """The call of a rule. Raises KeyError for an argument that nothing is called."""
@@ -189,13 +198,14 @@ def _fold(layout: Layout) -> Iterator[str]:
     arguments = _Arguments(layout)
     loop = [*_loop(layout, arguments)]
     text = "\n".join(loop)
-    groups = ", ".join(f"{package.name}: Any" for package in PACKAGES)
     yield "@compiled"
-    yield f"def fold({groups}, counts: Record, events: Array, start: int) -> int:"
-    yield '    """Apply `events[start:]` (int64 [n, LANE_COLUMNS], in order).'
+    yield "def fold(stores: Any, counts: Record, events: Array, start: int) -> int:"
+    yield '    """Apply `events[start:]` (int64 [n, LANE_COLUMNS], in order). `stores`: of each package a tuple.'
     yield ""
     yield "    Returns the position of the first event that was not applied: n, or where room ran out."
     yield '    """'
+    for package in PACKAGES:
+        yield f"    {package.name} = stores.{package.name}"
     for name, source in arguments.hoisted.items():
         if _is_used(name, text):
             yield f"    {name} = {source}"

@@ -41,9 +41,9 @@ class Layout:
         #: Stores of a state in which nothing has happened, once there was one: nobody changes them.
         self.unused: dict[str, Any] | None = None
         #: One tuple type per package: fold.py hands them to rules that ask for a whole package.
-        self.groups: dict[str, Any] = {
-            package.name: NamedTuple(package.name.capitalize(), [(name, Any) for name in self._names(package)]) for package in packages
-        }
+        self.groups: dict[str, Any] = {package.name: _tuple_type(package.name.capitalize(), self._names(package)) for package in packages}
+        #: And one of these tuples: what the fold takes.
+        self.stores_of_packages = _tuple_type("Stores", [package.name for package in packages])
 
     def family_of(self, name: str) -> str:
         """The family that a store's rows are counted with."""
@@ -105,12 +105,12 @@ class BrokerState:
 
     def group(self, package: str) -> Any:
         """All stores of a package, by name."""
-        return self._groups[package]
+        return getattr(self._groups, package)
 
     @property
-    def groups(self) -> tuple[Any, ...]:
+    def groups(self) -> Any:
         """The packages' stores, as fold.py takes them."""
-        return tuple(self._groups.values())
+        return self._groups
 
     def saved(self, *, ordered: bool = False) -> dict[str, Array]:
         """The rows in use as int64 arrays by name, without those that have no meaning; `ordered`: equal states have equal arrays.
@@ -225,9 +225,8 @@ class BrokerState:
             self.rows[f"{family.name}_index"] = index
 
     def _regroup(self) -> None:
-        self._groups = {
-            name: group(*(self.rows[field] for field in group._fields)) for name, group in self.layout.groups.items()
-        }  # fmt: skip
+        groups = self.layout.groups.values()
+        self._groups = self.layout.stores_of_packages(*(group(*(self.rows[field] for field in group._fields)) for group in groups))
 
     def _compact(self, *, ordered: bool) -> None:
         """Drop rows that no package keeps; with `ordered` the others lie in order of owner and id."""
@@ -270,6 +269,10 @@ class BrokerState:
         """Whoever owns a row that is kept is kept: subscriptions belong to topics."""
         topics, subscriptions = self._in_use("topics"), self._in_use("subscriptions")
         keep["topics"] |= np.isin(topics["id"], subscriptions["owner"][keep["subscriptions"]])
+
+
+def _tuple_type(name: str, fields: list[str]) -> Any:
+    return NamedTuple(name, [(field, Any) for field in fields])
 
 
 def _copied(layout: Layout, rows: dict[str, Any]) -> dict[str, Any]:

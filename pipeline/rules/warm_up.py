@@ -15,7 +15,7 @@ from pipeline.rules.blocks import clear
 from pipeline.rules.compiled import numba
 from pipeline.rules.model import LAYOUT, BrokerModel
 from pipeline.rules.outcome import Window
-from pipeline.rules.package import Single, Store
+from pipeline.rules.package import Single, Store, asked_as
 from pipeline.rules.packages import PACKAGES
 from pipeline.rules.row_scans import glance, rows_of_columns, until_clock_step, until_next_window
 from pipeline.rules.state import BrokerState
@@ -79,6 +79,8 @@ def _types_by_name(state: BrokerState) -> dict[str, Any]:
         types[package.name] = numba.typeof(group)
         types |= {name: numba.typeof(getattr(group, name)) for name in group._fields}
         types |= {row: types[store].dtype for store, row in _rows(package.stores)}
+    for bundle in (bundle for package in PACKAGES for bundle in package.bundles):
+        types[asked_as(bundle)] = numba.types.BaseTuple.from_types([types[field] for field in bundle._fields], bundle)
     return types
 
 

@@ -14,10 +14,12 @@ REASONS = {
         "*/rules", "*/ends", "*/window_end", "throttle/reads", "throttle/closing", "channel/closing", "channel/firing",
         "channel/writability", "broker/topics", "broker/cursor_life", "broker/dispatchers", "broker/ack_rules", "broker/state_rules",
         "backlog/decisions",
-        "cause/around", "cause/caps", "cause/charging", "cause/lives", "cause/reads", "cause/repeats", "cause/stalls",
-        "cause/verdict", "cause/waiting", "cause/waking",
+        "cause/around", "cause/caps", "cause/charging", "cause/judging", "cause/lives", "cause/progress", "cause/reads", "cause/repeats",
+        "cause/stalls", "cause/waiting", "cause/waking",
     ),
-    "It names types or calls what is tested, and decides nothing": ("array", "outcome", "packages", "channel/reach", "channel/transitions"),
+    "It names types or calls what is tested, and decides nothing": (
+        "array", "outcome", "packages", "cause/case", "channel/reach", "channel/transitions",
+    ),
     "All tests run through it: the model, and how it is warmed up": ("model", "warm_up"),
     "It is rendered, and the rendering is tested": ("fold",),
 }  # fmt: skip

@@ -8,7 +8,7 @@ from suite.examples import examples
 
 from pipeline.rules.array import Array
 from pipeline.rules.broker import attachments as laws
-from pipeline.rules.broker.attachments import Links
+from pipeline.rules.broker.attachments import LinkIndexes, Links
 from pipeline.rules.broker.layout import (
     ATTACHMENT_ROW,
     CONNECTIVITY_ROW,
@@ -32,8 +32,8 @@ Endpoint = tuple[int, int, int]
 
 
 @compiled
-def attach(links: Links, indexes: tuple[Array, Array], counts: Record, c: int, kind: int, target: int, target_id: int, number: int) -> None:
-    laws.attach(links, indexes, counts, c, kind, target, target_id, number)
+def attach(links: Links, indexes: LinkIndexes, c: int, kind: int, target: int, target_id: int, number: int) -> None:
+    laws.attach(links, indexes, c, kind, target, target_id, number)
 
 
 @compiled
@@ -63,21 +63,21 @@ class Broker:
     """The rows, and in `on` which target each open endpoint has. Subscription s is of topic s % TOPICS."""
 
     def __init__(self) -> None:
+        self.connectivity = empty_rows(CONNECTIVITY_ROW, 1)[0]
         self.links = Links(
-            blank_rows(NO_CONNECTION, CONNECTIONS), blank_rows(NEW_TOPIC, TOPICS), blank_rows(NEW_SUBSCRIPTION, SUBSCRIPTIONS),
-            empty_rows(ATTACHMENT_ROW, 64), empty_rows(ENDPOINT_ROW, 64),
+            self.connectivity, blank_rows(NO_CONNECTION, CONNECTIONS), blank_rows(NEW_TOPIC, TOPICS),
+            blank_rows(NEW_SUBSCRIPTION, SUBSCRIPTIONS), empty_rows(ATTACHMENT_ROW, 64), empty_rows(ENDPOINT_ROW, 64),
         )  # fmt: skip
         self.links.connections["id"] = [0, 5, 9]
         for s in range(SUBSCRIPTIONS):
             self.links.subscriptions["next_of_topic"][s] = self.links.topics["first_subscription"][s % TOPICS]
             self.links.topics["first_subscription"][s % TOPICS] = s
-        self.indexes = new_index(64), new_index(64)
-        self.counts, self.connectivity = empty_rows(COUNTS, 1)[0], empty_rows(CONNECTIVITY_ROW, 1)[0]
+        self.indexes = LinkIndexes(new_index(64), new_index(64), empty_rows(COUNTS, 1)[0])
         self.on: dict[Endpoint, int] = {}
 
     def attach(self, kind: int, c: int, number: int, target: int) -> None:
         self.on[kind, c, number] = target
-        attach(self.links, self.indexes, self.counts, c, kind, target, 1_000 + target, number)
+        attach(self.links, self.indexes, c, kind, target, 1_000 + target, number)
 
     def leave(self, what: int, kind: int, row: int, number: int) -> None:
         if what == END_CONNECTION:

@@ -38,10 +38,10 @@ def meet_all(links: Links, index: Array, counts: Record, ids: Array) -> None:
 
 
 @compiled
-def change(links: Links, connectivity: Record, settings_row: Record, c: int, what: int, seq: int) -> None:
-    connection = links.connections[c]
+def change(links: Links, settings_row: Record, c: int, what: int, seq: int) -> None:
+    connection, connectivity = links.connections[c], links.connectivity
     if what == CLOSE:
-        laws.close_connection(links, connectivity, c)
+        laws.close_connection(links, c)
     elif what == OPEN:
         laws.open_connection(connection, connectivity, settings_row, seq, 10 * seq, True)
     else:
@@ -55,10 +55,11 @@ def change(links: Links, connectivity: Record, settings_row: Record, c: int, wha
     st.lists(st.tuples(st.integers(0, len(IDS) - 1), st.sampled_from([OPEN, MEET, UNWRITABLE, UNWRITABLE, WRITABLE, CLOSE])), max_size=40)
 )
 def test_counts_are_those_of_the_sets(todo: list[tuple[int, int]]) -> None:
-    links = Links(
-        empty_rows(CONNECTION_ROW, 4), NEW_TOPIC.copy(), NEW_SUBSCRIPTION.copy(), empty_rows(ATTACHMENT_ROW, 4), empty_rows(ENDPOINT_ROW, 4)
-    )
     counts, connectivity = empty_rows(COUNTS, 1)[0], empty_rows(CONNECTIVITY_ROW, 1)[0]
+    links = Links(
+        connectivity, empty_rows(CONNECTION_ROW, 4), NEW_TOPIC.copy(), NEW_SUBSCRIPTION.copy(),
+        empty_rows(ATTACHMENT_ROW, 4), empty_rows(ENDPOINT_ROW, 4),
+    )  # fmt: skip
     settings_row = empty_rows(SETTINGS_ROW, 1)[0]
     settings_row.losses = 3
     meet_all(links, new_index(8), counts, np.array(IDS))
@@ -67,7 +68,7 @@ def test_counts_are_those_of_the_sets(todo: list[tuple[int, int]]) -> None:
     for seq, (c, what) in enumerate(todo, 1):
         if what == OPEN and c in life:
             continue  # rules close the one before
-        change(links, connectivity, settings_row, c, what, seq)
+        change(links, settings_row, c, what, seq)
         was_unwritable = c in unwritable
         if what == CLOSE:
             life.pop(c, None)

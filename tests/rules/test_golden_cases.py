@@ -24,7 +24,7 @@ OUTSIDE_THE_LOG = {
 }
 #: Cases whose bucket no dispatch limiter has (another resolution or starting balance): the production arithmetic is called directly.
 ARITHMETIC_ONLY = {"A13", "A14", "A15", "A16"}
-#: Cases of what is set where: tests/rules/test_precedence.py has them.
+#: Cases of what is set where: tests/machines/test_precedence.py has them.
 POLICIES = {"A18", "A19", "A20", "A23"}
 
 

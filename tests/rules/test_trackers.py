@@ -25,7 +25,7 @@ from pipeline.rules.channel.layout import (
 from pipeline.rules.channel.reach import Reach
 from pipeline.rules.channel.transitions import LOGGED, Cause
 from pipeline.rules.compiled import compiled
-from pipeline.rules.records import Record, Records, empty_rows, record
+from pipeline.rules.records import Record, empty_rows, record
 
 COUNTS = record("out_transitions")
 RE_ENTRANT = {TOPIC_PUBLISH_RATE, RESOURCE_GROUP_PUBLISH_RATE}
@@ -33,19 +33,9 @@ OFF, ON = 0, 1
 
 
 @compiled
-def believe(
-    connection: Record,
-    channel: Record,
-    attachments: Records,
-    pauses: Records,
-    transitions: Records,
-    counts: Record,
-    on: int,
-    what: int,
-    at: int,
-) -> None:
+def believe(reach: Reach, on: int, what: int, at: int) -> None:
     """A reason set or cleared at `at` µs, as many thousand ns."""
-    reach, cause = Reach(connection, channel, attachments, pauses, transitions, counts), Cause(LOGGED, at, at, 1000 * at, 0)
+    cause = Cause(LOGGED, at, at, 1000 * at, 0)
     if on:
         laws.mark(reach, what, cause)
     else:
@@ -76,11 +66,10 @@ class Connection:
         self.attachments["target"], self.attachments["endpoints"] = [0, 1], [3, 2]
         self.attachments["next_of_connection"] = [NONE, 0]
         self.transitions, self.counts = empty_rows(TRANSITION_ROW, 500), empty_rows(COUNTS, 1)[0]
+        self.reach = Reach(self.connection, self.channel, self.attachments, self.pauses, self.transitions, self.counts)
 
     def believe(self, on: int, what: int, at: int = 0) -> None:
-        believe(
-            self.connection, self.channel, self.attachments, self.pauses, self.transitions, self.counts, on, what, at
-        )  # fmt: skip
+        believe(self.reach, on, what, at)
 
     def rows(self, *names: str) -> list[tuple[int, ...]]:
         return [tuple(int(row[name]) for name in names) for row in self.transitions[: self.counts.out_transitions]]

@@ -5,11 +5,11 @@ rules here cannot know cheaply whether anything changed (a reader behind cursors
 """
 
 from pipeline.rules.backlog.layout import NO_CHECK, NOT_SEEN, NOTHING_WAITS, SOMETHING_WAITS
-from pipeline.rules.broker.cursors import backlog_entries
+from pipeline.rules.broker.cursors import TopicCursors, backlog_entries
 from pipeline.rules.broker.heap import slowest
 from pipeline.rules.broker.layout import NONE
 from pipeline.rules.compiled import compiled_part
-from pipeline.rules.records import Record, Records
+from pipeline.rules.records import Record
 
 
 @compiled_part
@@ -20,11 +20,10 @@ def note_published(check: Record, ns: int) -> None:
 
 
 @compiled_part
-def note_moved(
-    check: Record, topic: Record, ledgers: Records, heap: Records, subscriptions: Records, cursors: Records, s: int, ns: int
-) -> None:
+def note_moved(check: Record, of_topic: TopicCursors, s: int, ns: int) -> None:
     """A cursor moved: the slowest one may be another, or elsewhere, or nothing waits any more."""
-    root = note_slowest(check, topic, heap, subscriptions, cursors, ns)
+    topic, ledgers, cursors = of_topic.topic, of_topic.ledgers, of_topic.cursors
+    root = note_slowest(check, of_topic, ns)
     if check.seen_backlog == NOTHING_WAITS or backlog_entries(topic, ledgers, cursors[s]) > 0:
         return
     if root in (NONE, s) or backlog_entries(topic, ledgers, cursors[root]) == 0:
@@ -32,9 +31,10 @@ def note_moved(
 
 
 @compiled_part
-def note_slowest(check: Record, topic: Record, heap: Records, subscriptions: Records, cursors: Records, ns: int) -> int:
+def note_slowest(check: Record, of_topic: TopicCursors, ns: int) -> int:
     """Which cursor is the slowest, and where it stands in the metadata. Returns its row, or NONE."""
-    root = slowest(topic, heap)
+    subscriptions, cursors = of_topic.subscriptions, of_topic.cursors
+    root = slowest(of_topic.topic, of_topic.heap)
     name, ledger, entry = NONE, NONE, NONE
     if root != NONE:
         name, ledger, entry = subscriptions[root].id, cursors[root].persisted_ledger, cursors[root].persisted_entry

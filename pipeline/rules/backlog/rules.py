@@ -20,7 +20,7 @@ from pipeline.rules.backlog.decisions import (
 from pipeline.rules.backlog.layout import BUCKETS, BY_INTERVAL, BY_LOG, NO_CHECK, NO_MOVE, NOTHING
 from pipeline.rules.backlog.oldest import update_oldest
 from pipeline.rules.blocks import Blocks
-from pipeline.rules.broker.cursors import is_acknowledged_up_to
+from pipeline.rules.broker.cursors import TopicCursors, is_acknowledged_up_to
 from pipeline.rules.compiled import allocating_part, compiled_part, inlined_part
 from pipeline.rules.records import Record, Records
 
@@ -129,13 +129,11 @@ def _forget_object(check: Record) -> None:
 
 
 @compiled_part
-def on_cursor_open(
-    topic: Record, heap: Records, subscriptions: Records, cursors: Records, check: Record, cursor_moves: Records, s: int, event: Array
-) -> None:
+def on_cursor_open(topic_cursors: TopicCursors, check: Record, cursor_moves: Records, s: int, event: Array) -> None:
     """Nothing is planned for a cursor that is new."""
     cursor_moves[s] = NO_MOVE[0]
     note_changed(check, event[fields.NS])
-    note_slowest(check, topic, heap, subscriptions, cursors, event[fields.NS])
+    note_slowest(check, topic_cursors, event[fields.NS])
 
 
 @compiled_part
@@ -146,13 +144,11 @@ def before_cursor_close(broker: Any, backlog: Any, counts: Record, t: int, s: in
 
 
 @compiled_part
-def on_cursor_close(
-    topic: Record, heap: Records, subscriptions: Records, cursors: Records, check: Record, cursor_moves: Records, s: int, event: Array
-) -> None:
+def on_cursor_close(topic_cursors: TopicCursors, check: Record, cursor_moves: Records, s: int, event: Array) -> None:
     """Nothing is planned for a cursor that is gone."""
     cursor_moves[s] = NO_MOVE[0]
     note_changed(check, event[fields.NS])
-    note_slowest(check, topic, heap, subscriptions, cursors, event[fields.NS])
+    note_slowest(check, topic_cursors, event[fields.NS])
 
 
 @compiled_part
@@ -178,20 +174,9 @@ def before_mark_delete(broker: Any, backlog: Any, counts: Record, t: int, s: int
 
 
 @compiled_part
-def on_mark_delete(
-    topic: Record,
-    ledgers: Records,
-    heap: Records,
-    subscriptions: Records,
-    cursors: Records,
-    check: Record,
-    cursor: Record,
-    move: Record,
-    s: int,
-    event: Array,
-) -> None:
+def on_mark_delete(topic_cursors: TopicCursors, check: Record, cursor: Record, move: Record, s: int, event: Array) -> None:
     """What an eviction took, and whether the oldest position is another now."""
-    note_moved(check, topic, ledgers, heap, subscriptions, cursors, s, event[fields.NS])
+    note_moved(check, topic_cursors, s, event[fields.NS])
     if cursor.evicting == 1:
         cursor.evicting = 0
         evicted = cursor.evicted - move.evicted_before

@@ -4,12 +4,12 @@ from pipeline.rules import fields
 from pipeline.rules.array import Array
 from pipeline.rules.blocks import Blocks
 from pipeline.rules.broker.cursor_life import persist
-from pipeline.rules.broker.cursors import acknowledge, acknowledge_up_to, mark_delete, pass_over, seek
+from pipeline.rules.broker.cursors import TopicCursors, acknowledge, acknowledge_up_to, mark_delete, pass_over, seek
 from pipeline.rules.broker.in_flight import is_beyond_delivered, settle_in_flight
 from pipeline.rules.broker.readings import meet_reading, move_reading, read_up_to
 from pipeline.rules.compiled import compiled_part, inlined_part
 from pipeline.rules.integers import add
-from pipeline.rules.records import Record, Records
+from pipeline.rules.records import Record
 
 
 @inlined_part
@@ -42,19 +42,18 @@ def on_redeliver(cursor: Record, event: Array) -> None:
 
 
 @compiled_part
-def on_mark_delete(
-    topic: Record, ledgers: Records, heap: Records, cursors: Records, words: Blocks, reading: Record, settings: Record, s: int, event: Array
-) -> None:
+def on_mark_delete(topic_cursors: TopicCursors, words: Blocks, reading: Record, settings: Record, s: int, event: Array) -> None:
     """The mark-delete position moved: in the metadata that orders the heap, or in memory, by a seek or forward."""
+    topic, ledgers, cursor = topic_cursors.topic, topic_cursors.ledgers, topic_cursors.cursors[s]
     meet_reading(reading, topic)
     ledger, entry = event[fields.LEDGER], event[fields.ENTRY]
     if event[fields.MARK_PERSISTED] == 1:
-        persist(topic, heap, cursors, s, ledger, entry)
+        persist(topic, topic_cursors.heap, topic_cursors.cursors, s, ledger, entry)
         return
     is_seek, read_entries = event[fields.MARK_RESET] == 1, reading.entries
     move_reading(reading, topic, ledgers, ledger, entry, is_seek)
     if is_seek:
-        seek(topic, ledgers, cursors[s], words, ledger, entry)
+        seek(topic, ledgers, cursor, words, ledger, entry)
     else:
-        mark_delete(topic, ledgers, cursors[s], words, ledger, entry, read_entries, settings.version)
-        reading.has_passed = 1 if cursors[s].passed > 0 else 0
+        mark_delete(topic, ledgers, cursor, words, ledger, entry, read_entries, settings.version)
+        reading.has_passed = 1 if cursor.passed > 0 else 0

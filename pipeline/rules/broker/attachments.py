@@ -15,13 +15,22 @@ from pipeline.rules.records import Record, Records
 
 
 class Links(NamedTuple):
-    """All rows that the chains of attachments pass."""
+    """All connections, and all rows that the chains of what hangs on them pass."""
 
+    connectivity: Record
     connections: Records
     topics: Records
     subscriptions: Records
     attachments: Records
     endpoints: Records
+
+
+class LinkIndexes(NamedTuple):
+    """Where attachments and endpoints are found by their ids, and how many there are."""
+
+    attachments_index: Array
+    endpoints_index: Array
+    counts: Record
 
 
 @compiled_part
@@ -31,17 +40,12 @@ def owner_of(kind: int, conn: int) -> int:
 
 
 @compiled_part
-def attach(
-    links: Links, indexes: tuple[Array, Array], counts: Record, c: int, kind: int, target: int, target_id: int, endpoint_id: int
-) -> None:
-    """A producer of the topic in row `target`, or a consumer of that subscription, opens. One of that id that is open there ends.
-
-    `indexes`: of attachments and of endpoints.
-    """
+def attach(links: Links, indexes: LinkIndexes, c: int, kind: int, target: int, target_id: int, endpoint_id: int) -> None:
+    """A producer of the topic in row `target`, or a consumer of that subscription, opens. One of that id that is open there ends."""
     owner = owner_of(kind, links.connections[c].id)
-    e = _endpoint_of(links.endpoints, indexes[1], counts, endpoint_id, owner)
+    e = _endpoint_of(links.endpoints, indexes.endpoints_index, indexes.counts, endpoint_id, owner)
     detach(links, kind, e)
-    a = _attachment_of(links.attachments, indexes[0], counts, target_id, owner)
+    a = _attachment_of(links.attachments, indexes.attachments_index, indexes.counts, target_id, owner)
     attachment, endpoint = links.attachments[a], links.endpoints[e]
     if attachment.endpoints == 0:
         _begin(links, kind, a, c, target)

@@ -47,9 +47,9 @@ def set_writable(connection: Record, connectivity: Record, writable: int, pendin
 
 
 @compiled_part
-def close_connection(links: Links, connectivity: Record, c: int) -> None:
+def close_connection(links: Links, c: int) -> None:
     """The connection is gone, with its producers and consumers."""
-    connection = links.connections[c]
+    connection, connectivity = links.connections[c], links.connectivity
     if connection.open == 0:
         return
     set_writable(connection, connectivity, 1, 0)

@@ -4,6 +4,8 @@ Law: backlog = opened_backlog + published − acknowledged − evicted − expir
 missing from that, and a test holds it at 0.
 """
 
+from typing import NamedTuple
+
 from pipeline.rules.blocks import Blocks
 from pipeline.rules.broker.deleted import count_deleted, delete_entry, forget_deleted, is_deleted, pass_deleted
 from pipeline.rules.broker.in_flight import acknowledge_in_flight, acknowledge_passed, forget_in_flight, pass_in_flight, settle_in_flight
@@ -11,6 +13,16 @@ from pipeline.rules.broker.layout import DEDUPLICATION, NONE, REPLICATOR
 from pipeline.rules.broker.ledgers import first_entries_before, place_of, row_of_place
 from pipeline.rules.compiled import compiled_part
 from pipeline.rules.records import Record, Records
+
+
+class TopicCursors(NamedTuple):
+    """The cursors of a topic, what they move over, and the heap that orders them."""
+
+    topic: Record
+    ledgers: Records
+    heap: Records
+    subscriptions: Records
+    cursors: Records
 
 
 @compiled_part

@@ -9,7 +9,7 @@ from pipeline.rules.broker.ack_rules import on_ack as on_ack
 from pipeline.rules.broker.ack_rules import on_broker_ack as on_broker_ack
 from pipeline.rules.broker.ack_rules import on_mark_delete as on_mark_delete
 from pipeline.rules.broker.ack_rules import on_redeliver as on_redeliver
-from pipeline.rules.broker.attachments import Links, attach, detach, owner_of
+from pipeline.rules.broker.attachments import LinkIndexes, Links, attach, detach, owner_of
 from pipeline.rules.broker.connections import close_connection, ensure_connected, open_connection, set_writable
 from pipeline.rules.broker.cursor_life import close_cursor, open_cursor
 from pipeline.rules.broker.cursors import backlog_entries
@@ -173,44 +173,20 @@ def on_publish(topic: Record, ledgers: Records, ledgers_ends: Array, marks: Bloc
 
 
 @compiled_part
-def on_producer_open(
-    topics: Records,
-    subscriptions: Records,
-    connections: Records,
-    attachments: Records,
-    attachments_index: Array,
-    endpoints: Records,
-    endpoints_index: Array,
-    connectivity: Record,
-    settings: Record,
-    counts: Record,
-    t: int,
-    c: int,
-    event: Array,
-) -> None:
+def on_producer_open(links: Links, link_indexes: LinkIndexes, settings: Record, t: int, c: int, event: Array) -> None:
     """A producer is connected."""
-    topics[t].producers += 1
-    ensure_connected(connections[c], connectivity, settings, event[fields.SEQ], event[fields.TS])
-    links, indexes = Links(connections, topics, subscriptions, attachments, endpoints), (attachments_index, endpoints_index)
-    attach(links, indexes, counts, c, PRODUCING, t, event[fields.TOPIC_ID], event[fields.PRODUCER])
+    links.topics[t].producers += 1
+    ensure_connected(links.connections[c], links.connectivity, settings, event[fields.SEQ], event[fields.TS])
+    attach(links, link_indexes, c, PRODUCING, t, event[fields.TOPIC_ID], event[fields.PRODUCER])
 
 
 @compiled_part
-def on_producer_close(
-    topics: Records,
-    subscriptions: Records,
-    connections: Records,
-    attachments: Records,
-    endpoints: Records,
-    endpoints_index: Array,
-    t: int,
-    event: Array,
-) -> None:
+def on_producer_close(links: Links, endpoints_index: Array, topic: Record, event: Array) -> None:
     """A producer is gone."""
-    topics[t].producers = max(0, topics[t].producers - 1)
-    e = find(endpoints_index, endpoints, event[fields.PRODUCER], owner_of(PRODUCING, event[fields.CONN]))
+    topic.producers = max(0, topic.producers - 1)
+    e = find(endpoints_index, links.endpoints, event[fields.PRODUCER], owner_of(PRODUCING, event[fields.CONN]))
     if e != EMPTY:
-        detach(Links(connections, topics, subscriptions, attachments, endpoints), PRODUCING, e)
+        detach(links, PRODUCING, e)
 
 
 @compiled_part
@@ -248,53 +224,27 @@ def on_dispatcher_close(dispatchers: Records, subscription_limiters: Records, cu
 
 @compiled_part
 def on_consumer_open(
-    topics: Records,
-    subscriptions: Records,
-    reading: Record,
-    connections: Records,
-    attachments: Records,
-    attachments_index: Array,
-    endpoints: Records,
-    endpoints_index: Array,
-    connectivity: Record,
-    settings: Record,
-    counts: Record,
-    t: int,
-    s: int,
-    c: int,
-    event: Array,
+    links: Links, link_indexes: LinkIndexes, topic: Record, reading: Record, settings: Record, s: int, c: int, event: Array
 ) -> None:
     """A consumer is connected."""
-    meet_reading(reading, topics[t])
-    count_consumer(reading, topics[t], True)
-    ensure_connected(connections[c], connectivity, settings, event[fields.SEQ], event[fields.TS])
-    links, indexes = Links(connections, topics, subscriptions, attachments, endpoints), (attachments_index, endpoints_index)
-    attach(links, indexes, counts, c, CONSUMING, s, event[fields.SUB_ID], event[fields.CONSUMER])
+    meet_reading(reading, topic)
+    count_consumer(reading, topic, True)
+    ensure_connected(links.connections[c], links.connectivity, settings, event[fields.SEQ], event[fields.TS])
+    attach(links, link_indexes, c, CONSUMING, s, event[fields.SUB_ID], event[fields.CONSUMER])
 
 
 @compiled_part
-def on_consumer_close(
-    topics: Records,
-    subscriptions: Records,
-    reading: Record,
-    cursor: Record,
-    connections: Records,
-    attachments: Records,
-    endpoints: Records,
-    endpoints_index: Array,
-    t: int,
-    event: Array,
-) -> None:
+def on_consumer_close(links: Links, endpoints_index: Array, topic: Record, reading: Record, cursor: Record, event: Array) -> None:
     """A consumer is gone; with the last one what was in flight goes back. That of a reader is gone after its cursor."""
     if cursor.open == 1:
-        meet_reading(reading, topics[t])
-        count_consumer(reading, topics[t], False)
+        meet_reading(reading, topic)
+        count_consumer(reading, topic, False)
         if reading.consumers == 0:
             forget_in_flight(cursor)
             reading.has_passed = 0
-    e = find(endpoints_index, endpoints, event[fields.CONSUMER], owner_of(CONSUMING, event[fields.CONN]))
+    e = find(endpoints_index, links.endpoints, event[fields.CONSUMER], owner_of(CONSUMING, event[fields.CONN]))
     if e != EMPTY:
-        detach(Links(connections, topics, subscriptions, attachments, endpoints), CONSUMING, e)
+        detach(links, CONSUMING, e)
 
 
 @inlined_part
@@ -324,28 +274,16 @@ def on_dispatch(
 
 
 @compiled_part
-def on_conn_open(
-    topics: Records,
-    subscriptions: Records,
-    connections: Records,
-    attachments: Records,
-    endpoints: Records,
-    connectivity: Record,
-    settings: Record,
-    c: int,
-    event: Array,
-) -> None:
+def on_conn_open(links: Links, settings: Record, c: int, event: Array) -> None:
     """A connection; one of that id that is still there is gone."""
-    close_connection(Links(connections, topics, subscriptions, attachments, endpoints), connectivity, c)
-    open_connection(connections[c], connectivity, settings, event[fields.SEQ], event[fields.TS], settings.started == 1)
+    close_connection(links, c)
+    open_connection(links.connections[c], links.connectivity, settings, event[fields.SEQ], event[fields.TS], settings.started == 1)
 
 
 @compiled_part
-def on_conn_close(
-    topics: Records, subscriptions: Records, connections: Records, attachments: Records, endpoints: Records, connectivity: Record, c: int
-) -> None:
+def on_conn_close(links: Links, c: int) -> None:
     """The connection is gone, with its producers and consumers."""
-    close_connection(Links(connections, topics, subscriptions, attachments, endpoints), connectivity, c)
+    close_connection(links, c)
 
 
 @compiled_part

@@ -4,7 +4,7 @@ from typing import Any
 
 from pipeline.rules import fields
 from pipeline.rules.array import Array
-from pipeline.rules.broker.attachments import Links, attach, attached_to, detach_all_of_subscription, owner_of
+from pipeline.rules.broker.attachments import LinkIndexes, Links, attach, attached_to, detach_all_of_subscription, owner_of
 from pipeline.rules.broker.connections import ensure_connected
 from pipeline.rules.broker.cursors import is_whole
 from pipeline.rules.broker.layout import CONSUMING, NONE
@@ -51,12 +51,14 @@ def on_consumer_state(broker: Any, counts: Record, s: int, c: int, event: Array)
     If more are known than there are, some have gone unseen: nobody knows which.
     """
     subscription, endpoint = broker.subscriptions[s], owner_of(CONSUMING, event[fields.CONN])
-    links = Links(broker.connections, broker.topics, broker.subscriptions, broker.attachments, broker.endpoints)
+    links = Links(
+        broker.connectivity[0], broker.connections, broker.topics, broker.subscriptions, broker.attachments, broker.endpoints
+    )  # fmt: skip
     e = find(broker.endpoints_index, broker.endpoints, event[fields.CONSUMER], endpoint)
     if e != EMPTY and broker.endpoints[e].attachment != NONE:
         return
     if attached_to(subscription, broker.attachments) >= broker.readings[s].consumers:
         detach_all_of_subscription(links, s)
     ensure_connected(broker.connections[c], broker.connectivity[0], broker.settings[0], event[fields.SEQ], event[fields.TS])
-    indexes = (broker.attachments_index, broker.endpoints_index)
-    attach(links, indexes, counts, c, CONSUMING, s, event[fields.SUB_ID], event[fields.CONSUMER])
+    indexes = LinkIndexes(broker.attachments_index, broker.endpoints_index, counts)
+    attach(links, indexes, c, CONSUMING, s, event[fields.SUB_ID], event[fields.CONSUMER])

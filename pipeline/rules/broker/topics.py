@@ -84,7 +84,10 @@ def load_topic(broker: Any, t: int, now_us: int) -> None:
 def unload_topic(broker: Any, t: int, now_us: int) -> None:
     """The topic's object is dropped, with all that is its own. Publish times and deleted entries stay a while."""
     topic = broker.topics[t]
-    detach_all_of_topic(Links(broker.connections, broker.topics, broker.subscriptions, broker.attachments, broker.endpoints), t)
+    links = Links(
+        broker.connectivity[0], broker.connections, broker.topics, broker.subscriptions, broker.attachments, broker.endpoints
+    )  # fmt: skip
+    detach_all_of_topic(links, t)
     s = topic.first_subscription
     while s != NONE:
         if broker.cursors[s].open == 1:

@@ -3,14 +3,14 @@
 from typing import Any
 
 from pipeline.rules.broker.layout import CONSUMING, NONE
+from pipeline.rules.cause.case import Case, Cases
 from pipeline.rules.cause.charging import backlog_of, end_backlog, forget_stretch, settle
 from pipeline.rules.cause.doubt import decide_doubt, is_window_whole
+from pipeline.rules.cause.judging import judge_anew
 from pipeline.rules.cause.layout import APART, FRESH, NO_CHAIN, PERMITS_KNOWN, PERMITS_UNKNOWN
-from pipeline.rules.cause.stalls import note_progress
-from pipeline.rules.cause.verdict import judge, look_at_channels
+from pipeline.rules.cause.progress import note_progress
 from pipeline.rules.cause.waiting import ask_again, forget_delivered, waiting_entries
-from pipeline.rules.cause.waking import Around, wake
-from pipeline.rules.cause.watching import is_elsewhere
+from pipeline.rules.cause.waking import wake
 from pipeline.rules.compiled import compiled_part
 from pipeline.rules.index import find
 from pipeline.rules.records import Record
@@ -19,49 +19,31 @@ from pipeline.rules.records import Record
 @compiled_part
 def settle_row(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
     """Charge what lasted until now. For events that are rare, or that reach many subscriptions."""
-    settle(
-        cause.charges[s], cause.chains[t], broker.topics[t], broker.cursors[s], broker.dispatchers[s], broker.settings[0], cause.pace[0], ns
-    )
+    case = Case(
+        cause.charges[s], cause.chains[t], s, broker.topics[t], broker.subscriptions[s], broker.cursors[s], broker.readings[s],
+        broker.dispatchers[s], broker.settings[0], cause.pace[0], broker.connectivity[0],
+    )  # fmt: skip
+    settle(case, ns)
 
 
 @compiled_part
 def judge_row(broker: Any, cause: Any, t: int, s: int, ts_us: int, ns: int) -> None:
     """Look at everything anew."""
-    look_at_channels(broker.subscriptions[s], broker.connectivity[0], broker.attachments, broker.connections)
-    judge(
-        cause.charges[s],
-        cause.chains[t],
-        s,
-        broker.topics[t],
-        broker.subscriptions[s],
-        broker.cursors[s],
-        broker.readings[s],
-        broker.dispatchers[s],
-        broker.settings[0],
-        cause.pace[0],
-        broker.connectivity[0],
-        is_elsewhere(cause.charges[s]),
-        ts_us,
-        ns,
-    )
+    case = Case(
+        cause.charges[s], cause.chains[t], s, broker.topics[t], broker.subscriptions[s], broker.cursors[s], broker.readings[s],
+        broker.dispatchers[s], broker.settings[0], cause.pace[0], broker.connectivity[0],
+    )  # fmt: skip
+    judge_anew(case, broker.attachments, broker.connections, ts_us, ns)
 
 
 @compiled_part
 def wake_row(broker: Any, cause: Any, t: int, ts_us: int, ns: int) -> None:
     """The topic has entries more."""
-    around = Around(
-        broker.topics[t],
-        broker.subscriptions,
-        broker.cursors,
-        broker.readings,
-        broker.dispatchers,
-        broker.settings[0],
-        cause.pace[0],
-        broker.connectivity[0],
-        broker.attachments,
-        broker.connections,
-    )
-    wake(cause.charges, cause.chains[t], around, ts_us, ns)
+    cases = Cases(
+        cause.charges, cause.chains[t], broker.topics[t], broker.subscriptions, broker.cursors, broker.readings, broker.dispatchers,
+        broker.settings[0], cause.pace[0], broker.connectivity[0], broker.attachments, broker.connections,
+    )  # fmt: skip
+    wake(cases, ts_us, ns)
 
 
 @compiled_part
@@ -77,16 +59,6 @@ def forget_dispatcher(charge: Record, ns: int) -> None:
     charge.is_out, charge.asked_again, charge.done, charge.blocked = 0, 0, FRESH, NONE
     charge.permits_known, charge.permits = PERMITS_KNOWN, 0
     charge.consumers_capped, charge.is_capped = 0, 0
-
-
-@compiled_part
-def note_moved(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
-    """A sign of life that is no progress, but where nothing waited: what waits from now on has waited for no time."""
-    charge, topic, cursor = cause.charges[s], broker.topics[t], broker.cursors[s]
-    waiting = waiting_entries(charge, topic, cursor, broker.readings[s], backlog_of(topic, cursor, charge))
-    if waiting <= charge.delayed:
-        note_progress(charge, ns)
-    charge.moved_ns = ns
 
 
 @compiled_part

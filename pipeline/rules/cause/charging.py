@@ -1,13 +1,14 @@
-"""Time of a backlog charged to accounts, split at borders (docs/design/causes.md).
+"""Time of a backlog charged to accounts, split at borders (docs/causes.md).
 
 Law: what is charged to all accounts is the time in which there is a backlog, however many events, windows, steps of the wall clock or
 restarts cut it.
 """
 
+from pipeline.rules.cause.case import Case
 from pipeline.rules.cause.doubt import is_certain, proven_until_ns
 from pipeline.rules.cause.layout import APART, AREA, DOUBTED, EVENTS_LOST, READING, TIME
-from pipeline.rules.cause.stalls import in_vain, in_vain_ns, is_fruitless, lost, lost_ns, passing_ns, silent, silent_ns, slow_ns
-from pipeline.rules.cause.watching import watch
+from pipeline.rules.cause.stalls import in_vain, in_vain_ns, lost, lost_ns, passing_ns, silent, silent_ns, slow_ns
+from pipeline.rules.cause.watching import may_be_due, watch
 from pipeline.rules.compiled import compiled_part
 from pipeline.rules.integers import add, multiply_divide
 from pipeline.rules.records import Record
@@ -63,25 +64,23 @@ def _area_until(charge: Record, chain: Record, topic: Record, backlog: int, ns: 
 
 
 @compiled_part
-def settle(
-    charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, ns: int
-) -> None:
+def settle(case: Case, ns: int) -> None:
     """Charge the time since the stretch began; a new one begins at `ns`. Nothing else changes."""
+    charge, chain, topic, cursor = case.charge, case.chain, case.topic, case.cursor
     if charge.running == 1 and ns > charge.since_ns:
         backlog = backlog_of(topic, cursor, charge)
-        _charge_up_to(charge, chain, cursor, dispatcher, settings, pace, _area_until(charge, chain, topic, backlog, ns), ns)
+        _charge_up_to(case, _area_until(charge, chain, topic, backlog, ns), ns)
         begin_stretch(charge, chain, topic, cursor, backlog)
 
 
 @compiled_part
-def settle_if_due(
-    charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, ns: int
-) -> None:
+def settle_if_due(case: Case, ns: int) -> None:
     """Charge what may not all go to the account of the stretch; else the stretch goes on until the account changes."""
-    if charge.running == 0 or (charge.losses == settings.losses and ns <= charge.moved_ns + pace.due_ns and not is_fruitless(charge)):
-        return  # nothing is due before that, whatever the account
-    if charge.losses != settings.losses or ns > min(slow_ns(charge, pace), in_vain_ns(charge), silent_ns(charge, dispatcher, pace)):
-        settle(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+    charge, settings, pace = case.charge, case.settings, case.pace
+    if not may_be_due(charge, settings, pace, ns):
+        return
+    if charge.losses != settings.losses or ns > min(slow_ns(charge, pace), in_vain_ns(charge), silent_ns(charge, case.dispatcher, pace)):
+        settle(case, ns)
 
 
 @compiled_part
@@ -92,10 +91,9 @@ def settle_plainly(charge: Record, chain: Record, topic: Record, backlog: int, n
 
 
 @compiled_part
-def _charge_up_to(
-    charge: Record, chain: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, area: int, ns: int
-) -> None:
+def _charge_up_to(case: Case, area: int, ns: int) -> None:
     """`area`: entries in the backlog × time of the whole stretch, in entry-µs."""
+    charge, chain, dispatcher, settings, pace = case.charge, case.chain, case.dispatcher, case.settings, case.pace
     if charge.losses != settings.losses and pace.tells_states == 0:
         _add(charge, EVENTS_LOST, area, ns)
         return
@@ -112,7 +110,7 @@ def _charge_up_to(
         _add(charge, charge.charged_to, area, ns)
         return
     area = _add_part(charge, charge.charged_to, area, min(late_ns, ns), ns)
-    if is_certain(charge, cursor, settings) == 0:
+    if is_certain(charge, case.cursor, settings) == 0:
         _add_part(charge, EVENTS_LOST, area, ns, ns)
         return
     area = _add_part(charge, READING, area, min(vain_ns, ns), ns)

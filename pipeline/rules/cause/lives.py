@@ -26,7 +26,7 @@ from pipeline.rules.cause.layout import (
     PERMITS_UNKNOWN,
     SHARED,
 )
-from pipeline.rules.cause.stalls import note_progress
+from pipeline.rules.cause.progress import note_progress
 from pipeline.rules.cause.waiting import forget_delivered
 from pipeline.rules.compiled import compiled_part
 from pipeline.rules.records import Record, Records

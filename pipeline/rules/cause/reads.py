@@ -25,8 +25,9 @@ from pipeline.rules.cause.layout import (
 )
 from pipeline.rules.cause.margins import answers_that_count, blocking_limiter
 from pipeline.rules.cause.pace import measure
+from pipeline.rules.cause.progress import note_if_late, note_progress
 from pipeline.rules.cause.repeats import note_delivered
-from pipeline.rules.cause.stalls import is_timed, note_if_late, note_progress
+from pipeline.rules.cause.stalls import is_timed
 from pipeline.rules.compiled import compiled_part
 from pipeline.rules.integers import add
 from pipeline.rules.records import Record

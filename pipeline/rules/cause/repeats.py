@@ -33,11 +33,8 @@ def forget_repeats(charge: Record, cursor: Record) -> None:
 
 
 @compiled_part
-def is_redelivering(charge: Record, cursor: Record) -> bool:
-    """Whether more than two of three deliveries are of entries that had been delivered."""
-    if charge.repeats == 0:
-        return False
-    forget_repeats(charge, cursor)
+def is_redelivering(charge: Record) -> bool:
+    """Whether more than two of three deliveries are of entries that had been delivered. What was acknowledged is forgotten before."""
     entries = charge.delivered + charge.again
     return bool(entries > 0 and charge.repeats > REPEATS_OF_ENTRY * entries)
 

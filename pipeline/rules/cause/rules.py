@@ -1,6 +1,6 @@
 """Why a subscription is behind, event by event: what lasted is charged first, then what the event changes is noted, then it is judged anew.
 
-docs/design/causes.md has the rule of each cause. Most events touch one subscription. A publish touches those for which nothing waited.
+docs/causes.md has the rule of each cause. Most events touch one subscription. A publish touches those for which nothing waited.
 """
 
 from typing import Any
@@ -13,13 +13,14 @@ from pipeline.rules.cause import fields as own
 from pipeline.rules.cause.around import (
     judge_consumers_of,
     judge_row,
-    note_moved,
     settle_row,
     wake_row,
 )
 from pipeline.rules.cause.caps import note_cap, note_read_of_one_consumer
+from pipeline.rules.cause.case import Case, Cases
 from pipeline.rules.cause.charging import advance_area, backlog_of, correct_waterfall, settle, settle_if_due
 from pipeline.rules.cause.doubt import has_lost
+from pipeline.rules.cause.judging import judge, judge_anew
 from pipeline.rules.cause.layout import (
     ENDED,
     OPEN,
@@ -37,7 +38,8 @@ from pipeline.rules.cause.lives import on_dispatcher_close as on_dispatcher_clos
 from pipeline.rules.cause.lives import on_dispatcher_open as on_dispatcher_open
 from pipeline.rules.cause.lives import on_new_subscription as on_new_subscription
 from pipeline.rules.cause.lives import on_new_topic as on_new_topic
-from pipeline.rules.cause.margins import note_margin
+from pipeline.rules.cause.margins import MarginTable, note_margin
+from pipeline.rules.cause.progress import note_moved, note_progress
 from pipeline.rules.cause.reads import (
     measure_turnaround,
     note_alive,
@@ -49,7 +51,7 @@ from pipeline.rules.cause.reads import (
     note_whether_parked,
 )
 from pipeline.rules.cause.repeats import forget_given_back, limit_to
-from pipeline.rules.cause.stalls import is_fruitless, note_progress
+from pipeline.rules.cause.stalls import is_fruitless
 from pipeline.rules.cause.stated import before_state as before_state
 from pipeline.rules.cause.stated import before_topic_state as before_topic_state
 from pipeline.rules.cause.stated import needs_before_topic_state as needs_before_topic_state
@@ -59,14 +61,13 @@ from pipeline.rules.cause.stated import needs_on_topic_state as needs_on_topic_s
 from pipeline.rules.cause.stated import on_consumer_state as on_consumer_state
 from pipeline.rules.cause.stated import on_state as on_state
 from pipeline.rules.cause.stated import on_topic_state as on_topic_state
-from pipeline.rules.cause.verdict import judge, look_at_channels, may_be_unwritable
-from pipeline.rules.cause.waiting import ask_again, forget_delivered, forget_removed, note_span, waiting_entries
-from pipeline.rules.cause.waking import Around, wake
-from pipeline.rules.cause.watching import is_elsewhere, may_be_over, watch
+from pipeline.rules.cause.waiting import ask_again, forget_delivered, forget_removed, note_span, waiting_now
+from pipeline.rules.cause.waking import wake
+from pipeline.rules.cause.watching import look_at_channels, may_be_over, may_be_unwritable, watch
 from pipeline.rules.compiled import compiled_part, inlined_part
 from pipeline.rules.integers import add
 from pipeline.rules.records import Record, Records
-from pipeline.rules.throttle.reads import Three, Waiting
+from pipeline.rules.throttle.reads import Limiters
 from schemas.events import TRANSACTION_ACTIONS
 
 PUBLISHED_IN_TRANSACTION = TRANSACTION_ACTIONS.index("publish")
@@ -86,24 +87,9 @@ def needs_on_publish(chain: Record) -> bool:
 
 
 @inlined_part
-def on_publish(
-    charges: Records,
-    chain: Record,
-    topic: Record,
-    subscriptions: Records,
-    cursors: Records,
-    readings: Records,
-    dispatchers: Records,
-    settings: Record,
-    pace: Record,
-    connectivity: Record,
-    attachments: Records,
-    connections: Records,
-    event: Array,
-) -> None:
+def on_publish(cases: Cases, event: Array) -> None:
     """Subscriptions for which nothing waited have something to read now."""
-    around = Around(topic, subscriptions, cursors, readings, dispatchers, settings, pace, connectivity, attachments, connections)
-    wake(charges, chain, around, event[fields.TS], event[fields.NS])
+    wake(cases, event[fields.TS], event[fields.NS])
 
 
 #: As a publish: the ledger may have more entries than were seen.
@@ -139,42 +125,19 @@ def before_read(subscription: Record, connectivity: Record, attachments: Records
 
 
 @inlined_part
-def on_read(
-    charge: Record,
-    chain: Record,
-    s: int,
-    topic: Record,
-    subscription: Record,
-    cursor: Record,
-    reading: Record,
-    dispatcher: Record,
-    settings: Record,
-    pace: Record,
-    connectivity: Record,
-    throttling: Record,
-    working: Record,
-    broker_limiter: Record,
-    topic_limiter: Record,
-    subscription_limiter: Record,
-    margins: Records,
-    margins_index: Array,
-    counts: Record,
-    event: Array,
-) -> None:
+def on_read(case: Case, throttling: Record, limiters: Limiters, working: Record, margin_table: MarginTable, event: Array) -> None:
     """The dispatcher asks for entries: a limiter blocks it, or a read is out until something is delivered."""
-    ns = event[fields.NS]
+    charge, pace, ns = case.charge, case.pace, event[fields.NS]
     pace.largest_read = max(pace.largest_read, event[fields.WANT_LEFT] >> fields.WANT_SHIFT)
-    settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
-    note_alive(charge, cursor, reading, settings, ns)
-    note_read_of_one_consumer(charge, reading)
+    settle_if_due(case, ns)
+    note_alive(charge, case.cursor, case.reading, case.settings, ns)
+    note_read_of_one_consumer(charge, case.reading)
     note_read(charge, throttling, working, event)
-    note_asked_in_vain(charge, dispatcher, ns)
+    note_asked_in_vain(charge, case.dispatcher, ns)
     if charge.running == 1:
-        judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, pace, connectivity, True, event[fields.TS], ns)
+        judge(case, True, event[fields.TS], ns)
     if charge.running == 1 and charge.blocked != NONE and charge.account == charge.blocked:
-        waiting = Waiting(topic.end_entries - reading.entries, topic.end_bytes - reading.bytes)
-        limiters, whole = Three(broker_limiter, topic_limiter, subscription_limiter), is_whole(cursor, settings)
-        note_margin(margins, margins_index, counts, subscription, charge.account, limiters, waiting, working, whole, event)
+        note_margin(margin_table, case, limiters, working, event)
     note_whether_parked(charge)
 
 
@@ -183,28 +146,14 @@ needs_before_dispatch, before_dispatch = needs_before_read, before_read
 
 
 @inlined_part
-def on_dispatch(
-    charge: Record,
-    chain: Record,
-    s: int,
-    topic: Record,
-    ledgers: Records,
-    subscription: Record,
-    cursor: Record,
-    reading: Record,
-    dispatcher: Record,
-    settings: Record,
-    pace: Record,
-    connectivity: Record,
-    event: Array,
-) -> None:
+def on_dispatch(case: Case, ledgers: Records, event: Array) -> None:
     """Entries went to consumers: the read that was out came back, permits are used up."""
-    ns = event[fields.NS]
+    charge, topic, cursor, settings, pace, ns = case.charge, case.topic, case.cursor, case.settings, case.pace, event[fields.NS]
     note_came_back(charge, pace, ns)
-    settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+    settle_if_due(case, ns)
     if has_lost(charge, settings, pace, ns):
         charge.permits_known = PERMITS_UNKNOWN
-    note_alive(charge, cursor, reading, settings, ns)
+    note_alive(charge, cursor, case.reading, settings, ns)
     measure_turnaround(charge, pace, ns)
     note_taken(charge, cursor, event[fields.ENTRIES], ns)
     charge.permits -= event[fields.MSGS]
@@ -213,7 +162,7 @@ def on_dispatch(
     if is_whole(cursor, settings) == 0 and fields.has(event, fields.LAST_ENTRY):
         note_span(charge, topic, ledgers, settings, backlog_of(topic, cursor, charge), event[fields.LAST_LEDGER], event[fields.LAST_ENTRY])
     if charge.running == 1:
-        judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, pace, connectivity, True, event[fields.TS], ns)
+        judge(case, True, event[fields.TS], ns)
 
 
 @compiled_part
@@ -223,30 +172,13 @@ def needs_on_ack(charge: Record, cursor: Record) -> bool:
 
 
 @compiled_part
-def on_ack(
-    charge: Record,
-    chain: Record,
-    s: int,
-    topic: Record,
-    subscription: Record,
-    cursor: Record,
-    reading: Record,
-    dispatcher: Record,
-    settings: Record,
-    pace: Record,
-    connectivity: Record,
-    attachments: Records,
-    connections: Records,
-    event: Array,
-) -> None:
+def on_ack(case: Case, attachments: Records, connections: Records, event: Array) -> None:
     """The backlog may be over, or its time may go elsewhere."""
-    ts, ns = event[fields.TS], event[fields.NS]
-    settle_if_due(charge, chain, topic, cursor, dispatcher, settings, pace, ns)
+    charge, ns = case.charge, event[fields.NS]
+    settle_if_due(case, ns)
     if is_fruitless(charge):
         charge.progress_ns, charge.fruitless = ns, 0
-    look_at_channels(subscription, connectivity, attachments, connections)
-    weighs = is_elsewhere(charge)
-    judge(charge, chain, s, topic, subscription, cursor, reading, dispatcher, settings, pace, connectivity, weighs, ts, ns)
+    judge_anew(case, attachments, connections, event[fields.TS], ns)
 
 
 #: The broker acknowledged for the subscription: what waits may be less, without any delivery.
@@ -260,11 +192,9 @@ def needs_before_mark_delete(charge: Record, event: Array) -> bool:
 
 
 @compiled_part
-def before_mark_delete(
-    charge: Record, chain: Record, topic: Record, cursor: Record, dispatcher: Record, settings: Record, pace: Record, event: Array
-) -> None:
+def before_mark_delete(case: Case, event: Array) -> None:
     """The backlog was what it is until now."""
-    settle(charge, chain, topic, cursor, dispatcher, settings, pace, event[fields.NS])
+    settle(case, event[fields.NS])
 
 
 @compiled_part
@@ -278,31 +208,31 @@ def needs_on_mark_delete(charge: Record, cursor: Record, settings: Record, event
 
 
 @compiled_part
-def on_mark_delete(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+def on_mark_delete(case: Case, ledgers: Records, attachments: Records, connections: Records, event: Array) -> None:
     """The cursor was moved: by a seek, an eviction, TTL, or acknowledgements of all that it had."""
-    charge, topic, cursor, reading = cause.charges[s], broker.topics[t], broker.cursors[s], broker.readings[s]
+    charge, topic, cursor, settings = case.charge, case.topic, case.cursor, case.settings
     if charge.placed == 0 and not is_of_subscription(cursor):
         return
     if charge.placed == 0:  # what was lost before its position was known is no reason to doubt what is seen of it
-        charge.placed, charge.certain_lost = 1, broker.settings[0].events_lost
-    if is_whole(cursor, broker.settings[0]) == 0:
-        correct_waterfall(charge, topic, cursor, backlog_entries(topic, broker.ledgers, cursor))
+        charge.placed, charge.certain_lost = 1, settings.events_lost
+    if is_whole(cursor, settings) == 0:
+        correct_waterfall(charge, topic, cursor, backlog_entries(topic, ledgers, cursor))
     if event[fields.MARK_RESET] == 1 or backlog_of(topic, cursor, charge) == 0:
-        charge.certain_lost = broker.settings[0].events_lost
+        charge.certain_lost = settings.events_lost
     if event[fields.MARK_RESET] == 1:
         forget_delivered(charge, cursor)
         forget_given_back(charge)
         note_progress(charge, max(charge.moved_ns, event[fields.NS]))
     elif cursor.evicted + cursor.expired != charge.removed_seen:
-        forget_removed(charge, topic, cursor, reading, backlog_of(topic, cursor, charge))
-    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+        forget_removed(charge, topic, cursor, case.reading, backlog_of(topic, cursor, charge))
+    judge_anew(case, attachments, connections, event[fields.TS], event[fields.NS])
 
 
 @compiled_part
-def on_flow(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+def on_flow(case: Case, event: Array) -> None:
     """A consumer granted permits. A dispatcher that had none reads at once."""
-    charge = cause.charges[s]
-    settle_row(broker, cause, t, s, event[fields.NS])
+    charge = case.charge
+    settle(case, event[fields.NS])
     before = charge.granted
     charge.granted = add(charge.granted, event[own.GRANTED_PERMITS])
     if charge.granted_known == 1 and before <= 0 < charge.granted and charge.is_out == 0 and charge.permits <= 0:
@@ -310,50 +240,47 @@ def on_flow(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
 
 
 @compiled_part
-def on_consumer_blocked(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+def on_consumer_blocked(case: Case, attachments: Records, connections: Records, event: Array) -> None:
     """A cap of unacknowledged messages stops deliveries, or does no longer."""
-    charge = cause.charges[s]
-    settle_row(broker, cause, t, s, event[fields.NS])
-    note_cap(charge, broker.readings[s], event[own.CAP], event[own.CAP_ON])
-    note_progress(charge, event[fields.NS])
-    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+    settle(case, event[fields.NS])
+    note_cap(case.charge, case.reading, event[own.CAP], event[own.CAP_ON])
+    note_progress(case.charge, event[fields.NS])
+    judge_anew(case, attachments, connections, event[fields.TS], event[fields.NS])
 
 
 @compiled_part
-def on_delayed(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+def on_delayed(case: Case, attachments: Records, connections: Records, event: Array) -> None:
     """So many entries are held for later delivery."""
-    charge = cause.charges[s]
-    settle_row(broker, cause, t, s, event[fields.NS])
-    note_moved(broker, cause, t, s, event[fields.NS])
-    charge.delayed = event[own.DELAYED_ENTRIES]
-    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+    settle(case, event[fields.NS])
+    note_moved(case, event[fields.NS])
+    case.charge.delayed = event[own.DELAYED_ENTRIES]
+    judge_anew(case, attachments, connections, event[fields.TS], event[fields.NS])
 
 
 @compiled_part
-def on_redeliver(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+def on_redeliver(case: Case, attachments: Records, connections: Records, event: Array) -> None:
     """Entries that were delivered wait again: so many, or all of them."""
-    charge, topic, cursor = cause.charges[s], broker.topics[t], broker.cursors[s]
-    settle_row(broker, cause, t, s, event[fields.NS])
-    note_moved(broker, cause, t, s, event[fields.NS])
-    waiting_entries(charge, topic, cursor, broker.readings[s], backlog_of(topic, cursor, charge))
+    charge = case.charge
+    settle(case, event[fields.NS])
+    note_moved(case, event[fields.NS])
+    waiting_now(case)
     ask_again(charge, event[own.REDELIVERED_ENTRIES] if fields.has(event, own.REDELIVERED_ENTRIES) else charge.delivered)
-    judge_row(broker, cause, t, s, event[fields.TS], event[fields.NS])
+    judge_anew(case, attachments, connections, event[fields.TS], event[fields.NS])
 
 
 @compiled_part
-def on_read_done(broker: Any, cause: Any, t: int, s: int, event: Array) -> None:
+def on_read_done(case: Case, event: Array) -> None:
     """Storage gave what was asked for. A read that failed is tried again: it stays out."""
-    charge, pace, ns = cause.charges[s], cause.pace[0], event[fields.NS]
+    charge, pace, ns = case.charge, case.pace, event[fields.NS]
     if event[own.FAILED] == 1:
         pace.slow_ns = max(pace.slow_ns, ns)
         return
     note_came_back(charge, pace, ns)
-    settle_row(broker, cause, t, s, ns)
+    settle(case, ns)
     measure_turnaround(charge, pace, ns)
     note_done(charge, event[own.DONE_ENTRIES], event[own.DONE_REPLAY], ns)
-    topic, cursor = broker.topics[t], broker.cursors[s]
-    limit_to(charge, waiting_entries(charge, topic, cursor, broker.readings[s], backlog_of(topic, cursor, charge)))
-    watch(charge, cursor)
+    limit_to(charge, waiting_now(case))
+    watch(charge, case.cursor)
 
 
 @compiled_part

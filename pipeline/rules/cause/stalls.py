@@ -1,7 +1,7 @@
-"""From when on nothing moves though it should, and what explains that: docs/design/causes.md, "Rules that need time".
+"""From when on nothing moves though it should, and what explains that: docs/causes.md, "What needs time".
 
 Progress is a delivery or an acknowledgement. A read that is asked for, that comes back empty, or that brings what was delivered before, is
-none.
+none. Pure, as the verdict is: `…_ns` says from when on, and the account is what the time goes to from there.
 """
 
 from pipeline.rules.broker.layout import NONE
@@ -37,12 +37,6 @@ from pipeline.rules.records import Record
 
 
 @compiled_part
-def note_progress(charge: Record, ns: int) -> None:
-    """Something was delivered, acknowledged, or came to an end that reads waited for."""
-    charge.moved_ns, charge.progress_ns, charge.fruitless = ns, ns, 0
-
-
-@compiled_part
 def is_fruitless(charge: Record) -> bool:
     """Whether reads come back, and nothing is delivered."""
     return charge.fruitless >= FRUITLESS
@@ -70,13 +64,6 @@ def is_at_storage(charge: Record, dispatcher: Record, pace: Record) -> bool:
 def is_timed(charge: Record) -> bool:
     """Whether the time that the read which is out takes says something of storage: not where there was nothing left to read."""
     return charge.is_out in (OUT, PARKED)
-
-
-@compiled_part
-def note_if_late(charge: Record, pace: Record, ns: int) -> None:
-    """The read that is out comes back: late, this is evidence of slow storage. A dispatcher that asked again may not have read."""
-    if pace.normal_ns > 0 and charge.asked_again == 0 and ns - charge.moved_ns > pace.normal_ns:
-        pace.slow_ns = max(pace.slow_ns, ns)
 
 
 @compiled_part

@@ -19,7 +19,7 @@ from pipeline.rules.cause.caps import note_caps_unseen, note_stated_cap
 from pipeline.rules.cause.charging import advance_area, backlog_of, correct_waterfall
 from pipeline.rules.cause.doubt import prove
 from pipeline.rules.cause.layout import ENDED, KEY_SHARED, OPEN, OUT, PARKED, PERMITS_KNOWN, PERMITS_UNKNOWN, PROOF_LASTS_NS
-from pipeline.rules.cause.stalls import note_progress
+from pipeline.rules.cause.progress import note_progress
 from pipeline.rules.cause.waiting import waiting_entries
 from pipeline.rules.compiled import compiled_part
 from pipeline.rules.records import Record

@@ -1,9 +1,12 @@
-"""Which account a subscription's time goes to from now on: the precedence of causes (docs/design/causes.md)."""
+"""What the cause is: the first one that applies, in the order of docs/causes.md ("The causes, in order of precedence").
 
-from pipeline.rules.broker.attachments import is_unwritable
+Pure: rows are read, none is changed (tests/machines/test_verdict.py). What depends on how long nothing happened is in stalls.py, pure as
+well. Who asks (judging.py) has brought up to date before: what is delivered, what was delivered again, whether channels are unwritable.
+"""
+
 from pipeline.rules.broker.layout import NONE
-from pipeline.rules.cause.charging import backlog_of, begin_at, begin_backlog, begin_stretch, end_backlog, settle_plainly
-from pipeline.rules.cause.doubt import decide_doubt, has_lost, is_certain
+from pipeline.rules.cause.case import Case
+from pipeline.rules.cause.doubt import has_lost, is_certain
 from pipeline.rules.cause.layout import (
     ASKED_IN_VAIN,
     BEGINNING_NOT_SEEN,
@@ -27,117 +30,23 @@ from pipeline.rules.cause.layout import (
     TRANSACTION,
     UNACKED_LIMIT,
 )
-from pipeline.rules.cause.repeats import forget_given_back, is_redelivering, limit_to
-from pipeline.rules.cause.stalls import is_capped
-from pipeline.rules.cause.waiting import chain, surely_waits, waiting_entries
-from pipeline.rules.cause.watching import watch
+from pipeline.rules.cause.repeats import is_redelivering
+from pipeline.rules.cause.waiting import surely_waits
 from pipeline.rules.compiled import compiled_part
-from pipeline.rules.records import Record, Records
+from pipeline.rules.records import Record
 
 
 @compiled_part
-def may_be_unwritable(subscription: Record, connectivity: Record) -> bool:
-    """Whether all connections of the subscription may be unwritable."""
-    return connectivity.unwritable > 0 and subscription.first_attachment != NONE
-
-
-@compiled_part
-def look_at_channels(subscription: Record, connectivity: Record, attachments: Records, connections: Records) -> None:
-    """Note on the subscription whether all of its connections are unwritable."""
-    if may_be_unwritable(subscription, connectivity):
-        is_unwritable(subscription, connectivity, attachments, connections)
-
-
-@compiled_part
-def judge(
-    charge: Record,
-    chain_of_topic: Record,
-    s: int,
-    topic: Record,
-    subscription: Record,
-    cursor: Record,
-    reading: Record,
-    dispatcher: Record,
-    settings: Record,
-    pace: Record,
-    connectivity: Record,
-    weighs: bool,
-    ts_us: int,
-    ns: int,
-) -> None:
-    """Look at everything anew, once what is due at `ns` is charged, and the channels were looked at (`look_at_channels`).
-
-    `weighs`: also at where most of the backlog is, while reads and deliveries follow each other.
-    """
-    backlog = backlog_of(topic, cursor, charge)
-    had_delivered = charge.delivered
-    waiting = waiting_entries(charge, topic, cursor, reading, backlog)
-    limit_to(charge, waiting)
-    if cursor.open == 1 and waiting <= charge.delayed:
-        chain(charge, chain_of_topic, s)
-    if backlog == 0:
-        settle_plainly(charge, chain_of_topic, topic, backlog, ns)
-        decide_doubt(charge, settings, NONE)
-        end_backlog(charge, ns)
-        forget_given_back(charge)
-        watch(charge, cursor)
-        return
-    is_lost = has_lost(charge, settings, pace, ns)
-    if is_lost and pace.tells_states == 1 and charge.running == 1:  # in doubt until a proof comes
-        charge.backlog_seen = backlog
-        watch(charge, cursor)
-        return
-    account = EVENTS_LOST
-    if not is_lost:
-        account = _account(charge, chain_of_topic, waiting, backlog, cursor, reading, settings, pace, subscription, connectivity)
-    if account == CATCHING_UP:
-        account = _why_fruitless(charge, chain_of_topic, waiting, cursor, dispatcher, settings, pace)
-    if account == CATCHING_UP and charge.account == TRANSACTION:
-        charge.progress_ns, charge.fruitless = ns, 0  # it has ended
-    if had_delivered > 0 and charge.delivered == 0 and is_capped(charge.account):
-        charge.moved_ns = max(charge.moved_ns, ns)  # the cap has nothing to be about any more
-    charged_to = _largest_part(charge, backlog) if account == CATCHING_UP else account
-    decide_doubt(charge, settings, charged_to)
-    if charge.running == 1 and account == charge.account and (charged_to == charge.charged_to or not weighs):
-        charge.backlog_seen = backlog
-        watch(charge, cursor)
-        return
-    settle_plainly(charge, chain_of_topic, topic, backlog, ns)
-    begin_at(charge, ts_us, ns)
-    if charge.running == 0:
-        begin_backlog(charge, pace, s)
-    charge.account, charge.charged_to = account, charged_to
-    begin_stretch(charge, chain_of_topic, topic, cursor, backlog)
-
-
-@compiled_part
-def _largest_part(charge: Record, backlog: int) -> int:
-    """Where most of the backlog is: with consumers, held for later, or waiting. A message that has just arrived explains only itself."""
-    waits = backlog - charge.delivered - charge.delayed
-    if charge.delivered > waits and charge.delivered >= charge.delayed:
-        return IN_FLIGHT
-    return DELAYED if charge.delayed > waits else CATCHING_UP
-
-
-@compiled_part
-def _account(
-    charge: Record,
-    chain_of_topic: Record,
-    waiting: int,
-    backlog: int,
-    cursor: Record,
-    reading: Record,
-    settings: Record,
-    pace: Record,
-    subscription: Record,
-    connectivity: Record,
-) -> int:
-    """The first cause that applies."""
+def cause_of(case: Case, backlog: int, waiting: int, ns: int) -> int:
+    """The account of the first cause that applies; CATCHING_UP if none does. `waiting`: of the `backlog`, held entries included."""
+    charge, cursor, reading, settings, pace = case.charge, case.cursor, case.reading, case.settings, case.pace
+    if has_lost(charge, settings, pace, ns):
+        return EVENTS_LOST
     if reading.consumers == 0 and charge.is_attached == 0:
         return NO_CONSUMER if cursor.began_complete == 1 or charge.stated != NONE else BEGINNING_NOT_SEEN
-    if may_be_unwritable(subscription, connectivity) and subscription.unwritable_at == connectivity.changes:
+    if _are_all_unwritable(case.subscription, case.connectivity):
         return CHANNEL
-    if is_redelivering(charge, cursor):
+    if is_redelivering(charge):
         return REDELIVERY
     if waiting == 0:
         return IN_FLIGHT
@@ -147,15 +56,36 @@ def _account(
     if cap != NONE:
         return UNACKED_LIMIT + cap
     if charge.blocked != NONE:
-        return charge.blocked
+        return charge.blocked  # THROTTLED, and which limiter
     if charge.permits_known != PERMITS_UNKNOWN and charge.permits <= 0:
-        holds_nothing = charge.delivered == 0 and (charge.certain_lost == settings.events_lost or pace.tells_states == 1)
-        return NO_FLOW if holds_nothing else NO_PERMITS
-    if surely_waits(charge, settings, pace, waiting) or (pace.tells_states == 1 and _largest_part(charge, backlog) != CATCHING_UP):
-        return CATCHING_UP
-    if charge.done == EMPTY_READ and chain_of_topic.transaction == OPEN and pace.tells_states == 1:
-        return CATCHING_UP  # a read came back empty: something waits
-    return EVENTS_LOST
+        return NO_FLOW if _hold_nothing(charge, settings, pace) else NO_PERMITS
+    if not _does_wait(case, backlog, waiting):
+        return EVENTS_LOST
+    if _is_read_empty(case) and (pace.tells_states == 1 or is_certain(charge, cursor, settings) == 1):
+        return TRANSACTION
+    if _are_keys_blocked(case, waiting):
+        # A delivery that was lost looks like entries that were put aside, until the broker says how many are.
+        return KEYS_BLOCKED if is_certain(charge, cursor, settings) == 1 else EVENTS_LOST
+    return CATCHING_UP
+
+
+@compiled_part
+def largest_part(charge: Record, backlog: int) -> int:
+    """Where the time goes while the cause is CATCHING_UP: to where most of the backlog is, with consumers, held for later, or waiting.
+
+    A message that has just arrived explains only itself.
+    """
+    waits = backlog - charge.delivered - charge.delayed
+    if charge.delivered > waits and charge.delivered >= charge.delayed:
+        return IN_FLIGHT
+    return DELAYED if charge.delayed > waits else CATCHING_UP
+
+
+@compiled_part
+def _are_all_unwritable(subscription: Record, connectivity: Record) -> bool:
+    """Whether all connections with consumers of the subscription are unwritable."""
+    has_any = connectivity.unwritable > 0 and subscription.first_attachment != NONE
+    return has_any and subscription.unwritable_at == connectivity.changes
 
 
 @compiled_part
@@ -169,22 +99,30 @@ def _cap_that_is_on(charge: Record, reading: Record) -> int:
 
 
 @compiled_part
-def _is_known(charge: Record, cursor: Record, settings: Record, pace: Record) -> bool:
-    """Whether the log has what reads bring, and which transactions are open: all events, or now and then what the broker holds."""
-    return pace.tells_states == 1 or is_certain(charge, cursor, settings) == 1
+def _hold_nothing(charge: Record, settings: Record, pace: Record) -> bool:
+    """Whether consumers hold nothing that is not acknowledged, for certain."""
+    return charge.delivered == 0 and (charge.certain_lost == settings.events_lost or pace.tells_states == 1)
 
 
 @compiled_part
-def _why_fruitless(
-    charge: Record, chain_of_topic: Record, waiting: int, cursor: Record, dispatcher: Record, settings: Record, pace: Record
-) -> int:
-    """Permits, tokens and waiting entries are there: what keeps them from being delivered all the same, or CATCHING_UP."""
-    if charge.done == EMPTY_READ and chain_of_topic.transaction == OPEN and _is_known(charge, cursor, settings, pace):
-        return TRANSACTION
-    if dispatcher.sub_type != KEY_SHARED or pace.tells_deliveries == 0 or charge.aside <= charge.delayed:
-        return CATCHING_UP
-    has_no_more = charge.aside >= waiting or charge.asked_again >= ASKED_IN_VAIN
-    if not has_no_more:
-        return CATCHING_UP
-    # A delivery that was lost looks like entries that were put aside, until the broker says how many are.
-    return KEYS_BLOCKED if is_certain(charge, cursor, settings) == 1 else EVENTS_LOST
+def _does_wait(case: Case, backlog: int, waiting: int) -> bool:
+    """Whether something of the `waiting` entries does wait, whatever was lost; or most of the backlog is elsewhere anyway."""
+    charge, pace = case.charge, case.pace
+    if surely_waits(charge, case.settings, pace, waiting):
+        return True
+    return pace.tells_states == 1 and (largest_part(charge, backlog) != CATCHING_UP or _is_read_empty(case))
+
+
+@compiled_part
+def _is_read_empty(case: Case) -> bool:
+    """Whether a transaction is open, and the latest read came back empty: something waits behind its first message."""
+    return case.charge.done == EMPTY_READ and case.chain.transaction == OPEN
+
+
+@compiled_part
+def _are_keys_blocked(case: Case, waiting: int) -> bool:
+    """Whether entries lie aside in a Key_Shared dispatcher that has nothing else to deliver."""
+    charge = case.charge
+    if case.dispatcher.sub_type != KEY_SHARED or case.pace.tells_deliveries == 0 or charge.aside <= charge.delayed:
+        return False
+    return charge.aside >= waiting or charge.asked_again >= ASKED_IN_VAIN

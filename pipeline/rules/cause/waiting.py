@@ -1,10 +1,8 @@
-"""What waits: entries of a backlog neither delivered nor held for later; and the chains of subscriptions for which nothing does.
-
-Law: a publish looks only at subscriptions of its topic for which nothing waited; each of them came into the chain by an event of its own.
-"""
+"""What waits: entries of a backlog neither delivered nor held for later."""
 
 from pipeline.rules.broker.ledgers import find_ledger, place_of
-from pipeline.rules.cause.layout import APART
+from pipeline.rules.cause.case import Case
+from pipeline.rules.cause.charging import backlog_of
 from pipeline.rules.compiled import compiled_part
 from pipeline.rules.integers import add
 from pipeline.rules.records import Record, Records
@@ -19,6 +17,13 @@ def waiting_entries(charge: Record, topic: Record, cursor: Record, reading: Reco
         charge.delivered = max(charge.delivered, backlog - max(0, topic.end_entries - reading.entries))
     charge.delivered = min(charge.delivered, backlog)
     return backlog - charge.delivered
+
+
+@compiled_part
+def waiting_now(case: Case) -> int:
+    """Entries of the backlog of now that were not delivered: held ones included."""
+    charge, topic, cursor = case.charge, case.topic, case.cursor
+    return waiting_entries(charge, topic, cursor, case.reading, backlog_of(topic, cursor, charge))
 
 
 @compiled_part
@@ -70,10 +75,3 @@ def ask_again(charge: Record, entries: int) -> None:
     """So many delivered entries wait again."""
     charge.again = add(charge.again, min(entries, charge.delivered))
     charge.delivered, charge.is_redelivered = max(0, charge.delivered - entries), 1
-
-
-@compiled_part
-def chain(charge: Record, chain_of_topic: Record, s: int) -> None:
-    """Nothing waits for the subscription in row `s`: the next publish is to look at it."""
-    if charge.next_in_chain == APART:
-        charge.next_in_chain, chain_of_topic.first_in_chain = chain_of_topic.first_in_chain, s

@@ -1,14 +1,18 @@
-"""From when on acknowledgements are looked at: most of them change nothing but a number, and need not touch the row of a charge.
+"""When a subscription is looked at again: hints, so that most events touch no row of a charge. What the cause is they never decide.
 
-Law: a cursor's `look_at` is never more than it has acknowledged while its backlog `may_be_over`. So it is noted anew whenever a stretch
-begins, and whenever a subscription was judged.
+Laws: a cursor's `look_at` is never more than it has acknowledged while its backlog `may_be_over`: so it is noted anew whenever a stretch
+begins, and whenever a subscription was judged. A subscription for which nothing waits is in the chain of its topic: a publish looks at
+these, and at no others.
 """
 
-from pipeline.rules.cause.layout import NO_PERMITS, REDELIVERY
+from pipeline.rules.broker.attachments import is_unwritable
+from pipeline.rules.broker.layout import NONE
+from pipeline.rules.cause.case import Case
+from pipeline.rules.cause.layout import APART, NO_PERMITS, REDELIVERY
 from pipeline.rules.cause.stalls import is_capped, is_fruitless
 from pipeline.rules.compiled import compiled_part
 from pipeline.rules.integers import INT64_MAX, add
-from pipeline.rules.records import Record
+from pipeline.rules.records import Record, Records
 
 
 @compiled_part
@@ -44,3 +48,30 @@ def watch(charge: Record, cursor: Record) -> None:
         cursor.look_at = INT64_MAX
     else:
         cursor.look_at = 0 if _is_about_each(charge) else add(charge.acknowledged_seen, _entries_to_go(charge))
+
+
+@compiled_part
+def chain_if_idle(case: Case, waiting: int) -> None:
+    """Where nothing waits the next publish is to look."""
+    charge, chain = case.charge, case.chain
+    if case.cursor.open == 1 and waiting <= charge.delayed and charge.next_in_chain == APART:
+        charge.next_in_chain, chain.first_in_chain = chain.first_in_chain, case.s
+
+
+@compiled_part
+def may_be_due(charge: Record, settings: Record, pace: Record, ns: int) -> bool:
+    """Whether time since the stretch began may go elsewhere than to its account: never before so long after the latest sign of life."""
+    return charge.running == 1 and (charge.losses != settings.losses or ns > charge.moved_ns + pace.due_ns or is_fruitless(charge))
+
+
+@compiled_part
+def may_be_unwritable(subscription: Record, connectivity: Record) -> bool:
+    """Whether all connections of the subscription may be unwritable."""
+    return connectivity.unwritable > 0 and subscription.first_attachment != NONE
+
+
+@compiled_part
+def look_at_channels(subscription: Record, connectivity: Record, attachments: Records, connections: Records) -> None:
+    """Note on the subscription whether all of its connections are unwritable."""
+    if may_be_unwritable(subscription, connectivity):
+        is_unwritable(subscription, connectivity, attachments, connections)

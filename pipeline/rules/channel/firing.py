@@ -13,7 +13,7 @@ from pipeline.rules.compiled import allocating_part, compiled_part
 @compiled_part
 def fire_due(every: AllChannels, until_ns: int, seq: int) -> None:
     """Fire all timers that are due by `until_ns`; `seq` is that of the event that comes next."""
-    timing = Timing(every.timers, every.clock, every.counts)
+    timing = Timing(every.timers, every.channel_clock, every.counts)
     while is_any_due(timing, every.channels, until_ns):
         c, kind = every.timers[0].connection, every.timers[0].kind
         remove_first(timing)
@@ -24,9 +24,9 @@ def fire_due(every: AllChannels, until_ns: int, seq: int) -> None:
 @allocating_part
 def fire_before_border(every: AllChannels, border_us: int, until_ns: int, seq: int) -> None:
     """Of the timers that are due by `until_ns`, fire those whose time is before the border on the wall clock."""
-    if every.clock.next_due_ns > until_ns:
+    if every.channel_clock.next_due_ns > until_ns:
         return
-    timing = Timing(every.timers, every.clock, every.counts)
+    timing = Timing(every.timers, every.channel_clock, every.counts)
     waiting = every.timers[: every.counts.timers].copy()
     count = 0
     while is_any_due(timing, every.channels, until_ns):
@@ -47,13 +47,13 @@ def fire_before_border(every: AllChannels, border_us: int, until_ns: int, seq: i
 @compiled_part
 def _fire(every: AllChannels, c: int, kind: int, seq: int) -> None:
     reach, channel = (
-        Reach(every.connections[c], every.channels[c], every.attachments, every.topic_pauses, every.transitions, every.counts),
+        Reach(every.connections[c], every.channels[c], every.attachments, every.topic_pauses, every.out_transitions, every.counts),
         every.channels[c],
     )
     ts_us, due_ns = estimated_ts(channel, kind), due_of(channel, kind)
     if kind == PAUSE_ENDS:
         channel.paused_by_cooldown, channel.touched = 0, 1
-        unmark_modelled(channel, COOLDOWN_RATE, every.settings.carries_throttles)
+        unmark_modelled(channel, COOLDOWN_RATE, every.channel_settings.carries_throttles)
         if channel.by_rule == 1:
             channel.by_rule = 0
             unmark(reach, COOLDOWN_RATE, Cause(COOLDOWN_TIMER, seq, ts_us, due_ns, 0))

@@ -12,10 +12,10 @@ class Reach(NamedTuple):
     """One channel, and what its changes reach: the topics of its producers, the transitions."""
 
     connection: Record
-    channel: Record
+    channel_row: Record
     attachments: Records
     topic_pauses: Records
-    transitions: Records
+    out_transitions: Records
     counts: Record
 
 
@@ -23,7 +23,15 @@ class Timing(NamedTuple):
     """The timers of all channels."""
 
     timers: Records
-    clock: Record
+    channel_clock: Record
+    counts: Record
+
+
+class Closing(NamedTuple):
+    """Where the rows of connections that end are copied to."""
+
+    closed_connections: Records
+    closed_channels: Records
     counts: Record
 
 
@@ -34,8 +42,8 @@ class AllChannels(NamedTuple):
     channels: Records
     attachments: Records
     topic_pauses: Records
-    transitions: Records
+    out_transitions: Records
     timers: Records
-    clock: Record
-    settings: Record
+    channel_clock: Record
+    channel_settings: Record
     counts: Record

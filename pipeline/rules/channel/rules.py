@@ -4,13 +4,13 @@ from pipeline.rules import fields
 from pipeline.rules.array import Array
 from pipeline.rules.broker.attachments import owner_of
 from pipeline.rules.broker.layout import NONE, PRODUCING
-from pipeline.rules.channel.closing import Closing, close_channel, ensure_channel
+from pipeline.rules.channel.closing import close_channel, ensure_channel
 from pipeline.rules.channel.fields import HEARTBEAT_BYTES, KEEPS_ALIVE
 from pipeline.rules.channel.firing import fire_due
 from pipeline.rules.channel.layout import COOLDOWN_RATE, FIRST_COMPARED, NO_CHANNEL, OUTBOUND_BUFFER, PAUSE_ENDS, PAUSED, UNWRITABLE
 from pipeline.rules.channel.limiter import acquire
 from pipeline.rules.channel.memory import report
-from pipeline.rules.channel.reach import AllChannels, Reach, Timing
+from pipeline.rules.channel.reach import AllChannels, Closing, Reach, Timing
 from pipeline.rules.channel.settings import take_settings
 from pipeline.rules.channel.timers import set_timer
 from pipeline.rules.channel.topics import end_pause, join, leave
@@ -33,23 +33,9 @@ def is_due(channel_clock: Record, event: Array) -> bool:
 
 
 @compiled_part
-def when_due(
-    connections: Records,
-    channels: Records,
-    attachments: Records,
-    topic_pauses: Records,
-    out_transitions: Records,
-    timers: Records,
-    channel_clock: Record,
-    channel_settings: Record,
-    counts: Record,
-    event: Array,
-) -> None:
+def when_due(all_channels: AllChannels, event: Array) -> None:
     """Timers come before events of the same instant (§6, trap 21)."""
-    every = AllChannels(
-        connections, channels, attachments, topic_pauses, out_transitions, timers, channel_clock, channel_settings, counts
-    )  # fmt: skip
-    fire_due(every, event[fields.NS], event[fields.SEQ])
+    fire_due(all_channels, event[fields.NS], event[fields.SEQ])
 
 
 @compiled_part
@@ -66,21 +52,10 @@ def on_broker_start(channel_settings: Record, event: Array) -> None:
 
 @compiled_part
 def before_conn_open(
-    connection: Record,
-    channels: Records,
-    c: int,
-    attachments: Records,
-    topic_pauses: Records,
-    settings: Record,
-    channel_settings: Record,
-    closed_connections: Records,
-    closed_channels: Records,
-    counts: Record,
-    event: Array,
+    reach: Reach, channels: Records, c: int, settings: Record, channel_settings: Record, closing: Closing, event: Array
 ) -> None:
     """A connection of that id that is still there ends."""
-    closing, carries_throttles = Closing(closed_connections, closed_channels, counts), channel_settings.carries_throttles
-    close_channel(connection, channels, c, attachments, topic_pauses, settings.losses, carries_throttles, closing, event)
+    close_channel(reach, channels, c, settings, channel_settings, closing, event)
 
 
 @compiled_part
@@ -91,69 +66,40 @@ def on_conn_open(connection: Record, channel_row: Record, channel_settings: Reco
 
 @compiled_part
 def before_conn_close(
-    connection: Record,
-    channels: Records,
-    c: int,
-    attachments: Records,
-    topic_pauses: Records,
-    settings: Record,
-    channel_settings: Record,
-    closed_connections: Records,
-    closed_channels: Records,
-    counts: Record,
-    event: Array,
+    reach: Reach, channels: Records, c: int, settings: Record, channel_settings: Record, closing: Closing, event: Array
 ) -> None:
     """The channel ends."""
-    closing, carries_throttles = Closing(closed_connections, closed_channels, counts), channel_settings.carries_throttles
-    close_channel(connection, channels, c, attachments, topic_pauses, settings.losses, carries_throttles, closing, event)
+    close_channel(reach, channels, c, settings, channel_settings, closing, event)
 
 
 @compiled_part
 def on_writability(
-    connection: Record,
-    channel_row: Record,
+    reach: Reach,
+    timing: Timing,
     c: int,
-    attachments: Records,
-    topic_pauses: Records,
-    out_transitions: Records,
-    timers: Records,
-    channel_clock: Record,
     channel_settings: Record,
     settings: Record,
     connectivity: Record,
     write_buffers: Record,
-    counts: Record,
     event: Array,
 ) -> None:
     """The channel crossed a water mark: its own state, what it proves of the level of all, and the pause that follows (§3.3)."""
-    ensure_channel(channel_row, connection, channel_settings, event)
+    channel_row = reach.channel_row
+    ensure_channel(channel_row, reach.connection, channel_settings, event)
     channel_row.touched = 1
     note_level(channel_row, write_buffers, connectivity.unwritable, channel_settings, settings.started, event)
-    reach = Reach(connection, channel_row, attachments, topic_pauses, out_transitions, counts)
     cause = Cause(WRITABILITY, event[fields.SEQ], event[fields.TS], event[fields.NS], event[fields.PENDING_BYTES])
     if event[fields.WRITABLE] == 1:
-        become_writable(reach, channel_settings, Timing(timers, channel_clock, counts), c, cause)
+        become_writable(reach, channel_settings, timing, c, cause)
     else:
         become_unwritable(reach, channel_settings, cause)
 
 
 @compiled_part
-def on_request(
-    connection: Record,
-    channel_row: Record,
-    c: int,
-    attachments: Records,
-    topic_pauses: Records,
-    out_transitions: Records,
-    timers: Records,
-    channel_clock: Record,
-    channel_settings: Record,
-    counts: Record,
-    event: Array,
-) -> None:
+def on_request(reach: Reach, timing: Timing, c: int, channel_settings: Record, event: Array) -> None:
     """A request while the cooldown may be open. One that is refused is handled all the same, and the connection waits for a period."""
-    row, rules = channel_row, channel_settings
-    ensure_channel(row, connection, rules, event)
+    row, rules = reach.channel_row, channel_settings
+    ensure_channel(row, reach.connection, rules, event)
     row.touched = 1
     row.requests += 1
     if rules.pause_enabled == 0 or rules.cooldown_ms <= 0 or event[KEEPS_ALIVE] == 1:
@@ -165,34 +111,24 @@ def on_request(
         return
     row.paused_by_cooldown, row.due_ns = 1, event[fields.NS] + rules.period_ms * NS_PER_MS
     row.marked_ts, row.marked_ns = event[fields.TS], event[fields.NS]
-    set_timer(Timing(timers, channel_clock, counts), row, connection.id, c, PAUSE_ENDS)
+    set_timer(timing, row, reach.connection.id, c, PAUSE_ENDS)
     mark_modelled(row, COOLDOWN_RATE, rules.carries_throttles)
     if rules.carries_throttles == 0:
         row.by_rule = 1
-        reach = Reach(connection, row, attachments, topic_pauses, out_transitions, counts)
         mark(reach, COOLDOWN_RATE, Cause(REQUEST_REFUSED, event[fields.SEQ], event[fields.TS], event[fields.NS], 0))
 
 
 @compiled_part
-def on_throttle(
-    connection: Record,
-    channel_row: Record,
-    attachments: Records,
-    topic_pauses: Records,
-    out_transitions: Records,
-    channel_settings: Record,
-    settings: Record,
-    counts: Record,
-    event: Array,
-) -> None:
+def on_throttle(reach: Reach, channel_settings: Record, settings: Record, event: Array) -> None:
     """What the broker did. The two types of PIP-434 are compared with the model; of them the outbound buffer is known by rule already."""
     throttle_type, on = event[fields.THROTTLE_TYPE], event[fields.THROTTLE_ON]
     channel_settings.carries_throttles = 1
     if throttle_type >= FIRST_COMPARED and settings.started == 0:
         channel_settings.pause_enabled = 1
-    if connection.open == 0:
+    channel_row = reach.channel_row
+    if reach.connection.open == 0:
         return
-    ensure_channel(channel_row, connection, channel_settings, event)
+    ensure_channel(channel_row, reach.connection, channel_settings, event)
     channel_row.touched = 1
     if throttle_type >= FIRST_COMPARED:
         compare_logged(channel_row, throttle_type, on)
@@ -205,7 +141,6 @@ def on_throttle(
     was_by_rule = throttle_type == COOLDOWN_RATE and channel_row.by_rule == 1
     if was_by_rule:
         channel_row.by_rule = 0  # what the rule found first is the log's from here on
-    reach = Reach(connection, channel_row, attachments, topic_pauses, out_transitions, counts)
     cause = Cause(LOGGED, event[fields.SEQ], event[fields.TS], event[fields.NS], 0)
     if on == 0:
         unmark(reach, throttle_type, cause)

@@ -22,7 +22,7 @@ def set_timer(timing: Timing, channel: Record, conn: int, c: int, kind: int) -> 
         timing.counts.timers += 1
         timers[k].due_ns, timers[k].conn, timers[k].kind, timers[k].connection = due_ns, conn, kind, c
         _rise(timers, k)
-        timing.clock.next_due_ns = timers[0].due_ns
+        timing.channel_clock.next_due_ns = timers[0].due_ns
 
 
 @compiled_part
@@ -32,7 +32,7 @@ def remove_first(timing: Timing) -> None:
     timing.counts.timers -= 1
     timers[0] = timers[timing.counts.timers]
     _sink(timers, timing.counts.timers)
-    timing.clock.next_due_ns = timers[0].due_ns if timing.counts.timers > 0 else INT64_MAX
+    timing.channel_clock.next_due_ns = timers[0].due_ns if timing.counts.timers > 0 else INT64_MAX
 
 
 @compiled_part
@@ -90,8 +90,8 @@ def is_any_due(timing: Timing, channels: Records, until_ns: int) -> bool:
     """Whether the earliest timer is due by `until_ns`. Those that came to nothing on the way are dropped, those due later moved back."""
     timers = timing.timers
     if timing.counts.timers == 0:  # a state that an earlier version kept may have the time of a timer that is gone
-        timing.clock.next_due_ns = INT64_MAX
-    while timing.clock.next_due_ns <= until_ns:
+        timing.channel_clock.next_due_ns = INT64_MAX
+    while timing.channel_clock.next_due_ns <= until_ns:
         due_ns, conn, kind, c = timers[0].due_ns, timers[0].conn, timers[0].kind, timers[0].connection
         channel = channels[c]
         is_replaced = channel.queued_ns[kind] != due_ns

@@ -23,7 +23,7 @@ def is_counted(throttle_type: int) -> bool:
 @compiled_part
 def mark(reach: Reach, throttle_type: int, cause: Cause) -> None:
     """Set a reason in the believed tracker; the first one pauses the connection."""
-    row = reach.channel
+    row = reach.channel_row
     if row.believed[throttle_type] > 0 and not is_counted(throttle_type):
         row.marks_dropped += 1
         return
@@ -42,7 +42,7 @@ def mark(reach: Reach, throttle_type: int, cause: Cause) -> None:
 @compiled_part
 def unmark(reach: Reach, throttle_type: int, cause: Cause) -> None:
     """Clear a reason in the believed tracker; the last one lets the connection go on."""
-    row = reach.channel
+    row = reach.channel_row
     if row.believed[throttle_type] == 0:
         row.marks_dropped += 1
         return

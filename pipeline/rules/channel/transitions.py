@@ -25,7 +25,7 @@ class Cause(NamedTuple):
 @compiled_part
 def note_transition(reach: Reach, change: int, throttle_type: int, changed_connection: bool, cause: Cause) -> None:
     """Add the row, once the change is made. `throttle_type` is NONE if it is none that changed."""
-    row, throttle_count = reach.transitions[reach.counts.out_transitions], reach.channel.throttled
+    row, throttle_count = reach.out_transitions[reach.counts.out_transitions], reach.channel_row.throttled
     reach.counts.out_transitions += 1
     row.seq, row.conn, row.ts, row.ns = cause.seq, reach.connection.id, cause.ts_us, cause.ns
     row.change, row.throttle_type, row.cause = change, NULL if throttle_type == NONE else throttle_type, cause.what

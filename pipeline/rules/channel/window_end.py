@@ -32,7 +32,7 @@ def step_clocks(every: AllChannels, ts_us: int, ns: int, seq: int) -> None:
         if channel.running[COOLDOWN] == 1:
             channel.close_at_us = max(channel.close_at_us, ts_us)
             channel.cooldown_end_ns = ns + (channel.close_at_us - ts_us) * 1000
-            set_timer(Timing(every.timers, every.clock, every.counts), channel, every.connections[c].id, c, COOLDOWN_ENDS)
+            set_timer(Timing(every.timers, every.channel_clock, every.counts), channel, every.connections[c].id, c, COOLDOWN_ENDS)
     for t in range(every.counts.topics):
         if every.topic_pauses[t].paused_connections > 0:
             charge_pause(every.topic_pauses[t], ns)

@@ -45,7 +45,7 @@ def note_level(channel: Record, write_buffers: Record, unwritable: int, settings
 @compiled_part
 def become_unwritable(reach: Reach, settings: Record, cause: Cause) -> None:
     """Over the high mark: paused, if the feature is on."""
-    channel = reach.channel
+    channel = reach.channel_row
     if channel.running[UNWRITABLE] == 1:
         channel.writability_repeats += 1
     else:
@@ -61,7 +61,7 @@ def become_unwritable(reach: Reach, settings: Record, cause: Cause) -> None:
 @compiled_part
 def become_writable(reach: Reach, settings: Record, timing: Timing, c: int, cause: Cause) -> None:
     """Under the low mark: it goes on, and its requests are limited for a while."""
-    channel = reach.channel
+    channel = reach.channel_row
     if channel.running[UNWRITABLE] == 0:
         channel.writability_repeats += 1
     else:
@@ -78,7 +78,7 @@ def become_writable(reach: Reach, settings: Record, timing: Timing, c: int, caus
 @compiled_part
 def _open_cooldown(reach: Reach, cooldown_ms: int, timing: Timing, c: int, cause: Cause) -> None:
     """Opened, or begun again: what is left of the permits stays."""
-    channel, change = reach.channel, COOLDOWN_RESTARTED
+    channel, change = reach.channel_row, COOLDOWN_RESTARTED
     channel.close_at_ms = cause.ts_us // 1000 + cooldown_ms
     channel.close_at_us = cause.ts_us + cooldown_ms * 1000
     channel.cooldown_end_ns = cause.ns + cooldown_ms * NS_PER_MS

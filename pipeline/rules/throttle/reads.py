@@ -1,9 +1,9 @@
 """What a read asks: the walk's outcome charged to counters, limiters and blocked time (§1.2, §1.3).
 
-The three limiters that a read may ask are handed over as one tuple, by level: broker, topic, subscription.
+The three limiters that a read may ask are handed over as one tuple, and so is what was asked of them.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pipeline.rules import fields
 from pipeline.rules.array import Array
@@ -38,26 +38,40 @@ class Waiting(NamedTuple):
     size: int
 
 
-class Three(NamedTuple):
-    """Rows of one kind for each level."""
+class Limiters(NamedTuple):
+    """The limiters that a dispatcher asks."""
 
-    broker: Record
-    topic: Record
-    subscription: Record
+    broker_limiter: Record
+    topic_limiter: Record
+    subscription_limiter: Record
+
+
+class LimiterUses(NamedTuple):
+    """What was asked of them in the open window."""
+
+    broker_limiter_use: Record
+    topic_limiter_use: Record
+    subscription_limiter_use: Record
 
 
 @compiled_part
-def of_level(three: Three, level: int) -> Any:
-    """The row of a level."""
+def limiter_of(limiters: Limiters, level: int) -> Record:
+    """The limiter of a level."""
     if level == BROKER:
-        return three.broker
-    if level == TOPIC:
-        return three.topic
-    return three.subscription
+        return limiters.broker_limiter
+    return limiters.topic_limiter if level == TOPIC else limiters.subscription_limiter
+
+
+@compiled_part
+def use_of(uses: LimiterUses, level: int) -> Record:
+    """What was asked of the limiter of a level."""
+    if level == BROKER:
+        return uses.broker_limiter_use
+    return uses.topic_limiter_use if level == TOPIC else uses.subscription_limiter_use
 
 
 @inlined_part
-def evaluate_read(throttling: Record, waiting: Waiting, limiters: Three, uses: Three, working: Record, event: Array) -> None:
+def evaluate_read(throttling: Record, waiting: Waiting, limiters: Limiters, uses: LimiterUses, working: Record, event: Array) -> None:
     """One evaluation of the read limits: both walks, counters, comparison, blocked time, binding or nominal."""
     answers, present, lowered = working.answers, working.present, working.lowered
     want_entries = event[fields.WANT_LEFT] >> fields.WANT_SHIFT
@@ -111,7 +125,7 @@ def asked_ns(event: Array) -> int:
 
 
 @compiled_part
-def ask_model(limiters: Three, answers: Array, present: Array, event: Array, is_observed: bool) -> None:
+def ask_model(limiters: Limiters, answers: Array, present: Array, event: Array, is_observed: bool) -> None:
     """The model's answers into `answers` [level, dimension].
 
     With observed answers exactly the levels the broker asked are asked, the others only looked at. Without, levels are asked one after
@@ -121,7 +135,7 @@ def ask_model(limiters: Three, answers: Array, present: Array, event: Array, is_
     wants_nothing = event[fields.WANT_LEFT] >> fields.WANT_SHIFT == 0 or event[fields.WANT_BYTES] == 0
     is_blocked = False
     for level in range(LEVEL_COUNT):
-        limiter = of_level(limiters, level)
+        limiter = limiter_of(limiters, level)
         present[MODELLED, level] = 1 if limiter.exists == 1 and not is_blocked else 0
         if present[MODELLED, level] == 0:
             continue
@@ -138,14 +152,14 @@ def ask_model(limiters: Three, answers: Array, present: Array, event: Array, is_
 
 
 @compiled_part
-def compare_answers(limiters: Three, uses: Three, answers: Array, present: Array) -> None:
+def compare_answers(limiters: Limiters, uses: LimiterUses, answers: Array, present: Array) -> None:
     """Per level and dimension: is the broker's answer the model's? Unlimited and unknown limiters are not compared, nor relative ones
     whose publish average is not in the log.
     """
     for level in range(LEVEL_COUNT):
         if present[OBSERVED, level] == 0 or present[MODELLED, level] == 0:
             continue
-        limiter, use = of_level(limiters, level), of_level(uses, level)
+        limiter, use = limiter_of(limiters, level), use_of(uses, level)
         for dimension in range(DIMENSION_COUNT):
             observed = answers[OBSERVED, level, dimension]
             if observed == UNLIMITED or limiter.rate[dimension] <= 0 or limiter.relative > limiter.follows:
@@ -162,12 +176,12 @@ def compare_answers(limiters: Three, uses: Three, answers: Array, present: Array
 
 
 @compiled_part
-def put_books_right(limiters: Three, asked: Array, event: Array) -> None:
+def put_books_right(limiters: Limiters, asked: Array, event: Array) -> None:
     """The log has what was in the books of each limiter after it answered: the model goes on from there. Two threads that share a limiter
     may be served in another order than their events have, and charge it meanwhile: without this the model would never be right again.
     """
     for level in range(LEVEL_COUNT):
-        limiter = of_level(limiters, level)
+        limiter = limiter_of(limiters, level)
         if asked[level] == 0 or limiter.exists == 0:
             continue
         for dimension in range(DIMENSION_COUNT):
@@ -178,7 +192,7 @@ def put_books_right(limiters: Three, asked: Array, event: Array) -> None:
 
 
 @compiled_part
-def note_asks(limiters: Three, uses: Three, took_part: Array, lowered: Array, outcome: Outcome) -> None:
+def note_asks(limiters: Limiters, uses: LimiterUses, took_part: Array, lowered: Array, outcome: Outcome) -> None:
     """Per limiter and dimension: asked, shrunk to more than nothing, blocked, bound.
 
     Levels beyond the one that blocked were not asked.
@@ -186,7 +200,7 @@ def note_asks(limiters: Three, uses: Three, took_part: Array, lowered: Array, ou
     for level in range(LEVEL_COUNT):
         if took_part[level] == 0 or (outcome.blocked_level != NONE and level > outcome.blocked_level):
             continue
-        limiter, use = of_level(limiters, level), of_level(uses, level)
+        limiter, use = limiter_of(limiters, level), use_of(uses, level)
         if limiter.exists == 0:
             continue
         for dimension in range(DIMENSION_COUNT):

@@ -12,7 +12,7 @@ from pipeline.rules.integers import add
 from pipeline.rules.records import Record, Records
 from pipeline.rules.throttle.closing import close_dispatcher, close_topic
 from pipeline.rules.throttle.layout import NO_THROTTLING
-from pipeline.rules.throttle.reads import Three, Waiting, evaluate_read, of_level
+from pipeline.rules.throttle.reads import Limiters, LimiterUses, Waiting, evaluate_read, limiter_of, use_of
 
 #: Events that may end incarnations: as many as their topic has subscriptions.
 ENDING = ("topic_load", "topic_unload", "dispatcher_open", "dispatcher_close")
@@ -94,35 +94,19 @@ def on_read(
     topic: Record,
     reading: Record,
     throttling: Record,
-    broker_limiter: Record,
-    topic_limiter: Record,
-    subscription_limiter: Record,
-    broker_limiter_use: Record,
-    topic_limiter_use: Record,
-    subscription_limiter_use: Record,
+    limiters: Limiters,
+    limiter_uses: LimiterUses,
     working: Record,
     event: Array,
 ) -> None:
     """One evaluation of the read limits."""
     throttling.touched = 1
-    limiters = Three(broker_limiter, topic_limiter, subscription_limiter)
-    uses = Three(broker_limiter_use, topic_limiter_use, subscription_limiter_use)
     waiting = Waiting(topic.end_entries - reading.entries, topic.end_bytes - reading.bytes)
-    evaluate_read(throttling, waiting, limiters, uses, working, event)
+    evaluate_read(throttling, waiting, limiters, limiter_uses, working, event)
 
 
 @inlined_part
-def on_dispatch(
-    dispatcher: Record,
-    throttling: Record,
-    broker_limiter: Record,
-    topic_limiter: Record,
-    subscription_limiter: Record,
-    broker_limiter_use: Record,
-    topic_limiter_use: Record,
-    subscription_limiter_use: Record,
-    event: Array,
-) -> None:
+def on_dispatch(dispatcher: Record, throttling: Record, limiters: Limiters, limiter_uses: LimiterUses, event: Array) -> None:
     """A delivery: counted, and charged alike to every limiter that exists (unless `charged=false`)."""
     entries, msgs, size = event[fields.ENTRIES], event[fields.MSGS], event[fields.SIZE]
     throttling.touched = 1
@@ -136,10 +120,8 @@ def on_dispatch(
         throttling.uncharged_msgs = add(throttling.uncharged_msgs, msgs)
         return
     permits = entries if dispatcher.batch_mode == 1 else msgs
-    limiters = Three(broker_limiter, topic_limiter, subscription_limiter)
-    uses = Three(broker_limiter_use, topic_limiter_use, subscription_limiter_use)
     for level in range(LEVEL_COUNT):
-        limiter, use = of_level(limiters, level), of_level(uses, level)
+        limiter, use = limiter_of(limiters, level), use_of(limiter_uses, level)
         if limiter.exists == 0:
             continue
         for dimension in range(DIMENSION_COUNT):
