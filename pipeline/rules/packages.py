@@ -1,6 +1,6 @@
 """The packages of rules, in the order in which an event reaches them (schemas/packages lists them; each has its package.py here).
 
-After a change of a package's stores, or of the names or arguments of its rules, `python -m tools.generated.fold` renders fold.py anew.
+After a change of a package's stores, or of the names or arguments of its rules, `python -m generators` renders fold.py anew.
 """
 
 from importlib import import_module

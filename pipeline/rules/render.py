@@ -1,4 +1,4 @@
-"""Renders fold.py, the one pass over events, out of the packages' rules: `python -m tools.generated.fold` writes it.
+"""Renders fold.py, the one pass over events, out of the packages' rules: `python -m generators` writes it.
 
 Handing a package's stores to every rule at every event would cost more than the rules do (a reference count per array: 1.6 µs an event for
 six calls with thirty arrays, measured). A loop that calls each rule with just what it asks for costs 14 ns, but somebody has to write it.

@@ -14,7 +14,7 @@ REASONS = {
         "*/rules", "*/ends", "*/window_end", "throttle/reads", "throttle/closing", "channel/closing", "channel/firing",
         "channel/writability", "broker/topics", "broker/cursor_life", "broker/dispatchers", "broker/ack_rules", "broker/state_rules",
         "backlog/decisions",
-        "cause/around", "cause/caps", "cause/charging", "cause/judging", "cause/lives", "cause/progress", "cause/reads", "cause/repeats",
+        "cause/around", "cause/caps", "cause/charging", "cause/judging", "cause/lives", "cause/reads", "cause/repeats",
         "cause/stalls", "cause/waiting", "cause/waking",
     ),
     "It names types or calls what is tested, and decides nothing": (

@@ -1,12 +1,12 @@
 """fold.py is what the packages' rules render to, and what a rule may ask for is checked."""
 
-from tools.generated.fold import FOLD, formatted
+from generators.fold import FOLD, formatted
 
 from pipeline.rules.packages import PACKAGES
 
 
 def test_the_fold_is_rendered() -> None:
-    assert FOLD.read_text(encoding="utf-8") == formatted(), "again: python -m tools.generated.fold"
+    assert FOLD.read_text(encoding="utf-8") == formatted(), "again: python -m generators"
 
 
 def test_every_rule_that_has_the_name_of_an_event_is_called() -> None:

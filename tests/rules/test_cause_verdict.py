@@ -58,7 +58,7 @@ def test_the_cause_knows_no_hint_of_when_to_look_again() -> None:
 
 
 def test_causes_are_asked_for_in_the_order_of_the_page() -> None:
-    page = (ROOT / "docs/causes.md").read_text(encoding="utf-8").partition("## The causes, in order of precedence")[2]
+    page = (ROOT / "docs/design/causes.md").read_text(encoding="utf-8").partition("## The causes, in order of precedence")[2]
     documented = dict.fromkeys(re.findall(r"^\| `(\w+)`", page.partition("\n## ")[0], re.MULTILINE))
     source = inspect.getsource(verdict.cause_of.py_func).partition('"""\n')[2]
     asked = [name.lower() for name in dict.fromkeys(re.findall(r"\b[A-Z_]{5,}\b", source)) if name.lower() in CAUSES]
