@@ -187,4 +187,4 @@ def test_ending_what_is_not_there_changes_nothing() -> None:
         broker.leave(END_TOPIC, 0, 1, 0)
     assert_hangs(broker)
     broker.attach(PRODUCING, 0, 1, 0)
-    assert (broker.links.counts.attachments, broker.links.counts.endpoints) == (1, 1), "who comes back has its row"
+    assert (broker.indexes.counts.attachments, broker.indexes.counts.endpoints) == (1, 1), "who comes back has its row"
