@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--broker", metavar="NAME", help="of several that had the topic (default: the last one)")
     parser.add_argument("--at", metavar="TIME", help="ISO 8601 with its zone, as 2026-11-21T11:30:05.5Z (default: the newest window)")
     parser.add_argument("--window", default="10m", metavar="TIME", help="how far back: 90s, 10m, 2h, 1d (default: 10m)")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="json: one document, its keys are in docs/guide/why.md")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="json: one document (keys: docs/reference/json.md)")
 
 
 def run(args: argparse.Namespace) -> int:

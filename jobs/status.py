@@ -28,9 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `status`."""
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
     parser.add_argument("--checkpoint", choices=QUERIES, help="the checkpoint of this query, and nothing else; it starts Spark")
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="json: one document, with the keys of docs/guide/operations.md"
-    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="json: one document (keys: docs/reference/json.md)")
 
 
 def run(args: argparse.Namespace) -> int:

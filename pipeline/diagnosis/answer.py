@@ -20,7 +20,7 @@ def answer(
     window: timedelta,
     together: Collection[Named] = (),
 ) -> Document:
-    """The document of docs/guide/why.md, as of the last `window` before `at`. `together` is as of `evidence`. Raises NoAnswer."""
+    """The document of docs/reference/json.md, as of the last `window` before `at`. `together` is as of `evidence`. Raises NoAnswer."""
     document = verdict(evidence(look, topic, subscription, broker, at, window, together))
     document |= around(look, document)
     return {"verdict": sentence(document), **document, "advice": [step._asdict() for step in advice(document)]}

@@ -25,7 +25,7 @@ _BACKLOG_IS_KNOWN = ("points_missing", "deletions_unknown")
 
 
 def topic_answer(look: Queries, topic: str, broker: str | None, at: datetime | None) -> Document:
-    """The document of docs/guide/why.md, as of the topic's last quota check up to `at`. Raises NoAnswer where there is no check of it."""
+    """The document of docs/reference/json.md, as of the topic's last quota check up to `at`. Raises NoAnswer without a check of it."""
     where = f"topic = {quoted(topic)}" + ("" if broker is None else f" AND broker = {quoted(broker)}")
     before = "" if at is None else f" AND check_time <= {instant(at)}"
     lives = look.rows(

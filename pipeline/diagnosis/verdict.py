@@ -1,4 +1,4 @@
-"""The verdict on a subscription: pure, evidence in, a document out. The document's keys are a promise (docs/guide/why.md)."""
+"""The verdict on a subscription: pure, evidence in, a document out. The document's keys are a promise (docs/reference/json.md)."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

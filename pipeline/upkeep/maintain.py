@@ -48,7 +48,7 @@ def maintain(
 ) -> Document:
     """Look after `tables`; `before_each` is called with a table's name before anything of it is touched, and may raise to end the round.
 
-    Returns what was done (docs/guide/operations.md has the keys), of a dry run what would be.
+    Returns what was done (docs/reference/json.md has the keys), of a dry run what would be.
     """
     read_batch = batch_read_for_good(warehouse)
     open_date = first_open_date(warehouse, read_batch, now.date())

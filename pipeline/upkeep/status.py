@@ -1,6 +1,6 @@
 """The state of a warehouse as one document: who writes, how far, what is missing, how large. Reads only; beside a running job, too.
 
-Its keys are a promise to schedulers and dashboards (docs/guide/operations.md): new ones may come, none may change its meaning.
+Its keys are a promise to schedulers and dashboards (docs/reference/json.md): new ones may come, none may change its meaning.
 """
 
 from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ from pipeline.diagnosis.verdict import Document
 from pipeline.diagnosis.words import text_lines
 from pipeline.query.room import ReadingRoom
 
-WHY = (Path(__file__).parents[2] / "docs/guide/why.md").read_text(encoding="utf-8")
+JSON = (Path(__file__).parents[2] / "docs/reference/json.md").read_text(encoding="utf-8")
 WHERE = {"topic": TOPIC, "sub": SUB}
 
 
@@ -66,5 +66,5 @@ def test_at_an_instant_before_they_are_those_of_then(room: ReadingRoom) -> None:
 
 
 def test_their_keys_are_those_that_are_promised(document: Document) -> None:
-    promised = set(re.findall(r"^\| `clients\[\]\.([a-z_]+)` \|", WHY, re.MULTILINE))
+    promised = set(re.findall(r"^\| `clients\[\]\.([a-z_]+)` \|", JSON, re.MULTILINE))
     assert [set(one) for one in document["clients"]] == [promised]

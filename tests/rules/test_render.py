@@ -1,7 +1,6 @@
 """fold.py is what the packages' rules render to, and what a rule may ask for is checked."""
 
 from generators.fold import FOLD, formatted
-
 from pipeline.rules.packages import PACKAGES
 
 

@@ -25,7 +25,8 @@ from schemas.render.ddl import delta_path
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 HERE = "here"
 DRIVER = Driver("run-1", HERE, 100, "boot:1")
-OPERATIONS = Path(__file__).parents[2] / "docs" / "guide" / "operations.md"
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
+KEYS = PAGE.partition("## status\n")[2].partition("\n## ")[0]
 
 
 def asked(spark: SparkSession, warehouse: Warehouse) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def test_the_json_document_has_the_keys_that_are_promised(made: Warehouse, capsy
     capsys.readouterr()
     assert main(["status", "--warehouse", made.root, "--format", "json"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    promised = set(re.findall(r"^\| `([a-z_.<>]+)` \|", OPERATIONS.read_text(encoding="utf-8").partition("## Watching")[0], re.MULTILINE))
+    promised = set(re.findall(r"^\| `([a-z_.<>]+)` \|", KEYS, re.MULTILINE))
     assert paths(printed) <= promised
     only_with_a_driver = {f"writer.{key}" for key in ("run_id", "host", "pid", "started_at", "heartbeat_at")}
     assert {key for key in promised if not key.startswith("late.")} - paths(printed) <= only_with_a_driver

@@ -15,7 +15,7 @@ from pipeline.warehouse.layout import Warehouse
 PAGE = (Path(__file__).resolve().parents[2] / "docs/guide/cookbook.md").read_text(encoding="utf-8")
 QUERIES = {
     int(number): (sql, reading.strip())
-    for number, sql, reading in re.findall(r"^## (\d+)\. [^\n]*\n\n```sql\n(.*?)```\n\n(.*?)(?:\n\n|\Z)", PAGE, re.DOTALL | re.MULTILINE)
+    for number, sql, reading in re.findall(r"^## (\d+)\. [^\n]*\n\n```sql\n(.*?)```\n\n(.*?)\n(?:\n|\Z)", PAGE, re.DOTALL | re.MULTILINE)
 }
 #: First row of each answer: the columns that carry it.
 FIRST: dict[int, dict[str, Any]] = {

@@ -26,6 +26,8 @@ def room(small_warehouse: Warehouse) -> ReadingRoom:
 
 ORDERS, AUDIT = "persistent://shop/eu/orders", "persistent://finance/eu/audit-partition-0"
 WHY = (Path(__file__).parents[2] / "docs" / "guide" / "why.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
+KEYS = PAGE.partition("## explain TOPIC SUBSCRIPTION")[2].partition("\n## ")[0]
 THREE = datetime(2026, 1, 5, 3, tzinfo=UTC)
 
 
@@ -56,7 +58,7 @@ def test_exit_status_and_verdict(
 def test_json_has_the_keys_that_are_promised(small_warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = asked(capsys, small_warehouse, ORDERS, "billing", "--format", "json")
     document = json.loads(out)
-    promised = set(re.findall(r"^\| `([a-z_.\[\]]+)` \|", WHY.partition("## The document")[2].partition("\n## ")[0], re.MULTILINE))
+    promised = set(re.findall(r"^\| `([a-z_.\[\]]+)` \|", KEYS, re.MULTILINE))
     # Nothing was evicted, nobody is shut out, and so on: these have no keys here.
     nothing = paths(document) - promised
     assert nothing <= {"clients", "holders", "age", "producers_shut_out", "evicted", "compactions", "replicators", "needed"}

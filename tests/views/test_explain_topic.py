@@ -14,7 +14,7 @@ from pipeline.diagnosis.topic_answer import is_well, text_lines, topic_answer
 from pipeline.query.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
 
-WHY = (Path(__file__).parents[2] / "docs" / "guide" / "why.md").read_text(encoding="utf-8")
+JSON = (Path(__file__).parents[2] / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
 SIZE, ENTRIES = 20_000, 30
 START = datetime(2026, 11, 21, 11, 20, tzinfo=UTC)
 
@@ -102,7 +102,7 @@ def test_an_answer_about_a_subscription_speaks_of_no_time_before_the_process(tmp
 
 def test_the_document_has_the_keys_that_are_promised(warehouse: Warehouse) -> None:
     found = topic_answer(ReadingRoom(warehouse), TOPIC, None, None)
-    promised = WHY.partition("## A topic as a whole")[2].partition("\n## ")[0]
+    promised = JSON.partition("## explain TOPIC\n")[2].partition("\n## ")[0]
     assert set(found) == set(re.findall(r"`(\w+)`", promised.partition("Its keys are ")[2].partition("\n\n")[0]))
     assert set(found["subscriptions"][0]) == set(re.findall(r"`subscriptions\[\]\.(\w+)`", promised))
 

@@ -40,7 +40,7 @@ class Request:
 
 
 def replay(spark: SparkSession, warehouse: Warehouse, limits: ParseLimits, request: Request, run: ReplayRun) -> Document:
-    """Do it, or report what would be done (docs/guide/operations.md has the keys). Unless it is a dry run, nobody else may write meanwhile.
+    """Do it, or report what would be done (docs/reference/json.md has the keys). Unless it is a dry run, nobody else may write meanwhile.
 
     Raises BadConfig for a `where` that is none and for a repaired line of another place than the rejected one; BadWarehouse where ingest
     must not go on from its checkpoint: then nobody knows which micro-batches are whole.
