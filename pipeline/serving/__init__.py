@@ -1,0 +1,1 @@
+"""Answers for other people's tools, from tables alone."""
