@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from generators import by_question, commands_page, drawing, fold, settings_page, views_page
+from generators import by_question, commands_page, drawing, fold, metrics_page, settings_page, views_page
 from generators.schema_files import REPOSITORY, rendered_files
 
 
 def generated() -> dict[Path, str]:
     """The content of every generated file."""
-    pages = {page.DOCUMENT: page.render() for page in (by_question, commands_page, settings_page, views_page)}
+    pages = {page.DOCUMENT: page.render() for page in (by_question, commands_page, metrics_page, settings_page, views_page)}
     schemas = {REPOSITORY / path: content for path, content in rendered_files().items()}
     return {fold.FOLD: fold.formatted(), drawing.DRAWING: drawing.draw(drawing.TEXT.read_text(encoding="utf-8")), **pages, **schemas}
 

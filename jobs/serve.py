@@ -1,4 +1,4 @@
-"""Answer questions about a warehouse over HTTP: what `why` and `explain` print, for programs and dashboards. It only reads; no Spark.
+"""Answers over HTTP: the documents of `why` and `explain`, and Pulsar's own /metrics from the tables. It only reads; no Spark.
 
 On this machine alone by default. Another address needs a token and TLS, or --insecure. One line of JSON on stdout tells of each request.
 New commits of the job are in the answers within a second. It ends by SIGTERM or Ctrl-C.
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   ./spark-submit.sh serve --warehouse ./warehouse/demo
   curl 'http://127.0.0.1:8480/v1/why'
+  curl http://127.0.0.1:8480/metrics
   curl -G http://127.0.0.1:8480/v1/explain --data-urlencode topic=persistent://shop/eu/orders --data-urlencode subscription=billing
   ./spark-submit.sh serve --warehouse /data/warehouse --listen 0.0.0.0:8480 --token-file token --tls-cert cert.pem --tls-key key.pem
 
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--token-file", type=Path, metavar="FILE", help="its first line is the token that a request must bring as Bearer")
     parser.add_argument("--tls-cert", type=Path, metavar="FILE", help="certificate, with its chain, in PEM")
     parser.add_argument("--tls-key", type=Path, metavar="FILE", help="its key, in PEM")
+    parser.add_argument("--no-topics", action="store_true", help="/metrics of namespaces, not of topics: fewer series")
     parser.add_argument("--insecure", action="store_true", help="another address than loopback without a token, or without TLS")
 
 
@@ -49,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from pipeline.serving.app import build_app
 
     warehouse = existing_warehouse(args.warehouse)
-    app = Access(build_app(Answers(warehouse, Bounds())), token, _log, time.monotonic)
+    app = Access(build_app(Answers(warehouse, Bounds()), topics=not args.no_topics), token, _log, time.monotonic)
     scheme = "http" if at.certificate is None else "https"
     host = f"[{at.host}]" if ":" in at.host else at.host
     print(f"{warehouse.root} is answered at {scheme}://{host}:{at.port}/v1/why; stop with Ctrl-C or SIGTERM", file=sys.stderr, flush=True)

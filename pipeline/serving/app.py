@@ -8,6 +8,8 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -17,6 +19,7 @@ from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.query.room import ReadingRoom
 from pipeline.serving.answers import Answers, Overloaded, TooLong
 from pipeline.serving.documents import document, explain_document, readiness_document, why_document
+from pipeline.serving.metrics.text import metrics_text
 
 #: Of an answer: its bytes by what the query of the request names.
 Document = Callable[[ReadingRoom, Mapping[str, str]], bytes]
@@ -26,13 +29,16 @@ DOCUMENTS: Mapping[str, tuple[Document, frozenset[str]]] = {
     "/v1/explain": (explain_document, frozenset({"topic", "subscription", "broker", "at", "window"})),
     "/readyz": (lambda room, _: readiness_document(room), frozenset()),
 }
+#: As the broker answers.
+_PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 _JSON = "application/json; charset=utf-8"
 _LONGEST_VALUE = 2_000
 _NOT_NOW = 503
+_WORTH_GZIP_BYTES = 2_000
 
 
-def build_app(answers: Answers) -> Starlette:
-    """The application; `answers` are watched while it runs, and closed at its end."""
+def build_app(answers: Answers, *, topics: bool = True) -> Starlette:
+    """The application; `answers` are watched while it runs, and closed at its end. `topics`: as for `metrics_text`."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -43,8 +49,17 @@ def build_app(answers: Answers) -> Starlette:
             watching.cancel()
             answers.close()
 
+    async def metrics(request: Request) -> Response:
+        _asked(request, frozenset())
+        return Response(await answers.of("/metrics", lambda room: metrics_text(room, topics=topics).encode()), media_type=_PROMETHEUS)
+
     routes = [Route(path, _documented(answers, path, *of_path)) for path, of_path in DOCUMENTS.items()]
-    return Starlette(routes=[Route("/healthz", _healthy), *routes], lifespan=lifespan, exception_handlers=_FAULTS)
+    return Starlette(
+        routes=[Route("/healthz", _healthy), Route("/metrics", metrics), *routes],
+        middleware=[Middleware(GZipMiddleware, minimum_size=_WORTH_GZIP_BYTES, compresslevel=1)],
+        lifespan=lifespan,
+        exception_handlers=_FAULTS,
+    )
 
 
 async def _healthy(_: Request) -> Response:

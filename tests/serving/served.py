@@ -49,13 +49,13 @@ class Served:
 
 
 @contextmanager
-def served(warehouse: Warehouse, bounds: Bounds | None = None, token: str | None = None) -> Iterator[Served]:
+def served(warehouse: Warehouse, bounds: Bounds | None = None, token: str | None = None, *, topics: bool = True) -> Iterator[Served]:
     """It runs in a thread, and is stopped at the end."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     made = Served(port, Answers(warehouse, bounds or Bounds()))
-    server = server_of(Access(build_app(made.answers), token, made.log.append, time.monotonic), Listening("127.0.0.1", port))
+    server = server_of(Access(build_app(made.answers, topics=topics), token, made.log.append, time.monotonic), Listening("127.0.0.1", port))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:

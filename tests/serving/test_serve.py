@@ -18,6 +18,7 @@ from console.command_line import main
 from driver import http_server
 from pipeline.query.room import ReadingRoom
 from pipeline.serving.answers import Answers, Bounds, Overloaded, TooLong
+from pipeline.serving.metrics.text import metrics_text
 from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES_BY_NAME
@@ -63,9 +64,27 @@ def test_explain_is_the_commands_document(server: Served, loaded: Warehouse, cap
     assert "reason" in earlier
 
 
+def test_metrics_are_the_text_of_the_tables_whole_or_by_namespace(loaded: Warehouse, server: Served) -> None:
+    room = ReadingRoom(loaded, consistent=True)
+    assert server.get("/metrics") == (200, metrics_text(room))
+    assert 'topic="persistent://' in metrics_text(room)
+    with served(loaded, topics=False) as of_namespaces:
+        assert of_namespaces.get("/metrics") == (200, metrics_text(room, topics=False))
+    assert metrics_text(room, topics=False) != metrics_text(room)
+
+
+def test_long_answers_are_gzipped_for_who_takes_that(server: Served) -> None:
+    plain = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    whole, packed = server.raw(plain + b"\r\n"), server.raw(plain + b"Accept-Encoding: gzip\r\n\r\n")
+    assert b"content-type: text/plain; version=0.0.4; charset=utf-8" in whole
+    assert b"content-encoding: gzip" in packed
+    assert len(packed) < len(whole) / 2
+
+
 @pytest.mark.parametrize(
     ("path", "asked", "status", "words"),
     [
+        ("/metrics", {"x": "1"}, 400, "x: not known here; known are none"),
         ("/v1/why", {"al": "true"}, 400, "al: not known here; known are all, at"),
         ("/v1/why", {"all": "yes"}, 400, "all: expected true or false"),
         ("/v1/why", {"at": "yesterday"}, 400, "at yesterday: expected an ISO 8601 time"),

@@ -1,0 +1,1 @@
+"""`/metrics` as Pulsar's broker would answer it, from the tables."""

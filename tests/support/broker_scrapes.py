@@ -1,0 +1,80 @@
+"""What real brokers printed on `/metrics`, beside the logs that they wrote until then."""
+
+import gzip
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from real_captures import CAPTURES
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests" / "fixtures"
+#: Suffixes of the lines of a histogram.
+_OF_HISTOGRAM = re.compile(r"_(bucket|count|sum|created)$")
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+@dataclass(frozen=True)
+class Scrape:
+    """A capture: its folder, and that of the broker's figures."""
+
+    name: str
+    log: Path
+    figures: Path
+
+    @property
+    def manifest(self) -> Any:
+        return json.loads((self.figures / "manifest.json").read_text(encoding="utf-8"))
+
+    @property
+    def lines(self) -> list[str]:
+        """Of `/metrics`, then of OpenTelemetry, without comments."""
+        packed = self.figures / "metrics.txt.gz"
+        metrics = gzip.decompress(packed.read_bytes()).decode() if packed.exists() else (self.figures / "metrics.txt").read_text("utf-8")
+        return [line for line in (metrics + (self.figures / "otel.txt").read_text("utf-8")).splitlines() if line and line[0] != "#"]
+
+    def events(self) -> list[dict[str, Any]]:
+        """Of the log, until the figures were taken."""
+        with gzip.open(self.log / "events.jsonl.gz", "rt", encoding="utf-8") as lines:
+            events = [json.loads(line) for line in lines]
+        return [event for event in events if event["ts"] <= self.manifest["as_of_us"]]
+
+
+#: Of three brokers the project has log and figures itself.
+ALWAYS = (
+    Scrape("y_incident", ROOT / "demo/y_incident", ROOT / "demo/y_incident"),
+    *(Scrape(name, FIXTURES / "captures" / name, FIXTURES / "broker_figures" / name) for name in ("f_limit_above_need", "p1_batches")),
+)
+
+
+def _beside(folder: Path) -> tuple[Scrape, ...]:
+    kept = {scrape.name for scrape in ALWAYS}
+    return tuple(Scrape(path.name, path, path) for path in sorted(folder.glob("*/")) if path.name not in kept)
+
+
+SHARED = (*_beside(CAPTURES), *_beside(CAPTURES.with_name("captures-collector")))
+LARGE = _beside(CAPTURES.with_name("captures-large"))
+
+
+def series_of(line: str) -> str:
+    """The line without its value."""
+    return line.rpartition(" ")[0]
+
+
+def family_of(line: str, histograms: frozenset[str]) -> str:
+    """The name under whose type the line stands."""
+    name = re.split(r"[{ ]", line, maxsplit=1)[0]
+    family = _OF_HISTOGRAM.sub("", name)
+    return family if family in histograms else name
+
+
+def labels_of(line: str) -> dict[str, str]:
+    """Label → value, as it is written."""
+    return dict(_LABEL.findall(line))
+
+
+def is_of_system_topic(labels: dict[str, str]) -> bool:
+    """Whether the log has nothing of the topic's life."""
+    return labels.get("namespace", "").startswith("pulsar/") or labels.get("topic", "").rpartition("/")[2].startswith("__")
