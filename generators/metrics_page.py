@@ -19,11 +19,11 @@ The families of Pulsar 4.0.8's `/metrics` that the tables know: the broker's nam
 dashboards and alerts for a broker's metrics work with them. Like the broker's, the text has no HELP, and gauges are
 called `_total`. One family of OpenTelemetry is here, too, for it has PIP-434's counters.
 
-* A value that is not known has no line: never 0, never NaN. [Below](#left-out) is what has none.
+* A value that is not known has no line: never 0, never NaN. [Below](#left-out) are the families without lines.
 * Entries are of the newest quota check of the topic, or of the end of the newest finished window if that is later.
-  Bytes, limits and producers are of the check, after what the broker did at it. A broker shows the moment of the
+  Bytes, limits and producers are of the check, after the actions of the broker at it. A broker shows the moment of the
   scrape. The exact figures of any other moment: `probe --at` ([operations.md](../guide/operations.md)).
-* A counter begins anew with what it counts, as the broker's does: a dispatcher, a topic's load, the broker.
+* A counter begins anew with the thing that it counts for, as the broker's does: a dispatcher, a topic's load, the broker.
 * Series without a topic have no label for the broker. So those of a cluster's brokers are added up.
 * A cluster that the log does not name has no label.
 * Label values are escaped as the format demands (`\\`, `"`, line feed). Pulsar 4.0.8 escapes `"` alone.

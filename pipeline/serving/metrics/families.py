@@ -4,7 +4,7 @@ from pipeline.serving.metrics import broker_queries, queries
 from pipeline.serving.metrics.family import Family, Series, Source, double_number, long_number
 from schemas.packages.backlog.quotas import BUCKET_NAMES, BUCKETS_S
 
-_CHECK = "the newest quota check of its topic, after what the broker did at it"
+_CHECK = "the newest quota check of its topic, after the actions of the broker at it"
 _CLUSTER = (("cluster", "cluster"),)
 _NAMESPACE = (*_CLUSTER, ("namespace", "namespace"))
 _TOPIC = (*_NAMESPACE, ("topic", "topic"))

@@ -3,7 +3,7 @@
 _PERIOD = "the broker's average over its own period of statistics, whose borders are not in the log"
 _SINCE_LOAD = "no table counts it since the topic was loaded"
 _LATENCY = "latencies of storage and sizes of entries: the log does not have them"
-_INNER = "the inner life of the broker and of what it calls: the log does not have it"
+_INNER = "the inner life of the broker and of the services that it calls: the log does not have it"
 _DELAYED = "no table has how many entries are held for later delivery"
 _LAST = "the time of one event of the subscription: the log has it, no table keeps it"
 
@@ -39,10 +39,10 @@ LEFT_OUT = {
     "pulsar_subscription_unacked_messages": "the broker adds up its consumers', the tables have the subscription's: not yet compared",
     "pulsar_subscription_blocked_on_unacked_messages": "a table has that cap as a cause, not as it stands at an instant",
     "pulsar_subscription_last_*": _LAST,
-    "pulsar_subscription_filter_*": "the log does not have what entry filters do",
+    "pulsar_subscription_filter_*": "the log does not have the work of entry filters",
     "pulsar_storage_size": "the bytes of all copies: the log does not have how many copies a ledger has",
     "pulsar_storage_logical_size": "a check has it before the broker trims ledgers, and no table after that",
-    "pulsar_storage_offloaded_size": "the log does not have what is offloaded",
+    "pulsar_storage_offloaded_size": "the log does not have offloaded ledgers",
     "pulsar_storage_write_latency_*": _LATENCY,
     "pulsar_storage_ledger_write_latency_*": _LATENCY,
     "pulsar_entry_size_*": _LATENCY,
@@ -88,7 +88,7 @@ LINES_LEFT_OUT = {
     "`…_quota_check_duration_seconds_created`": "when that counter was made is not in the log",
     "`pulsar_subscription_back_log_no_delayed` of a Shared or Key_Shared subscription with a backlog": _DELAYED,
     "`pulsar_storage_backlog_size` after an eviction that went elsewhere than the rule, until the next check": "bytes are known at checks. "
-    "An eviction by age ends a moment after its check, and takes what became too old meanwhile",
+    "An eviction by age ends a moment after its check, and takes entries that became too old meanwhile",
     "`pulsar_storage_backlog_age_seconds` of an age that is not certain": "the broker may have seen either of two states",
     "all that an incomplete part of the log could have changed": "events were lost, or the beginning was not seen (`complete` = false)",
 }
