@@ -23,7 +23,7 @@ called `_total`. One family of OpenTelemetry is here, too, for it has PIP-434's 
 * Entries are of the newest quota check of the topic, or of the end of the newest finished window if that is later.
   Bytes, limits and producers are of the check, after the actions of the broker at it. A broker shows the moment of the
   scrape. The exact figures of any other moment: `probe --at` ([operations.md](../guide/operations.md)).
-* A counter begins anew with the thing that it counts for, as the broker's does: a dispatcher, a topic's load, the broker.
+* A counter begins anew with its subject, as the broker's does: a dispatcher, a topic's load, the broker.
 * Series without a topic have no label for the broker. So those of a cluster's brokers are added up.
 * A cluster that the log does not name has no label.
 * Label values are escaped as the format demands (`\\`, `"`, line feed). Pulsar 4.0.8 escapes `"` alone.
