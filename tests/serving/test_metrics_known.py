@@ -59,3 +59,11 @@ def test_a_subscription_that_no_check_has_seen_has_its_counters_alone(events: li
     assert opened
     assert found == {f"pulsar_subscription_dispatch_throttled_{dimension}_events" for dimension in ("msg", "bytes")}
     assert sums == []
+
+
+def test_an_age_that_the_broker_may_have_seen_otherwise_has_no_line(events: list[Event], tmp_path: Path) -> None:
+    """A log without the broker's checks: the rules check at the interval, and nobody knows what the broker saw at its own."""
+    unchecked = [event for event in events if event["type"] not in ("quota_check", "quota_round")]
+    lines, _ = texts_of([{**event, "seq": seq} for seq, event in enumerate(unchecked, 1)], tmp_path)
+    assert [line for line in lines if "backlog_size{" in line]
+    assert [line for line in lines if "backlog_age_seconds{" in line] == []

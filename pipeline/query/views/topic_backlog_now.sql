@@ -5,6 +5,7 @@
 --   cluster … partition      to which the topic belongs, as in brokers and topics
 --   as_of                    the check; nothing later is known
 --   backlog_size, age_s, oldest_subscription   as the broker shows them: from its slowest durable cursor; age −1 = none, null = not in the log
+--   oldest_believed_time     what that age counts from; believed_age_is_certain=false: the broker may have seen another oldest entry
 --   msg_backlog              entries that its subscriptions have not acknowledged, added up over them; null: it has none
 --   true_age_ms              of the oldest entry that any subscription of the topic has not acknowledged
 --   size_share, age_share    the use of its limits as PIP-323 defines it: size ÷ limit and age ÷ limit; null: no limit, or no age
@@ -18,14 +19,15 @@ WITH latest AS (
 placed AS (
   SELECT t.*, b.cluster,
     row_number() OVER (PARTITION BY b.cluster, t.topic ORDER BY t.check_time DESC, t.epoch DESC, t.broker) AS age
-  FROM latest l
-  JOIN topic_backlog t ON t.broker = l.broker AND t.epoch = l.epoch AND t.topic = l.topic AND t.check_number = l.check_number
+  FROM topic_backlog t
+  JOIN latest l ON t.broker = l.broker AND t.epoch = l.epoch AND t.topic = l.topic AND t.check_number = l.check_number
   LEFT JOIN brokers b ON b.broker = t.broker
 ),
 entries AS (
-  SELECT broker, epoch, topic, check_number, sum(msg_backlog) AS msg_backlog
-  FROM subscription_backlog
-  GROUP BY broker, epoch, topic, check_number
+  SELECT s.broker, s.epoch, s.topic, s.check_number, sum(s.msg_backlog) AS msg_backlog
+  FROM subscription_backlog s
+  JOIN latest l ON s.broker = l.broker AND s.epoch = l.epoch AND s.topic = l.topic AND s.check_number = l.check_number
+  GROUP BY s.broker, s.epoch, s.topic, s.check_number
 )
 SELECT
   p.cluster, n.tenant, n.namespace, coalesce(n.partitioned_topic, p.topic) AS partitioned_topic, coalesce(n.partition, -1) AS partition,
@@ -36,6 +38,7 @@ SELECT
   CASE WHEN p.backlog_quota_limit_size > 0 THEN p.backlog_size / p.backlog_quota_limit_size END AS size_share,
   p.oldest_backlog_message_age_seconds AS age_s,
   p.oldest_backlog_message_subscription_name AS oldest_subscription,
+  p.oldest_believed_time, p.believed_age_is_certain,
   unix_millis(p.check_time) - unix_millis(p.true_oldest_publish_time) AS true_age_ms,
   p.backlog_quota_limit_time AS limit_s,
   p.policy_time,

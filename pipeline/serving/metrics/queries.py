@@ -61,8 +61,8 @@ behind AS (
       WHEN c.window_start > c.as_of AND s.cursor_kind IN ('subscription', 'reader') THEN 0
       WHEN c.settled THEN s.msg_backlog - coalesce(m.evicted, 0)
     END AS back_log
-  FROM checked c
-  JOIN subscription_backlog s
+  FROM subscription_backlog s
+  JOIN checked c
     ON s.broker = c.broker AND s.epoch = c.epoch AND s.topic = c.topic AND s.check_number = c.check_number
   LEFT JOIN moved m
     ON m.broker = s.broker AND m.epoch = s.epoch AND m.topic = s.topic AND m.subscription = s.subscription
@@ -87,14 +87,13 @@ told AS (
     CASE WHEN c.acted THEN c.backlog_size_left WHEN c.settled THEN c.backlog_size END AS backlog_size,
     c.limit_size, c.limit_s,
     -- The broker counts on from what it found at the check; towards zero, as Java divides.
-    CASE WHEN t.oldest_believed_time IS NULL THEN t.oldest_backlog_message_age_seconds
-      WHEN t.believed_age_is_certain
-        THEN (unix_millis(greatest(c.log_until, c.as_of)) - unix_millis(t.oldest_believed_time)) div 1000
+    CASE WHEN NOT c.believed_age_is_certain THEN NULL
+      WHEN c.oldest_believed_time IS NULL THEN c.age_s
+      ELSE (unix_millis(greatest(c.log_until, c.as_of)) - unix_millis(c.oldest_believed_time)) div 1000
     END AS age_s,
     c.storage_backlog_quota_exceeded_evictions_size AS evictions_size,
     c.storage_backlog_quota_exceeded_evictions_time AS evictions_time
   FROM checked c
-  JOIN topic_backlog t ON t.broker = c.broker AND t.epoch = c.epoch AND t.topic = c.topic AND t.check_number = c.check_number
   LEFT JOIN added a ON a.cluster <=> c.cluster AND a.topic = c.topic
 )"""
 
