@@ -37,5 +37,5 @@ def warehouse(tmp_path: Path) -> Warehouse:
 def captures() -> Path:
     """The folder of real brokers' logs."""
     if not NAMES:
-        pytest.skip(ABSENT)  # the project must be testable without ../shared; in CI real_captures has raised before
+        pytest.skip(ABSENT)
     return CAPTURES

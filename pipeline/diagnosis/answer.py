@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from pipeline.diagnosis.advice import advice
-from pipeline.diagnosis.context import around
+from pipeline.diagnosis.context import context_of
 from pipeline.diagnosis.evidence import Named, evidence
 from pipeline.diagnosis.verdict import Document, verdict
 from pipeline.diagnosis.words import sentence
@@ -22,5 +22,5 @@ def answer(
 ) -> Document:
     """The document of docs/reference/json.md, as of the last `window` before `at`. `together` is as of `evidence`. Raises NoAnswer."""
     document = verdict(evidence(look, topic, subscription, broker, at, window, together))
-    document |= around(look, document)
+    document |= context_of(look, document)
     return {"verdict": sentence(document), **document, "advice": [step._asdict() for step in advice(document)]}

@@ -15,7 +15,7 @@ from pipeline.warehouse.look import Queries
 from schemas.render.ddl import quoted
 
 
-def around(look: Queries, document: Document) -> Document:
+def context_of(look: Queries, document: Document) -> Document:
     """More keys of the document, as of its end."""
     rows = topic_rows(look, document["broker"], document["epoch"], document["topic"], document["to"])
     cursor = next((row for row in rows.cursors if row["subscription"] == document["subscription"]), None) or _gone(look, document)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pipeline.rules import fields
 from pipeline.rules.array import Array
+from pipeline.rules.attributes import bits_by_code
 from pipeline.rules.backlog import rules as backlog_rules
 from pipeline.rules.blocks import fits_one_more
 from pipeline.rules.broker import rules as broker_rules
@@ -20,7 +21,7 @@ from pipeline.rules.cause import rules as cause_rules
 from pipeline.rules.cause.case import Case, Cases
 from pipeline.rules.cause.margins import MarginTable
 from pipeline.rules.channel import rules as channel_rules
-from pipeline.rules.channel.reach import AllChannels, Closing, Reach, Timing
+from pipeline.rules.channel.bundles import AllChannels, Closing, Reach, Timing
 from pipeline.rules.compiled import compiled
 from pipeline.rules.index import EMPTY, find
 from pipeline.rules.policy import rules as policy_rules
@@ -28,7 +29,6 @@ from pipeline.rules.records import Record
 from pipeline.rules.segments import has_spare
 from pipeline.rules.throttle import rules as throttle_rules
 from pipeline.rules.throttle.reads import Limiters, LimiterUses
-from pipeline.rules.traits import bits_by_code
 from schemas.events import CODES, TOMBSTONE_CODE
 
 PUBLISH = CODES["publish"]

@@ -101,7 +101,7 @@ def rendered() -> str:
         "from pipeline.rules.index import EMPTY, find",
         "from pipeline.rules.records import Record",
         "from pipeline.rules.segments import has_spare",
-        "from pipeline.rules.traits import bits_by_code",
+        "from pipeline.rules.attributes import bits_by_code",
         "from schemas.events import CODES, TOMBSTONE_CODE",
     ]
     names = [f'{_constant(event)} = CODES["{event}"]' for event in EVENTS if event != "tombstone" and list(_rules_of(event))]

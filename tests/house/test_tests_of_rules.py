@@ -11,14 +11,14 @@ DECLARATIONS = {"__init__", "package", "layout", "fields", "rows"}
 #: Why a module has no test file of its name, and which modules that is so for.
 REASONS = {
     "It hands an event, or the passing of a border, to other rules: the lane's tests compare its tables with a bookkeeper's": (
-        "*/rules", "*/ends", "*/window_end", "throttle/reads", "throttle/closing", "channel/closing", "channel/firing",
+        "*/rules", "*/ends", "*/window_end", "throttle/reads", "throttle/closing", "channel/closing", "channel/due_timers",
         "channel/writability", "broker/topics", "broker/cursor_life", "broker/dispatchers", "broker/ack_rules", "broker/state_rules",
         "backlog/decisions",
-        "cause/around", "cause/caps", "cause/charging", "cause/judging", "cause/lives", "cause/reads", "cause/repeats",
+        "cause/rare_events", "cause/caps", "cause/charging", "cause/judging", "cause/lives", "cause/reads", "cause/repeats",
         "cause/stalls", "cause/waiting", "cause/waking",
     ),
     "It names types or calls what is tested, and decides nothing": (
-        "array", "outcome", "packages", "cause/case", "channel/reach", "channel/transitions",
+        "array", "outcome", "packages", "cause/case", "channel/bundles", "channel/transitions",
     ),
     "All tests run through it: the model, and how it is warmed up": ("model", "warm_up"),
     "It is rendered, and the rendering is tested": ("fold",),

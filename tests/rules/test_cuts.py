@@ -18,8 +18,8 @@ from test_causes_against_bookkeeper import brokers
 
 from pipeline.rules.array import Array
 from pipeline.rules.broker.layout import NONE
-from pipeline.rules.cause.around import forget_cursor
 from pipeline.rules.cause.layout import CHARGE_ROW, NO_CHARGE
+from pipeline.rules.cause.rare_events import forget_cursor
 from pipeline.rules.compiled import compiled
 from pipeline.rules.model import BrokerModel
 from pipeline.rules.outcome import Window

@@ -6,8 +6,8 @@ from suite.examples import examples
 
 from pipeline.rules.broker.layout import NONE
 from pipeline.rules.channel import timers as laws
+from pipeline.rules.channel.bundles import Timing
 from pipeline.rules.channel.layout import CLOCK_ROW, COOLDOWN, COOLDOWN_ENDS, NO_CHANNEL, PAUSE_ENDS, TIMER_ROW
-from pipeline.rules.channel.reach import Timing
 from pipeline.rules.compiled import compiled
 from pipeline.rules.integers import INT64_MAX
 from pipeline.rules.records import Record, Records, empty_rows, record

@@ -9,6 +9,7 @@ from suite.examples import examples
 
 from pipeline.rules.broker.layout import ATTACHMENT_ROW, NO_CONNECTION, NONE, PRODUCING
 from pipeline.rules.channel import trackers as laws
+from pipeline.rules.channel.bundles import Reach
 from pipeline.rules.channel.layout import (
     COOLDOWN_RATE,
     FIRST_COMPARED,
@@ -22,7 +23,6 @@ from pipeline.rules.channel.layout import (
     TRANSITION_ROW,
     TYPE_COUNT,
 )
-from pipeline.rules.channel.reach import Reach
 from pipeline.rules.channel.transitions import LOGGED, Cause
 from pipeline.rules.compiled import compiled
 from pipeline.rules.records import Record, empty_rows, record

@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from conftest import EPOCH, THREE, write
 from lane_rows import text_id
+from views.conftest import EPOCH, THREE, write
 
 from pipeline.query.room import ReadingRoom
 from pipeline.query.views.why_at import why_at

@@ -1,4 +1,4 @@
-"""`python -m tools.environment.imports`: import every module that runs, without the quality job's."""
+"""`python -m tools.environment.imports`: import every module that runs with the set `run` alone."""
 
 import importlib
 import pkgutil
@@ -7,6 +7,8 @@ from tools import CODE
 
 #: Started by Spark, in processes of their own.
 OF_SPARK = ("delta", "pyspark.daemon", "pyspark.worker")
+#: Great Expectations, and the HTTP server, come with sets of their own.
+OF_LATER_SETS = ("pipeline.upkeep.quality", "pipeline.serving", "driver.http_server")
 
 
 def modules() -> list[str]:
@@ -15,7 +17,7 @@ def modules() -> list[str]:
     for room in CODE:
         package = importlib.import_module(room)
         names += [found.name for found in pkgutil.walk_packages(package.__path__, f"{room}.")]
-    return [name for name in names if not name.startswith("pipeline.upkeep.quality") and not name.endswith("__main__")]
+    return [name for name in names if not name.startswith(OF_LATER_SETS) and not name.endswith("__main__")]
 
 
 if __name__ == "__main__":

@@ -6,15 +6,6 @@ from pipeline.rules import fields
 from pipeline.rules.array import Array
 from pipeline.rules.broker.cursors import is_of_subscription
 from pipeline.rules.cause import fields as own
-from pipeline.rules.cause.around import (
-    end_cursor,
-    end_topic,
-    forget_cursor,
-    forget_dispatcher,
-    judge_row,
-    settle_row,
-    take_all_back,
-)
 from pipeline.rules.cause.caps import note_consumer_left
 from pipeline.rules.cause.doubt import prove
 from pipeline.rules.cause.layout import (
@@ -27,6 +18,15 @@ from pipeline.rules.cause.layout import (
     SHARED,
 )
 from pipeline.rules.cause.progress import note_progress
+from pipeline.rules.cause.rare_events import (
+    end_cursor,
+    end_topic,
+    forget_cursor,
+    forget_dispatcher,
+    judge_row,
+    settle_row,
+    take_all_back,
+)
 from pipeline.rules.cause.waiting import forget_delivered
 from pipeline.rules.compiled import compiled_part
 from pipeline.rules.records import Record, Records

@@ -10,12 +10,6 @@ from pipeline.rules.array import Array
 from pipeline.rules.broker.cursors import backlog_entries, is_of_subscription, is_whole
 from pipeline.rules.broker.layout import NONE
 from pipeline.rules.cause import fields as own
-from pipeline.rules.cause.around import (
-    judge_consumers_of,
-    judge_row,
-    settle_row,
-    wake_row,
-)
 from pipeline.rules.cause.caps import note_cap, note_read_of_one_consumer
 from pipeline.rules.cause.case import Case, Cases
 from pipeline.rules.cause.charging import advance_area, backlog_of, correct_waterfall, settle, settle_if_due
@@ -40,6 +34,12 @@ from pipeline.rules.cause.lives import on_new_subscription as on_new_subscriptio
 from pipeline.rules.cause.lives import on_new_topic as on_new_topic
 from pipeline.rules.cause.margins import MarginTable, note_margin
 from pipeline.rules.cause.progress import note_moved, note_progress
+from pipeline.rules.cause.rare_events import (
+    judge_consumers_of,
+    judge_row,
+    settle_row,
+    wake_row,
+)
 from pipeline.rules.cause.reads import (
     measure_turnaround,
     note_alive,

@@ -14,12 +14,12 @@ from pipeline.rules.broker.state_rules import needs_on_state as needs_on_state
 from pipeline.rules.broker.state_rules import needs_on_topic_state as needs_on_topic_state
 from pipeline.rules.broker.stated import stated_delivered
 from pipeline.rules.cause import fields as own
-from pipeline.rules.cause.around import judge_row, settle_row, wake_row
 from pipeline.rules.cause.caps import note_caps_unseen, note_stated_cap
 from pipeline.rules.cause.charging import advance_area, backlog_of, correct_waterfall
 from pipeline.rules.cause.doubt import prove
 from pipeline.rules.cause.layout import ENDED, KEY_SHARED, OPEN, OUT, PARKED, PERMITS_KNOWN, PERMITS_UNKNOWN, PROOF_LASTS_NS
 from pipeline.rules.cause.progress import note_progress
+from pipeline.rules.cause.rare_events import judge_row, settle_row, wake_row
 from pipeline.rules.cause.waiting import waiting_entries
 from pipeline.rules.compiled import compiled_part
 from pipeline.rules.records import Record

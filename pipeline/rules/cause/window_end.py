@@ -4,10 +4,10 @@ from typing import Any
 
 from pipeline.rules.array import Array
 from pipeline.rules.broker.layout import NONE
-from pipeline.rules.cause.around import judge_row, settle_row, topic_of
 from pipeline.rules.cause.charging import backlog_of, begin_stretch, border_of
 from pipeline.rules.cause.doubt import decide_doubt, is_certain, is_window_whole
 from pipeline.rules.cause.layout import APART, REPEATS_LAST_NS
+from pipeline.rules.cause.rare_events import judge_row, settle_row, topic_of
 from pipeline.rules.cause.waiting import waiting_entries
 from pipeline.rules.compiled import compiled, compiled_part
 from pipeline.rules.records import Record, Records

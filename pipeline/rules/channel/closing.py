@@ -3,8 +3,8 @@
 from pipeline.rules import fields
 from pipeline.rules.array import Array
 from pipeline.rules.broker.layout import CONSUMING, LOST, NONE, PRODUCING
+from pipeline.rules.channel.bundles import Closing, Reach
 from pipeline.rules.channel.layout import NO_CHANNEL, PAUSED, STRETCH_COUNT
-from pipeline.rules.channel.reach import Closing, Reach
 from pipeline.rules.channel.stretches import charge
 from pipeline.rules.channel.topics import leave_topics
 from pipeline.rules.compiled import compiled_part

@@ -7,8 +7,8 @@ import numpy as np
 from pipeline.rules.array import Array
 from pipeline.rules.broker.completeness import note_losses
 from pipeline.rules.broker.layout import CONSUMING, NONE, PRODUCING
+from pipeline.rules.channel.bundles import AllChannels
 from pipeline.rules.channel.layout import MEMORY_ROW, OF_WINDOW, PAUSED, UNWRITABLE
-from pipeline.rules.channel.reach import AllChannels
 from pipeline.rules.channel.rows import connection_rows, memory_row, topic_rows
 from pipeline.rules.channel.window_end import pass_borders, step_clocks
 from pipeline.rules.integers import INT64_MAX

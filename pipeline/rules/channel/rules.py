@@ -4,13 +4,13 @@ from pipeline.rules import fields
 from pipeline.rules.array import Array
 from pipeline.rules.broker.attachments import owner_of
 from pipeline.rules.broker.layout import NONE, PRODUCING
+from pipeline.rules.channel.bundles import AllChannels, Closing, Reach, Timing
 from pipeline.rules.channel.closing import close_channel, ensure_channel
+from pipeline.rules.channel.due_timers import fire_due
 from pipeline.rules.channel.fields import HEARTBEAT_BYTES, KEEPS_ALIVE
-from pipeline.rules.channel.firing import fire_due
 from pipeline.rules.channel.layout import COOLDOWN_RATE, FIRST_COMPARED, NO_CHANNEL, OUTBOUND_BUFFER, PAUSE_ENDS, PAUSED, UNWRITABLE
 from pipeline.rules.channel.limiter import acquire
 from pipeline.rules.channel.memory import report
-from pipeline.rules.channel.reach import AllChannels, Closing, Reach, Timing
 from pipeline.rules.channel.settings import take_settings
 from pipeline.rules.channel.timers import set_timer
 from pipeline.rules.channel.topics import end_pause, join, leave

@@ -5,8 +5,8 @@ truth: it may be due later now, or be gone. So moving a timer back costs nothing
 """
 
 from pipeline.rules.broker.layout import NONE
+from pipeline.rules.channel.bundles import Timing
 from pipeline.rules.channel.layout import COOLDOWN, COOLDOWN_ENDS, PAUSE_ENDS
-from pipeline.rules.channel.reach import Timing
 from pipeline.rules.compiled import compiled_part
 from pipeline.rules.integers import INT64_MAX
 from pipeline.rules.records import Record, Records

@@ -5,7 +5,7 @@ the connection (`ServerCnxThrottleTracker`: every producer's topic counts a limi
 """
 
 from pipeline.rules.broker.layout import NONE, PRODUCING
-from pipeline.rules.channel.reach import Reach
+from pipeline.rules.channel.bundles import Reach
 from pipeline.rules.channel.stretches import place_of_border
 from pipeline.rules.compiled import compiled_part
 from pipeline.rules.records import Record, Records

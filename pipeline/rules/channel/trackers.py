@@ -5,8 +5,8 @@ dropped. Auto-read is off exactly while any reason is set. What is modelled neve
 """
 
 from pipeline.rules.broker.layout import NONE, PRODUCING
+from pipeline.rules.channel.bundles import Reach
 from pipeline.rules.channel.layout import FIRST_COMPARED, FIRST_TYPE, PAUSED, RESOURCE_GROUP_PUBLISH_RATE, TOPIC_PUBLISH_RATE
-from pipeline.rules.channel.reach import Reach
 from pipeline.rules.channel.stretches import begin, end
 from pipeline.rules.channel.topics import join_topics, leave_topics
 from pipeline.rules.channel.transitions import THROTTLED, UNTHROTTLED, Cause, note_transition

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pipeline.rules.broker.layout import NONE
-from pipeline.rules.channel.reach import Reach
+from pipeline.rules.channel.bundles import Reach
 from pipeline.rules.compiled import compiled_part
 from schemas.outcomes import NULL
 

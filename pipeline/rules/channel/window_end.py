@@ -1,8 +1,8 @@
 """What the passing of a window's border, or a step of the wall clock, does to all channels, compiled."""
 
-from pipeline.rules.channel.firing import fire_before_border, fire_due
+from pipeline.rules.channel.bundles import AllChannels, Timing
+from pipeline.rules.channel.due_timers import fire_before_border, fire_due
 from pipeline.rules.channel.layout import COOLDOWN, COOLDOWN_ENDS
-from pipeline.rules.channel.reach import AllChannels, Timing
 from pipeline.rules.channel.stretches import pass_border, step_clock
 from pipeline.rules.channel.timers import set_timer
 from pipeline.rules.channel.topics import charge_pause, pass_pause_border

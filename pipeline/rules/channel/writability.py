@@ -3,9 +3,9 @@
 from pipeline.rules import fields
 from pipeline.rules.array import Array
 from pipeline.rules.broker.layout import CONSUMING, NONE
+from pipeline.rules.channel.bundles import Reach, Timing
 from pipeline.rules.channel.layout import COOLDOWN, COOLDOWN_ENDS, OUTBOUND_BUFFER, UNWRITABLE
 from pipeline.rules.channel.memory import bound, exceed
-from pipeline.rules.channel.reach import Reach, Timing
 from pipeline.rules.channel.stretches import begin, end
 from pipeline.rules.channel.timers import set_timer
 from pipeline.rules.channel.trackers import mark, mark_modelled, unmark, unmark_modelled

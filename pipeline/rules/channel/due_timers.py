@@ -1,8 +1,8 @@
 """What timers do when their time comes: before the next event, or before the border of a window if that comes first."""
 
 from pipeline.rules.broker.layout import NONE
+from pipeline.rules.channel.bundles import AllChannels, Reach, Timing
 from pipeline.rules.channel.layout import COOLDOWN, COOLDOWN_RATE, PAUSE_ENDS
-from pipeline.rules.channel.reach import AllChannels, Reach, Timing
 from pipeline.rules.channel.stretches import end
 from pipeline.rules.channel.timers import due_of, estimated_ts, is_any_due, remove_first, set_timer
 from pipeline.rules.channel.trackers import unmark, unmark_modelled

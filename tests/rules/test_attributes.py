@@ -1,7 +1,7 @@
 """Bits of the events' codes, and those that the fold has."""
 
 from pipeline.rules import fold
-from pipeline.rules.traits import bits_by_code
+from pipeline.rules.attributes import bits_by_code
 from schemas.events import CODES, TOMBSTONE_CODE
 
 
