@@ -18,7 +18,7 @@ from pipeline.settings import load_settings
 CAPTURE = Path(__file__).parent / "y_incident"
 
 
-def _stage(capture: Path, folder: Path) -> int:
+def stage_log(capture: Path, folder: Path) -> int:
     """Write the capture's events that are in the broker's figures (`as_of_us`) into `folder`; returns how many."""
     as_of_us = json.loads((capture / "manifest.json").read_text(encoding="utf-8"))["as_of_us"]
     kept = 0
@@ -39,7 +39,7 @@ def run_bundled(shown_warehouse: str) -> int:
     settings = load_settings(None, [], os.environ)
     say("starting Spark …")
     with tempfile.TemporaryDirectory(prefix="dispatch-demo-") as folder, ThreadPoolExecutor(1) as meanwhile:
-        staged = meanwhile.submit(_stage, CAPTURE, Path(folder))
+        staged = meanwhile.submit(stage_log, CAPTURE, Path(folder))
         spark = build_session("dispatch-analytics demo", LITTLE_DATA)
         warehouse = named_warehouse(shown_warehouse)
         make_room(warehouse)

@@ -10,7 +10,9 @@ from docs_pages import GUIDE, README, text_of
 from loaded import load_into
 
 from console.command_line import main
-from jobs import demo
+from demo.bundled import CAPTURE, stage_log
+from demo.report import report
+from pipeline.warehouse.layout import Warehouse
 
 #: As the pages name the demo's warehouse.
 SHOWN_WAREHOUSE = "./warehouse/demo"
@@ -28,7 +30,7 @@ SHOWN = [
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Of the events that the demo gives to the job."""
     events, folder = tmp_path_factory.mktemp("events"), tmp_path_factory.mktemp("warehouse") / "demo"
-    demo._stage(demo.CAPTURE, events)
+    stage_log(CAPTURE, events)
     return load_into(events, folder).root
 
 
@@ -39,9 +41,7 @@ def output_of(warehouse: str, capsys: pytest.CaptureFixture[str]) -> Callable[[s
     def run(command: str) -> str:
         words = [warehouse if word == SHOWN_WAREHOUSE else word for word in shlex.split(command)]
         if words[0] == "demo":
-            from pipeline.warehouse.layout import Warehouse
-
-            assert demo.report(Warehouse(warehouse), SHOWN_WAREHOUSE, demo.CAPTURE) == 0
+            assert report(Warehouse(warehouse), SHOWN_WAREHOUSE, CAPTURE) == 0
         else:
             assert main(words) == (1 if words[0] == "explain" else 0)
         return capsys.readouterr().out
