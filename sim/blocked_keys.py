@@ -1,13 +1,10 @@
 """`keys_blocked` as the collector writes it: the first of a kind at once, then at most one a second with the sum of what has come."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sim.agenda import NS_PER_S
-
-if TYPE_CHECKING:
-    from sim.consumer import Consumer
-    from sim.key_shared import KeySharedDispatcher
+from sim.backlog import Backlog
+from sim.consumer import Consumer
 
 EVERY_NS = NS_PER_S
 
@@ -17,21 +14,20 @@ class _Sum:
     """Of one reason and one consumer, what was not written."""
 
     reason: str
-    consumer: "Consumer | None"
+    consumer: Consumer | None
     entries: int = 0
     commands: int = 0
     written_ns: int | None = None
 
 
 class BlockedKeys:
-    """Of one dispatcher."""
+    """Of the dispatcher of one subscription."""
 
-    def __init__(self, dispatcher: "KeySharedDispatcher") -> None:
-        self._dispatcher = dispatcher
-        self._process = dispatcher.process
+    def __init__(self, backlog: Backlog) -> None:
+        self._backlog, self._process = backlog, backlog.process
         self._sums: dict[tuple[str, int], _Sum] = {}
 
-    def add(self, reason: str, consumer: "Consumer | None", entries: int) -> None:
+    def add(self, reason: str, consumer: Consumer | None, entries: int) -> None:
         """So many entries were put aside in one look at what was read; 0: the dispatcher did not read."""
         if not self._process.tells_states:
             return
@@ -54,7 +50,7 @@ class BlockedKeys:
         whose = f',"conn":{one.consumer.connection},"consumer":{one.consumer.number}' if one.consumer is not None else ""
         several = f',"commands":{one.commands}' if one.commands > 1 else ""
         one.written_ns = self._process.log.add(
-            f'"keys_blocked",{self._dispatcher.subscription.json},"reason":"{one.reason}","entries":{one.entries},'
-            f'"replay_entries":{len(self._dispatcher.replay)}{whose}{several}'
+            f'"keys_blocked",{self._backlog.cursor.json},"reason":"{one.reason}","entries":{one.entries},'
+            f'"replay_entries":{len(self._backlog.replay)}{whose}{several}'
         )
         one.entries = one.commands = 0

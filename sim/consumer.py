@@ -3,14 +3,34 @@
 from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from sim.agenda import NS_PER_MS, NS_PER_S, ns
 from sim.chance import stream
+from sim.managed_cursor import ManagedCursor
 from sim.scenario import Consumers, Span
 
-if TYPE_CHECKING:
-    from sim.subscription import LiveSubscription
+
+class Server(Protocol):
+    """What a client asks of the subscription that it is connected to, and tells it."""
+
+    def joined(self, consumer: "Consumer") -> None:
+        """It has subscribed."""
+
+    def flow(self) -> None:
+        """It has more permits."""
+
+    def channel_changed(self) -> None:
+        """Its channel can be written to no more, or again."""
+
+    def acknowledge(self, consumer: "Consumer", indexes: list[int]) -> None:
+        """It has processed these entries."""
+
+    def give_back(self, consumer: "Consumer", indexes: list[int]) -> None:
+        """It wants these entries to be delivered again."""
+
+    def left(self, consumer: "Consumer") -> None:
+        """It is gone."""
 
 
 class Spans:
@@ -31,9 +51,9 @@ class Spans:
 class Consumer:
     """One consumer while it is connected. `permits` and `unacked_msgs` are the broker's, `queue` is the client's."""
 
-    def __init__(self, subscription: "LiveSubscription", declared: Consumers, number: int) -> None:
-        self.subscription, self.declared, self.number = subscription, declared, number
-        self.process = subscription.topic.process
+    def __init__(self, server: Server, cursor: ManagedCursor, declared: Consumers, number: int) -> None:
+        self.server, self.cursor, self.declared, self.number = server, cursor, declared, number
+        self.process = cursor.process
         self.connection = self.process.next_connection()
         self.permits = self.unacked_msgs = 0
         self.blocked = self.gone = False
@@ -44,7 +64,7 @@ class Consumer:
         self.keys: Counter[int] = Counter()
         self.queue: deque[tuple[int, int]] = deque()
         self._service_ns = NS_PER_S / declared.msgs_per_s
-        self._chance = stream(self.process.seed, self.process.name, subscription.topic.name, subscription.declared.name, number)
+        self._chance = stream(self.process.seed, self.process.name, cursor.ledger.name, cursor.declared.name, number)
         self._idle, self._gives_back = Spans(declared.idle), Spans(declared.gives_back)
         self._is_idle = False
         self._frozen = Spans((*declared.pauses, *declared.unwritable))
@@ -52,8 +72,8 @@ class Consumer:
         self._free_ns = 0
         self._awake = False
         self._consumed_msgs = 0
-        self.name = f"{subscription.declared.name}-{number}"
-        self.json = f'{subscription.json},"consumer":{number},"conn":{self.connection}'
+        self.name = f"{cursor.declared.name}-{number}"
+        self.json = f'{cursor.json},"consumer":{number},"conn":{self.connection}'
 
     # ---- what the broker does with it ----------------------------------------------------------------------------------------------
     def open(self) -> None:
@@ -62,7 +82,7 @@ class Consumer:
         log.add(f'"conn_open","conn":{self.connection}')
         named = f',"consumer_name":"{self.name}","priority_level":0' if self.process.tells_states else ""
         log.add(f'"consumer_open",{self.json}{named}')
-        self.subscription.consumers.append(self)
+        self.server.joined(self)
         now_ns = self.process.agenda.now_ns
         for from_ns, to_ns in Spans(self.declared.unwritable).spans:
             if to_ns > now_ns:
@@ -74,15 +94,13 @@ class Consumer:
         if not self.gone and writable is not self.writable:
             self.writable = writable
             self.process.channel_changed(self.connection, writable)
-            if self.subscription.dispatcher is not None:
-                self.subscription.dispatcher.channel_changed()
+            self.server.channel_changed()
 
     def _grant(self, msgs: int) -> None:
         self.permits += msgs
         if self.process.tells_causes:
             self.process.log.add(f'"flow",{self.json},"permits":{msgs}')
-        assert self.subscription.dispatcher is not None
-        self.subscription.dispatcher.read_more()
+        self.server.flow()
 
     def receive(self, index: int, msgs: int) -> None:
         """An entry was delivered; `wake` follows when the delivery is complete."""
@@ -90,15 +108,15 @@ class Consumer:
         self.unacked_msgs += msgs
         self.pending[index] = msgs
         self.queue.append((index, msgs))
-        if self.subscription.is_keyed:
-            self.keys[self.subscription.topic.stored.key_of(index)] += 1
+        if self.cursor.is_keyed:
+            self.keys[self.cursor.ledger.stored.key_of(index)] += 1
 
     def drop(self, index: int) -> int:
         """An entry is not with it any more, it acknowledged it or gave it back; its messages."""
         msgs = self.pending.pop(index, 0)
         self.unacked_msgs -= msgs
-        if msgs and self.subscription.is_keyed:
-            self.keys[self.subscription.topic.stored.key_of(index)] -= 1
+        if msgs and self.cursor.is_keyed:
+            self.keys[self.cursor.ledger.stored.key_of(index)] -= 1
         return msgs
 
     # ---- the client ----------------------------------------------------------------------------------------------------------------
@@ -144,7 +162,7 @@ class Consumer:
         else:
             self._awake = False
         if self.is_giving_back and done:
-            self.subscription.give_back(self, done)
+            self.server.give_back(self, done)
         elif self.declared.ack_after_s:
             self.process.agenda.at(now_ns + ns(self.declared.ack_after_s), self._acknowledge, done)
         else:
@@ -174,12 +192,12 @@ class Consumer:
 
     def _acknowledge(self, indexes: list[int]) -> None:
         if not self.gone and indexes:
-            self.subscription.acknowledge(self, indexes)
+            self.server.acknowledge(self, indexes)
 
     def disconnect(self) -> None:
         """It leaves, with what it has not acknowledged."""
         if not self.gone:
             self.gone = True
-            self.subscription.left(self)
+            self.server.left(self)
             self.process.log.add(f'"conn_close","conn":{self.connection}')
             self.process.connection_closed(self.connection)

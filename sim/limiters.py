@@ -73,17 +73,18 @@ KINDS = ("token_bucket", "classic")
 
 
 class Limiter:
-    """The limiter of a level: messages and bytes, each with a rate or without one."""
+    """The limiter of a level: messages and bytes, each with a rate or without one. Nobody asks it before a policy is applied."""
 
-    __slots__ = ("bytes", "kind", "msgs")
+    __slots__ = ("applied", "bytes", "kind", "msgs")
 
     def __init__(self, kind: str) -> None:
-        self.kind = kind
+        self.kind, self.applied = kind, False
         self.msgs: TokenBucket | FixedWindow | None = None
         self.bytes: TokenBucket | FixedWindow | None = None
 
     def apply(self, msg_rate: int, byte_rate: int, period_s: int, now_ns: int) -> None:
         """A policy is applied (a rate ≤ 0 is no limit): a bucket is new and full, a classic window keeps what was acquired."""
+        self.applied = True
         self.msgs = self._applied(self.msgs, msg_rate, period_s * NS_PER_S, now_ns)
         self.bytes = self._applied(self.bytes, byte_rate, period_s * NS_PER_S, now_ns)
 

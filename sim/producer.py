@@ -1,14 +1,13 @@
 """A producer: publishes at a steady rate, in a daily wave, or in bursts; it comes back when a quota cut it off."""
 
+from collections.abc import Callable
 from math import pi, sin
-from typing import TYPE_CHECKING
 
 from sim.agenda import NS_PER_S, ns
 from sim.chance import stream
+from sim.managed_ledger import ManagedLedger
+from sim.quotas import refuses_producers
 from sim.scenario import Publish
-
-if TYPE_CHECKING:
-    from sim.topic import LiveTopic
 
 #: A producer that was refused asks again after this time.
 RETRY_NS = 5 * NS_PER_S
@@ -35,27 +34,27 @@ def rate_at(publish: Publish, at_s: float) -> tuple[float, float]:
 
 
 class Producer:
-    """The producer of a topic, while the topic is loaded."""
+    """The producer of a topic, while the topic is loaded. `appended` is called after each entry."""
 
-    def __init__(self, topic: "LiveTopic", publish: Publish) -> None:
-        self.topic, self.publish, self.process = topic, publish, topic.process
+    def __init__(self, ledger: ManagedLedger, appended: Callable[[], None]) -> None:
+        self.ledger, self.process, self.publish = ledger, ledger.process, ledger.declared.publish
         self.connection = self.process.next_connection()
         self.open = False
-        self._chance = stream(self.process.seed, self.process.name, self.process.epoch_ms, topic.name, topic.loads)
-        self._json = f'{topic.json},"producer":0,"conn":{self.connection}'
+        self._chance = stream(self.process.seed, self.process.name, self.process.epoch_ms, ledger.name, ledger.loads)
+        self._appended = appended
+        self._json = f'{ledger.json},"producer":0,"conn":{self.connection}'
 
     def connect(self) -> None:
         """Connect and ask to be opened."""
-        if not self.topic.closed:
-            self.process.log.add(f'"conn_open","conn":{self.connection}')
-            self._ask()
+        self.process.log.add(f'"conn_open","conn":{self.connection}')
+        self._ask()
 
     def _ask(self) -> None:
-        if self.topic.closed:
+        if self.ledger.closed:
             return
-        if self.topic.declared.quotas.age_policy != "consumer_backlog_eviction":
-            self.process.log.add(f'"quota_check",{self.topic.json},"cause":"producer"')
-        if self.topic.refuses_producers():
+        if self.ledger.declared.quotas.age_policy != "consumer_backlog_eviction":
+            self.process.log.add(f'"quota_check",{self.ledger.json},"cause":"producer"')
+        if refuses_producers(self.ledger):
             self.process.agenda.at(self.process.agenda.now_ns + RETRY_NS, self._ask)
             return
         self.process.log.add(f'"producer_open",{self._json}')
@@ -96,5 +95,6 @@ class Producer:
         due_ns = 0
         if publish.delayed_share and chance.random() < publish.delayed_share:
             due_ns = self.process.agenda.now_ns + ns(chance.uniform(*publish.delay_s))
-        self.topic.append(chance.randint(*publish.entry_bytes), publish.msgs_per_entry, due_ns)
+        self.ledger.append(chance.randint(*publish.entry_bytes), publish.msgs_per_entry, due_ns)
+        self._appended()
         self._plan()

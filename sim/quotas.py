@@ -1,16 +1,8 @@
-"""Backlog quotas: when they are exceeded, and what an eviction moves (semantics §2.4 to §2.6, the rules of 4.0.8)."""
+"""Backlog quotas: when they are exceeded (semantics §2.4 to §2.6, the rules of 4.0.8)."""
 
-from typing import TYPE_CHECKING
-
+from sim.managed_ledger import ManagedLedger
 from sim.scenario import Quotas
 from sim.storage import StoredTopic
-
-if TYPE_CHECKING:
-    from sim.subscription import LiveSubscription
-    from sim.topic import LiveTopic
-
-#: An eviction by size goes down to this share of the limit; a precise one by age, too.
-TARGET_SHARE = 0.9
 
 
 def decide(stored: StoredTopic, quotas: Quotas, precise: bool, wall_ms: int) -> tuple[bool, bool]:
@@ -45,60 +37,8 @@ def oldest_believed_ms(stored: StoredTopic, precise: bool) -> int | None:
     return ledger.close_ms or None
 
 
-def evict(topic: "LiveTopic", kind: str, precise: bool, wall_ms: int) -> None:
-    """Move cursors so that the quota is kept."""
-    if kind == "destination_storage":
-        _evict_by_size(topic)
-    elif precise:
-        _evict_by_publish_time(topic, wall_ms)
-    else:
-        _evict_old_ledgers(topic, wall_ms)
-
-
-def _by_name(topic: "LiveTopic", name: str) -> "LiveSubscription":
-    return next(one for one in topic.subscriptions if one.declared.name == name)
-
-
-def _evict_by_size(topic: "LiveTopic") -> None:
-    """Skip entries of the slowest cursor, then of the next slowest, until the size is small enough."""
-    stored = topic.stored
-    target = TARGET_SHARE * topic.declared.quotas.size_bytes
-    size, previous = stored.backlog_size(), None
-    while size > target:
-        cursor = stored.heap.cursors[0]
-        entries = int((size - target) / size * stored.backlog(cursor))
-        if cursor is previous or entries == 0:
-            return
-        _by_name(topic, cursor.name).evict_to(min(cursor.mark + entries, stored.end - 1))
-        size, previous = stored.backlog_size(), cursor
-
-
-def _evict_by_publish_time(topic: "LiveTopic", wall_ms: int) -> None:
-    """Every cursor goes to the newest entry that is older than nine tenths of the limit."""
-    stored = topic.stored
-    target_s = int(TARGET_SHARE * topic.declared.quotas.age_s)
-    if target_s == 0:
-        return
-    newest = stored.ledgers[0].first - 1
-    for ledger in stored.ledgers:
-        for place, publish_ms in enumerate(ledger.publish_ms):
-            if wall_ms > publish_ms + target_s * 1000:
-                newest = ledger.first + place
-    for subscription in topic.subscriptions:
-        if newest > subscription.cursor.mark:
-            subscription.evict_to(newest)
-
-
-def _evict_old_ledgers(topic: "LiveTopic", wall_ms: int) -> None:
-    """The slowest cursor goes to the next ledger while its own was closed longer ago than the limit."""
-    stored, limit_ms = topic.stored, topic.declared.quotas.age_s * 1000
-    while True:
-        cursor = stored.heap.cursors[0]
-        at = next((place for place, ledger in enumerate(stored.ledgers) if ledger.id >= cursor.persisted[0]), None)
-        if at is None or at + 1 >= len(stored.ledgers):
-            return
-        ledger = stored.ledgers[at]
-        if not ledger.close_ms or wall_ms - ledger.close_ms <= limit_ms:
-            return
-        following = stored.ledgers[at + 1]
-        _by_name(topic, cursor.name).evict_to(following.first - 1, (following.id, -1))
+def refuses_producers(ledger: ManagedLedger) -> bool:
+    """Whether a quota with a producer policy is exceeded now."""
+    quotas, process = ledger.declared.quotas, ledger.process
+    size, age = decide(ledger.stored, quotas, process.brokers.precise_age, process.wall_ms())
+    return (size and quotas.size_policy.startswith("producer")) or (age and quotas.age_policy.startswith("producer"))

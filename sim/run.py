@@ -5,8 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sim.broker import Host, run_broker
+from sim.broker import run_broker
 from sim.files import LineFiles
+from sim.process import Host
 from sim.scenario import Scenario
 
 EVENTS, TRUTH, FACTS = "events", "truth", "facts.json"

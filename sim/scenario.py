@@ -66,6 +66,11 @@ class Limit:
     byte_rate: int = 0
     period_s: int = 1
 
+    @property
+    def limits(self) -> bool:
+        """Whether it limits anything."""
+        return self.msg_rate > 0 or self.byte_rate > 0
+
 
 @dataclass(frozen=True)
 class LimitChange(Limit):

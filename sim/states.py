@@ -1,33 +1,30 @@
 """What a broker holds, written every ten seconds as the collector does it: `state` and those beside it (version 1.2 of the log)."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from sim.agenda import NS_PER_S
+from sim.consumer import Consumer
 from sim.dispatcher import HELD_BACK, OUT, WAITING
 from sim.limiters import Limiter
-
-if TYPE_CHECKING:
-    from sim.broker import Process
-    from sim.consumer import Consumer
-    from sim.subscription import LiveSubscription
-    from sim.topic import LiveTopic
+from sim.process import Process
+from sim.subscription import LiveSubscription
+from sim.topic import LiveTopic
 
 EVERY_NS = 10 * NS_PER_S
 
 
-def write_states(process: "Process") -> None:
+def write_states(process: Process, topics: Iterable[LiveTopic]) -> None:
     """All limiters with a rate, all topics, and every subscription with a backlog or a consumer."""
     _limiter(process, process.limiter, "broker", "")
-    for topic in process.topics.values():
-        if not topic.closed:
-            for subscription in topic.subscriptions:
-                if subscription.consumers or topic.stored.backlog(subscription.cursor):
-                    _subscription(subscription)
-            _topic(topic)
+    for topic in topics:
+        for subscription in topic.subscriptions:
+            if subscription.backlog.consumers or subscription.cursor.backlog():
+                _subscription(subscription)
+        _topic(topic)
 
 
-def _limiter(process: "Process", limiter: Limiter | None, level: str, where: str) -> None:
-    if limiter is None or (limiter.msgs is None and limiter.bytes is None):
+def _limiter(process: Process, limiter: Limiter, level: str, where: str) -> None:
+    if limiter.msgs is None and limiter.bytes is None:
         return
     books = ((f'"{name}_tokens"', books) for name, books in (("msgs", limiter.msgs), ("bytes", limiter.bytes)))
     tokens = "".join(f",{name}:{one.balance()}" for name, one in books if one is not None)
@@ -39,7 +36,7 @@ def _limiter(process: "Process", limiter: Limiter | None, level: str, where: str
     )
 
 
-def _topic(topic: "LiveTopic") -> None:
+def _topic(topic: LiveTopic) -> None:
     stored, log = topic.stored, topic.process.log
     ledger, entry = stored.position_of(stored.end - 1)
     log.add(
@@ -50,46 +47,47 @@ def _topic(topic: "LiveTopic") -> None:
     _limiter(topic.process, topic.limiter, "topic", f"{topic.json},")
 
 
-def _subscription(one: "LiveSubscription") -> None:
-    stored, cursor, log = one.topic.stored, one.cursor, one.process.log
+def _subscription(one: LiveSubscription) -> None:
+    stored, cursor, log = one.cursor.ledger.stored, one.cursor.stored, one.process.log
     ledger, entry = cursor.position
     read_ledger, read_entry = _next_position(one)
     log.add(
-        f'"state",{one.json},"as_of_seq":{log.seq},"ledger":{ledger},"entry":{entry},"read_ledger":{read_ledger},"read_entry":{read_entry},'
+        f'"state",{one.cursor.json},"as_of_seq":{log.seq},"ledger":{ledger},"entry":{entry},"read_ledger":{read_ledger},"read_entry":{read_entry},'
         f'"backlog_entries":{stored.backlog(cursor)},"deleted_entries":{len(cursor.acked)},"durable":true,"cursor_kind":"subscription"'
         + _dispatcher(one)
     )
-    for consumer in one.consumers:
+    for consumer in one.backlog.consumers:
         _consumer(consumer)
     if one.dispatcher is not None:
-        _limiter(one.process, one.dispatcher.limiter, "subscription", f"{one.json},")
+        _limiter(one.process, one.dispatcher.limits.own, "subscription", f"{one.cursor.json},")
 
 
-def _next_position(one: "LiveSubscription") -> tuple[int, int]:
+def _next_position(one: LiveSubscription) -> tuple[int, int]:
     """Of the entry that is read next, or the one that will be written next."""
-    stored, index = one.topic.stored, one.read_index
+    stored, index = one.cursor.ledger.stored, one.cursor.read_index
     if index < stored.end:
         return stored.position_of(max(index, stored.ledgers[0].first))
     return stored.ledgers[-1].id, len(stored.ledgers[-1])
 
 
-def _dispatcher(one: "LiveSubscription") -> str:
+def _dispatcher(one: LiveSubscription) -> str:
     dispatcher = one.dispatcher
     if dispatcher is None:
         return ""
-    permits = sum(consumer.permits for consumer in one.consumers) if dispatcher.shared else one.consumers[0].permits if one.consumers else 0
-    unacked = dispatcher.unacked_msgs if dispatcher.shared else 0
-    active = "" if dispatcher.shared or not one.consumers else f',"conn":{one.consumers[0].connection},"consumer":{one.consumers[0].number}'
+    backlog, consumers = one.backlog, one.backlog.consumers
+    permits = sum(consumer.permits for consumer in (consumers if dispatcher.shared else consumers[:1]))
+    unacked = dispatcher.caps.unacked_msgs if dispatcher.shared else 0
+    active = "" if dispatcher.shared or not consumers else f',"conn":{consumers[0].connection},"consumer":{consumers[0].number}'
     return (
-        f',"sub_type":"{one.declared.type}","permits":{permits},"unacked_msgs":{max(0, unacked)},"consumers":{len(one.consumers)},'
-        f'"delayed_entries":{len(one.delayed)},"replay_entries":{len(dispatcher.replay)}'
+        f',"sub_type":"{one.declared.type}","permits":{permits},"unacked_msgs":{max(0, unacked)},"consumers":{len(consumers)},'
+        f'"delayed_entries":{len(backlog.delayed)},"replay_entries":{len(backlog.replay)}'
         f',"read_out":{_json(dispatcher.read in (OUT, WAITING, HELD_BACK))}'
         f',"read_waits":{_json(dispatcher.read in (WAITING, HELD_BACK))}'
-        f',"replay_out":{_json(dispatcher.replay_read)},"blocked":{_json(dispatcher.blocked_on_unacked)}{active}'
+        f',"replay_out":{_json(dispatcher.replay_read)},"blocked":{_json(dispatcher.caps.blocked)}{active}'
     )
 
 
-def _consumer(one: "Consumer") -> None:
+def _consumer(one: Consumer) -> None:
     log = one.process.log
     log.add(
         f'"consumer_state",{one.json},"as_of_seq":{log.seq},"permits":{one.permits},"unacked_msgs":{max(0, one.unacked_msgs)},'
