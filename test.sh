@@ -11,7 +11,7 @@
 #   ./test.sh broker           only tests beside a real Pulsar broker with the collector: about half an hour on two cores. With names of
 #                              scenarios (tests/broker/scenarios) only those; --keep DIR keeps their logs and figures
 #   ./test.sh kafka            only tests beside a real Kafka broker, which they start on this machine; its jars are fetched once
-#   ./test.sh store            only tests on a real S3 server behind a proxy that misbehaves by seed, and on a real HDFS: 25 minutes on
+#   ./test.sh store            only tests on a real S3 server behind a proxy that misbehaves by seed, and on a real HDFS: 16 minutes on
 #                              two cores. Go makes the server, once, and Ivy fetches HDFS, once (STORE_SEED=7, STORE_KILLS=20,
 #                              KILL_SEED=7 for other faults and kills)
 #   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given); -n 0: in one process

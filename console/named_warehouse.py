@@ -1,9 +1,9 @@
 """The warehouse that a command names, and the reading room of it."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pipeline.faults import BadConfig, BadWarehouse
+from pipeline.faults import BadConfig
 from pipeline.store.address import why_no_warehouse
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def named_warehouse(uri: str) -> "Warehouse":
 def existing_warehouse(uri: str, tables: Iterable[str] = ()) -> "Warehouse":
     """The warehouse at `uri`. Raises BadWarehouse with the command that helps where none is, or one of `tables` is not in it."""
     from pipeline.store.files import files_at
+    from pipeline.warehouse.answerable import refuse_missing
 
     warehouse = named_warehouse(uri)
     refuse_missing(warehouse, files_at(warehouse.root), tables)
@@ -53,21 +54,8 @@ def look_at_causes(uri: str) -> "Look":
 
     Raises BadWarehouse as `look_at` does, and where the first micro-batch is half written: half of it is no answer.
     """
-    from pipeline.warehouse.newest_cut import is_half_written
+    from pipeline.warehouse.answerable import OF_CAUSES, refuse_half_written
 
-    look = look_at(uri, ("subscription_causes", "broker_windows"), consistent=True)
-    if look.cut is not None and is_half_written(look, look.cut):
-        raise BadWarehouse(f"the first micro-batch of lanes in {look.warehouse.root} is not whole yet: ask again in a moment")
+    look = look_at(uri, OF_CAUSES, consistent=True)
+    refuse_half_written(look, look.cut)
     return look
-
-
-def refuse_missing(warehouse: "Warehouse", files: Any, tables: Iterable[str]) -> None:
-    """Raise BadWarehouse with the command that helps where no warehouse is, or one of `tables` is not in it."""
-    from pipeline.warehouse.layout import writer_of
-
-    gone = [table for table in ("batch_manifest", *tables) if not files.exists(f"{warehouse.table(table)}/_delta_log")]
-    if "batch_manifest" in gone:
-        make = "./spark-submit.sh stream --once --events URI --warehouse URI"
-        raise BadWarehouse(f"there is no warehouse at {warehouse.root}; make one: {make}")
-    if gone:
-        raise BadWarehouse(f"table {gone[0]} is gone from {warehouse.root}: {warehouse.rebuild_command(writer_of(gone[0]))}")

@@ -1,10 +1,10 @@
 """How answers are shown: tables and times for people, documents for people or programs."""
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from pipeline.visible import WIDEST, cut_in_the_middle, visible, visible_json
+from pipeline.visible import WIDEST, cut_in_the_middle, document_json, visible
 
 
 def print_document(document: dict[str, Any], form: str, text_lines: Callable[[dict[str, Any]], Iterable[str]]) -> None:
@@ -13,16 +13,10 @@ def print_document(document: dict[str, Any], form: str, text_lines: Callable[[di
     Names in them are made visible; so a line of `text_lines` is one line.
     """
     if form == "json":
-        print(visible_json(document, _json_value))
+        print(document_json(document))
     else:
         for line in text_lines(document):
             print(visible(line))
-
-
-def _json_value(value: Any) -> str:
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    raise TypeError(f"no JSON for {type(value)}")
 
 
 def aligned(columns: Sequence[str], rows: Sequence[Sequence[Any]], whole: str = "") -> str:

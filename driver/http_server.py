@@ -1,6 +1,9 @@
 """The HTTP server of `serve`: uvicorn, within bounds that a stranger cannot stretch."""
 
 import asyncio
+import os
+import signal
+import socket
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,76 +12,118 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from pipeline.faults import BadConfig
+
 #: From the first byte of a request to its last one, and from an answer to the next request.
 REQUEST_S = 10
+#: How long a client may take nothing of an answer.
+TAKE_S = 20
 MOST_CONNECTIONS = 1_000
 MOST_HEAD_BYTES = 16_384
 
 
 @dataclass(frozen=True)
-class Listening:
-    """Where requests come in; `certificate` and `key` are files in PEM, or None without TLS."""
+class Certificate:
+    """Files in PEM: the certificate with its chain, and its key."""
 
-    host: str
-    port: int
-    certificate: Path | None = None
-    key: Path | None = None
+    file: Path
+    key: Path
 
 
 class ImpatientProtocol(H11Protocol):
-    """uvicorn waits for ever for the rest of a request that has begun, or never begins. This one hangs up after REQUEST_S."""
+    """uvicorn waits for ever for the rest of a request, and for a client that takes nothing. This one hangs up."""
 
-    _patience: asyncio.TimerHandle | None = None
+    _request: asyncio.TimerHandle | None = None
+    _taking: asyncio.TimerHandle | None = None
 
+    # asyncio's base class has the wider type; uvicorn narrows it in the same way.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client has connected."""
         super().connection_made(transport)
-        self._wait()
+        self._await_request()
 
     def data_received(self, data: bytes) -> None:
         """A part of a request, or more than one, has come."""
         super().data_received(data)
-        is_answering = self.cycle is not None and not self.cycle.response_complete
-        if is_answering and self._patience is not None:
-            self._patience.cancel()
-            self._patience = None
-        elif not is_answering and self._patience is None:
-            self._wait()
+        if self._is_answering():
+            self._stop("_request")
+        elif self._request is None:
+            self._await_request()
 
     def on_response_complete(self) -> None:
         """An answer is sent."""
         super().on_response_complete()
-        if self._patience is None and not self.transport.is_closing():
-            self._wait()
+        if self._request is None and not self.transport.is_closing():
+            self._await_request()
+
+    def pause_writing(self) -> None:
+        """The client takes less than is sent."""
+        super().pause_writing()
+        self._taking = self.loop.call_later(TAKE_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The client has taken what waited."""
+        super().resume_writing()
+        self._stop("_taking")
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Either side has hung up."""
-        if self._patience is not None:
-            self._patience.cancel()
+        self._stop("_request")
+        self._stop("_taking")
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
-        self._patience = self.loop.call_later(REQUEST_S, self._hang_up)
+    def _stop(self, timer: str) -> None:
+        running = getattr(self, timer)
+        if running is not None:
+            running.cancel()
+            setattr(self, timer, None)
+
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _await_request(self) -> None:
+        self._request = self.loop.call_later(REQUEST_S, self._hang_up)
 
     def _hang_up(self) -> None:
-        self._patience = None
-        if self.cycle is None or self.cycle.response_complete:
+        self._request = None
+        if not self._is_answering():
             self.transport.abort()
 
 
-def serve(app: Any, at: Listening) -> bool:
-    """Answer requests until SIGTERM or Ctrl-C; what is being answered then is finished. False if the place cannot be listened at."""
-    server = server_of(app, at)
-    server.run()
-    return server.started
+def listening_socket(host: str, port: int) -> socket.socket:
+    """A socket that clients can connect to from now on. Raises BadConfig with the system's reason."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as fault:
+        raise BadConfig(f"--listen {host}:{port}: {_reason(fault)}") from fault
 
 
-def server_of(app: Any, at: Listening) -> uvicorn.Server:
+def _reason(fault: OSError) -> str:
+    # Not `fault.strerror`: `create_server` adds words of its own to it. A fault of a name has no errno of the system.
+    return str(fault) if isinstance(fault, socket.gaierror) or fault.errno is None else os.strerror(fault.errno)
+
+
+def check_certificate(certificate: Certificate) -> None:
+    """Raise BadConfig where TLS cannot use it."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate.file, certificate.key)
+    except (OSError, ssl.SSLError) as fault:
+        raise BadConfig(f"--tls-cert {certificate.file}, --tls-key {certificate.key}: no certificate with its key: {fault}") from fault
+
+
+def serve(app: Any, at: socket.socket, certificate: Certificate | None) -> None:
+    """Answer requests until SIGTERM or Ctrl-C; running answers are finished first. Main thread only."""
+    # At its end uvicorn sends itself the signal that it got; a stop on request is no fault.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    server_of(app, certificate).run(sockets=[at])
+
+
+def server_of(app: Any, certificate: Certificate | None = None) -> uvicorn.Server:
     """A server that is not started yet."""
     config = uvicorn.Config(
         app,
-        host=at.host,
-        port=at.port,
         loop="asyncio",
         http=ImpatientProtocol,
         ws="none",
@@ -90,8 +135,7 @@ def server_of(app: Any, at: Listening) -> uvicorn.Server:
         timeout_keep_alive=REQUEST_S,
         timeout_graceful_shutdown=REQUEST_S,
         h11_max_incomplete_event_size=MOST_HEAD_BYTES,
-        ssl_certfile=None if at.certificate is None else str(at.certificate),
-        ssl_keyfile=None if at.key is None else str(at.key),
-        ssl_version=ssl.PROTOCOL_TLS_SERVER,
+        ssl_certfile=None if certificate is None else str(certificate.file),
+        ssl_keyfile=None if certificate is None else str(certificate.key),
     )
     return uvicorn.Server(config)

@@ -11,7 +11,7 @@ from typing import Any
 
 from console.named_warehouse import look_at_causes
 from console.shown import print_document
-from pipeline.times import span_of, time_of
+from pipeline.times import USUAL_WINDOW, span_of, time_of
 
 EXAMPLES = """examples:
   ./spark-submit.sh explain persistent://shop/eu/orders billing --warehouse ./warehouse/demo
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
     parser.add_argument("--broker", metavar="NAME", help="of several that had the topic (default: the last one)")
     parser.add_argument("--at", metavar="TIME", help="ISO 8601 with its zone, as 2026-11-21T11:30:05.5Z (default: the newest window)")
-    parser.add_argument("--window", default="10m", metavar="TIME", help="how far back: 90s, 10m, 2h, 1d (default: 10m)")
+    parser.add_argument("--window", default=USUAL_WINDOW, metavar="TIME", help=f"how far back: 90s, 10m, 2h, 1d (default: {USUAL_WINDOW})")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="json: one document (keys: docs/reference/json.md)")
 
 

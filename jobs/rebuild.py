@@ -3,8 +3,8 @@
 lanes: the tables that lanes wrote, their checkpoint and their rows in batch_manifest; dispatch_events and quarantine stay, and the next
 `stream --once` computes from them. all: every checkpoint and every table but run_ledger and query_progress, which are history and cannot
 be computed again; the next `stream --once` reads the log again.
-Rows that lanes computed of events that dispatch_events no longer holds cannot come back with `lanes`: that is refused, with the brokers and
-dates. With --lose-history it is deleted.
+dispatch_events may no longer hold the events of some rows. Those rows could not come back, so `lanes` refuses, and names their brokers and
+dates. With --lose-history it deletes them.
 """
 
 import argparse

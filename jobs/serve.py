@@ -6,16 +6,12 @@ New commits of the job are in the answers within a second. It ends by SIGTERM or
 
 import argparse
 import json
-import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pipeline.faults import BadConfig
-
-if TYPE_CHECKING:
-    from driver.http_server import Listening
 
 EXAMPLES = """examples:
   ./spark-submit.sh serve --warehouse ./warehouse/demo
@@ -24,16 +20,17 @@ EXAMPLES = """examples:
   curl -G http://127.0.0.1:8480/v1/explain --data-urlencode topic=persistent://shop/eu/orders --data-urlencode subscription=billing
   ./spark-submit.sh serve --warehouse /data/warehouse --listen 0.0.0.0:8480 --token-file token --tls-cert cert.pem --tls-key key.pem
 
-exit: 0 stopped on request; 1 the address cannot be listened at; 2 an argument or warehouse that cannot work
+exit: 0 stopped on request; 2 an argument, address or warehouse that cannot work
 """
 DEFAULT = "127.0.0.1:8480"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_PORTS = 65_536
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `serve`."""
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
-    parser.add_argument("--listen", default=DEFAULT, metavar="HOST:PORT", help=f"where requests come in (default: {DEFAULT})")
+    parser.add_argument("--listen", default=DEFAULT, metavar="HOST:PORT", help=f"0 for PORT: any free one (default: {DEFAULT})")
     parser.add_argument("--token-file", type=Path, metavar="FILE", help="its first line is the token that a request must bring as Bearer")
     parser.add_argument("--tls-cert", type=Path, metavar="FILE", help="certificate, with its chain, in PEM")
     parser.add_argument("--tls-key", type=Path, metavar="FILE", help="its key, in PEM")
@@ -42,39 +39,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve until asked to stop. BadConfig for an address that would be open to strangers, BadWarehouse where no warehouse is."""
-    at, token = listening(args), None if args.token_file is None else token_in(args.token_file)
+    """Serve until asked to stop. BadConfig for a place that cannot be listened at, or is open to strangers; BadWarehouse where none is."""
+    host, port = address(args.listen)
+    is_guarded = args.token_file is not None and args.tls_cert is not None
+    if host not in _LOOPBACK and not is_guarded and not args.insecure:
+        raise BadConfig(f"--listen {args.listen}: other machines reach it; pass --token-file and --tls-cert with --tls-key, or --insecure")
+    if (args.tls_cert is None) != (args.tls_key is None):
+        raise BadConfig("--tls-cert and --tls-key belong together")
+    token = None if args.token_file is None else token_in(args.token_file)
     from console.named_warehouse import existing_warehouse
-    from driver.http_server import serve
+    from driver.http_server import Certificate, check_certificate, listening_socket, serve
     from pipeline.serving.access import Access
     from pipeline.serving.answers import Answers, Bounds
     from pipeline.serving.app import build_app
 
+    certificate = None if args.tls_cert is None else Certificate(args.tls_cert, args.tls_key)
+    if certificate is not None:
+        check_certificate(certificate)
     warehouse = existing_warehouse(args.warehouse)
-    app = Access(build_app(Answers(warehouse, Bounds()), topics=not args.no_topics), token, _log, time.monotonic)
-    scheme = "http" if at.certificate is None else "https"
-    host = f"[{at.host}]" if ":" in at.host else at.host
-    print(f"{warehouse.root} is answered at {scheme}://{host}:{at.port}/v1/why; stop with Ctrl-C or SIGTERM", file=sys.stderr, flush=True)
-    return 0 if serve(app, at) else 1
+    at = listening_socket(host, port)
+    shown = f"{'http' if certificate is None else 'https'}://{f'[{host}]' if ':' in host else host}:{at.getsockname()[1]}"
+    print(f"{warehouse.root} is answered at {shown}/v1/why and {shown}/metrics; stop with Ctrl-C or SIGTERM", file=sys.stderr, flush=True)
+    serve(Access(build_app(Answers(warehouse, Bounds()), topics=not args.no_topics), token, _log, time.monotonic), at, certificate)
+    return 0
 
 
-def listening(args: argparse.Namespace) -> "Listening":
-    """Where to listen. Raises BadConfig for what is no address, and for one that strangers reach without token and TLS."""
-    host, colon, port = args.listen.rpartition(":")
-    host = host.strip("[]")
-    if not colon or not host or not port.isdigit() or not 0 < int(port) < 65_536:
-        raise BadConfig(f"--listen {args.listen}: expected HOST:PORT, as {DEFAULT}")
-    if (args.tls_cert is None) != (args.tls_key is None):
-        raise BadConfig("--tls-cert and --tls-key belong together")
-    for option, file in (("--tls-cert", args.tls_cert), ("--tls-key", args.tls_key)):
-        if file is not None and not os.access(file, os.R_OK):
-            raise BadConfig(f"{option} {file}: cannot be read")
-    is_guarded = args.token_file is not None and args.tls_cert is not None
-    if host not in _LOOPBACK and not is_guarded and not args.insecure:
-        raise BadConfig(f"--listen {args.listen}: other machines reach it; pass --token-file and --tls-cert with --tls-key, or --insecure")
-    from driver.http_server import Listening
-
-    return Listening(host, int(port), args.tls_cert, args.tls_key)
+def address(listen: str) -> tuple[str, int]:
+    """Host and port. Raises BadConfig for what is no address."""
+    host, colon, port = listen.rpartition(":")
+    if not colon or not host or not port.isdigit() or int(port) >= _PORTS:
+        raise BadConfig(f"--listen {listen}: expected HOST:PORT, as {DEFAULT}")
+    return host.strip("[]"), int(port)
 
 
 def token_in(file: Path) -> str:

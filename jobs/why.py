@@ -2,16 +2,13 @@
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from console.named_warehouse import look_at_causes
 from console.rows import write_rows
 from pipeline.query.views.status_words import WELL
 from pipeline.times import time_of
 from pipeline.visible import visible
-
-if TYPE_CHECKING:
-    from pipeline.warehouse.look import Look
 
 EXAMPLES = """examples:
   ./spark-submit.sh why --warehouse ./warehouse/demo
@@ -47,11 +44,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the view `why`; 0 whatever it says. BadConfig for a bad time, BadWarehouse where no warehouse is."""
+    from pipeline.diagnosis.no_event import why_no_row
+    from pipeline.query.views.why_at import why_sql
+
+    at = None if args.at is None else time_of("--at", args.at)
     look = look_at_causes(args.warehouse)
-    rows = look.rows(_query(args.at))
+    rows = look.rows(why_sql(at))
     chosen = [row for row in rows if args.all or row["status"] not in WELL]
     if args.format == "table" and not chosen:
-        print(f"none of {len(rows):,} subscriptions is behind {_as_of(rows)}" if rows else visible(_nothing(look, args.at)))
+        print(f"none of {len(rows):,} subscriptions is behind {_as_of(rows)}" if rows else visible(why_no_row(look, args.at)))
         return 0
     several = len({row["broker"] for row in rows}) > 1
     reasons = ("unknown_reason",) if any(row["unknown_reason"] for row in chosen) else ()
@@ -65,26 +66,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _query(at: str | None) -> str:
-    if at is None:
-        return "SELECT * FROM why"
-    from pipeline.query.views.why_at import why_at
-    from pipeline.warehouse.literals import instant
-
-    return why_at("true", instant(time_of("--at", at)))
-
-
 def _as_of(rows: Sequence[dict[str, Any]]) -> str:
     """The instant of the answers: of several brokers the first and the last one."""
     from pipeline.diagnosis.instants import time_words
 
     instants = sorted({time_words(row["as_of"]) for row in rows})
     return f"as of {' to '.join(dict.fromkeys((instants[0], instants[-1])))}"
-
-
-def _nothing(look: "Look", at: str | None) -> str:
-    from pipeline.diagnosis.no_event import no_event_words, nothing_words
-
-    if at is None:
-        return nothing_words(look)
-    return no_event_words(look) or f"no window of the log begins before {at}, or nobody is in it"

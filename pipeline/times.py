@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 from pipeline.faults import BadConfig
 
+#: How far back an answer about one subscription looks, if nobody says.
+USUAL_WINDOW = "10m"
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 
 

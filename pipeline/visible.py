@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import date, datetime
 from typing import Any
 
 #: Longer than the names that most people give: a topic of tenant, namespace, name and partition has its place.
@@ -23,6 +24,17 @@ def visible_json(value: Any, default: Callable[[Any], Any] | None = None, indent
     text = json.dumps(value, default=default, ensure_ascii=False, indent=indent)
     # json.dumps writes a line end only between values; in a text it is escaped already.
     return text if text.isprintable() else "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
+
+
+def document_json(document: Any) -> str:
+    """A document of ours as one line of JSON: times and dates as ISO 8601. Raises TypeError for what has no form there."""
+    return visible_json(document, _json_value)
+
+
+def _json_value(value: Any) -> str:
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    raise TypeError(f"no JSON for {type(value)}")
 
 
 def cut_in_the_middle(text: str, widest: int = WIDEST) -> str:

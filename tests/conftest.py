@@ -37,5 +37,6 @@ def warehouse(tmp_path: Path) -> Warehouse:
 def captures() -> Path:
     """The folder of real brokers' logs."""
     if not NAMES:
+        # The captures lie beside the project; a clone without them is tested, too.
         pytest.skip(ABSENT)
     return CAPTURES

@@ -30,3 +30,10 @@ def no_event_words(look: Queries) -> str | None:
 def nothing_words(look: Queries) -> str:
     """Why no subscription is in the tables."""
     return no_event_words(look) or "no subscription is in the log yet"
+
+
+def why_no_row(look: Queries, at: str | None) -> str:
+    """Why `why` has no row; of the instant `at`, as it was asked for."""
+    if at is None:
+        return nothing_words(look)
+    return no_event_words(look) or f"no window of the log begins before {at}, or nobody is in it"

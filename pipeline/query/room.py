@@ -63,6 +63,10 @@ _SPARK_TYPES = {
 _OURS = re.compile(rf"\b{PREFIX}(?=\w+\()")
 
 
+class Interrupted(Exception):
+    """A query was ended from another thread (ReadingRoom.interrupt)."""
+
+
 class ReadingRoom:
     """A look at one warehouse (`Look`), which also answers statements of people (`ask`).
 
@@ -150,7 +154,7 @@ class ReadingRoom:
             raise BadConfig(f"SQL: {refusal(str(refused))}") from refused
 
     def interrupt(self) -> None:
-        """From another thread: the query that runs, if one does, ends with an error."""
+        """From another thread: the query that runs, if one does, raises Interrupted."""
         self._duckdb.interrupt()
 
     def refresh(self) -> list[str]:
@@ -298,6 +302,8 @@ def _files_may_go() -> Iterator[None]:
     """A file of a version that was opened may be gone: `maintain` deletes those that nobody has needed for a week, `rebuild` all."""
     try:
         yield
+    except duckdb.InterruptException as ended:
+        raise Interrupted("the query was ended") from ended
     except duckdb.IOException as gone:
         reason = str(gone).strip().splitlines()[0]
         raise BadWarehouse(f"a file of a table is gone while it was read (`maintain`, `rebuild`?): ask again; {reason}") from gone

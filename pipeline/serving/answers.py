@@ -3,17 +3,20 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import local
 
 from pipeline.faults import BadWarehouse
-from pipeline.query.room import ReadingRoom
+from pipeline.query.room import Interrupted, ReadingRoom
+from pipeline.store.faults import store_fault
 from pipeline.store.table_log import newest_version_at
+from pipeline.warehouse.answerable import OF_CAUSES, refuse_half_written, refuse_missing
 from pipeline.warehouse.layout import Warehouse
 
-#: What an answer is asked of, and what it gives: the bytes that are sent.
-Work = Callable[[ReadingRoom], bytes]
+#: From a room to the text of an answer.
+Work = Callable[[ReadingRoom], str]
+_INTERRUPTED_EVERY_S = 0.05
 #: Tables whose versions tell that an answer may have changed: both queries write batch_manifest last, a backfill the table backfills.
 _TELL_CHANGES = ("batch_manifest", "backfills")
 
@@ -49,23 +52,34 @@ class Answers:
         self.warehouse, self.bounds = warehouse, bounds
         self._threads = ThreadPoolExecutor(bounds.threads, "answers")
         self._own = local()
+        self._fault: Exception | None = None
         self._state: tuple[int, ...] = ()
         self._at_work: dict[str, asyncio.Task[bytes]] = {}
         self._kept: OrderedDict[str, bytes] = OrderedDict()
         self._kept_bytes = 0
 
     async def watch(self) -> None:
-        """Look at the tables for ever, and forget what was answered of an earlier state of them."""
+        """Look at the tables for ever, and forget answers of an earlier state of them."""
         while True:
-            state = await asyncio.to_thread(self._look)
-            if state != self._state:
-                self._state = state
-                self._kept.clear()
-                self._kept_bytes = 0
+            try:
+                state = await asyncio.to_thread(self._look)
+                self._fault = None
+            except Exception as fault:  # noqa: BLE001  # each answer raises it, until a look succeeds: none is older than it seems
+                self._fault = fault
+            else:
+                if state != self._state:
+                    self._state = state
+                    self._kept.clear()
+                    self._kept_bytes = 0
             await asyncio.sleep(self.bounds.look_every_s)
 
     async def of(self, key: str, work: Work) -> bytes:
-        """The answer called `key`, kept or computed. Raises Overloaded, TooLong, and what `work` raises."""
+        """The answer called `key`, kept or computed.
+
+        Raises Overloaded and TooLong, BadWarehouse if the tables cannot be read now, and as `work` does.
+        """
+        if self._fault is not None:
+            raise told(self._fault)
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
@@ -90,16 +104,18 @@ class Answers:
 
     async def _computed(self, key: str, state: tuple[int, ...], work: Work) -> bytes:
         begun: list[ReadingRoom] = []
-        waiting = asyncio.get_running_loop().run_in_executor(self._threads, self._work, state, work, begun)
+        computing = self._threads.submit(self._work, state, work, begun)
+        waiting = asyncio.wrap_future(computing)
         try:
             answer = await asyncio.wait_for(asyncio.shield(waiting), self.bounds.most_s)
         except TimeoutError:
-            waiting.cancel()
-            for room in begun:
-                room.interrupt()
-            # What it raises now is the end that was asked for.
-            await asyncio.gather(waiting, return_exceptions=True)
+            await _ended(computing, begun)
+            await asyncio.gather(waiting, return_exceptions=True)  # an interrupted query, which was asked for
             raise TooLong(f"the answer took more than {self.bounds.most_s:.0f} s") from None
+        except Interrupted:  # by the end of an answer before it in the same thread
+            raise Overloaded("the answer was interrupted") from None
+        except Exception as fault:
+            raise told(fault) from fault
         self._keep(key, state, answer)
         return answer
 
@@ -110,14 +126,21 @@ class Answers:
         elif self._own.state != state:
             self._own.room.refresh()
         self._own.state = state
-        begun.append(self._own.room)
+        room: ReadingRoom = self._own.room
+        begun.append(room)
         try:
-            return work(self._own.room)
+            return self._answered(room, work)
         except BadWarehouse:
-            # `maintain` or `rebuild` took a file away that the room had still open.
-            if not self._own.room.refresh():
+            # `maintain` or `rebuild` may have taken a file away that the room had still open.
+            if not room.refresh():
                 raise
-            return work(self._own.room)
+            return self._answered(room, work)
+
+    def _answered(self, room: ReadingRoom, work: Work) -> bytes:
+        """Raises BadWarehouse where nobody can answer now: tables are gone, or half of the first micro-batch is there."""
+        refuse_missing(room.warehouse, room.files, OF_CAUSES)
+        refuse_half_written(room, room.cut)
+        return work(room).encode()
 
     def _keep(self, key: str, state: tuple[int, ...], answer: bytes) -> None:
         if state != self._state or len(answer) > self.bounds.most_kept_bytes:
@@ -129,3 +152,17 @@ class Answers:
 
     def _look(self) -> tuple[int, ...]:
         return tuple(newest_version_at(self.warehouse.table(table)) for table in _TELL_CHANGES)
+
+
+def told(fault: Exception) -> Exception:
+    """The fault, or BadWarehouse in one line where a store refused."""
+    words = store_fault(fault)
+    return fault if words is None else BadWarehouse(words)
+
+
+async def _ended(computing: Future[bytes], begun: list[ReadingRoom]) -> None:
+    """Wait until the thread is free: it is interrupted in one query after the other."""
+    while not (computing.cancel() or computing.done()):
+        for room in begun:
+            room.interrupt()
+        await asyncio.sleep(_INTERRUPTED_EVERY_S)

@@ -1,4 +1,4 @@
-"""The routes of `serve`. Every one is a GET that reads; what is asked wrongly, or cannot be answered now, is one line of JSON."""
+"""The routes of `serve`. Each is a GET that reads. A wrong question, or one that has no answer now, gets one line of JSON."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -11,23 +11,23 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.query.room import ReadingRoom
 from pipeline.serving.answers import Answers, Overloaded, TooLong
-from pipeline.serving.documents import document, explain_document, readiness_document, why_document
+from pipeline.serving.documents import Asked, explain_document, readiness_document, why_document
 from pipeline.serving.metrics.text import metrics_text
 
-#: Of an answer: its bytes by what the query of the request names.
-Document = Callable[[ReadingRoom, Mapping[str, str]], bytes]
+#: From a room and the query of a request to the text of an answer.
+Document = Callable[[ReadingRoom, Asked], str]
 #: Path → its document and the names that its query may have.
 DOCUMENTS: Mapping[str, tuple[Document, frozenset[str]]] = {
     "/v1/why": (why_document, frozenset({"all", "at"})),
     "/v1/explain": (explain_document, frozenset({"topic", "subscription", "broker", "at", "window"})),
-    "/readyz": (lambda room, _: readiness_document(room), frozenset()),
+    "/readyz": (readiness_document, frozenset()),
 }
 #: As the broker answers.
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
@@ -49,13 +49,10 @@ def build_app(answers: Answers, *, topics: bool = True) -> Starlette:
             watching.cancel()
             answers.close()
 
-    async def metrics(request: Request) -> Response:
-        _asked(request, frozenset())
-        return Response(await answers.of("/metrics", lambda room: metrics_text(room, topics=topics).encode()), media_type=_PROMETHEUS)
-
-    routes = [Route(path, _documented(answers, path, *of_path)) for path, of_path in DOCUMENTS.items()]
+    documents = [Route(path, _answered(answers, document, names, _JSON)) for path, (document, names) in DOCUMENTS.items()]
+    metrics = _answered(answers, lambda room, _: metrics_text(room, topics=topics), frozenset(), _PROMETHEUS)
     return Starlette(
-        routes=[Route("/healthz", _healthy), Route("/metrics", metrics), *routes],
+        routes=[Route("/healthz", _healthy), Route("/metrics", metrics), *documents],
         middleware=[Middleware(GZipMiddleware, minimum_size=_WORTH_GZIP_BYTES, compresslevel=1)],
         lifespan=lifespan,
         exception_handlers=_FAULTS,
@@ -66,20 +63,16 @@ async def _healthy(_: Request) -> Response:
     return PlainTextResponse("ok\n")
 
 
-def _documented(answers: Answers, path: str, made_by: Document, names: frozenset[str]) -> Callable[[Request], Awaitable[Response]]:
+def _answered(answers: Answers, document: Document, names: frozenset[str], media_type: str) -> Callable[[Request], Awaitable[Response]]:
     async def answered(request: Request) -> Response:
         asked = _asked(request, names)
-        key = f"{path} {sorted(asked.items())}"
-        return Response(await answers.of(key, partial(_of_room, made_by, asked)), media_type=_JSON)
+        key = f"{request.url.path} {sorted(asked.items())}"
+        return Response(await answers.of(key, lambda room: document(room, asked)), media_type=media_type)
 
     return answered
 
 
-def _of_room(made_by: Document, asked: Mapping[str, str], room: ReadingRoom) -> bytes:
-    return made_by(room, asked)
-
-
-def _asked(request: Request, names: frozenset[str]) -> Mapping[str, str]:
+def _asked(request: Request, names: frozenset[str]) -> Asked:
     """What the query names. Raises BadConfig for a name that is unknown or there twice, and for a value that no name has."""
     pairs = request.query_params.multi_items()
     asked = dict(pairs)
@@ -95,11 +88,11 @@ def _asked(request: Request, names: frozenset[str]) -> Mapping[str, str]:
 
 async def _refused(status: int, _: Request, fault: Exception) -> Response:
     headers = {"Retry-After": "1"} if status == _NOT_NOW else {}
-    return Response(document({"reason": str(fault)}), status, headers, _JSON)
+    return JSONResponse({"reason": str(fault)}, status, headers)
 
 
 async def _of_http(_: Request, fault: HTTPException) -> Response:
-    return Response(document({"reason": fault.detail}), fault.status_code, fault.headers, _JSON)
+    return JSONResponse({"reason": fault.detail}, fault.status_code, fault.headers)
 
 
 _FAULTS: Mapping[type[Exception], Callable[[Request, Any], Awaitable[Response]]] = {

@@ -1,72 +1,52 @@
-"""The commands' JSON documents as answers over HTTP: the same keys, the same values (docs/guide/why.md)."""
+"""The commands' JSON documents as answers over HTTP: the same keys, the same values (docs/reference/json.md)."""
 
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
-from typing import Any
 
 from pipeline.diagnosis.answer import answer
+from pipeline.diagnosis.no_event import why_no_row
 from pipeline.diagnosis.topic_answer import topic_answer
-from pipeline.faults import BadConfig, BadWarehouse
+from pipeline.faults import BadConfig
 from pipeline.query.room import ReadingRoom
 from pipeline.query.views.status_words import WELL
-from pipeline.query.views.why_at import why_at
-from pipeline.times import span_of, time_of
-from pipeline.visible import visible_json
-from pipeline.warehouse.literals import instant
-from pipeline.warehouse.newest_cut import is_half_written
+from pipeline.query.views.why_at import why_sql
+from pipeline.times import USUAL_WINDOW, span_of, time_of
+from pipeline.visible import document_json
 
-#: What a query of a request may name; each once.
+#: The names in the query of a request with their values, each once.
 Asked = Mapping[str, str]
-_WINDOW = "10m"
 
 
-def why_document(room: ReadingRoom, asked: Asked) -> bytes:
+def why_document(room: ReadingRoom, asked: Asked) -> str:
     """`/v1/why`: `subscriptions`, a row of the view `why` each, the largest backlog × time first. `all=true`: also those that are well.
 
-    `at`: as of the window of that instant. Raises BadConfig for what is no time, BadWarehouse where nothing fits together yet.
+    `as_of`: every row is at least as new; null where there is no row, and then `reason` has why. `at`: as of the window of that instant.
+    Raises BadConfig for a bad time.
     """
-    _refuse_half_written(room)
-    rows = room.rows("SELECT * FROM why" if "at" not in asked else why_at("true", instant(time_of("at", asked["at"]))))
+    rows = room.rows(why_sql(time_of("at", asked["at"]) if "at" in asked else None))
     chosen = [row for row in rows if _flag(asked, "all") or row["status"] not in WELL]
-    return document({"subscriptions": chosen, "subscriptions_known": len(rows)})
+    as_of = min((row["as_of"] for row in rows), default=None)
+    reason = {} if rows else {"reason": why_no_row(room, asked.get("at"))}
+    return document_json({"as_of": as_of, "subscriptions_known": len(rows), **reason, "subscriptions": chosen})
 
 
-def explain_document(room: ReadingRoom, asked: Asked) -> bytes:
+def explain_document(room: ReadingRoom, asked: Asked) -> str:
     """`/v1/explain`: about `topic` and `subscription`, or about the topic as a whole; `broker`, `at` and `window` as for the command.
 
-    Raises NoAnswer where there is none, BadConfig for what cannot be asked, BadWarehouse where nothing fits together yet.
+    Raises NoAnswer where there is none, BadConfig for a question that nobody can answer.
     """
-    _refuse_half_written(room)
     if not asked.get("topic"):
         raise BadConfig("topic: name one, as topic=persistent://shop/eu/orders")
     at = time_of("at", asked["at"]) if "at" in asked else None
     if "subscription" not in asked:
-        return document(topic_answer(room, asked["topic"], asked.get("broker"), at))
-    window = span_of("window", asked.get("window", _WINDOW))
-    return document(answer(room, asked["topic"], asked["subscription"], asked.get("broker"), at, window))
+        return document_json(topic_answer(room, asked["topic"], asked.get("broker"), at))
+    window = span_of("window", asked.get("window", USUAL_WINDOW))
+    return document_json(answer(room, asked["topic"], asked["subscription"], asked.get("broker"), at, window))
 
 
-def readiness_document(room: ReadingRoom) -> bytes:
-    """`/readyz`: up to when answers know each broker (`brokers`), and the newest of these instants (`as_of`; null: no window is over).
-
-    Raises BadWarehouse where nothing fits together yet.
-    """
-    _refuse_half_written(room)
+def readiness_document(room: ReadingRoom, _: Asked) -> str:
+    """`/readyz`: up to when answers know each broker (`brokers`), and the newest of these instants (`as_of`; null: no window is over)."""
     brokers = room.rows("SELECT broker, as_of FROM newest_windows ORDER BY broker")
-    return document({"brokers": brokers, "as_of": max((row["as_of"] for row in brokers), default=None)})
-
-
-def document(content: Any) -> bytes:
-    """A document as JSON: times as ISO 8601, names as they are."""
-    return (visible_json(content, _json_value) + "\n").encode()
-
-
-def _json_value(value: Any) -> Any:
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    raise TypeError(f"no JSON for {type(value)}")
+    return document_json({"brokers": brokers, "as_of": max((row["as_of"] for row in brokers), default=None)})
 
 
 def _flag(asked: Asked, name: str) -> bool:
@@ -74,8 +54,3 @@ def _flag(asked: Asked, name: str) -> bool:
     if value not in ("true", "false"):
         raise BadConfig(f"{name}: expected true or false")
     return value == "true"
-
-
-def _refuse_half_written(room: ReadingRoom) -> None:
-    if room.cut is not None and is_half_written(room, room.cut):
-        raise BadWarehouse("the first micro-batch of lanes is not whole yet: ask again in a moment")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from driver.http_server import Listening, server_of
+from driver.http_server import Certificate, listening_socket, server_of
 from pipeline.serving.access import Access
 from pipeline.serving.answers import Answers, Bounds
 from pipeline.serving.app import build_app
@@ -50,13 +50,19 @@ class Served:
 
 @contextmanager
 def served(warehouse: Warehouse, bounds: Bounds | None = None, token: str | None = None, *, topics: bool = True) -> Iterator[Served]:
-    """It runs in a thread, and is stopped at the end."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    made = Served(port, Answers(warehouse, bounds or Bounds()))
-    server = server_of(Access(build_app(made.answers, topics=topics), token, made.log.append, time.monotonic), Listening("127.0.0.1", port))
-    thread = threading.Thread(target=server.run, daemon=True)
+    """The server of a warehouse."""
+    answers = Answers(warehouse, bounds or Bounds())
+    log: list[dict[str, Any]] = []
+    with running(Access(build_app(answers, topics=topics), token, log.append, time.monotonic)) as port:
+        yield Served(port, answers, log)
+
+
+@contextmanager
+def running(app: Any, certificate: Certificate | None = None) -> Iterator[int]:
+    """A server in a thread, stopped at the end; its port."""
+    at = listening_socket("127.0.0.1", 0)
+    server = server_of(app, certificate)
+    thread = threading.Thread(target=server.run, args=[[at]], daemon=True)
     thread.start()
     try:
         deadline = time.monotonic() + PATIENCE_S
@@ -64,7 +70,7 @@ def served(warehouse: Warehouse, bounds: Bounds | None = None, token: str | None
             assert thread.is_alive(), "it did not start"
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        yield made
+        yield at.getsockname()[1]
     finally:
         server.should_exit = True
         thread.join(PATIENCE_S)

@@ -213,6 +213,7 @@ def open_telemetry_alone(scrape: Scrape) -> list[str]:
     return [line for line in scrape.lines if line.startswith("pulsar_broker_topic_")]
 
 
+# The few captures in tests/ do not have all that is left out.
 @pytest.mark.captures
 @pytest.mark.skipif(not SHARED, reason="no captures beside the project")
 def test_whatever_is_left_out_is_what_some_broker_prints() -> None:

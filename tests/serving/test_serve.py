@@ -2,28 +2,41 @@
 
 import asyncio
 import json
+import os
+import re
 import shutil
+import signal
 import socket
+import ssl
+import subprocess
+import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from loaded import load_into
-from served import Served, served
+from served import PATIENCE_S, Served, running, served
+from starlette.applications import Starlette
 
 from console.command_line import main
 from driver import http_server
+from driver.http_server import Certificate
 from pipeline.query.room import ReadingRoom
+from pipeline.serving.access import Access
 from pipeline.serving.answers import Answers, Bounds, Overloaded, TooLong
+from pipeline.serving.app import build_app
 from pipeline.serving.metrics.text import metrics_text
 from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES_BY_NAME
 
+ROOT = Path(__file__).parents[2]
 CAPTURE = Path(__file__).parents[1] / "fixtures" / "captures" / "p1_batches"
 
 
@@ -186,9 +199,9 @@ def test_readers_that_hang_up_leave_nothing_behind(server: Served) -> None:
 def test_more_than_can_be_done_is_refused_at_once(loaded: Warehouse) -> None:
     begun = threading.Event()
 
-    def slow(room: ReadingRoom) -> bytes:
+    def slow(room: ReadingRoom) -> str:
         begun.wait(20)
-        return b"done"
+        return "done"
 
     async def ask() -> list[object]:
         answers = Answers(loaded, Bounds(threads=1, most_at_once=2))
@@ -212,7 +225,7 @@ def test_an_answer_that_takes_too_long_is_given_up(loaded: Warehouse) -> None:
 
         async def ask() -> None:
             with pytest.raises(TooLong):
-                await bounded.answers.of("endless", lambda room: str(room._duckdb.execute(endless).fetchall()).encode())
+                await bounded.answers.of("endless", lambda room: str([room.rows(endless) for _ in range(3)]))
 
         asyncio.run(ask())
         assert bounded.get("/readyz")[0] == 200, "the thread is free again"
@@ -222,10 +235,12 @@ def test_an_answer_that_takes_too_long_is_given_up(loaded: Warehouse) -> None:
     ("options", "words"),
     [
         (["--listen", "8480"], "expected HOST:PORT"),
-        (["--listen", "127.0.0.1:0"], "expected HOST:PORT"),
+        (["--listen", "127.0.0.1:70000"], "expected HOST:PORT"),
+        (["--listen", "192.0.2.1:8480", "--insecure"], "assign requested address"),
         (["--listen", "0.0.0.0:8480"], "other machines reach it"),
         (["--listen", "[::]:8480", "--token-file", __file__], "other machines reach it"),
         (["--tls-cert", __file__], "belong together"),
+        (["--tls-cert", __file__, "--tls-key", __file__], "no certificate with its key"),
         (["--token-file", "/none"], "--token-file /none: cannot be read"),
         (["--warehouse", "/none"], "there is no warehouse at"),
     ],
@@ -235,3 +250,105 @@ def test_what_cannot_be_served_is_one_line(loaded: Warehouse, options: list[str]
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
+
+
+TLS = Path(__file__).parents[1] / "fixtures" / "tls"
+
+
+def test_with_tls_it_answers_whoever_trusts_its_certificate(loaded: Warehouse) -> None:
+    """The certificate is a fixture for 127.0.0.1."""
+    app = Access(build_app(Answers(loaded, Bounds())), None, lambda entry: None, time.monotonic)
+    with running(app, Certificate(TLS / "cert.pem", TLS / "key.pem")) as port:
+        trusting = ssl.create_default_context(cafile=str(TLS / "cert.pem"))
+        with urllib.request.urlopen(f"https://127.0.0.1:{port}/healthz", context=trusting, timeout=PATIENCE_S) as answer:
+            assert answer.read() == b"ok\n"
+        with pytest.raises(OSError):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=PATIENCE_S)
+
+
+def test_a_client_that_takes_nothing_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "TAKE_S", 0.5)
+    whole = 200_000_000
+
+    async def large(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": bytes(whole)})
+        else:
+            await Starlette()(scope, receive, send)
+
+    with running(large) as port, socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as idle:
+        idle.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        time.sleep(2)
+        received = 0
+        with suppress(ConnectionError):
+            while more := len(idle.recv(1_000_000)):
+                received += more
+        assert received < whole / 2
+
+
+def test_beyond_the_most_connections_it_refuses_and_then_answers_again(loaded: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "MOST_CONNECTIONS", 3)
+    with served(loaded) as small:
+        held = [socket.create_connection(("127.0.0.1", small.port)) for _ in range(3)]
+        assert small.raw(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").startswith(b"HTTP/1.1 503")
+        for connection in held:
+            connection.close()
+        deadline = time.monotonic() + 10
+        while small.raw(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").startswith(b"HTTP/1.1 503"):
+            assert time.monotonic() < deadline
+
+
+def test_what_is_gone_or_cannot_be_looked_at_is_no_answer(loaded: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is shown as if nobody were behind, and no old answer as if it were new."""
+    shutil.copytree(loaded.root.removeprefix("file:"), tmp_path / "w")
+    warehouse = Warehouse(f"file:{tmp_path}/w")
+    with served(warehouse, Bounds(look_every_s=0.05)) as live:
+        assert live.get("/v1/why", all="true")[0] == 200
+        shutil.move(tmp_path / "w" / "subscription_causes", tmp_path / "causes")
+        for path in ("/v1/explain", "/metrics", "/readyz"):
+            status, answer = live.get(path, **({"topic": "t"} if "explain" in path else {}))
+            assert status == 503
+            assert "table subscription_causes is gone" in answer["reason"]
+        shutil.move(tmp_path / "causes", tmp_path / "w" / "subscription_causes")
+        assert live.get("/v1/why")[0] == 200
+
+        def refused() -> tuple[int, ...]:
+            raise OSError("Generic S3 error: Error performing GET: 503 SlowDown, after 10 retries")
+
+        monkeypatch.setattr(live.answers, "_look", refused)
+        deadline = time.monotonic() + 10
+        while live.get("/v1/why")[0] == 200:
+            assert time.monotonic() < deadline
+        assert "the object store failed" in live.get("/v1/why")[1]["reason"]
+        monkeypatch.undo()
+        while live.get("/v1/why")[0] != 200:
+            assert time.monotonic() < deadline + 10
+
+
+def test_an_answer_without_rows_has_the_reason(server: Served) -> None:
+    status, answer = server.get("/v1/why", at="2020-01-01T00:00:00Z")
+    assert (status, answer["subscriptions_known"], answer["as_of"]) == (200, 0, None)
+    assert answer["reason"] == "no window of the log begins before 2020-01-01T00:00:00Z, or nobody is in it"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_tells_where_it_answers_and_ends_on_request(loaded: Warehouse, number: int) -> None:
+    command = [sys.executable, "-m", "jobs", "serve", "--warehouse", loaded.root, "--listen", "127.0.0.1:0"]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
+        assert job.stderr is not None
+        said = job.stderr.readline()
+        (port,) = re.findall(r"http://127\.0\.0\.1:(\d+)/metrics", said)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=PATIENCE_S) as answer:
+            assert answer.read() == b"ok\n"
+        job.send_signal(number)
+        out, rest = job.communicate(timeout=PATIENCE_S)
+    assert (job.returncode, rest) == (0, "")
+    assert [json.loads(line)["path"] for line in out.splitlines()] == ["/healthz"]
+
+
+def test_an_address_that_somebody_else_has_is_one_line(loaded: Warehouse, server: Served, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["serve", "--warehouse", loaded.root, "--listen", f"127.0.0.1:{server.port}"]) == 2
+    assert capsys.readouterr().err == f"error: --listen 127.0.0.1:{server.port}: Address already in use\n"

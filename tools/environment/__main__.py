@@ -31,11 +31,11 @@ REQUESTED = (KAFKA, S3, *LATER)
 PARTS = (PACKAGES, JARS, RULES, *REQUESTED)
 #: How much is said of each before it is made: seconds on two quiet cores with a fast network, and MB.
 WORDS = {
-    PACKAGES: "Python packages, 40 s, 1,350 MB",
+    PACKAGES: "Python packages, 40 s, 1,300 MB",
     JARS: "Delta's jars, 10 s, 13 MB",
     KAFKA: "Kafka's jars, 5 s, 7 MB",
     S3: "S3's jars, 10 s, 12 MB",
-    RULES: "compiled rules, a minute, 25 MB",
+    RULES: "compiled rules, a minute, 28 MB",
     packages.QUALITY: "packages of the quality job",
     packages.TESTS: "packages of the tests",
     packages.BROKER: "a client of Pulsar, 2 s, 25 MB",

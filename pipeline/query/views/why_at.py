@@ -1,10 +1,18 @@
 """The view `why` as of other instants than now: its query over other windows."""
 
+from datetime import datetime
+
 from pipeline.query.views.catalog import sql_of
 from pipeline.query.views.inlined import with_views_over
+from pipeline.warehouse.literals import instant
 
 #: Columns that the query of `why` needs of a window.
 _COLUMNS = "broker, epoch, clock_segment, window_start, window_end, log_until AS as_of"
+
+
+def why_sql(at: datetime | None) -> str:
+    """SQL of `why`: now, or as of the window of an instant."""
+    return "SELECT * FROM why" if at is None else why_at("true", instant(at))
 
 
 def why_at(where: str, at: str | None = None) -> str:
