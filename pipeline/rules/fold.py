@@ -241,6 +241,7 @@ def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
         len(channel.closed_channels),
         len(channel.out_transitions),
         len(policy.out_policies),
+        len(cause.out_causes),
     )
     for position in range(start, events.shape[0]):
         event = events[position]
@@ -259,6 +260,7 @@ def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
                     counts.closed_connections,
                     counts.out_transitions,
                     counts.out_policies,
+                    counts.out_causes,
                 )
                 + 2
                 * (
@@ -289,6 +291,7 @@ def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
                     counts.closed_connections,
                     counts.out_transitions,
                     counts.out_policies,
+                    counts.out_causes,
                 )
                 + 2
                 * (
@@ -318,6 +321,37 @@ def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
                 ),
                 event,
             )
+        if cause_rules.is_due(pace_row[0], event):
+            if (
+                max(
+                    counts.closed_dispatchers,
+                    counts.closed_limiters,
+                    counts.durations,
+                    counts.out_checks,
+                    counts.out_cursors,
+                    counts.out_decisions,
+                    counts.out_moves,
+                    counts.timers,
+                    counts.closed_connections,
+                    counts.out_transitions,
+                    counts.out_policies,
+                    counts.out_causes,
+                )
+                + 2
+                * (
+                    counts.topics
+                    + counts.subscriptions
+                    + counts.connections
+                    + counts.attachments
+                    + counts.endpoints
+                    + counts.set_policies
+                    + counts.margins
+                )
+                + 2
+                > lists_capacity
+            ):
+                return position
+            cause_rules.when_due(broker, cause, counts, event)
         traits = TRAITS[code]
         if not traits & RULED:
             continue
@@ -373,6 +407,7 @@ def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
                 counts.closed_connections,
                 counts.out_transitions,
                 counts.out_policies,
+                counts.out_causes,
             )
             + 2 * topics[at_t].subscriptions
             + 24
@@ -393,6 +428,7 @@ def fold(stores: Any, counts: Record, events: Array, start: int) -> int:
                 counts.closed_connections,
                 counts.out_transitions,
                 counts.out_policies,
+                counts.out_causes,
             )
             + 24
             > lists_capacity

@@ -21,10 +21,14 @@ from test_causes_against_bookkeeper import brokers
 from pipeline.lanes.lane import Lane
 from pipeline.rules.array import Array
 from pipeline.rules.broker.layout import CURSOR_ROW, NONE, TOPIC_ROW
+from pipeline.rules.cause.case import Case
 from pipeline.rules.cause.layout import APART, CHAIN_ROW, CHARGE_ROW, NO_CHAIN, NO_CHARGE
+from pipeline.rules.cause.rare_events import topic_of
+from pipeline.rules.cause.stretch import part_at
 from pipeline.rules.cause.watching import may_be_over
 from pipeline.rules.cause.window_end import rows_in_window
 from pipeline.rules.compiled import compiled
+from pipeline.rules.integers import INT64_MAX
 from pipeline.rules.model import BrokerModel
 from pipeline.rules.records import Record, Records, blank
 from schemas.lane_columns import COLUMN
@@ -55,10 +59,43 @@ def grown_unseen(chains: Records, topics: Records) -> list[int]:
     return np.flatnonzero((chains["has_grown"] == 0) & ~is_base).tolist()
 
 
+@compiled
+def never_looked_at(broker: Any, cause: Any, subscriptions: int) -> int:
+    """Subscriptions out of the chain of looks though another cause holds them by now, or will by time alone. Losses wait for a border."""
+    count, settings = 0, broker.settings[0]
+    for s in range(subscriptions):
+        charge = cause.charges[s]
+        if charge.next_to_look != APART or charge.losses != settings.losses:
+            continue
+        if charge.running == 0:
+            count += 1 if charge.holding != NONE or charge.rival_ns > 0 else 0
+            continue
+        t = topic_of(broker, s)
+        case = Case(
+            charge, cause.chains[t], s, broker.topics[t], broker.subscriptions[s], broker.cursors[s], broker.readings[s],
+            broker.dispatchers[s], settings, cause.pace[0], broker.connectivity[0],
+        )  # fmt: skip
+        account, until_ns = part_at(case, max(charge.since_ns, charge.voted_ns))
+        if account != charge.holding or until_ns != INT64_MAX or charge.rival_ns > 0:
+            count += 1
+    return count
+
+
+def chained(charges: Records, pace: Record) -> list[int]:
+    """Subscriptions in the chain of looks, in its order."""
+    found, s = [], int(pace.first_to_look)
+    while s != NONE:
+        found.append(s)
+        s = int(charges["next_to_look"][s])
+    return found
+
+
 def broken_laws(state: Any) -> list[str]:
     broker, cause, counts = state.group("broker"), state.group("cause"), state.counts
     charges, cursors = cause.charges[: counts.subscriptions], broker.cursors[: counts.subscriptions]
+    assert sorted(chained(charges, cause.pace[0])) == np.flatnonzero(charges["next_to_look"] != APART).tolist()
     return [
+        *(["never looked at"] if never_looked_at(broker, cause, counts.subscriptions) else []),
         *(["overlooked"] if overlooked(charges, cursors) else []),
         *(["not in window"] if not_in_window(charges, cause.pace[0]) else []),
         *(["grown unseen"] if grown_unseen(cause.chains[: counts.topics], broker.topics[: counts.topics]) else []),

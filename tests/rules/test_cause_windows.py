@@ -6,35 +6,29 @@ import numpy as np
 from cause_story import Story, measured
 from lane_rows import lane_rows
 from lane_tables import drain_row, run_lane, tables_of
-from log_builder import TOPIC
 
 SECOND = 1_000_000_000
 
 
-def test_a_status_is_a_run_of_windows_with_one_main_cause() -> None:
+def test_a_main_cause_lasts_through_windows_that_touch() -> None:
     story = Story(consumer=False).puts(10)
     story.at(150).of_sub("consumer_open", consumer=0, conn=1).reads().gives(10)
     story.at(290).acks(*range(10))
     story.beats(400).add("broker_stop")
-    tables = tables_of(story.events)
-    start = tables["subscription_causes"][0]["window_start"]
-    seen = [
-        (row["cause"], (row["since"] - start) / 1e6, (row["until"] - start) / 1e6, row["windows"], row["ns"] / SECOND)
-        for row in tables["subscription_status"]
-    ]
-    assert sorted(seen) == [("in_flight", 180, 290, 2, 110), ("no_consumer", 0, 180, 3, 150)]
+    rows = tables_of(story.events)["subscription_causes"]
+    start = rows[0]["window_start"]
     since = {
-        (row["window_start"] - start) / 60e6: (row["main_since"] - start) / 1e6 for row in tables["subscription_causes"] if row["is_main"]
+        (row["window_start"] - start) / 60e6: (row["cause"], (row["main_since"] - start) / 1e6, row["ns"] / SECOND)
+        for row in rows
+        if row["is_main"]
     }
-    assert since == {0: 0, 1: 0, 2: 0, 3: 180, 4: 180}
-
-
-def test_a_main_cause_ends_with_its_backlog_also_where_the_topic_is_unloaded_a_window_later() -> None:
-    story = Story(consumer=False).puts(1).at(20).acks(0).at(70)
-    story.add("topic_unload", topic=TOPIC).beats(200).add("broker_stop")
-    tables = tables_of(story.events)
-    start = tables["subscription_causes"][0]["window_start"]
-    assert [(row["until"] - start) / 1e6 for row in tables["subscription_status"]] == [20]
+    assert since == {
+        0: ("no_consumer", 0, 60),
+        1: ("no_consumer", 0, 60),
+        2: ("no_consumer", 0, 30),
+        3: ("in_flight", 180, 60),
+        4: ("in_flight", 180, 50),
+    }
 
 
 def test_restarts_change_nothing() -> None:

@@ -141,6 +141,6 @@ def test_cuts_and_restarts_change_no_row(broker: CauseBroker, every: int) -> Non
     parts = [[rows[first : first + every]] for first in range(0, len(rows), every)]
     cut = as_tables(run_lane([*parts, [drain_row()]], restart=True)[0], events)
     whole = tables_of(events)
-    assert [whole[name] for name in ("subscription_causes", "subscription_status")] == [
-        cut[name] for name in ("subscription_causes", "subscription_status")
+    assert [whole[name] for name in ("subscription_causes", "cause_transitions")] == [
+        cut[name] for name in ("subscription_causes", "cause_transitions")
     ]

@@ -39,7 +39,8 @@ LOGS = {
 #: What belongs to the open window and to the run of main causes stays when a cursor ends, and in which chains it is.
 OF_THE_WINDOW = {
     *("running", "next_in_chain", "next_in_window", "backlog_ns", "backlog_end", "waiting_end", "incomplete", "charged", "first_at"),
-    *("main", "main_since", "main_window_end", "main_windows", "main_ns", "main_backlog_ns", "padding"),
+    *("main", "main_since", "main_window_end"),
+    *("holding", "rival", "rival_ns", "rival_since", "voted_ns", "next_to_look", "padding"),
 }
 OF_THE_STRETCH = {"since_ns", "since_us", "since_ts", "backlog_since_ns"}
 

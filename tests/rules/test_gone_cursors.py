@@ -43,7 +43,7 @@ def test_a_reader_that_closed_leaves_no_cursor_behind(kind: str) -> None:
     tables = checked(closed(with_a_reader()).add(kind, topic=TOPIC, sub=READER, **AFTERWARDS[kind]))
     assert [row["subscription"] for row in tables["subscription_backlog"]] == [SUB]
     assert [row["subscriptions"] for row in tables["topic_backlog"]] == [1]
-    assert {row["subscription"] for row in tables["subscription_status"]} <= {SUB, READER}
+    assert {row["subscription"] for row in tables["cause_transitions"]} <= {SUB, READER}
 
 
 @every_event

@@ -56,8 +56,4 @@ def cause_tables() -> dict[str, list[Row]]:
             _blocked(2, 40, 600, next_level="broker", next_dimension="msg"),
             _blocked(2, 20, 2_000),
         ],
-        "subscription_status": [
-            {"topic": AUDIT, "subscription": "gone", "window_start": _minute(2), "clock_segment": 0, "cause": "stuck", "since": _minute(1),
-             "until": _minute(2), "windows": 1, "ns": 55 * S, "backlog_ns": 60 * S},
-        ],
     }  # fmt: skip

@@ -137,14 +137,12 @@ def _left_out(rows: list[Row]) -> int:
 
 
 def _causes(look: Look, start: datetime, end: datetime) -> list[Moment]:
-    """When the main cause of a subscription began: runs that are over, and those of a broker's newest windows in this time."""
-    named = "broker, topic, subscription, cause, level, dimension, unknown_reason"
-    over = f"SELECT {named}, since, until FROM subscription_status WHERE since < {instant(end)} AND until > {instant(start)}"
-    still = (
-        f"SELECT c.broker, c.topic, c.subscription, c.cause, c.level, c.dimension, c.unknown_reason, c.main_since AS since,"
-        " CAST(NULL AS TIMESTAMP) AS until FROM subscription_causes c JOIN newest_windows n ON n.broker = c.broker AND n.epoch = c.epoch"
-        " AND n.clock_segment = c.clock_segment AND n.window_start = c.window_start"
-        f" WHERE c.is_main AND c.backlog_end > 0 AND c.main_since < {instant(end)} AND c.window_end > {instant(start)}"
+    """When another cause began to hold a subscription, or none did any more; and the causes that held at the start."""
+    rows = look.rows(
+        "SELECT * FROM (SELECT t.*, coalesce(lead(since) OVER (PARTITION BY broker, epoch, topic, subscription ORDER BY seq), last) AS until"
+        " FROM cause_transitions t"
+        " JOIN (SELECT broker, epoch, max(log_until) AS last FROM broker_windows GROUP BY broker, epoch) USING (broker, epoch))"
+        f" WHERE since < {instant(end)} AND until > {instant(start)} AND (cause IS NOT NULL OR since >= {instant(start)})"
     )
     return [
         Moment(
@@ -153,9 +151,9 @@ def _causes(look: Look, start: datetime, end: datetime) -> list[Moment]:
             row["broker"],
             row["topic"],
             row["subscription"],
-            f"{cause_words(row)}{'' if row['since'] >= start else ', since before'}",
+            ("no backlog any more" if row["cause"] is None else cause_words(row)) + ("" if row["since"] >= start else ", since before"),
         )
-        for row in look.rows(f"{over} UNION ALL {still}")
+        for row in rows
     ]
 
 

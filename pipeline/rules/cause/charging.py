@@ -5,9 +5,10 @@ restarts cut it.
 """
 
 from pipeline.rules.cause.case import Case
-from pipeline.rules.cause.doubt import is_certain, proven_until_ns
-from pipeline.rules.cause.layout import APART, AREA, DOUBTED, EVENTS_LOST, READING, TIME
-from pipeline.rules.cause.stalls import in_vain, in_vain_ns, lost, lost_ns, passing_ns, silent, silent_ns, slow_ns
+from pipeline.rules.cause.layout import APART, AREA, TIME
+from pipeline.rules.cause.majority import vote
+from pipeline.rules.cause.stalls import in_vain_ns, silent_ns, slow_ns
+from pipeline.rules.cause.stretch import part_at
 from pipeline.rules.cause.watching import may_be_due, watch
 from pipeline.rules.compiled import compiled_part
 from pipeline.rules.integers import add, multiply_divide
@@ -93,46 +94,28 @@ def settle_plainly(charge: Record, chain: Record, topic: Record, backlog: int, n
 @compiled_part
 def _charge_up_to(case: Case, area: int, ns: int) -> None:
     """`area`: entries in the backlog × time of the whole stretch, in entry-µs."""
-    charge, chain, dispatcher, settings, pace = case.charge, case.chain, case.dispatcher, case.settings, case.pace
-    if charge.losses != settings.losses and pace.tells_states == 0:
-        _add(charge, EVENTS_LOST, area, ns)
-        return
-    quiet_ns = silent_ns(charge, dispatcher, pace)
-    vain_ns = min(in_vain_ns(charge), quiet_ns)
-    late_ns = min(slow_ns(charge, pace), vain_ns)
-    if charge.losses != settings.losses:
-        late_ns = min(late_ns, passing_ns(charge, pace))
-        area = _add_part(charge, charge.charged_to, area, min(late_ns, proven_until_ns(charge, pace), ns), ns)
-        area = _add_part(charge, DOUBTED, area, min(late_ns, ns), ns)
-        _add_part(charge, EVENTS_LOST, area, ns, ns)
-        return
-    if ns <= late_ns:
-        _add(charge, charge.charged_to, area, ns)
-        return
-    area = _add_part(charge, charge.charged_to, area, min(late_ns, ns), ns)
-    if is_certain(charge, case.cursor, settings) == 0:
-        _add_part(charge, EVENTS_LOST, area, ns, ns)
-        return
-    area = _add_part(charge, READING, area, min(vain_ns, ns), ns)
-    area = _add_part(charge, in_vain(charge, chain, dispatcher), area, min(quiet_ns, ns), ns)
-    area = _add_part(charge, silent(charge, chain, dispatcher, pace), area, min(lost_ns(charge, dispatcher, pace), ns), ns)
-    _add_part(charge, lost(charge, chain, pace), area, ns, ns)
+    charge = case.charge
+    while charge.since_ns < ns:
+        account, until_ns = part_at(case, charge.since_ns)
+        area = _add_part(charge, account, area, min(until_ns, ns), ns)
 
 
 @compiled_part
 def _add_part(charge: Record, account: int, area: int, until_ns: int, end_ns: int) -> int:
-    """Charge the part of the stretch up to `until_ns`, if it is not over, with its share of the `area` up to `end_ns`; returns the rest."""
-    if until_ns <= charge.since_ns:
-        return area
+    """Charge the part of the stretch up to `until_ns` with its share of the `area` up to `end_ns`; returns the rest."""
+    if until_ns == end_ns:
+        _add(charge, account, area, until_ns)
+        return 0
     share = multiply_divide(area, until_ns - charge.since_ns, end_ns - charge.since_ns)[0]
     _add(charge, account, share, until_ns)
-    return area - share
+    return int(area - share)
 
 
 @compiled_part
 def _add(charge: Record, account: int, area: int, until_ns: int) -> None:
     """Charge the stretch up to `until_ns`, which lies behind its beginning, to one account."""
     lasted_ns = until_ns - charge.since_ns
+    vote(charge, account, charge.since_ns, until_ns, charge.since_ts + lasted_ns // 1000)
     if charge.charged[account, TIME] == 0:
         charge.first_at[account] = charge.since_ts
     charge.charged[account, TIME] += lasted_ns

@@ -9,7 +9,7 @@ from pipeline.rules.array import Array
 from pipeline.rules.broker.chains import chain_anew, rows_of_topics
 from pipeline.rules.broker.layout import NONE
 from pipeline.rules.cause.layout import APART
-from pipeline.rules.cause.rows import MARGIN_SUMS, cause_rows, margin_rows, status_rows
+from pipeline.rules.cause.rows import MARGIN_SUMS, cause_rows, margin_rows
 from pipeline.rules.cause.runs import begin_or_go_on, begin_window, main_accounts
 from pipeline.rules.cause.window_end import charge_until, lasts_until, pass_border, rows_in_window
 from pipeline.rules.outcome import Rows, Window
@@ -21,7 +21,7 @@ class CauseEnds(Ends):
     """What lasts is a backlog."""
 
     def close_window(self, state: State, window: Window) -> Iterator[Rows]:
-        """Rows of `subscription_causes`, `subscription_status` and `limiter_margins`, then accounts start again."""
+        """Rows of `subscription_causes` and `limiter_margins`, then accounts start again."""
         yield from _rows_of_causes(state, window)
         yield from _rows_of_margins(state, window)
 
@@ -39,10 +39,11 @@ class CauseEnds(Ends):
         state.group("cause").pace[0].is_over = 1
 
     def keeps(self, state: State) -> dict[str, "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"]:
-        """Subscriptions with time in the open window, or a main cause; what limiters held back in the open window."""
+        """Subscriptions with time in the open window, or a cause of a window or of now; what limiters held back in the open window."""
         cause, counts = state.group("cause"), state.counts
+        charges = cause.charges[: counts.subscriptions]
         return {
-            "subscriptions": _is_in_window(cause.charges[: counts.subscriptions]),
+            "subscriptions": _is_in_window(charges) | (charges["holding"] != NONE) | (charges["next_to_look"] != APART),
             "margins": cause.margins["reads"][: counts.margins] > 0,
         }
 
@@ -57,6 +58,9 @@ class CauseEnds(Ends):
         in_window = np.flatnonzero(_is_in_window(charges))
         charges["next_in_window"] = APART
         _chain_window(cause, in_window)
+        looked_at = np.flatnonzero(charges["next_to_look"] != APART)
+        charges["next_to_look"][looked_at] = np.append(looked_at[1:], NONE)[: len(looked_at)]
+        cause.pace["first_to_look"] = looked_at[0] if len(looked_at) else NONE
 
 
 def _chain_window(cause: Any, rows: Array) -> None:
@@ -83,18 +87,10 @@ def _rows_of_causes(state: State, window: Window) -> Iterator[Rows]:
     mains = np.empty_like(rows)
     shown = main_accounts(charges, rows, mains)
     rows, mains = rows[:shown], mains[:shown]
-    before = charges["main"][rows]
-    is_over = (before != NONE) & ((before != mains) | (charges["main_window_end"][rows] < window.start_us))
-    if is_over.any():
-        over, following = rows[is_over], mains[is_over]
-        until = np.where(following != NONE, charges["first_at"][over, np.maximum(following, 0)], charges["since_ts"][over])
-        yield status_rows(subscriptions, charges, over, until, window)
     begin_or_go_on(charges, rows, mains, window.start_us, window.end_us)
     if shown:
         yield cause_rows(subscriptions, charges, rows, window)
     if cause.pace[0].is_over == 1:
-        last = rows[mains != NONE]
-        yield status_rows(subscriptions, charges, last, charges["since_ts"][last], window)
         charges["main"][rows] = NONE
     begin_window(charges, rows)
 

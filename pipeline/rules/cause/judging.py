@@ -8,6 +8,7 @@ from pipeline.rules.cause.case import Case
 from pipeline.rules.cause.charging import backlog_of, begin_at, begin_backlog, begin_stretch, end_backlog, settle_plainly
 from pipeline.rules.cause.doubt import decide_doubt, has_lost
 from pipeline.rules.cause.layout import CATCHING_UP, TRANSACTION
+from pipeline.rules.cause.majority import let_look, vote
 from pipeline.rules.cause.repeats import forget_given_back, forget_repeats, limit_to
 from pipeline.rules.cause.stalls import is_capped
 from pipeline.rules.cause.verdict import cause_of, largest_part
@@ -25,6 +26,8 @@ def judge(case: Case, weighs: bool, ts_us: int, ns: int) -> None:
     """
     charge, cursor, settings, pace = case.charge, case.cursor, case.settings, case.pace
     backlog = backlog_of(case.topic, cursor, charge)
+    if backlog > 0 or charge.running == 1:
+        let_look(charge, pace, case.s)
     had_delivered = charge.delivered
     waiting = waiting_entries(charge, case.topic, cursor, case.reading, backlog)
     limit_to(charge, waiting)
@@ -48,6 +51,8 @@ def judge(case: Case, weighs: bool, ts_us: int, ns: int) -> None:
         _go_on(case, backlog)
         return
     settle_plainly(charge, case.chain, case.topic, backlog, ns)
+    if charge.running == 0:
+        vote(charge, NONE, charge.since_ns, ns, ts_us)
     begin_at(charge, ts_us, ns)
     if charge.running == 0:
         begin_backlog(charge, pace, case.s)

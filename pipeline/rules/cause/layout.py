@@ -1,7 +1,7 @@
 """The rows that the cause package keeps beside the broker's subscriptions and topics. docs/causes.md has the rules."""
 
 from pipeline.rules.broker.layout import DIMENSION_COUNT, LEVEL_COUNT, NONE
-from pipeline.rules.package import Beside, Family, Single, Store
+from pipeline.rules.package import Beside, Family, Listed, Single, Store
 from pipeline.rules.records import blank, record
 from schemas.packages.cause.causes import ACCOUNTS, CAUSES, UNKNOWN_REASONS
 
@@ -127,22 +127,36 @@ CHARGE_ROW = record(
     "main",  # account, or NONE
     "main_since",
     "main_window_end",
-    "main_windows",
-    "main_ns",
-    "main_backlog_ns",
     # What a loss makes doubtful, and what proves it (doubt.py).
     "proven_ns",  # the latest event of its own, or `state`
     "was_certain",  # at the last border: nothing was unknown of it
     "stated",  # how often events of the broker were lost, when a `state` last said what the broker holds; NONE: never
+    # What holds it now (majority.py).
+    "holding",  # account; NONE: no backlog
+    "rival",  # account that got more of the latest time than all others that do not hold it; NONE
+    "rival_ns",  # so much more
+    "rival_since",  # its first time of this
+    "voted_ns",  # time up to here is counted
+    "next_to_look",  # of the broker's subscriptions for which another cause may hold soon
     # What was charged in the open window, [account, TIME or AREA]: ns, and entries in the backlog × time in entry-µs. The last is DOUBTED.
     charged=(ACCOUNT_COUNT + 1, 2),
     first_at=(ACCOUNT_COUNT + 1,),
     # The next row begins at a line, too.
-    padding=(6,),
+    padding=(3,),
 )
 TIME, AREA = range(2)
 NO_CHARGE = blank(
-    CHARGE_ROW, account=NONE, charged_to=NONE, blocked=NONE, next_in_chain=APART, next_in_window=APART, main=NONE, stated=NONE
+    CHARGE_ROW,
+    account=NONE,
+    charged_to=NONE,
+    blocked=NONE,
+    next_in_chain=APART,
+    next_in_window=APART,
+    main=NONE,
+    stated=NONE,
+    holding=NONE,
+    rival=NONE,
+    next_to_look=APART,
 )
 #: Of a topic.
 CHAIN_ROW = record(
@@ -172,6 +186,8 @@ PACE_ROW = record(
     "first_in_window",  # of the chain of subscriptions with a backlog in the open window, or a main cause
     "slow_ns",  # when a read last came back late, or failed; NONE: never
     "good_ns",  # when one last came back in time; NONE: never
+    "first_to_look",  # of the chain of subscriptions for which another cause may hold soon
+    "look_ns",  # never before this
     turnarounds=(BUCKET_COUNT,),
 )
 
@@ -190,9 +206,16 @@ MARGIN_ROW = record(
 )
 LIMITER_COUNT = LEVEL_COUNT * DIMENSION_COUNT
 
+#: Another cause holds a subscription, or none does any more.
+TRANSITION_ROW = record(
+    "epoch", "seq", "topic_id", "sub_id", "noticed_at", "cause", "level", "dimension", "unknown_reason", "cap", "since", "backlog",
+    "waiting", "complete",
+)  # fmt: skip
+
 STORES: tuple[Store, ...] = (
     Beside("charges", "charge", CHARGE_ROW, of="subscriptions"),
     Beside("chains", "chain", CHAIN_ROW, of="topics"),
-    Single("pace", PACE_ROW, first=(("first_in_window", NONE), ("slow_ns", NONE), ("good_ns", NONE))),
+    Single("pace", PACE_ROW, first=(("first_in_window", NONE), ("slow_ns", NONE), ("good_ns", NONE), ("first_to_look", NONE))),
     Family("margins", "margin", MARGIN_ROW),
+    Listed("out_causes", TRANSITION_ROW, table="cause_transitions"),
 )

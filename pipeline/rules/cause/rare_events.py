@@ -8,6 +8,7 @@ from pipeline.rules.cause.charging import backlog_of, end_backlog, forget_stretc
 from pipeline.rules.cause.doubt import decide_doubt, is_window_whole
 from pipeline.rules.cause.judging import judge_anew
 from pipeline.rules.cause.layout import APART, FRESH, NO_CHAIN, PERMITS_KNOWN, PERMITS_UNKNOWN
+from pipeline.rules.cause.majority import let_look
 from pipeline.rules.cause.progress import note_progress
 from pipeline.rules.cause.waiting import ask_again, forget_delivered, waiting_entries
 from pipeline.rules.cause.waking import wake
@@ -78,6 +79,8 @@ def end_cursor(broker: Any, cause: Any, t: int, s: int, ns: int) -> None:
     settle_row(broker, cause, t, s, ns)
     decide_doubt(charge, broker.settings[0], NONE)
     end_backlog(charge, ns)
+    if charge.holding != NONE:
+        let_look(charge, cause.pace[0], s)
     # Where nothing is charged in the window there is nothing to be incomplete: a mark would stay, and fall on a later window.
     is_calm = cause.pace[0].losses_at_border == broker.settings[0].losses
     is_known = is_window_whole(charge, broker.cursors[s], broker.settings[0], is_calm)

@@ -1,4 +1,4 @@
-"""Rows of a closed window: what was charged, and main causes whose run is over."""
+"""Rows of a closed window: what was charged, and what other limiters would have granted."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from schemas.packages.cause.causes import ACCOUNTS, CAUSES, DIMENSIONS, UNKNOWN_
 
 _TEXTS = (CAUSES, LIMITER_LEVELS, DIMENSIONS, UNKNOWN_REASONS, UNACKED_CAPS)
 #: Per account: positions of cause, level, dimension, reason and cap in their vocabularies, [account, 5].
-_POSITIONS = np.array(
+CAUSE_POSITIONS = np.array(
     [[NULL if text is None else texts.index(text) for text, texts in zip(account, _TEXTS, strict=True)] for account in ACCOUNTS],
     dtype=np.int64,
 )
@@ -24,7 +24,7 @@ MARGIN_SUMS = ("wanted_entries", "wanted_bytes", "granted_entries", "granted_byt
 
 
 def _cause_columns(accounts: Array) -> dict[str, Array | int]:
-    return {name: _POSITIONS[accounts, k] for k, name in enumerate(("cause", "level", "dimension", "unknown_reason", "cap"))}
+    return {name: CAUSE_POSITIONS[accounts, k] for k, name in enumerate(("cause", "level", "dimension", "unknown_reason", "cap"))}
 
 
 def cause_rows(subscriptions: Records, charges: Records, rows: Array, window: Window) -> Rows:
@@ -49,24 +49,6 @@ def cause_rows(subscriptions: Records, charges: Records, rows: Array, window: Wi
         "complete": 1 - charges["incomplete"][found],
     }
     return Rows("subscription_causes", columns, len(found))
-
-
-def status_rows(subscriptions: Records, charges: Records, rows: Array, until: Array, window: Window) -> Rows:
-    """Rows of `subscription_status`, of the subscriptions in `rows`, whose runs are over."""
-    columns: dict[str, Array | int] = {
-        "epoch": window.epoch,
-        "window_start": window.start_us,
-        "clock_segment": window.clock_segment,
-        "topic_id": subscriptions["owner"][rows],
-        "sub_id": subscriptions["id"][rows],
-        **_cause_columns(charges["main"][rows]),
-        "since": charges["main_since"][rows],
-        "until": until,
-        "windows": charges["main_windows"][rows],
-        "ns": charges["main_ns"][rows],
-        "backlog_ns": charges["main_backlog_ns"][rows],
-    }
-    return Rows("subscription_status", columns, len(rows))
 
 
 def margin_rows(margins: Records, window: Window) -> Rows:

@@ -32,6 +32,7 @@ from pipeline.rules.cause.lives import on_dispatcher_close as on_dispatcher_clos
 from pipeline.rules.cause.lives import on_dispatcher_open as on_dispatcher_open
 from pipeline.rules.cause.lives import on_new_subscription as on_new_subscription
 from pipeline.rules.cause.lives import on_new_topic as on_new_topic
+from pipeline.rules.cause.majority import let_look
 from pipeline.rules.cause.margins import MarginTable, note_margin
 from pipeline.rules.cause.progress import note_moved, note_progress
 from pipeline.rules.cause.rare_events import (
@@ -61,6 +62,8 @@ from pipeline.rules.cause.stated import needs_on_topic_state as needs_on_topic_s
 from pipeline.rules.cause.stated import on_consumer_state as on_consumer_state
 from pipeline.rules.cause.stated import on_state as on_state
 from pipeline.rules.cause.stated import on_topic_state as on_topic_state
+from pipeline.rules.cause.transitions import is_due as is_due
+from pipeline.rules.cause.transitions import when_due as when_due
 from pipeline.rules.cause.waiting import ask_again, forget_delivered, forget_removed, note_span, waiting_now
 from pipeline.rules.cause.waking import wake
 from pipeline.rules.cause.watching import look_at_channels, may_be_over, may_be_unwritable, watch
@@ -233,6 +236,7 @@ def on_flow(case: Case, event: Array) -> None:
     """A consumer granted permits. A dispatcher that had none reads at once."""
     charge = case.charge
     settle(case, event[fields.NS])
+    let_look(charge, case.pace, case.s)
     before = charge.granted
     charge.granted = add(charge.granted, event[own.GRANTED_PERMITS])
     if charge.granted_known == 1 and before <= 0 < charge.granted and charge.is_out == 0 and charge.permits <= 0:

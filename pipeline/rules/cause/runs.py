@@ -48,14 +48,10 @@ def begin_or_go_on(charges: Records, rows: Array, mains: Array, start_us: int, e
         charge, main = charges[rows[k]], mains[k]
         if charge.main != main or charge.main_window_end < start_us:
             charge.main, charge.main_since = main, 0 if main == NONE else charge.first_at[main]
-            charge.main_windows, charge.main_ns, charge.main_backlog_ns = 0, 0, 0
         if main == NONE:
             charge.main_window_end = 0
             continue
         charge.main_window_end = end_us
-        charge.main_windows += 1
-        charge.main_ns += charge.charged[main, TIME]
-        charge.main_backlog_ns += charge.backlog_ns
 
 
 @compiled

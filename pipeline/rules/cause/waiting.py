@@ -10,13 +10,21 @@ from pipeline.rules.records import Record, Records
 
 @compiled_part
 def waiting_entries(charge: Record, topic: Record, cursor: Record, reading: Record, backlog: int) -> int:
-    """Entries of the `backlog` that were not delivered: held ones included."""
-    _forget_acknowledged(charge, cursor)
+    """Entries of the `backlog` that were not delivered: held ones included. The books are brought up to date."""
+    charge.delivered = delivered_entries(charge, topic, cursor, reading, backlog)
+    charge.acknowledged_seen = cursor.acknowledged
+    charge.removed_seen = cursor.evicted + cursor.expired  # what was removed may never have been delivered
+    return backlog - charge.delivered
+
+
+@compiled_part
+def delivered_entries(charge: Record, topic: Record, cursor: Record, reading: Record, backlog: int) -> int:
+    """Entries of the `backlog` that are with consumers. What was acknowledged since the last look is not."""
+    delivered = max(0, charge.delivered - (cursor.acknowledged - charge.acknowledged_seen))
     if charge.is_redelivered == 0 and reading.known == 1:
         # What lies before the read position was delivered, also where the log has lost that.
-        charge.delivered = max(charge.delivered, backlog - max(0, topic.end_entries - reading.entries))
-    charge.delivered = min(charge.delivered, backlog)
-    return backlog - charge.delivered
+        delivered = max(delivered, backlog - max(0, topic.end_entries - reading.entries))
+    return int(min(delivered, backlog))
 
 
 @compiled_part
@@ -32,14 +40,6 @@ def surely_waits(charge: Record, settings: Record, pace: Record, waiting: int) -
     been a delivery, of as many entries as the broker's largest read at most.
     """
     return waiting - charge.delayed > (settings.events_lost - charge.certain_lost) * pace.largest_read
-
-
-@compiled_part
-def _forget_acknowledged(charge: Record, cursor: Record) -> None:
-    """What was acknowledged since the last look is delivered no more; what was removed may never have been delivered."""
-    charge.delivered = max(0, charge.delivered - (cursor.acknowledged - charge.acknowledged_seen))
-    charge.acknowledged_seen = cursor.acknowledged
-    charge.removed_seen = cursor.evicted + cursor.expired
 
 
 @compiled_part

@@ -7,6 +7,7 @@ from pipeline.rules.broker.layout import NONE
 from pipeline.rules.cause.charging import backlog_of, begin_stretch, border_of
 from pipeline.rules.cause.doubt import decide_doubt, is_certain, is_window_whole
 from pipeline.rules.cause.layout import APART, REPEATS_LAST_NS
+from pipeline.rules.cause.majority import let_look
 from pipeline.rules.cause.rare_events import judge_row, settle_row, topic_of
 from pipeline.rules.cause.waiting import waiting_entries
 from pipeline.rules.compiled import compiled, compiled_part
@@ -58,6 +59,7 @@ def _split(broker: Any, cause: Any, s: int, is_calm: bool, border_us: int, borde
     charge, cursor, settings, t = cause.charges[s], broker.cursors[s], broker.settings[0], topic_of(broker, s)
     settle_row(broker, cause, t, s, border_of(charge, border_us, border_ns))
     decide_doubt(charge, settings, NONE)
+    let_look(charge, cause.pace[0], s)
     if charge.repeats > 0 and charge.since_ns - charge.repeated_ns > REPEATS_LAST_NS:
         charge.repeats = 0
         judge_row(broker, cause, t, s, charge.since_ts, charge.since_ns)

@@ -2,13 +2,13 @@
 
 from schemas.events import LIMITER_LEVELS, UNACKED_CAPS
 from schemas.packages.cause.causes import CAUSES, DIMENSIONS, UNKNOWN_REASONS
-from schemas.packages.cause.tables import LIMITER_MARGINS, SUBSCRIPTION_CAUSES, SUBSCRIPTION_STATUS
+from schemas.packages.cause.tables import CAUSE_TRANSITIONS, LIMITER_MARGINS, SUBSCRIPTION_CAUSES
 from schemas.packages.declaration import Declaration
 
 PACKAGE = Declaration(
     "cause",
     "Why is a subscription behind?",
-    tables=(SUBSCRIPTION_CAUSES, SUBSCRIPTION_STATUS, LIMITER_MARGINS),
+    tables=(SUBSCRIPTION_CAUSES, CAUSE_TRANSITIONS, LIMITER_MARGINS),
     slots={
         "broker_start": ("tells_deliveries",),
         "read": ("permits",),
@@ -25,13 +25,13 @@ PACKAGE = Declaration(
     # Logs from version 1.1 on have what happens to deliveries.
     computed={"tells_deliveries": ("log_version",), "failed": ("error",)},
     enumerations={
-        **dict.fromkeys(("subscription_causes.cause", "subscription_status.cause"), CAUSES),
+        **dict.fromkeys(("subscription_causes.cause", "cause_transitions.cause"), CAUSES),
         "unknown_reason": UNKNOWN_REASONS,
         "cap": UNACKED_CAPS,
         "next_level": LIMITER_LEVELS,
         "next_dimension": DIMENSIONS,
     },
-    laws=("backlog_time_has_its_causes", "margins_are_of_blocked_reads"),
+    laws=("backlog_time_has_its_causes", "transitions_change_the_cause", "margins_are_of_blocked_reads"),
     views=(
         "limiter_units",
         "catch_up_forecasts",

@@ -49,6 +49,25 @@ SUBSCRIPTION_CAUSES = Table(
     ),
 )  # fmt: skip
 
+CAUSE_TRANSITIONS = Table(
+    "cause_transitions",
+    "One row per change of the cause that holds a subscription now, some two seconds after it, without a wait for the end of a window.",
+    grain=("broker", "epoch", "topic", "subscription", "seq"),
+    age_by="noticed_at",
+    fields=(
+        *_SUBSCRIPTION,
+        Field("seq", "long", "the event before which the change was noticed"),
+        Field("noticed_at", "timestamp", "time of that event: the row has the state of this instant"),
+        _one_of("cause", CAUSES, "the cause that got most of the latest time; null: no backlog any more"),
+        *_CAUSE[1:],
+        Field("since", "timestamp", "since when most of the time went to it"),
+        count_field("backlog", "entries in the backlog at noticed_at", "entries"),
+        count_field("waiting", "of them neither delivered nor held for later delivery", "entries"),
+        Field("complete", "boolean", "false: its cursor was met without its beginning, or events of the broker were lost or quarantined, and "
+              "no state of the broker (`state`) was in the log since"),
+    ),
+)  # fmt: skip
+
 LIMITER_MARGINS = Table(
     "limiter_margins",
     "Entries that reads would have got without the limiter that blocked them. One row per subscription, window, limiter that blocked, and limiter that "
@@ -72,23 +91,5 @@ LIMITER_MARGINS = Table(
         Field("granted_bytes", "long", "the same", "bytes", check="granted_bytes >= 0"),
         Field("complete", "boolean", "false: its cursor was met without its beginning, or events of the broker were lost or quarantined since"),
         COMPLETENESS,
-    ),
-)  # fmt: skip
-
-SUBSCRIPTION_STATUS = Table(
-    "subscription_status",
-    "One row per run of windows with the same main cause, written when the run is over: another cause is the main one, the backlog or the epoch is over.",
-    grain=("broker", "epoch", "topic", "subscription", "window_start", "clock_segment", "since"),
-    age_by="window_start",
-    fields=(
-        *_SUBSCRIPTION,
-        Field("window_start", "timestamp", "start of the window at whose end the run was found to be over, aligned to UTC"),
-        Field("clock_segment", "int", "steps of the broker's wall clock before it in the epoch; 0 unless the host's clock was set"),
-        *_CAUSE,
-        Field("since", "timestamp", "when the cause was first charged in the first window of the run"),
-        Field("until", "timestamp", "when the next main cause was first charged, or when the backlog was last seen"),
-        count_field("windows", "windows of the run", "windows"),
-        Field("ns", "long", "time charged to the cause in the run", "ns", check="ns > 0"),
-        count_field("backlog_ns", "time in the run in which the subscription had a backlog", "ns"),
     ),
 )  # fmt: skip
