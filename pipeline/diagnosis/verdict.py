@@ -16,7 +16,8 @@ Document = dict[str, Any]
 _NS_PER_S = 1e9
 #: Of a subscription that is not there at the instant: nothing proves how it stands.
 GONE: Row = {
-    "status": "unknown", "unknown_reason": "not_there", "backlog": 0, "waiting": 0, "lasts_s": None, "pace_per_s": None, "checked_at": None,
+    "as_of": None, "status": "unknown", "cause": None, "unknown_reason": "not_there", "backlog": 0,
+    "waiting": 0, "lasts_s": None, "pace_per_s": None, "checked_at": None,
     "complete": False, "completeness": 1.0,
 }  # fmt: skip
 
@@ -43,6 +44,7 @@ def verdict(evidence: Evidence) -> Document:
         "subscription": evidence.subscription,
         "from": evidence.start,
         "to": evidence.end,
+        "as_of": standing["as_of"] or evidence.end,
         "asked_at": evidence.asked_at,
         "now": evidence.is_now,
         "status": standing["status"],
@@ -50,7 +52,7 @@ def verdict(evidence: Evidence) -> Document:
         **{name: main.get(name) for name in (*Account._fields, "share", "time_share")},
         "unknown_reason": main.get("unknown_reason") or standing["unknown_reason"],
         "since": _since(evidence.causes, main),
-        "last_cause": _last_cause(evidence),
+        "last_cause": _last_cause(standing),
         **{name: standing[name] for name in ("backlog", "waiting", "lasts_s", "pace_per_s", "checked_at")},
         "backlog_s": sum(row["ns"] for row in evidence.causes) / _NS_PER_S,
         "causes": shares,
@@ -80,10 +82,9 @@ def is_same_cause(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return all(one[name] == other[name] for name in Account._fields)
 
 
-def _last_cause(evidence: Evidence) -> Document | None:
-    """The main cause of the last window of the stretch, by itself; null where that window has no backlog."""
-    last = [row for row in evidence.causes if row["window_end"] >= evidence.end]
-    return None if not last else _account(max(last, key=lambda row: (row["is_main"], row["entry_us"], row["ns"])))._asdict()
+def _last_cause(standing: Row) -> Document | None:
+    """The cause that holds it as of `as_of`, or the main one of the last window; null where there is none."""
+    return None if standing["cause"] is None else {**_account(standing)._asdict(), "since": standing["since"]}
 
 
 def is_unproven(document: Document) -> bool:

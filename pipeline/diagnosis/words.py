@@ -86,7 +86,7 @@ def sentence(document: Document) -> str:
         return _own_sentence(document)
     name = f"{document['subscription']} of {document['topic']}"
     stretch = duration((document["to"] - document["from"]).total_seconds())
-    at = time_words(document["to"])
+    at = time_words(document["as_of"])
     if is_unproven(document):
         counted = document["backlog"] and document["checked_at"]
         last = f"; its check at {time_words(document['checked_at'])} counted {entries(document['backlog'])}" if counted else ""
@@ -94,14 +94,14 @@ def sentence(document: Document) -> str:
         return f"Whether {name} is behind at {at} is not known: {REASONS[document['unknown_reason']]}{last}.{before}"
     if document["cause"] is None and document["behind"]:
         check = f", as its last quota check at {time_words(document['checked_at'])} counted" if document["checked_at"] else ""
-        return f"{name} is behind by {entries(document['backlog'])} at {at}{check}: {document['status']}."
+        return f"{name} is behind by {entries(document['backlog'])} at {at}{check}: {document['status']}.{_at_the_end(document)}"
     if document["cause"] is None:
         return f"{name} is {document['status']} at {at}: it had no backlog in the {stretch} before."
     charged = _charged(document, stretch, "is" if document["behind"] else "was")
     if not document["behind"]:
         return f"{name} is {document['status']} at {at}: {entries(document['backlog'])}. {charged}."
     limit = _limit_words(document)
-    since = f"since {time_words(document['since'])} ({duration((document['to'] - document['since']).total_seconds())})"
+    since = f"since {time_words(document['since'])} ({duration((document['as_of'] - document['since']).total_seconds())})"
     return f"{name} is behind by {entries(document['backlog'])} at {at}. {charged}{limit}, {since}.{_at_the_end(document)}"
 
 
@@ -144,7 +144,10 @@ def cause_words(account: Document) -> str:
 def _at_the_end(document: Document) -> str:
     """What holds it now, where the stretch was mostly held by something else: an operator acts on now."""
     last = document["last_cause"]
-    return "" if last is None or is_same_cause(last, document) else f" At the end it is {cause_words({**document, **last})}."
+    if last is None or is_same_cause(last, document):
+        return ""
+    when = "At the end" if document["as_of"] == document["to"] else f"Since {time_words(last['since'])}"
+    return f" {when} it is {cause_words({**document, **last})}."
 
 
 def _limit_words(document: Document) -> str:

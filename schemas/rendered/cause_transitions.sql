@@ -13,6 +13,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/cause_transitions` (
   `since` TIMESTAMP NOT NULL COMMENT 'since when most of the time went to it',
   `backlog` BIGINT NOT NULL COMMENT 'entries in the backlog at noticed_at [entries]',
   `waiting` BIGINT NOT NULL COMMENT 'of them neither delivered nor held for later delivery [entries]',
+  `open` BOOLEAN NOT NULL COMMENT 'whether its cursor is open at noticed_at: false where the topic was unloaded, or the subscription deleted',
   `complete` BOOLEAN NOT NULL COMMENT 'false: its cursor was met without its beginning, or events of the broker were lost or quarantined, and no state of the broker (`state`) was in the log since'
 )
 USING DELTA

@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline.diagnosis.advice import advice
 from pipeline.diagnosis.evidence import Evidence, Row
-from pipeline.diagnosis.verdict import verdict
+from pipeline.diagnosis.verdict import Account, verdict
 from pipeline.diagnosis.words import sentence
 from pipeline.query.views.status_words import STATUS
 
@@ -62,7 +62,8 @@ def policy(limit_kind: str, set_by: str | None, shadowed_by: str | None = None, 
 def standing(status: str, **more: Any) -> Row:
     """A row of `why`, of a subscription whose whole log is there."""
     return {
-        "status": status, "unknown_reason": None, "backlog": 0, "waiting": 0, "lasts_s": None, "pace_per_s": None, "checked_at": None,
+        "as_of": None, "status": status, **dict.fromkeys(("cause", "level", "dimension", "unknown_reason", "cap", "since")),
+        "backlog": 0, "waiting": 0, "lasts_s": None, "pace_per_s": None, "checked_at": None,
         "complete": True, "completeness": 1.0, **more,
     }  # fmt: skip
 
@@ -73,7 +74,8 @@ def _standing(causes: Sequence[Row], end: datetime) -> Row:
     if not last or last[0]["backlog_end"] == 0:
         return standing("current")
     main = next((row for row in last if row["is_main"]), last[0])
-    figures = {"backlog": main["backlog_end"], "waiting": main["waiting_end"], "unknown_reason": main["unknown_reason"]}
+    account = {name: main[name] for name in Account._fields}
+    figures = {"backlog": main["backlog_end"], "waiting": main["waiting_end"], "since": main["main_since"], **account}
     return standing(STATUS.get(main["cause"], main["cause"]), **figures)
 
 

@@ -15,7 +15,7 @@ REASONS = {
         "channel/writability", "broker/topics", "broker/cursor_life", "broker/dispatchers", "broker/ack_rules", "broker/state_rules",
         "backlog/decisions",
         "cause/rare_events", "cause/caps", "cause/charging", "cause/judging", "cause/lives", "cause/reads", "cause/repeats",
-        "cause/stalls", "cause/waiting", "cause/waking",
+        "cause/stalls", "cause/stretch", "cause/waiting", "cause/waking",
     ),
     "It names types or calls what is tested, and decides nothing": (
         "array", "outcome", "packages", "cause/case", "channel/bundles", "channel/transitions",

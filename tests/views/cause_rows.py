@@ -33,6 +33,15 @@ def _blocked(m: int, reads: int, granted: int, **following: Any) -> Row:
     }  # fmt: skip
 
 
+def _changed(subscription: str, seq: int, cause: str | None, **more: Any) -> Row:
+    """Another cause holds from 03:00:10 and so many seconds on, or none does."""
+    since = _minute(1 / 6) + timedelta(seconds=seq)
+    return {
+        "topic": ORDERS, "subscription": subscription, "seq": seq, "noticed_at": since + timedelta(seconds=2), "cause": cause,
+        "since": since, "backlog": 10, "waiting": 10, **more,
+    }  # fmt: skip
+
+
 def cause_tables() -> dict[str, list[Row]]:
     """Rows of the tables of causes, of b1: `billing` behind its topic's limiter, `idle` alone, `report` slow, `gone` stuck."""
     topic_limit = {"level": "topic", "dimension": "msg", "is_main": True}
@@ -50,6 +59,13 @@ def cause_tables() -> dict[str, list[Row]]:
             _charged("report", 2, "catching_up", 12, 12, **late),
             _charged("gone", 1, "catching_up", 5, 50, topic=AUDIT, main_since=_minute(1)),
             _charged("gone", 1, "stuck", 55, 550, topic=AUDIT, is_main=True, **late, first_at=_minute(1) + timedelta(seconds=5)),
+        ],
+        "cause_transitions": [
+            _changed("billing", 1, "throttled", level="topic", dimension="msg"),
+            _changed("idle", 2, "no_consumer"),
+            _changed("report", 3, "no_permits"),
+            _changed("gone", 4, "stuck", topic=AUDIT),
+            _changed("gone", 5, None, topic=AUDIT, backlog=0, waiting=0),
         ],
         "limiter_margins": [
             _blocked(1, 40, 400, next_level="broker", next_dimension="msg"),

@@ -68,7 +68,7 @@ FIRST: dict[int, dict[str, Any]] = {
     48: {"subscription": "gone", "stuck_s": 55.0, "still": False},
     49: {"level": "topic", "debt": 30, "repaid_in_s": 3.0},
     50: {"level": "topic", "subscriptions": 2, "largest_subscription": "export", "largest_share": 0.9, "held_back": 1},
-    51: {"subscription": "gone", "cause": "stuck", "lasted_s": 60.0},
+    51: {"subscription": "gone", "cause": "stuck", "lasted_s": 1.0},
     52: {"subscription": "billing", "level": "topic", "reads": 100, "granted_share": 0.3, "next_level": "broker", "next_share": 0.8},
     53: {"subscription": "idle", "waiting": 12, "current_at": None},
 }  # fmt: skip

@@ -139,8 +139,8 @@ def _left_out(rows: list[Row]) -> int:
 def _causes(look: Look, start: datetime, end: datetime) -> list[Moment]:
     """When another cause began to hold a subscription, or none did any more; and the causes that held at the start."""
     rows = look.rows(
-        "SELECT * FROM (SELECT t.*, coalesce(lead(since) OVER (PARTITION BY broker, epoch, topic, subscription ORDER BY seq), last) AS until"
-        " FROM cause_transitions t"
+        "SELECT * FROM (SELECT t.*, coalesce(lead(since) OVER (PARTITION BY broker, epoch, topic, subscription ORDER BY seq), last)"
+        " AS until FROM cause_transitions t"
         " JOIN (SELECT broker, epoch, max(log_until) AS last FROM broker_windows GROUP BY broker, epoch) USING (broker, epoch))"
         f" WHERE since < {instant(end)} AND until > {instant(start)} AND (cause IS NOT NULL OR since >= {instant(start)})"
     )

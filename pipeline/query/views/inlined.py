@@ -1,9 +1,12 @@
-"""A view's query within another: VIEW_OVER(view, table, rows) is the query of `view` with `rows` in the place of `table`."""
+"""A view's query within another: VIEW_OVER(view, table, rows) is the query of `view` with `rows` in the place of `table`.
+
+More pairs of a table and its rows may follow.
+"""
 
 import re
 from collections.abc import Callable
 
-_CALL = re.compile(r"\bVIEW_OVER\((\w+), (\w+), (\w+)\)")
+_CALL = re.compile(r"\bVIEW_OVER\((\w+)((?:, \w+, \w+)+)\)")
 
 
 def with_views_over(sql: str, sql_of: Callable[[str], str]) -> str:
@@ -13,8 +16,10 @@ def with_views_over(sql: str, sql_of: Callable[[str], str]) -> str:
     """
 
     def query(call: re.Match[str]) -> str:
-        view, table, rows = call.groups()
-        lines = (line for line in sql_of(view).splitlines() if not line.startswith("--"))
-        return "(\n" + re.sub(rf"\b{table}\b", rows, "\n".join(lines)) + "\n)"
+        view, pairs = call.groups()
+        text = "\n".join(line for line in sql_of(view).splitlines() if not line.startswith("--"))
+        for table, rows in re.findall(r"(\w+), (\w+)", pairs):
+            text = re.sub(rf"\b{table}\b", rows, text)
+        return f"(\n{text}\n)"
 
     return _CALL.sub(query, sql)

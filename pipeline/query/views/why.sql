@@ -1,18 +1,21 @@
 -- Why is each subscription behind, since when, and what comes next? Read this first.
 -- One row per subscription, the largest backlog × time first, as of the newest instant of its broker that is known. The rules:
 -- docs/guide/why.md.
---   as_of         the instant: the end of the broker's newest window, or the newest event where the log ends within it
+--   as_of         the instant: the end of the broker's newest window, or the newest event where the log ends within it. Where another
+--                 cause holds it since then, or none does any more (cause_transitions): when that was noticed
 --   status        current: no backlog. keeping up: entries go as they come. delayed: all that is there is held for a later delivery. Else it
 --                 is behind, by the main cause: no consumer, held back (by a limiter), channel blocked, unacked limit, slow consumers,
 --                 idle consumers, keys blocked, open transaction, redelivering, unacknowledged, overdue (for delivery), slow storage,
 --                 catching up, stuck. Of Pulsar's own cursors: replicator behind, deduplication behind, compaction behind.
 --                 unknown: the log does not tell, for the first three need proof up to as_of
---   cause         the main cause (docs/design/causes.md): most entries × time of the window. level, dimension: of the limiter; null else
+--   cause         the cause that holds it now, if that changed in the window or later; else the main cause, with most entries × time of
+--                 the window (docs/design/causes.md). level, dimension: of the limiter; null else
 --   unknown_reason  of the status unknown: events_lost, beginning_not_seen, not_in_this_log; broker_stopped; not_checked: its backlog is
 --                 gone, and nothing tells whether its topic was unloaded, or itself deleted. For both, backlog is that of checked_at,
 --                 and waiting is null
+--   cap           of unacked_limit: the cap that is reached; of stuck: the cap that is on though nothing is unacknowledged; else null
 --   share         of the window's entries × time that was charged to it, 0 to 1; time_share: of the time with a backlog
---   since, since_s  when it became the main one, and how long before as_of
+--   since, since_s  when it began to hold, or became the main one, and how long before as_of
 --   next_cause, next_share   the cause with the second most
 --   backlog, waiting   entries at as_of; waiting: neither delivered nor held for later delivery. A cursor of Pulsar's own: at checked_at
 --   backlog_s     seconds of the window with a backlog
@@ -28,12 +31,52 @@ WITH charged AS (
   JOIN newest_windows n
     ON n.broker = c.broker AND n.epoch = c.epoch AND n.clock_segment = c.clock_segment AND n.window_start = c.window_start
 ),
-behind AS (
+mains AS (
   SELECT m.*, s.cause AS next_cause, try_divide(s.entry_us, s.all_entry_us) AS next_share
   FROM charged m
   LEFT JOIN charged s
     ON s.broker = m.broker AND s.epoch = m.epoch AND s.topic = m.topic AND s.subscription = m.subscription AND s.place = 2
   WHERE m.place = 1
+),
+-- The last change that the newest window shows in a part of it only, or not at all, while the log goes on.
+changes AS (
+  SELECT t.broker, t.epoch, t.topic, t.subscription, o.as_of AS window_as_of, max(struct(t.seq, t.noticed_at, t.since, t.cause, t.level,
+    t.dimension, t.unknown_reason, t.cap, t.backlog, t.waiting, t.open, t.complete)) AS last
+  FROM cause_transitions t
+  JOIN open_logs o ON o.broker = t.broker AND o.epoch = t.epoch
+  WHERE t.seq >= o.from_seq AND t.noticed_at > o.window_start
+  GROUP BY t.broker, t.epoch, t.topic, t.subscription, o.as_of
+),
+changed AS (
+  SELECT c.*, c.last.noticed_at >= c.window_as_of AS is_later,
+    coalesce(m.cause = c.last.cause AND coalesce(m.level, '') = coalesce(c.last.level, '')
+      AND coalesce(m.dimension, '') = coalesce(c.last.dimension, ''), false) AS is_same
+  FROM changes c
+  LEFT JOIN mains m ON m.broker = c.broker AND m.epoch = c.epoch AND m.topic = c.topic AND m.subscription = c.subscription
+  WHERE c.last.cause IS NOT NULL OR c.last.noticed_at >= c.window_as_of
+),
+behind AS (
+  SELECT coalesce(m.broker, c.broker) AS broker, coalesce(m.epoch, c.epoch) AS epoch, coalesce(m.topic, c.topic) AS topic,
+    coalesce(m.subscription, c.subscription) AS subscription,
+    CASE WHEN c.broker IS NULL THEN m.cause ELSE c.last.cause END AS cause,
+    CASE WHEN c.broker IS NULL THEN m.level ELSE c.last.level END AS level,
+    CASE WHEN c.broker IS NULL THEN m.dimension ELSE c.last.dimension END AS dimension,
+    CASE WHEN c.broker IS NULL THEN m.unknown_reason ELSE c.last.unknown_reason END AS unknown_reason,
+    CASE WHEN c.broker IS NULL THEN m.cap ELSE c.last.cap END AS cap,
+    CASE WHEN c.broker IS NULL THEN m.main_since ELSE c.last.since END AS main_since,
+    CASE WHEN coalesce(c.is_same, true) THEN m.entry_us END AS entry_us,
+    CASE WHEN coalesce(c.is_same, true) THEN m.ns END AS ns,
+    CASE WHEN coalesce(c.is_same, true) THEN m.next_cause END AS next_cause,
+    CASE WHEN coalesce(c.is_same, true) THEN m.next_share END AS next_share,
+    m.all_entry_us, m.backlog_ns, coalesce(m.completeness, 1.0D) AS completeness,
+    CASE WHEN c.is_later THEN c.last.backlog ELSE m.backlog_end END AS backlog_end,
+    CASE WHEN c.is_later THEN c.last.waiting ELSE m.waiting_end END AS waiting_end,
+    CASE WHEN c.is_later THEN c.last.complete ELSE m.complete END AS complete,
+    CASE WHEN c.is_later THEN c.last.noticed_at END AS noticed_at,
+    CASE WHEN c.is_later THEN c.last.open END AS open,
+    CASE WHEN c.is_later THEN (unix_micros(c.last.noticed_at) - unix_micros(c.last.since)) / 1e6 END AS held_s
+  FROM mains m
+  FULL JOIN changed c ON c.broker = m.broker AND c.epoch = m.epoch AND c.topic = m.topic AND c.subscription = m.subscription
 ),
 -- The last five minutes, in whole windows.
 reached AS (
@@ -138,8 +181,8 @@ whose AS (
 ),
 -- Of each subscription what there is at the instant, and how fast it goes.
 found AS (
-  SELECT k.broker, k.epoch, k.topic, k.subscription, n.as_of, n.window_start, r.lost_until,
-    b.cause, b.level, b.dimension, b.unknown_reason, b.entry_us, b.all_entry_us, b.ns, b.backlog_ns, b.main_since, b.next_cause, b.next_share,
+  SELECT k.broker, k.epoch, k.topic, k.subscription, coalesce(b.noticed_at, n.as_of) AS as_of, n.window_start, r.lost_until,
+    b.cause, b.level, b.dimension, b.unknown_reason, b.cap, b.entry_us, b.all_entry_us, b.ns, b.backlog_ns, b.main_since, b.next_cause, b.next_share,
     c.check_time AS checked_at, c.msg_backlog AS checked_backlog, d.broker IS NOT NULL AS is_stopped, c.oldest_age_ms, c.incomplete_reason,
     k.kind, k.kind IN ('replicator', 'deduplication', 'compaction') AS is_pulsars_own, coalesce(c.fills_quota, false) AS fills_quota,
     coalesce(b.backlog_end, CASE WHEN k.kind IN ('replicator', 'deduplication') THEN c.msg_backlog END, 0) AS backlog,
@@ -148,12 +191,13 @@ found AS (
     coalesce(b.complete, c.complete, v.complete, false) AS complete,
     coalesce(b.completeness, v.completeness, 1.0D) AS completeness,
     -- A backlog may also be gone because the topic was unloaded, or the subscription deleted: not while it is served, or checked without one.
-    b.backlog_end > 0 OR c.msg_backlog = 0 OR (k.kind IN ('replicator', 'deduplication') AND c.broker IS NOT NULL)
-      OR coalesce(v.is_never_closed, false) AS is_there,
+    b.backlog_end > 0 OR b.open OR c.msg_backlog = 0 OR (k.kind IN ('replicator', 'deduplication') AND c.broker IS NOT NULL)
+      OR (coalesce(v.is_never_closed, false) AND coalesce(b.open, true)) AS is_there,
     CASE WHEN b.cause IS NOT NULL THEN coalesce(b.completeness < 1, false)
       ELSE coalesce(unix_micros(r.lost_until) > unix_micros(coalesce(c.check_time, n.window_start)), false) END AS lost_since,
     CASE WHEN l.windows > 1 THEN l.backlog_before WHEN b.cause IS NULL THEN p.backlog_before ELSE 0 END AS backlog_before,
-    l.lasts_s,
+    CASE WHEN b.noticed_at IS NULL THEN l.lasts_s
+      WHEN b.cause IS NOT NULL THEN coalesce(l.lasts_s + (unix_micros(b.noticed_at) - unix_micros(n.as_of)) / 1e6, b.held_s) END AS lasts_s,
     -- Checks count acknowledgements; else what was delivered, less what is still there of it, is the least that went.
     CASE WHEN p.over_s >= 50 THEN p.went / p.over_s
       WHEN v.dispatched IS NOT NULL THEN greatest(0, v.dispatched - coalesce(b.backlog_end - b.waiting_end, 0))
@@ -211,6 +255,7 @@ SELECT
     WHEN well IS NOT NULL AND NOT coalesce(is_there, false) THEN 'not_checked'
     ELSE unknown_reason
   END AS unknown_reason,
+  cap,
   try_divide(entry_us, all_entry_us) AS share,
   try_divide(ns, backlog_ns) AS time_share,
   main_since AS since,
@@ -221,4 +266,4 @@ SELECT
   coalesce(backlog_ns, 0) / 1e9 AS backlog_s,
   lasts_s, pace_per_s, checked_at, complete, completeness
 FROM judged
-ORDER BY coalesce(all_entry_us, 0) DESC, topic, subscription
+ORDER BY coalesce(all_entry_us, backlog * (unix_micros(as_of) - unix_micros(main_since)), 0) DESC, topic, subscription

@@ -25,4 +25,7 @@ def why_at(where: str, at: str | None = None) -> str:
         f"SELECT {_COLUMNS} FROM (SELECT *, row_number() OVER (PARTITION BY broker ORDER BY epoch DESC, clock_segment DESC,"
         f" window_start DESC) AS age FROM broker_windows WHERE {where}{before}) WHERE age = 1"
     )
-    return with_views_over(f"WITH asked_windows AS ({windows}) SELECT * FROM VIEW_OVER(why, newest_windows, asked_windows)", sql_of)
+    over = "newest_windows, asked_windows" if at is None else "newest_windows, asked_windows, open_logs, asked_logs"
+    # Of an instant of the past its window tells. A later change is none of its.
+    logs = "SELECT *, 0 AS from_seq FROM asked_windows WHERE false"
+    return with_views_over(f"WITH asked_windows AS ({windows}), asked_logs AS ({logs}) SELECT * FROM VIEW_OVER(why, {over})", sql_of)

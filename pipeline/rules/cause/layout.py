@@ -209,7 +209,7 @@ LIMITER_COUNT = LEVEL_COUNT * DIMENSION_COUNT
 #: Another cause holds a subscription, or none does any more.
 TRANSITION_ROW = record(
     "epoch", "seq", "topic_id", "sub_id", "noticed_at", "cause", "level", "dimension", "unknown_reason", "cap", "since", "backlog",
-    "waiting", "complete",
+    "waiting", "open", "complete",
 )  # fmt: skip
 
 STORES: tuple[Store, ...] = (

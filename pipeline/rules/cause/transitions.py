@@ -95,5 +95,5 @@ def _note(broker: Any, cause: Any, counts: Record, s: int, backlog: int, waiting
         row.cause, row.level, row.dimension, row.unknown_reason, row.cap = (
             positions[0], positions[1], positions[2], positions[3], positions[4],
         )  # fmt: skip
-    row.backlog, row.waiting = backlog, waiting
+    row.backlog, row.waiting, row.open = backlog, waiting, broker.cursors[s].open
     row.complete = is_certain(charge, broker.cursors[s], broker.settings[0])

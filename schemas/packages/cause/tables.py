@@ -63,6 +63,7 @@ CAUSE_TRANSITIONS = Table(
         Field("since", "timestamp", "since when most of the time went to it"),
         count_field("backlog", "entries in the backlog at noticed_at", "entries"),
         count_field("waiting", "of them neither delivered nor held for later delivery", "entries"),
+        Field("open", "boolean", "whether its cursor is open at noticed_at: false where the topic was unloaded, or the subscription deleted"),
         Field("complete", "boolean", "false: its cursor was met without its beginning, or events of the broker were lost or quarantined, and "
               "no state of the broker (`state`) was in the log since"),
     ),
