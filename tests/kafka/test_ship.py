@@ -101,8 +101,12 @@ def test_who_follows_ships_what_appears(kafka: KafkaBroker, tmp_path: Path) -> N
     process = shipper(folder, address, "--follow")
     try:
         wait_until(lambda: len(kafka.lines("followed")) == 10)
-        (folder / "_unfinished-b-1-11").write_bytes(b"half")
-        put(folder, "b-1-11.jsonl.gz", beats(11, 30))
+        growing = folder / "_unfinished-b-1-11"
+        flushed = [gzip.compress(b"".join(line + b"\n" for line in part)) for part in (beats(11, 20), beats(21, 30))]
+        growing.write_bytes(flushed[0] + flushed[1][:9])
+        wait_until(lambda: len(kafka.lines("followed")) == 20)
+        growing.write_bytes(flushed[0] + flushed[1])
+        growing.rename(folder / "b-1-11.jsonl.gz")
         wait_until(lambda: len(kafka.lines("followed")) == 30)
     finally:
         kill(process)

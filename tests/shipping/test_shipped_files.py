@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.ship import ship_files
 from pipeline.faults import BadConfig
 from pipeline.sources.shipping.folder import to_ship
 from pipeline.sources.shipping.lines import Record, records_of
 from pipeline.sources.shipping.not_shipped import NotShipped
 from pipeline.sources.shipping.place import ShippedFiles
+from pipeline.sources.shipping.shipment import Shipment
 
 
 def put(folder: Path, name: str, content: bytes, second: int = 0) -> Path:
@@ -45,12 +45,15 @@ class Topic:
         return too_long
 
 
+def shipment_of(folder: Path, shipped: ShippedFiles, topic: Topic) -> Shipment:
+    return Shipment(folder, shipped, NotShipped(folder / "_not-shipped"), topic, lambda words: None, lambda: 0.0)
+
+
 def ship(folder: Path, topic: Topic) -> list[str]:
     """Ship the folder; what was not shipped since the file of it was deleted last."""
-    not_shipped = NotShipped(folder / "_not-shipped")
     with ShippedFiles(folder / "_place", "t") as shipped:
-        ship_files(folder, shipped, not_shipped, topic)
-    return not_shipped.faults()
+        shipment_of(folder, shipped, topic).ship_finished()
+    return NotShipped(folder / "_not-shipped").faults()
 
 
 def noted(folder: Path) -> dict[str, int]:
@@ -158,3 +161,51 @@ def test_a_note_that_cannot_be_used_is_named(tmp_path: Path, content: str, words
 def test_a_note_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadConfig, match=r"--place .*No such file"), ShippedFiles(tmp_path / "absent/p", "t"):
         pass
+
+
+def append(path: Path, content: bytes) -> None:
+    with path.open("ab") as out:
+        out.write(content)
+
+
+def test_what_is_flushed_goes_at_once_and_the_rest_with_the_finished_file(tmp_path: Path) -> None:
+    growing, topic = tmp_path / "_unfinished-b-1-1", Topic(most=3)
+    second = gzip.compress(b"2\nlong\n")
+    put(tmp_path, growing.name, gzip.compress(b"1\n") + second[:-3])
+    with ShippedFiles(tmp_path / "_place", "t") as shipped:
+        shipment = shipment_of(tmp_path, shipped, topic)
+        assert not shipment.ship_growing()
+        assert topic.lines == [b"1"]
+        append(growing, second[-3:])
+        assert not shipment.ship_growing()
+        assert not shipment.ship_growing()
+        assert topic.lines == [b"1", b"2"]
+        append(growing, gzip.compress(b"4\nlonger\n"))
+        growing.rename(tmp_path / "b-1-1.jsonl.gz")
+        assert shipment.ship_growing()
+        shipment.ship_finished()
+        assert not shipment.ship_growing()
+    assert topic.lines == [b"1", b"2", b"4"]
+    assert [fault.partition(":")[0] for fault in NotShipped(tmp_path / "_not-shipped").faults()] == [
+        "b-1-1.jsonl.gz, line 3",
+        "b-1-1.jsonl.gz, line 5",
+    ]
+    assert noted(tmp_path).keys() == {"b-1-1.jsonl.gz"}
+
+
+def test_a_shipper_that_was_killed_ships_a_growing_file_anew(tmp_path: Path) -> None:
+    put(tmp_path, "host/_unfinished-b-1-1", gzip.compress(b"1\n"))
+    for lines in ([b"1"], [b"1"]):
+        topic = Topic()
+        with ShippedFiles(tmp_path / "_place", "t") as shipped:
+            shipment_of(tmp_path, shipped, topic).ship_growing()
+        assert topic.lines == lines
+    assert noted(tmp_path) == {}
+
+
+def test_a_damaged_growing_file_waits_for_its_end(tmp_path: Path) -> None:
+    put(tmp_path, "_unfinished-b-1-1", gzip.compress(b"1\n") + b"no gzip")
+    topic = Topic()
+    with ShippedFiles(tmp_path / "_place", "t") as shipped:
+        shipment_of(tmp_path, shipped, topic).ship_growing()
+    assert topic.lines == [b"1"]

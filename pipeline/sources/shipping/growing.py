@@ -1,0 +1,50 @@
+"""Files that a collector is still writing: rows of whole gzip members, of which the last one may not be whole yet.
+
+A collector appends whole lines as one member, once a second (`flush_ms`), and gives the file its final name when it is finished.
+"""
+
+import os
+import zlib
+from pathlib import Path
+from typing import BinaryIO
+
+UNFINISHED = "_unfinished-"
+#: Read at a time. A member of the collector has one second of events.
+MOST_BYTES = 16 << 20
+_GZIP = 31
+
+
+def growing_files(folder: Path) -> list[str]:
+    """Names below the folder, oldest first by name. Only names are looked at: a folder may have many files. Raises OSError."""
+    found = []
+    for parent, folders, names in os.walk(folder, onerror=_fail):
+        folders[:] = [name for name in folders if not name.startswith(("_", "."))]
+        found += [str(Path(parent, name).relative_to(folder)) for name in names if name.startswith(UNFINISHED)]
+    return sorted(found)
+
+
+def finished_name(name: str) -> str:
+    """The name that a growing file will have: `host/_unfinished-b-1-1` → `host/b-1-1.jsonl.gz`."""
+    path = Path(name)
+    return str(path.with_name(path.name.removeprefix(UNFINISHED) + ".jsonl.gz"))
+
+
+def whole_members(stream: BinaryIO, begin: int) -> bytes:
+    """Bytes of the members from `begin` on that are whole; MOST_BYTES at most. Damage ends them, and shows in the finished file."""
+    stream.seek(begin)
+    data = stream.read(MOST_BYTES)
+    end = 0
+    while end < len(data):
+        member = zlib.decompressobj(_GZIP)
+        try:
+            member.decompress(data[end:])
+        except zlib.error:
+            break
+        if not member.eof:
+            break
+        end = len(data) - len(member.unused_data)
+    return data[:end]
+
+
+def _fail(fault: OSError) -> None:
+    raise fault
