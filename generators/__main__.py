@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
-from generators import by_question, commands_page, drawing, fold, metrics_page, settings_page, views_page
+from generators import by_question, clean_metrics_page, commands_page, drawing, fold, metrics_page, settings_page, views_page
 from generators.schema_files import REPOSITORY, rendered_files
+
+_PAGES = (by_question, clean_metrics_page, commands_page, metrics_page, settings_page, views_page)
 
 
 def generated() -> dict[Path, str]:
     """The content of every generated file."""
-    pages = {page.DOCUMENT: page.render() for page in (by_question, commands_page, metrics_page, settings_page, views_page)}
+    pages = {page.DOCUMENT: page.render() for page in _PAGES}
     schemas = {REPOSITORY / path: content for path, content in rendered_files().items()}
     return {fold.FOLD: fold.formatted(), drawing.DRAWING: drawing.draw(drawing.TEXT.read_text(encoding="utf-8")), **pages, **schemas}
 

@@ -49,7 +49,7 @@ def _families(families: Sequence[Family]) -> str:
     rows = [(f"`{family.name}`", family.type, f"`{','.join(_labels(family))}`", family.source.name, family.meaning) for family in families]
     instants = {family.source.name: family.source.as_of for family in families}
     asked = "".join(f"* {name}: as of {instant}.\n" for name, instant in instants.items())
-    return f"{_table(('family', 'type', 'labels', 'source', 'meaning'), rows)}\nSources:\n\n{asked}"
+    return f"{table(('family', 'type', 'labels', 'source', 'meaning'), rows)}\nSources:\n\n{asked}"
 
 
 def _labels(family: Family) -> list[str]:
@@ -62,9 +62,10 @@ def _labels(family: Family) -> list[str]:
 
 
 def _reasons(what: str, reasons: Mapping[str, str]) -> str:
-    return _table((what, "why not"), list(reasons.items()))
+    return table((what, "why not"), list(reasons.items()))
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)

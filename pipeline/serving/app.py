@@ -18,6 +18,7 @@ from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.query.room import ReadingRoom
 from pipeline.serving.answers import Answers, Overloaded, TooLong
+from pipeline.serving.clean_metrics.text import OPEN_METRICS, PROMETHEUS, USUAL_SERIES_PER_METRIC, clean_text
 from pipeline.serving.documents import Asked, explain_document, readiness_document, why_document
 from pipeline.serving.metrics.text import metrics_text
 
@@ -29,16 +30,17 @@ DOCUMENTS: Mapping[str, tuple[Document, frozenset[str]]] = {
     "/v1/explain": (explain_document, frozenset({"topic", "subscription", "broker", "at", "window"})),
     "/readyz": (readiness_document, frozenset()),
 }
-#: As the broker answers.
-_PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 _JSON = "application/json; charset=utf-8"
 _LONGEST_VALUE = 2_000
 _NOT_NOW = 503
 _WORTH_GZIP_BYTES = 2_000
 
 
-def build_app(answers: Answers, *, topics: bool = True) -> Starlette:
-    """The application; `answers` are watched while it runs, and closed at its end. `topics`: as for `metrics_text`."""
+def build_app(answers: Answers, *, topics: bool = True, series_per_metric: int = USUAL_SERIES_PER_METRIC) -> Starlette:
+    """The application; `answers` are watched while it runs, and closed at its end.
+
+    `topics`: as for `metrics_text`; `series_per_metric`: `most` of `clean_text`.
+    """
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -50,9 +52,14 @@ def build_app(answers: Answers, *, topics: bool = True) -> Starlette:
             answers.close()
 
     documents = [Route(path, _answered(answers, document, names, _JSON)) for path, (document, names) in DOCUMENTS.items()]
-    metrics = _answered(answers, lambda room, _: metrics_text(room, topics=topics), frozenset(), _PROMETHEUS)
+    metrics = _answered(answers, lambda room, _: metrics_text(room, topics=topics), frozenset(), PROMETHEUS)
     return Starlette(
-        routes=[Route("/healthz", _healthy), Route("/metrics", metrics), *documents],
+        routes=[
+            Route("/healthz", _healthy),
+            Route("/metrics", metrics),
+            Route("/metrics/clean", _clean_metrics(answers, series_per_metric)),
+            *documents,
+        ],
         middleware=[Middleware(GZipMiddleware, minimum_size=_WORTH_GZIP_BYTES, compresslevel=1)],
         lifespan=lifespan,
         exception_handlers=_FAULTS,
@@ -68,6 +75,18 @@ def _answered(answers: Answers, document: Document, names: frozenset[str], media
         asked = _asked(request, names)
         key = f"{request.url.path} {sorted(asked.items())}"
         return Response(await answers.of(key, lambda room: document(room, asked)), media_type=media_type)
+
+    return answered
+
+
+def _clean_metrics(answers: Answers, most: int) -> Callable[[Request], Awaitable[Response]]:
+    """OpenMetrics for clients that name it, as Prometheus does."""
+
+    async def answered(request: Request) -> Response:
+        topic = _asked(request, frozenset({"topic"})).get("topic")
+        media_type = OPEN_METRICS if "application/openmetrics-text" in request.headers.get("accept", "") else PROMETHEUS
+        text = partial(clean_text, open_metrics=media_type == OPEN_METRICS, most=most, topic=topic)
+        return Response(await answers.of(f"{request.url.path} {media_type} {topic}", text), media_type=media_type)
 
     return answered
 

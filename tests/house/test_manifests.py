@@ -1,4 +1,4 @@
-"""Manifests for Kubernetes in the docs can be copied: they parse, and volumes that are mounted are declared."""
+"""Manifests for Kubernetes and settings of Prometheus in the docs can be copied: they parse; mounted volumes are declared."""
 
 import pytest
 from docs_pages import PAGES, text_of
@@ -12,6 +12,7 @@ _MANIFESTS = [
 
 
 _PODS = [one for one in _MANIFESTS if "\nvolumes:" in one.values[0]]
+_CONTAINERS = [one for one in _MANIFESTS if one not in _PODS and "volumeMounts:" in one.values[0]]
 #: Volumes of the broker's pod, for containers that are added to it.
 _VOLUMES = {"collector", "events"}
 
@@ -19,10 +20,15 @@ _VOLUMES = {"collector", "events"}
 def test_the_docs_have_manifests() -> None:
     """Otherwise the tests below would pass for nothing."""
     assert _PODS
-    assert len(_MANIFESTS) > len(_PODS)
+    assert _CONTAINERS
 
 
-@pytest.mark.parametrize("text", [one for one in _MANIFESTS if one not in _PODS])
+@pytest.mark.parametrize("text", _MANIFESTS)
+def test_a_manifest_parses(text: str) -> None:
+    assert YAML(typ="safe").load(text)
+
+
+@pytest.mark.parametrize("text", _CONTAINERS)
 def test_a_container_that_is_added_to_the_pod_mounts_what_the_pod_has(text: str) -> None:
     """A list of containers."""
     for container in YAML(typ="safe").load(text):

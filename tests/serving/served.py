@@ -49,11 +49,11 @@ class Served:
 
 
 @contextmanager
-def served(warehouse: Warehouse, bounds: Bounds | None = None, token: str | None = None, *, topics: bool = True) -> Iterator[Served]:
-    """The server of a warehouse."""
+def served(warehouse: Warehouse, bounds: Bounds | None = None, token: str | None = None, **options: Any) -> Iterator[Served]:
+    """The server of a warehouse; `options` are those of `build_app`."""
     answers = Answers(warehouse, bounds or Bounds())
     log: list[dict[str, Any]] = []
-    with running(Access(build_app(answers, topics=topics), token, log.append, time.monotonic)) as port:
+    with running(Access(build_app(answers, **options), token, log.append, time.monotonic)) as port:
         yield Served(port, answers, log)
 
 

@@ -85,14 +85,27 @@ set_limits AS (
 ),
 passed AS (
   -- Each limit that its reads pass. all_…: what all get of a limit that is shared; null: it is not, or nobody knows.
+  -- A join for each level, on equal names: one for all of them would compare every subscription with every limit.
   SELECT d.broker, d.epoch, d.topic, d.subscription, d.opened_at, d.check_number, d.msgs_rate, d.bytes_rate, l.msgs_per_s, l.bytes_per_s,
-    CASE l.limit_kind WHEN 'topic_dispatch_rate' THEN d.topic_msgs_rate WHEN 'broker_dispatch_rate' THEN d.broker_msgs_rate END AS all_msgs,
-    CASE l.limit_kind WHEN 'topic_dispatch_rate' THEN d.topic_bytes_rate WHEN 'broker_dispatch_rate' THEN d.broker_bytes_rate END
-      AS all_bytes
+    d.broker_msgs_rate AS all_msgs, d.broker_bytes_rate AS all_bytes
   FROM drawn d
-  JOIN set_limits l ON l.broker = d.broker AND l.epoch = d.epoch AND (l.topic IS NULL OR l.topic = d.topic)
-    AND (l.subscription IS NULL OR l.subscription = d.subscription)
+  JOIN set_limits l ON l.broker = d.broker AND l.epoch = d.epoch
     AND l.since <= d.check_time AND (l.until IS NULL OR l.until > d.check_time)
+  WHERE l.limit_kind = 'broker_dispatch_rate'
+  UNION ALL
+  SELECT d.broker, d.epoch, d.topic, d.subscription, d.opened_at, d.check_number, d.msgs_rate, d.bytes_rate, l.msgs_per_s, l.bytes_per_s,
+    d.topic_msgs_rate AS all_msgs, d.topic_bytes_rate AS all_bytes
+  FROM drawn d
+  JOIN set_limits l ON l.broker = d.broker AND l.epoch = d.epoch AND l.topic = d.topic
+    AND l.since <= d.check_time AND (l.until IS NULL OR l.until > d.check_time)
+  WHERE l.limit_kind = 'topic_dispatch_rate'
+  UNION ALL
+  SELECT d.broker, d.epoch, d.topic, d.subscription, d.opened_at, d.check_number, d.msgs_rate, d.bytes_rate, l.msgs_per_s, l.bytes_per_s,
+    CAST(NULL AS DOUBLE) AS all_msgs, CAST(NULL AS DOUBLE) AS all_bytes
+  FROM drawn d
+  JOIN set_limits l ON l.broker = d.broker AND l.epoch = d.epoch AND l.topic = d.topic AND l.subscription = d.subscription
+    AND l.since <= d.check_time AND (l.until IS NULL OR l.until > d.check_time)
+  WHERE l.limit_kind = 'subscription_dispatch_rate'
 ),
 limits AS (
   SELECT broker, epoch, topic, subscription, opened_at, check_number,

@@ -1,0 +1,156 @@
+"""The queries behind `/metrics/clean` that have a topic, each with a row per set of labels, the worst first.
+
+Null is not known: rows that are not complete, and a broker that has stopped. Its subscriptions have a status alone.
+"""
+
+from pipeline.query.views.catalog import sql_of
+from pipeline.query.views.inlined import with_views_over
+from pipeline.query.views.status_words import WELL
+
+#: The newest finished window of each broker that has not stopped.
+LIVE = """live AS (
+  SELECT n.broker, n.epoch, n.clock_segment, n.window_start, n.as_of, b.cluster
+  FROM newest_windows n
+  LEFT JOIN (SELECT broker, epoch FROM lane_snapshots WHERE mark = 'ended' GROUP BY broker, epoch) e
+    ON e.broker = n.broker AND e.epoch = n.epoch
+  LEFT JOIN brokers b ON b.broker = n.broker
+  WHERE e.broker IS NULL
+)"""
+
+_WELL = ", ".join(f"'{status}'" for status in WELL)
+#: Of the newest check of each topic; catch_up_forecasts over the checks of the last five minutes, and the one before them.
+_CHECKED = """newest AS (
+  SELECT t.broker, t.epoch, t.topic, max(t.check_number) AS check_number, max_by(unix_micros(t.check_time), t.check_number) AS last_us
+  FROM topic_backlog t
+  JOIN live l ON l.broker = t.broker AND l.epoch = t.epoch
+  GROUP BY t.broker, t.epoch, t.topic
+),
+begun AS (
+  SELECT n.broker, n.epoch, n.topic,
+    min(CASE WHEN unix_micros(t.check_time) >= n.last_us - 300000000 THEN t.check_number END) AS check_number
+  FROM newest n
+  JOIN topic_backlog t ON t.broker = n.broker AND t.epoch = n.epoch AND t.topic = n.topic
+  GROUP BY n.broker, n.epoch, n.topic
+),
+needed AS (
+  SELECT b.broker, b.epoch, b.topic, coalesce(max(t.check_number), b.check_number) AS check_number
+  FROM begun b
+  LEFT JOIN topic_backlog t ON t.broker = b.broker AND t.epoch = b.epoch AND t.topic = b.topic AND t.check_number < b.check_number
+  GROUP BY b.broker, b.epoch, b.topic, b.check_number
+),
+recent_checks AS (
+  SELECT s.*
+  FROM subscription_backlog s
+  JOIN needed n ON n.broker = s.broker AND n.epoch = s.epoch AND n.topic = s.topic AND s.check_number >= n.check_number
+),
+checked AS (
+  SELECT s.broker, s.epoch, s.topic, s.subscription, s.check_time, s.oldest_age_ms, s.evicted_entries, s.complete
+  FROM recent_checks s
+  JOIN newest n ON n.broker = s.broker AND n.epoch = s.epoch AND n.topic = s.topic AND n.check_number = s.check_number
+),
+foreseen AS (
+  SELECT f.broker, f.epoch, f.topic, f.subscription, f.current_in_s, f.complete,
+    (unix_micros(f.current_from) - unix_micros(f.check_time)) / 1e6 AS current_in_least_s,
+    (unix_micros(f.current_to) - unix_micros(f.check_time)) / 1e6 AS current_in_most_s
+  FROM VIEW_OVER(catch_up_forecasts, subscription_backlog, recent_checks) f
+  JOIN newest n ON n.broker = f.broker AND n.epoch = f.epoch AND n.topic = f.topic AND n.check_number = f.check_number
+)"""
+
+SUBSCRIPTIONS = with_views_over(
+    f"""WITH {LIVE}, {_CHECKED}, standing AS (
+  SELECT y.*, l.broker IS NOT NULL AND coalesce(y.unknown_reason, '') NOT IN ('broker_stopped', 'not_checked') AS is_of_now
+  FROM why y
+  LEFT JOIN live l ON l.broker = y.broker AND l.epoch = y.epoch
+)
+SELECT b.cluster, y.broker, n.namespace, y.topic, y.subscription, y.status, 1 AS one,
+  y.cause, y.level, y.dimension,
+  CASE WHEN y.cause = 'unknown' THEN y.unknown_reason END AS unknown_reason,
+  CASE WHEN is_of_now AND y.complete THEN y.backlog END AS backlog,
+  CASE WHEN is_of_now AND y.complete THEN y.waiting END AS waiting,
+  CASE WHEN is_of_now AND y.status NOT IN ({_WELL}) THEN y.share END AS share,
+  CASE WHEN is_of_now AND y.status NOT IN ({_WELL}) THEN unix_micros(y.since) / 1e6 END AS since_s,
+  CASE WHEN is_of_now AND c.complete THEN c.oldest_age_ms / 1e3 END AS age_s,
+  CASE WHEN c.complete THEN c.evicted_entries END AS evicted_entries,
+  CASE WHEN is_of_now AND f.complete THEN f.current_in_s END AS current_in_s,
+  CASE WHEN is_of_now AND f.complete THEN f.current_in_least_s END AS current_in_least_s,
+  CASE WHEN is_of_now AND f.complete THEN f.current_in_most_s END AS current_in_most_s
+FROM standing y
+LEFT JOIN brokers b ON b.broker = y.broker
+LEFT JOIN topics n ON n.topic = y.topic
+LEFT JOIN checked c ON c.broker = y.broker AND c.epoch = y.epoch AND c.topic = y.topic AND c.subscription = y.subscription
+  AND c.check_time = y.checked_at
+LEFT JOIN foreseen f ON f.broker = c.broker AND f.epoch = c.epoch AND f.topic = c.topic AND f.subscription = c.subscription
+ORDER BY y.status IN ({_WELL}), y.backlog DESC, y.broker, y.topic, y.subscription""",
+    sql_of,
+)
+
+#: All windows that the tables have: no restart of a broker or of the job sets a sum back.
+CAUSES = f"""WITH {LIVE}, summed AS (
+  SELECT c.broker, c.topic, c.subscription, c.cause, c.level, c.dimension, c.unknown_reason,
+    sum(c.ns) / 1e9 AS backlog_s, sum(c.entry_us) / 1e6 AS entry_s,
+    coalesce(sum(CASE WHEN l.window_start = c.window_start AND l.clock_segment = c.clock_segment THEN c.entry_us END), 0) AS entry_us_now
+  FROM subscription_causes c
+  LEFT JOIN live l ON l.broker = c.broker AND l.epoch = c.epoch
+  GROUP BY c.broker, c.topic, c.subscription, c.cause, c.level, c.dimension, c.unknown_reason
+)
+SELECT b.cluster, n.namespace, s.*
+FROM summed s
+LEFT JOIN brokers b ON b.broker = s.broker
+LEFT JOIN topics n ON n.topic = s.topic
+ORDER BY s.entry_us_now DESC, s.entry_s DESC, s.broker, s.topic, s.subscription, s.cause, s.level, s.dimension, s.unknown_reason"""
+
+THROTTLED = f"""WITH {LIVE}
+SELECT t.cluster, t.broker, t.namespace, t.topic, t.subscription,
+  t.reads_binding, t.reads_nominal,
+  t.blocked_ns_by_broker_limit / 1e9 AS blocked_by_broker_s,
+  t.blocked_ns_by_topic_limit / 1e9 AS blocked_by_topic_s,
+  t.blocked_ns_by_subscription_limit / 1e9 AS blocked_by_subscription_s
+FROM subscription_throttle_now t
+JOIN live l ON l.broker = t.broker AND l.epoch = t.epoch
+WHERE t.complete
+ORDER BY t.blocked_ns DESC, t.reads_binding DESC, t.broker, t.topic, t.subscription"""
+
+STUCK = f"""WITH {LIVE}
+SELECT l.cluster, s.broker, n.namespace, s.topic, s.subscription, s.stuck_s
+FROM stuck_dispatchers s
+JOIN live l ON l.broker = s.broker AND l.epoch = s.epoch
+LEFT JOIN topics n ON n.topic = s.topic
+WHERE s.still
+ORDER BY s.stuck_s DESC, s.broker, s.topic, s.subscription"""
+
+QUOTAS = f"""WITH {LIVE}
+SELECT l.cluster, q.broker, n.namespace, q.topic, q.quota_type, q.share_of_limit, q.breach_in_s,
+  (unix_micros(q.breach_from) - unix_micros(q.as_of)) / 1e6 AS breach_in_least_s,
+  (unix_micros(q.breach_to) - unix_micros(q.as_of)) / 1e6 AS breach_in_most_s
+FROM quota_risk q
+JOIN live l ON l.broker = q.broker AND l.epoch = q.epoch
+LEFT JOIN topics n ON n.topic = q.topic
+WHERE q.complete
+ORDER BY q.breach_in_s ASC NULLS LAST, q.share_of_limit DESC NULLS LAST, q.broker, q.topic, q.quota_type"""
+
+EVICTIONS = f"""WITH {LIVE}
+SELECT t.cluster, t.broker, t.namespace, t.topic,
+  t.storage_backlog_quota_exceeded_evictions_size_durable AS size, t.storage_backlog_quota_exceeded_evictions_time_durable AS time
+FROM topic_backlog_now t
+JOIN live l ON l.broker = t.broker AND l.epoch = t.epoch
+WHERE t.complete
+ORDER BY size + time DESC, t.broker, t.topic"""
+
+#: A limiter that follows the publish rate is not modelled. In one window an old limiter may end and a new one begin.
+LIMITERS = f"""WITH {LIVE}, used AS (
+  SELECT l.cluster, u.*,
+    row_number() OVER (PARTITION BY u.broker, u.level, u.topic, u.subscription, u.dimension ORDER BY u.created_at DESC) AS age
+  FROM limiter_use u
+  JOIN live l
+    ON l.broker = u.broker AND l.epoch = u.epoch AND l.clock_segment = u.clock_segment AND l.window_start = u.window_start
+  WHERE u.closed_at IS NULL AND NOT u.relative
+)
+SELECT u.cluster, u.broker, u.level, n.namespace, u.topic, u.subscription, u.dimension,
+  u.rate / u.period_s AS permits_per_s,
+  CASE WHEN u.complete THEN u.permits_end END AS tokens,
+  CASE WHEN u.complete THEN u.debt END AS debt,
+  CASE WHEN u.complete THEN u.used_share END AS used_share
+FROM used u
+LEFT JOIN topics n ON n.topic = u.topic
+WHERE u.age = 1
+ORDER BY u.debt DESC, u.used_share DESC NULLS LAST, u.broker, u.level, u.topic, u.subscription, u.dimension"""

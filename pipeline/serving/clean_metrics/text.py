@@ -1,0 +1,69 @@
+"""The text of `/metrics/clean`: OpenMetrics 1.0, or Prometheus' text format 0.0.4 for clients that do not ask for that."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import translate
+from typing import Any
+
+from pipeline.serving.clean_metrics.families import FAMILIES, LEFT_OUT, LEFT_OUT_HELP
+from pipeline.serving.clean_metrics.family import COUNTER, GAUGE, INFO, Family
+from pipeline.serving.metrics.text import label
+from pipeline.warehouse.look import Queries
+
+Rows = Sequence[Mapping[str, Any]]
+OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+#: Of `--series-per-metric`: Prometheus stays quick with that many series of a name, and a page of all families with 10 MB.
+USUAL_SERIES_PER_METRIC = 5_000
+
+
+def clean_text(look: Queries, *, open_metrics: bool, most: int = USUAL_SERIES_PER_METRIC, topic: str | None = None) -> str:
+    """The metrics of a warehouse, docs/reference/clean-metrics.md.
+
+    `most`: series of a family, the worst stay; dispatch_series_left_out counts the others. `topic`: a pattern with `*` and `?` for the
+    whole name; series of other topics are not asked for, those without a topic stay. Each query is asked once.
+    """
+    rows: dict[str, Rows] = {}
+    left_out: dict[str, int] = {}
+    text: list[str] = []
+    for family in FAMILIES:
+        if family.source.sql not in rows:
+            rows[family.source.sql] = _of_topics(look.rows(family.source.sql), topic)
+        lines = list(_lines(family, rows[family.source.sql]))
+        if lines:
+            left_out[family.name] = max(0, len(lines) - most)
+            text += [_head(family.name, family.type, family.unit, family.help, open_metrics=open_metrics), *lines[:most]]
+    if left_out:
+        text.append(_head(LEFT_OUT, GAUGE, "", LEFT_OUT_HELP, open_metrics=open_metrics))
+        text += [f"{LEFT_OUT}{{{label('metric', name)}}} {count}\n" for name, count in left_out.items()]
+    return "".join([*text, "# EOF\n" if open_metrics else ""])
+
+
+def _of_topics(rows: Rows, pattern: str | None) -> Rows:
+    """Rows of topics that match; a row of no topic stays."""
+    if pattern is None:
+        return rows
+    matches = re.compile(translate(pattern)).match
+    return [row for row in rows if row.get("topic") is None or matches(row["topic"])]
+
+
+def _head(name: str, kind: str, unit: str, text: str, *, open_metrics: bool) -> str:
+    """Format 0.0.4 knows no info and no unit, and takes a counter by the name of its lines."""
+    if open_metrics:
+        return f"# TYPE {name} {kind}\n{f'# UNIT {name} {unit}{chr(10)}' if unit else ''}# HELP {name} {text}.\n"
+    shown = name + {COUNTER: "_total", INFO: "_info"}.get(kind, "")
+    return f"# HELP {shown} {text}.\n# TYPE {shown} {GAUGE if kind == INFO else kind}\n"
+
+
+def _lines(family: Family, rows: Rows) -> Iterator[str]:
+    """Those with a known value, in the order of the rows."""
+    names = (*family.source.labels, *family.labels)
+    series = [(one.column, [label(*own) for own in one.labels]) for one in family.series]
+    for row in rows:
+        if all(row[column] is None for column, _ in series):
+            continue
+        of_row = [label(name, row[column]) for name, column in names if row[column] is not None]
+        for column, own in series:
+            if row[column] is not None:
+                labels = ",".join([*of_row, *own])
+                yield f"{family.sample}{{{labels}}} {row[column]}\n" if labels else f"{family.sample} {row[column]}\n"
