@@ -14,22 +14,39 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from pipeline import VERSION
 from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.query.room import ReadingRoom
+from pipeline.serving import schemas
 from pipeline.serving.answers import Answers, Overloaded, TooLong
 from pipeline.serving.clean_metrics.text import OPEN_METRICS, PROMETHEUS, USUAL_SERIES_PER_METRIC, clean_text
-from pipeline.serving.documents import Asked, explain_document, readiness_document, why_document
+from pipeline.serving.documents import explain_document, readiness_document, why_document
 from pipeline.serving.metrics.text import metrics_text
+from pipeline.serving.openapi import Asked, Documented, openapi
+from pipeline.serving.scale import scale_document
+from pipeline.visible import document_json
 
-#: From a room and the query of a request to the text of an answer.
-Document = Callable[[ReadingRoom, Asked], str]
-#: Path → its document and the names that its query may have.
-DOCUMENTS: Mapping[str, tuple[Document, frozenset[str]]] = {
-    "/v1/why": (why_document, frozenset({"all", "at"})),
-    "/v1/explain": (explain_document, frozenset({"topic", "subscription", "broker", "at", "window"})),
-    "/readyz": (readiness_document, frozenset()),
-}
+_TOPIC = {"topic": "the topic, as persistent://shop/eu/orders", "broker": "its broker, where several have it"}
+_AT = {"at": "an instant as ISO 8601 with its zone; without it: now"}
+#: Path → how it is answered. `/v1/openapi.json` describes those of `/v1`.
+DOCUMENTS: dict[str, Documented] = {
+    "/v1/why": Documented(
+        why_document, "Why each subscription is behind, the largest backlog × time first", schemas.WHY,
+        {"all": "true: also those that are well", **_AT},
+    ),
+    "/v1/explain": Documented(
+        explain_document, "What holds a subscription, or a topic, since when, and what to do", schemas.EXPLAIN,
+        {**_TOPIC, "subscription": "a subscription of it; without one: the topic", **_AT, "window": "as 10m: how far back it looks"},
+        frozenset({"topic"}),
+    ),
+    "/v1/scale": Documented(
+        scale_document, "How many consumers would help a subscription now", schemas.SCALE,
+        {**_TOPIC, "subscription": "a subscription of it"}, frozenset({"topic", "subscription"}),
+    ),
+    "/v1/openapi.json": Documented(lambda *_: document_json(openapi(DOCUMENTS, VERSION)), "This description", schemas.OPENAPI),
+    "/readyz": Documented(readiness_document, "Up to when answers know each broker", schemas.READY),
+}  # fmt: skip
 _JSON = "application/json; charset=utf-8"
 _LONGEST_VALUE = 2_000
 _NOT_NOW = 503
@@ -51,7 +68,7 @@ def build_app(answers: Answers, *, topics: bool = True, series_per_metric: int =
             watching.cancel()
             answers.close()
 
-    documents = [Route(path, _answered(answers, document, names, _JSON)) for path, (document, names) in DOCUMENTS.items()]
+    documents = [Route(path, _answered(answers, one.document, frozenset(one.query), _JSON)) for path, one in DOCUMENTS.items()]
     metrics = _answered(answers, lambda room, _: metrics_text(room, topics=topics), frozenset(), PROMETHEUS)
     return Starlette(
         routes=[
@@ -70,7 +87,9 @@ async def _healthy(_: Request) -> Response:
     return PlainTextResponse("ok\n")
 
 
-def _answered(answers: Answers, document: Document, names: frozenset[str], media_type: str) -> Callable[[Request], Awaitable[Response]]:
+def _answered(
+    answers: Answers, document: Callable[[ReadingRoom, Asked], str], names: frozenset[str], media_type: str
+) -> Callable[[Request], Awaitable[Response]]:
     async def answered(request: Request) -> Response:
         asked = _asked(request, names)
         key = f"{request.url.path} {sorted(asked.items())}"

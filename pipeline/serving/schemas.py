@@ -1,0 +1,70 @@
+"""JSON Schemas of the answers of `/v1`, for its OpenAPI file. docs/reference/json.md and views.md explain each key."""
+
+from typing import Any
+
+Schema = dict[str, Any]
+TEXT: Schema = {"type": "string"}
+COUNT: Schema = {"type": "integer", "minimum": 0}
+WHOLE: Schema = {"type": "integer"}
+NUMBER: Schema = {"type": "number"}
+SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+YES_NO: Schema = {"type": "boolean"}
+TIME: Schema = {"type": "string", "format": "date-time"}
+LIST: Schema = {"type": "array"}
+OBJECT: Schema = {"type": "object"}
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {**schema, "type": [schema["type"], "null"]}
+
+
+def _object(properties: dict[str, Schema], optional: tuple[str, ...] = (), *, closed: bool = True) -> Schema:
+    """All keys but `optional` are there; `closed`: and no others."""
+    required = [name for name in properties if name not in optional]
+    return {"type": "object", "required": required, "properties": properties, **({"additionalProperties": False} if closed else {})}
+
+
+_STANDING = {
+    "broker": TEXT, "epoch": WHOLE, "topic": TEXT, "subscription": TEXT, "as_of": TIME, "status": TEXT,
+    "cause": _or_null(TEXT), "level": _or_null(TEXT), "dimension": _or_null(TEXT), "unknown_reason": _or_null(TEXT),
+    "share": _or_null(SHARE), "time_share": _or_null(SHARE), "since": _or_null(TIME), "since_s": _or_null(NUMBER),
+    "next_cause": _or_null(TEXT), "next_share": _or_null(SHARE), "backlog": COUNT, "waiting": _or_null(COUNT), "backlog_s": NUMBER,
+    "lasts_s": _or_null(NUMBER), "pace_per_s": _or_null(NUMBER), "checked_at": _or_null(TIME), "complete": YES_NO, "completeness": SHARE,
+}  # fmt: skip
+WHY = _object(
+    {
+        "as_of": _or_null(TIME),
+        "subscriptions_known": COUNT,
+        "reason": TEXT,
+        "subscriptions": {"type": "array", "items": _object(_STANDING, closed=False)},
+    },
+    optional=("reason",),
+)
+
+_OF_BOTH = {
+    "verdict": TEXT, "broker": TEXT, "epoch": WHOLE, "topic": TEXT, "to": TIME, "unknown_reason": _or_null(TEXT),
+    "quotas": LIST, "holders": LIST, "evicted": LIST, "missing": {"type": "array", "items": TEXT},
+    "advice": {"type": "array", "items": OBJECT},
+}  # fmt: skip
+_ABOUT_SUBSCRIPTION = _object(
+    {
+        **_OF_BOTH, "subscription": TEXT, "from": TIME, "now": YES_NO, "status": TEXT, "behind": YES_NO,
+        "cause": _or_null(TEXT), "level": _or_null(TEXT), "dimension": _or_null(TEXT), "share": _or_null(SHARE), "since": _or_null(TIME),
+        "backlog": _or_null(COUNT), "waiting": _or_null(COUNT), "causes": LIST, "windows": LIST, "limits": LIST,
+        "catch_up": _or_null(OBJECT), "more_consumers": _or_null(OBJECT), "confidence": {"enum": ["high", "medium", "low"]},
+    },
+    closed=False,
+)  # fmt: skip
+_ABOUT_TOPIC = _object({**_OF_BOTH, "subscriptions": LIST, "exceeded": _or_null(YES_NO)}, closed=False)
+EXPLAIN = {"anyOf": [_ABOUT_SUBSCRIPTION, _ABOUT_TOPIC]}
+
+SCALE = _object(
+    {
+        "topic": TEXT, "subscription": TEXT, "as_of": TIME, "status": TEXT, "more_consumers": COUNT, "why": TEXT,
+        "consumers": COUNT, "consumers_wanted": COUNT,
+    },
+    optional=("consumers", "consumers_wanted"),
+)  # fmt: skip
+
+READY = _object({"brokers": {"type": "array", "items": _object({"broker": TEXT, "as_of": TIME})}, "as_of": _or_null(TIME)})
+OPENAPI = _object({"openapi": TEXT, "info": OBJECT, "paths": OBJECT}, closed=False)

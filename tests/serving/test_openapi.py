@@ -1,0 +1,83 @@
+"""The OpenAPI file of `/v1` beside the answers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from broker_scrapes import ALWAYS
+from capture_events import write_events
+from jsonschema import Draft202012Validator
+from loaded import load_into
+from served import Served, served
+
+from pipeline.serving.app import DOCUMENTS
+
+Y_INCIDENT = next(scrape for scrape in ALWAYS if scrape.name == "y_incident")
+GUIDE = Path(__file__).resolve().parents[2] / "docs/guide/serve.md"
+SUBSCRIPTION = {"topic": "persistent://real/y/payments", "subscription": "fraud"}
+QUESTIONS = [
+    ("/v1/why", {}),
+    ("/v1/why", {"all": "true"}),
+    ("/v1/why", {"at": "2020-01-01T00:00:00Z"}),
+    ("/v1/explain", SUBSCRIPTION),
+    ("/v1/explain", {"topic": SUBSCRIPTION["topic"]}),
+    ("/v1/scale", SUBSCRIPTION),
+    ("/v1/openapi.json", {}),
+    ("/v1/why", {"at": "soon"}),
+    ("/v1/scale", {**SUBSCRIPTION, "subscription": "none"}),
+]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("openapi")
+    with served(load_into(write_events(Y_INCIDENT.events(), folder / "log" / "events.jsonl.gz").parent, folder / "w")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def described(server: Served) -> Any:
+    status, document = server.get("/v1/openapi.json")
+    assert status == 200
+    return document
+
+
+@pytest.mark.parametrize(("path", "asked"), QUESTIONS)
+def test_an_answer_is_as_described(server: Served, described: Any, path: str, asked: dict[str, str]) -> None:
+    status, answer = server.get(path, **asked)
+    schema = described["paths"][path]["get"]["responses"][str(status)]["content"]["application/json"]["schema"]
+    Draft202012Validator({**schema, "components": described["components"]}).validate(answer)
+
+
+@pytest.mark.parametrize("path", sorted({path for path, _ in QUESTIONS}))
+def test_a_description_says_no_to_another_document(described: Any, path: str) -> None:
+    """Otherwise the test above would pass for nothing."""
+    schema = described["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    assert not Draft202012Validator(schema).is_valid({})
+    assert not Draft202012Validator(schema).is_valid({"reason": "none"})
+    Draft202012Validator.check_schema(schema)
+
+
+def test_every_path_of_v1_is_described_asked_above_and_in_the_guide(described: Any) -> None:
+    paths = {path for path in DOCUMENTS if path.startswith("/v1/")}
+    assert set(described["paths"]) == paths == {path for path, _ in QUESTIONS}
+    assert [path for path in paths if f"| `{path}` |" not in GUIDE.read_text(encoding="utf-8")] == []
+
+
+def test_every_name_of_a_query_is_described(described: Any) -> None:
+    for path, of_path in described["paths"].items():
+        names = {one["name"]: one for one in of_path["get"]["parameters"]}
+        assert set(names) == set(DOCUMENTS[path].query)
+        assert all(one["description"] for one in names.values())
+        assert {name for name, one in names.items() if one["required"]} == DOCUMENTS[path].required
+
+
+def test_every_subscription_and_topic_is_explained_as_described(server: Served, described: Any) -> None:
+    schema = described["paths"]["/v1/explain"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    rows = server.get("/v1/why", all="true")[1]["subscriptions"]
+    for row in rows:
+        for asked in ({"topic": row["topic"]}, {"topic": row["topic"], "subscription": row["subscription"]}):
+            status, answer = server.get("/v1/explain", **asked)
+            assert status == 200
+            Draft202012Validator(schema).validate(answer)
