@@ -54,7 +54,7 @@ def scale(about: Document, connected: int | None) -> Document:
     more, why = _more(about, connected)
     counted = {} if connected is None else {"consumers": connected, "consumers_wanted": connected + more}
     return {
-        "topic": about["topic"], "subscription": about["subscription"], "as_of": about["to"], "status": about["status"],
+        "topic": about["topic"], "subscription": about["subscription"], "as_of": about["as_of"], "status": about["status"],
         "more_consumers": more, "why": why, **counted,
     }  # fmt: skip
 

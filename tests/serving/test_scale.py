@@ -21,7 +21,7 @@ SLOW = {"answer": "yes", "why": "no_permits"}
 def about(**changed: Any) -> dict[str, Any]:
     """A subscription of slow consumers: 100 entries a second come, 80 go, 6,000 are there; so 120 a second clear it in five minutes."""
     return {
-        "topic": "t", "subscription": "s", "to": "now", "status": "slow consumers", "behind": True, "cause": "no_permits",
+        "topic": "t", "subscription": "s", "as_of": "now", "status": "slow consumers", "behind": True, "cause": "no_permits",
         "unknown_reason": None, "cursor_kind": "subscription", "backlog": 6_000, "pace_per_s": 80.0, "more_consumers": SLOW,
         "catch_up": {"publish_rate": 100.0, "most_entries_per_s": None}, **changed,
     }  # fmt: skip
