@@ -40,9 +40,9 @@ OVERVIEW = Page(
         ),
         Panel(
             "Behind now: main cause",
-            "Share of the main cause in the newest window, the largest first",
-            (Query(f"sort_desc(dispatch_subscription_main_cause_ratio{{{_OF_NAMESPACE}}})"),),
-            "percentunit",
+            "Since when the cause holds the subscription, the newest first",
+            (Query(f"sort_desc(dispatch_subscription_main_cause_since_timestamp_seconds{{{_OF_NAMESPACE}}} * 1000)"),),
+            "dateTimeAsIso",
             TABLE,
             24,
         ),
@@ -73,11 +73,10 @@ SUBSCRIPTION = Page(
             kind=TABLE,
         ),
         Panel(
-            "Main cause since",
-            "Since when the main cause is the main one",
-            (Query(f"dispatch_subscription_main_cause_since_timestamp_seconds{{{_OF_SUBSCRIPTION}}} * 1000"),),
-            "dateTimeAsIso",
-            TABLE,
+            "Main cause",
+            "Its share of entries × time of the newest window",
+            (Query(f"dispatch_subscription_main_cause_ratio{{{_OF_SUBSCRIPTION}}}", "{{cause}} {{level}} {{topic}} {{subscription}}"),),
+            "percentunit",
         ),
         Panel(
             "Backlog",

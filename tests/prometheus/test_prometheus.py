@@ -36,7 +36,7 @@ FIRING = {
 
 def filled(expr: str) -> str:
     """A query as Grafana sends it, with all of each variable."""
-    return re.sub(r"\$\w+", ".*", expr.replace("$__rate_interval", "10s"))
+    return re.sub(r"\$\w+", ".*", expr.replace("$__rate_interval", "20s"))
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def at_the_end(warehouses: dict[str, Warehouse], tmp_path_factory: pytest.TempPa
         with served(warehouses["end"]) as late:
             server.scrape(late.port)
             server.await_series("dispatch_subscription_stuck_seconds")
-            server.await_series("rate(dispatch_job_rows_total[10s])")
+            server.await_series("rate(dispatch_job_rows_total[20s])")
             server.await_series('ALERTS{alertname="DispatchEviction"}')
             yield server
 
@@ -76,7 +76,7 @@ def test_both_answers_are_scraped_whole(at_the_end: Prometheus) -> None:
 
 @pytest.mark.parametrize("expr", QUERIES)
 def test_every_query_of_every_panel_returns_series(at_the_end: Prometheus, expr: str) -> None:
-    assert at_the_end.series(filled(expr))
+    assert at_the_end.await_series(filled(expr))
 
 
 @pytest.mark.parametrize(("query", "name"), VARIABLES)
@@ -91,7 +91,7 @@ def test_rules_are_evaluated_and_recorded(at_the_end: Prometheus) -> None:
     rules = [rule for group in at_the_end.ask("rules")["groups"] for rule in group["rules"]]
     assert {rule["health"] for rule in rules} == {"ok"}
     for rule in rules:
-        assert rule["type"] == "alerting" or at_the_end.series(rule["name"])
+        assert rule["type"] == "alerting" or at_the_end.await_series(rule["name"])
 
 
 @pytest.mark.parametrize("alert", FIRING)
