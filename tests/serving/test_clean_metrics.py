@@ -19,7 +19,7 @@ from pipeline.serving.clean_metrics.families import FAMILIES, LEFT_OUT, SUBSCRIP
 from pipeline.serving.clean_metrics.text import OPEN_METRICS, PROMETHEUS, clean_text
 
 Labels = frozenset[tuple[str, str]]
-Y_INCIDENT = next(scrape for scrape in ALWAYS if scrape.name == "y_incident")
+Y_INCIDENT, F_LIMIT = (next(scrape for scrape in ALWAYS if scrape.name == name) for name in ("y_incident", "f_limit_above_need"))
 #: Of a broker that has stopped: all else of its subscriptions, topics, limiters and connections is not known any more.
 OF_STOPPED_BROKERS = {
     "dispatch_subscription", "dispatch_subscription_status",
@@ -30,21 +30,26 @@ OF_STOPPED_BROKERS = {
 }  # fmt: skip
 
 
-def room_of(scrape: Scrape, folder: Any, last_us: int | None = None) -> ReadingRoom:
-    """The capture's log until its figures were taken, or until another instant."""
-    events = scrape.events() if last_us is None else [event for event in scrape.events() if event["ts"] <= last_us]
-    log = write_events(events, folder / "log" / "events.jsonl.gz").parent
-    return ReadingRoom(load_into(log, folder / "w"), consistent=True)
+@pytest.fixture(scope="module")
+def rooms(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ReadingRoom]:
+    """Of captures, each loaded until its figures were taken."""
+
+    def loaded(scrape: Scrape) -> ReadingRoom:
+        folder = tmp_path_factory.mktemp(scrape.name)
+        log = write_events(scrape.events(), folder / "log" / "events.jsonl.gz").parent
+        return ReadingRoom(load_into(log, folder / "w"), consistent=True)
+
+    return {scrape.name: loaded(scrape) for scrape in (Y_INCIDENT, F_LIMIT)}
 
 
-@pytest.fixture(scope="module", params=ALWAYS, ids=lambda one: one.name)
-def room(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ReadingRoom:
-    return room_of(request.param, tmp_path_factory.mktemp(request.param.name))
+@pytest.fixture(scope="module", params=["y_incident", "f_limit_above_need"])
+def room(request: pytest.FixtureRequest, rooms: dict[str, ReadingRoom]) -> ReadingRoom:
+    return rooms[request.param]
 
 
 @pytest.fixture(scope="module")
-def incident(tmp_path_factory: pytest.TempPathFactory) -> ReadingRoom:
-    return room_of(Y_INCIDENT, tmp_path_factory.mktemp("y"))
+def incident(rooms: dict[str, ReadingRoom]) -> ReadingRoom:
+    return rooms["y_incident"]
 
 
 def values(text: str, sample: str) -> dict[Labels, float]:

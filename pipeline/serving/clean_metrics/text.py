@@ -1,7 +1,7 @@
 """The text of `/metrics/clean`: OpenMetrics 1.0, or Prometheus' text format 0.0.4 for clients that do not ask for that."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import translate
 from typing import Any
 
@@ -24,15 +24,18 @@ def clean_text(look: Queries, *, open_metrics: bool, most: int = USUAL_SERIES_PE
     whole name; series of other topics are not asked for, those without a topic stay. Each query is asked once.
     """
     rows: dict[str, Rows] = {}
+    heads: dict[str, list[str]] = {}
     left_out: dict[str, int] = {}
     text: list[str] = []
     for family in FAMILIES:
-        if family.source.sql not in rows:
-            rows[family.source.sql] = _of_topics(look.rows(family.source.sql), topic)
-        lines = list(_lines(family, rows[family.source.sql]))
+        source = family.source
+        if source.name not in rows:
+            rows[source.name] = _of_topics(look.rows(source.sql), topic)
+            heads[source.name] = [_labels(source.labels, row) for row in rows[source.name]]
+        lines, more = _lines(family, rows[source.name], heads[source.name], most)
         if lines:
-            left_out[family.name] = max(0, len(lines) - most)
-            text += [_head(family.name, family.type, family.unit, family.help, open_metrics=open_metrics), *lines[:most]]
+            left_out[family.name] = more
+            text += [_head(family.name, family.type, family.unit, family.help, open_metrics=open_metrics), *lines]
     if left_out:
         text.append(_head(LEFT_OUT, GAUGE, "", LEFT_OUT_HELP, open_metrics=open_metrics))
         text += [f"{LEFT_OUT}{{{label('metric', name)}}} {count}\n" for name, count in left_out.items()]
@@ -55,15 +58,22 @@ def _head(name: str, kind: str, unit: str, text: str, *, open_metrics: bool) -> 
     return f"# HELP {shown} {text}.\n# TYPE {shown} {GAUGE if kind == INFO else kind}\n"
 
 
-def _lines(family: Family, rows: Rows) -> Iterator[str]:
-    """Those with a known value, in the order of the rows."""
-    names = (*family.source.labels, *family.labels)
+def _lines(family: Family, rows: Rows, heads: Sequence[str], most: int) -> tuple[list[str], int]:
+    """Those with a known value, in the order of the rows: the first `most`, and the number of the others."""
     series = [(one.column, [label(*own) for own in one.labels]) for one in family.series]
-    for row in rows:
-        if all(row[column] is None for column, _ in series):
-            continue
-        of_row = [label(name, row[column]) for name, column in names if row[column] is not None]
-        for column, own in series:
-            if row[column] is not None:
-                labels = ",".join([*of_row, *own])
-                yield f"{family.sample}{{{labels}}} {row[column]}\n" if labels else f"{family.sample} {row[column]}\n"
+    known = [
+        (row, head, row[column], own)
+        for row, head in zip(rows, heads, strict=True)
+        for column, own in series
+        if row[column] is not None
+    ]  # fmt: skip
+    name, lines = family.sample, []
+    for row, head, value, own in known[:most]:
+        labels = ",".join(filter(None, [head, _labels(family.labels, row), *own]))
+        lines.append(f"{name}{{{labels}}} {value}\n" if labels else f"{name} {value}\n")
+    return lines, len(known) - len(lines)
+
+
+def _labels(names: Sequence[tuple[str, str]], row: Mapping[str, Any]) -> str:
+    """Without those that have no value."""
+    return ",".join(label(name, row[column]) for name, column in names if row[column] is not None) if names else ""
