@@ -1,12 +1,13 @@
 """A declared dashboard as Grafana's JSON, by Grafana's own builder."""
 
+import json
 from string import ascii_uppercase
 from typing import Any
 
 from grafana_foundation_sdk.builders import common, dashboard, prometheus, stat, table, timeseries
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.common import StackingMode
-from grafana_foundation_sdk.models.dashboard import DataSourceRef, VariableRefresh, VariableSort
+from grafana_foundation_sdk.models.dashboard import DataSourceRef, VariableOption, VariableRefresh, VariableSort
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
 from generators.dashboards.page import FIGURE, LINES, TABLE, Page, Panel, Variable
@@ -15,6 +16,8 @@ _SOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
 _HEIGHT = 8
 _FILLED = 25
 _ALL = ".*"
+#: The builder writes them for variables of every type; Grafana's schema has them for intervals alone.
+_OF_INTERVALS = ("auto", "auto_count", "auto_min")
 
 
 def grafana_json(page: Page) -> str:
@@ -28,7 +31,11 @@ def grafana_json(page: Page) -> str:
         made = made.with_variable(_variable(variable))
     for panel in page.panels:
         made = made.with_panel(_panel(panel))
-    return JSONEncoder(sort_keys=True, indent=2).encode(made.build()) + "\n"
+    content = json.loads(JSONEncoder().encode(made.build()))
+    for variable in content["templating"]["list"]:
+        for name in _OF_INTERVALS:
+            variable.pop(name, None)
+    return json.dumps(content, sort_keys=True, indent=2) + "\n"
 
 
 def _variable(one: Variable) -> Any:
@@ -36,6 +43,7 @@ def _variable(one: Variable) -> Any:
     return (
         dashboard.QueryVariable(one.name).label(one.name.capitalize()).datasource(_SOURCE).query(one.query)
         .refresh(VariableRefresh.ON_TIME_RANGE_CHANGED).sort(VariableSort.ALPHABETICAL_ASC).multi(True).include_all(True).all_value(_ALL)
+        .current(VariableOption(selected=True, text="All", value="$__all"))
     )  # fmt: skip
 
 
