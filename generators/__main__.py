@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from generators import by_question, clean_metrics_page, commands_page, drawing, fold, metrics_page, settings_page, views_page
+from generators import admin_page, by_question, clean_metrics_page, commands_page, drawing, fold, metrics_page, settings_page, views_page
 from generators.schema_files import REPOSITORY, rendered_files
 
-_PAGES = (by_question, clean_metrics_page, commands_page, metrics_page, settings_page, views_page)
+_PAGES = (admin_page, by_question, clean_metrics_page, commands_page, metrics_page, settings_page, views_page)
 
 
 def generated() -> dict[Path, str]:

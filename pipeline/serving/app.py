@@ -19,6 +19,7 @@ from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.query.room import ReadingRoom
 from pipeline.serving import schemas
+from pipeline.serving.admin.routes import admin_routes
 from pipeline.serving.answers import Answers, Overloaded, TooLong
 from pipeline.serving.clean_metrics.text import OPEN_METRICS, PROMETHEUS, USUAL_SERIES_PER_METRIC, clean_text
 from pipeline.serving.documents import explain_document, readiness_document, why_document
@@ -76,6 +77,7 @@ def build_app(answers: Answers, *, topics: bool = True, series_per_metric: int =
             Route("/metrics", metrics),
             Route("/metrics/clean", _clean_metrics(answers, series_per_metric)),
             *documents,
+            *admin_routes(answers),
         ],
         middleware=[Middleware(GZipMiddleware, minimum_size=_WORTH_GZIP_BYTES, compresslevel=1)],
         lifespan=lifespan,

@@ -1,4 +1,4 @@
-"""What real brokers printed on `/metrics`, beside the logs that they wrote until then."""
+"""What real brokers printed on `/metrics` and answered to their admin API, beside the logs that they wrote until then."""
 
 import gzip
 import json
@@ -34,6 +34,12 @@ class Scrape:
         packed = self.figures / "metrics.txt.gz"
         metrics = gzip.decompress(packed.read_bytes()).decode() if packed.exists() else (self.figures / "metrics.txt").read_text("utf-8")
         return [line for line in (metrics + (self.figures / "otel.txt").read_text("utf-8")).splitlines() if line and line[0] != "#"]
+
+    @property
+    def stats(self) -> Any:
+        """Topic → what its broker answered to `GET …/stats`, with precise backlogs, sizes of subscriptions, and earliest times."""
+        packed = FIXTURES / "broker_figures" / self.name / "stats.json.gz"
+        return json.loads(gzip.decompress(packed.read_bytes()) if packed.exists() else (self.figures / "stats.json").read_bytes())
 
     def events(self) -> list[dict[str, Any]]:
         """Of the log, until the figures were taken."""

@@ -9,7 +9,7 @@ not complete, and an action whose outcome the log does not show yet.
 IS_SYSTEM = "(n.tenant = 'pulsar' OR substring(n.local_name, 1, 2) = '__')"
 
 #: Of each topic now, with what followed from its check. An action that goes on has no row in quota_evictions yet: nothing is `settled`.
-_CHECKED = f"""
+CHECKED = f"""
 reached AS (
   SELECT broker, epoch, topic, check_number,
     bool_and(planned_ledger <=> reached_ledger AND planned_entry <=> reached_entry) AS as_planned
@@ -39,7 +39,7 @@ checked AS (
 )"""
 
 #: Of each subscription of them; replicators and deduplication have cursors, and are none.
-_BEHIND = """
+BEHIND = """
 moved AS (
   SELECT broker, epoch, topic, subscription, check_number, sum(entries_evicted) AS evicted
   FROM quota_eviction_moves
@@ -72,7 +72,7 @@ behind AS (
 )"""
 
 #: What each topic's lines need.
-_TOPIC_VALUES = """
+TOPIC_VALUES = """
 added AS (
   SELECT cluster, topic, count(*) AS subscriptions,
     CASE WHEN count(*) = count(back_log) THEN sum(back_log) END AS msg_backlog
@@ -97,27 +97,27 @@ told AS (
   LEFT JOIN added a ON a.cluster <=> c.cluster AND a.topic = c.topic
 )"""
 
-TOPICS = f"""WITH {_CHECKED}, {_BEHIND}, {_TOPIC_VALUES}
+TOPICS = f"""WITH {CHECKED}, {BEHIND}, {TOPIC_VALUES}
 SELECT * FROM told WHERE complete ORDER BY cluster, namespace, topic"""
 
-_COUNTERS = tuple(
+COUNTERS = tuple(
     f"dispatch_throttled_{dimension}_events_by_{level}_limit_since_open"
     for dimension in ("msg", "bytes")
     for level in ("subscription", "topic", "broker")
 )
 #: Without a dispatcher, or before its first window is over, nothing was counted.
-_COUNTED = ",\n  ".join(
-    f"CASE WHEN d.complete THEN d.{counter} WHEN d.topic IS NULL AND b.complete THEN 0 END AS {counter}" for counter in _COUNTERS
+COUNTED = ",\n  ".join(
+    f"CASE WHEN d.complete THEN d.{counter} WHEN d.topic IS NULL AND b.complete THEN 0 END AS {counter}" for counter in COUNTERS
 )
 #: A subscription that no check has seen yet has its counters alone.
-SUBSCRIPTIONS = f"""WITH {_CHECKED}, {_BEHIND}
+SUBSCRIPTIONS = f"""WITH {CHECKED}, {BEHIND}
 SELECT
   coalesce(b.cluster, d.cluster) AS cluster, coalesce(b.namespace, d.namespace) AS namespace,
   coalesce(b.topic, d.topic) AS topic, coalesce(b.subscription, d.subscription) AS subscription,
   b.back_log,
   -- Only dispatchers of shared types hold entries for later delivery, and no table has how many.
   CASE WHEN b.back_log = 0 OR d.topic IS NULL OR d.sub_type IN ('Exclusive', 'Failover') THEN b.back_log END AS back_log_no_delayed,
-  {_COUNTED}
+  {COUNTED}
 FROM behind b
 FULL JOIN subscription_throttle_now d ON d.cluster <=> b.cluster AND d.topic = b.topic AND d.subscription = b.subscription
 WHERE coalesce(b.complete, d.complete) AND coalesce(b.namespace, d.namespace) IS NOT NULL
@@ -128,7 +128,7 @@ _SUMMED = ",\n  ".join(
     f"CASE WHEN count(*) = count(CASE WHEN complete THEN {column} END) THEN sum({column}) END AS {column}"
     for column in ("subscriptions", "producers", "msg_backlog", "backlog_size", "evictions_size", "evictions_time")
 )
-NAMESPACES = f"""WITH {_CHECKED}, {_BEHIND}, {_TOPIC_VALUES}
+NAMESPACES = f"""WITH {CHECKED}, {BEHIND}, {TOPIC_VALUES}
 SELECT cluster, namespace,
   {_SUMMED}
 FROM told
