@@ -15,13 +15,15 @@
 #   ./test.sh store            only tests on a real S3 server behind a proxy that misbehaves by seed, and on a real HDFS: 16 minutes on
 #                              two cores. Go makes the server, once, and Ivy fetches HDFS, once (STORE_SEED=7, STORE_KILLS=20,
 #                              KILL_SEED=7 for other faults and kills)
+#   ./test.sh clients          only tests that ask `serve` with Pulsar's Java client and command line, and with Go's: a minute once Maven and
+#                              Go have fetched them
 #   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given); -n 0: in one process
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 cd "$root"
 which=most
-case ${1:-} in fast | all | broker | kafka | prometheus | cluster | crash | soak | store)
+case ${1:-} in fast | all | broker | kafka | clients | prometheus | cluster | crash | soak | store)
   which=$1
   shift
   ;;
@@ -30,11 +32,11 @@ esac
 processes=(-n 2 --dist loadfile --no-loadscope-reorder)
 case $which in
 fast)
-  marked='not slow and not spark and not captures and not broker and not kafka and not prometheus and not store_server'
+  marked='not slow and not spark and not captures and not broker and not kafka and not clients and not prometheus and not store_server'
   export EXAMPLES_ONE_IN=20
   ;;
 all)
-  marked='not broker and not kafka and not prometheus and not store_server'
+  marked='not broker and not kafka and not clients and not prometheus and not store_server'
   export EXAMPLES_ONE_IN=1
   ;;
 broker)
@@ -61,6 +63,11 @@ prometheus)
   processes=()
   set -- tests/prometheus "$@"
   ;;
+clients)
+  marked=clients
+  processes=()
+  set -- tests/clients "$@"
+  ;;
 store)
   marked=store_server
   processes=()
@@ -71,7 +78,7 @@ cluster | crash | soak)
   processes=()
   set -- "tests/$which" "$@"
   ;;
-*) marked='not slow and not broker and not kafka and not prometheus and not store_server' ;;
+*) marked='not slow and not broker and not kafka and not clients and not prometheus and not store_server' ;;
 esac
 
 sets=(quality tests serve dashboards s3)
