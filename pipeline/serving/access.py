@@ -63,6 +63,7 @@ def _count(sent: dict[str, int], message: MutableMapping[str, Any]) -> None:
     """Note status and size, and put our headers on the answer."""
     if message["type"] == "http.response.start":
         sent["status"] = message["status"]
-        message["headers"] = [*message["headers"], *_HEADERS]
+        given = {name for name, _ in message["headers"]}
+        message["headers"] = [*message["headers"], *(header for header in _HEADERS if header[0] not in given)]
     elif message["type"] == "http.response.body":
         sent["bytes"] += len(message.get("body", b""))

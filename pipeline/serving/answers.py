@@ -54,6 +54,8 @@ class Answers:
         self._own = local()
         self._fault: Exception | None = None
         self._state: tuple[int, ...] = ()
+        #: Set when the state of the tables changes; then another one takes its place.
+        self.changed = asyncio.Event()
         self._at_work: dict[str, asyncio.Task[bytes]] = {}
         self._kept: OrderedDict[str, bytes] = OrderedDict()
         self._kept_bytes = 0
@@ -71,6 +73,8 @@ class Answers:
                     self._state = state
                     self._kept.clear()
                     self._kept_bytes = 0
+                    self.changed.set()
+                    self.changed = asyncio.Event()
             await asyncio.sleep(self.bounds.look_every_s)
 
     async def of(self, key: str, work: Work) -> bytes:

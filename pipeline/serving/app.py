@@ -21,10 +21,12 @@ from pipeline.query.room import ReadingRoom
 from pipeline.serving import schemas
 from pipeline.serving.admin.routes import admin_routes
 from pipeline.serving.answers import Answers, Overloaded, TooLong
+from pipeline.serving.asked import asked_of
 from pipeline.serving.clean_metrics.text import OPEN_METRICS, PROMETHEUS, USUAL_SERIES_PER_METRIC, clean_text
 from pipeline.serving.documents import explain_document, readiness_document, why_document
 from pipeline.serving.metrics.text import metrics_text
 from pipeline.serving.openapi import Asked, Documented, openapi
+from pipeline.serving.page.routes import page_routes
 from pipeline.serving.scale import scale_document
 from pipeline.visible import document_json
 
@@ -49,7 +51,6 @@ DOCUMENTS: dict[str, Documented] = {
     "/readyz": Documented(readiness_document, "Up to when answers know each broker", schemas.READY),
 }  # fmt: skip
 _JSON = "application/json; charset=utf-8"
-_LONGEST_VALUE = 2_000
 _NOT_NOW = 503
 _WORTH_GZIP_BYTES = 2_000
 
@@ -78,6 +79,7 @@ def build_app(answers: Answers, *, topics: bool = True, series_per_metric: int =
             Route("/metrics/clean", _clean_metrics(answers, series_per_metric)),
             *documents,
             *admin_routes(answers),
+            *page_routes(answers),
         ],
         middleware=[Middleware(GZipMiddleware, minimum_size=_WORTH_GZIP_BYTES, compresslevel=1)],
         lifespan=lifespan,
@@ -93,7 +95,7 @@ def _answered(
     answers: Answers, document: Callable[[ReadingRoom, Asked], str], names: frozenset[str], media_type: str
 ) -> Callable[[Request], Awaitable[Response]]:
     async def answered(request: Request) -> Response:
-        asked = _asked(request, names)
+        asked = asked_of(request, names)
         key = f"{request.url.path} {sorted(asked.items())}"
         return Response(await answers.of(key, lambda room: document(room, asked)), media_type=media_type)
 
@@ -104,26 +106,12 @@ def _clean_metrics(answers: Answers, most: int) -> Callable[[Request], Awaitable
     """OpenMetrics for clients that name it, as Prometheus does."""
 
     async def answered(request: Request) -> Response:
-        topic = _asked(request, frozenset({"topic"})).get("topic")
+        topic = asked_of(request, frozenset({"topic"})).get("topic")
         media_type = OPEN_METRICS if "application/openmetrics-text" in request.headers.get("accept", "") else PROMETHEUS
         text = partial(clean_text, open_metrics=media_type == OPEN_METRICS, most=most, topic=topic)
         return Response(await answers.of(f"{request.url.path} {media_type} {topic}", text), media_type=media_type)
 
     return answered
-
-
-def _asked(request: Request, names: frozenset[str]) -> Asked:
-    """What the query names. Raises BadConfig for a name that is unknown or there twice, and for a value that no name has."""
-    pairs = request.query_params.multi_items()
-    asked = dict(pairs)
-    unknown = sorted(asked.keys() - names)
-    if unknown:
-        raise BadConfig(f"{unknown[0][:_LONGEST_VALUE]}: not known here; known are {', '.join(sorted(names)) or 'none'}")
-    if len(asked) < len(pairs):
-        raise BadConfig("a name is there twice")
-    if any(len(value) > _LONGEST_VALUE for value in asked.values()):
-        raise BadConfig(f"a value has more than {_LONGEST_VALUE:,} characters")
-    return asked
 
 
 async def _refused(status: int, _: Request, fault: Exception) -> Response:

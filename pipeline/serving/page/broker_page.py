@@ -1,0 +1,49 @@
+"""The page of a broker: its limiters and how much of each is used, connections that it does not read from, its quota checks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pipeline.diagnosis.evidence import NoAnswer
+from pipeline.faults import BadConfig
+from pipeline.query.room import ReadingRoom
+from pipeline.serving.page.frame import frame_of, moment_of
+from pipeline.serving.page.html import rendered
+from pipeline.warehouse.literals import instant
+from schemas.render.ddl import quoted
+
+#: The most used first; more are not read by anybody.
+MOST_ROWS = 200
+
+
+def broker_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
+    """`/broker`. Raises NoAnswer where no window of it is in the log, BadConfig for a question with a fault."""
+    if not asked.get("broker"):
+        raise BadConfig("broker: name one")
+    moment = moment_of(asked)
+    broker = quoted(asked["broker"])
+    before = "" if moment.at is None else f" AND window_start < {instant(moment.at)}"
+    newest = room.rows(
+        f"SELECT * FROM broker_windows WHERE broker = {broker}{before} ORDER BY epoch DESC, clock_segment DESC, window_start DESC LIMIT 1"
+    )
+    if not newest:
+        raise NoAnswer(f"no window of a broker {asked['broker']} is in the log")
+    window: dict[str, Any] = newest[0]
+    here = f"broker = {broker} AND epoch = {window['epoch']}"
+    in_window = f"{here} AND clock_segment = {window['clock_segment']} AND window_start = {instant(window['window_start'])}"
+    limiters = room.rows(f"SELECT * FROM limiter_use WHERE {in_window} ORDER BY used_share DESC NULLS LAST, level, topic LIMIT {MOST_ROWS}")
+    return rendered(
+        "broker.html",
+        frame=frame_of(room, moment),
+        broker=asked["broker"],
+        window=window,
+        limiters=limiters,
+        holding=sum(one["asks_binding"] > 0 for one in limiters),
+        channels=room.rows(
+            f"SELECT * FROM channel_backpressure WHERE {in_window} AND (paused_ns > 0 OR unwritable_ns > 0)"
+            f" ORDER BY paused_ns DESC, unwritable_ns DESC LIMIT {MOST_ROWS}"
+        ),
+        users=room.rows(
+            f"SELECT * FROM noisy_neighbours WHERE {in_window} ORDER BY level, limiter_topic, dimension, rank LIMIT {MOST_ROWS}"
+        ),
+        checks=room.rows(f"SELECT * FROM check_durations WHERE {here} AND window_start = {instant(window['window_start'])}"),
+    )

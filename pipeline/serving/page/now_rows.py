@@ -1,0 +1,82 @@
+"""Rows of the tables that the page Now is made of, as of one moment. It only asks."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from pipeline.query.room import ReadingRoom
+from pipeline.query.views.catalog import sql_of
+from pipeline.query.views.inlined import with_views_over
+from pipeline.query.views.why_at import why_sql
+from pipeline.warehouse.literals import instant
+
+Row = dict[str, Any]
+#: Spark lines and rates are of this time before the moment, and of the check before it.
+LOOK_BACK = timedelta(seconds=330)
+#: What happened is told of this time.
+HAPPENED = timedelta(minutes=10)
+#: More lines of what happened are not read by anybody.
+MOST_LINES = 50
+
+
+@dataclass(frozen=True)
+class NowRows:
+    """`why`: the view's rows. `checks`: of subscription_backlog, by topic and subscription, the oldest first. `quotas`: the newest
+    forecast of each quota, by topic. `evictions`: by topic and subscription. `limiters`: of limiter_use, the newest window first."""
+
+    why: list[Row]
+    checks: dict[tuple[str, str], list[Row]]
+    quotas: dict[str, list[Row]]
+    evictions: list[Row]
+    limiters: list[Row]
+
+
+def now_rows(room: ReadingRoom, at: datetime | None) -> NowRows:
+    """As of `at`, or of the newest instant that is known."""
+    why = room.rows(why_sql(at))
+    until = max((row["as_of"] for row in why), default=None)
+    if until is None:
+        return NowRows([], {}, {}, [], [])
+    checks: dict[tuple[str, str], list[Row]] = {}
+    for row in room.rows(_checks(until)):
+        checks.setdefault((row["topic"], row["subscription"]), []).append(row)
+    quotas: dict[str, list[Row]] = {}
+    for row in room.rows(quotas_sql(until)):
+        quotas.setdefault(row["topic"], []).append(row)
+    return NowRows(why, checks, quotas, room.rows(_evictions(until)), room.rows(_limiters(until)))
+
+
+def _checks(until: datetime) -> str:
+    return (
+        "SELECT broker, epoch, topic, subscription, check_time, opened_at, msg_backlog, backlog_size, oldest_age_ms, published_entries,"
+        f" acknowledged_entries, evicted_entries FROM subscription_backlog WHERE check_time > {instant(until - LOOK_BACK)}"
+        f" AND check_time <= {instant(until)} ORDER BY check_time, check_number"
+    )
+
+
+def quotas_sql(until: datetime, topic: str = "true") -> str:
+    """The newest forecast of each quota up to `until`, of checks not long before it. `topic`: SQL that chooses some."""
+    # As in the view quota_risk: a forecast needs the steps of five minutes, and the view over all checks would sort them all.
+    asked = f"check_time > {instant(until - LOOK_BACK)} AND check_time <= {instant(until)} AND {topic}"
+    return with_views_over(
+        f"WITH recent_checks AS (SELECT * FROM topic_backlog WHERE {asked}) SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY topic,"
+        " quota_type ORDER BY check_time DESC) AS age FROM VIEW_OVER(quota_breaches, topic_backlog, recent_checks)) WHERE age = 1",
+        sql_of,
+    )
+
+
+def _evictions(until: datetime) -> str:
+    return (
+        "SELECT topic, subscription, quota_type, max_by(quota_limit, decided_at) AS quota_limit, count(*) AS times, sum(entries_evicted)"
+        " AS entries, min(decided_at) AS first, max(decided_at) AS last, collect_list(decided_at) AS instants FROM evictions"
+        f" WHERE entries_evicted > 0 AND subscription IS NOT NULL AND decided_at > {instant(until - HAPPENED)}"
+        f" AND decided_at <= {instant(until)} GROUP BY topic, subscription, quota_type ORDER BY last DESC, topic, subscription"
+    )
+
+
+def _limiters(until: datetime) -> str:
+    return (
+        "SELECT broker, epoch, level, topic, subscription, dimension, rate, period_s, created_at, closed_at, window_start, asks_blocked,"
+        f" complete FROM limiter_use WHERE window_end > {instant(until - HAPPENED)} AND window_start < {instant(until)}"
+        " ORDER BY window_start DESC, created_at DESC"
+    )

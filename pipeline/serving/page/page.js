@@ -1,0 +1,188 @@
+// The pages read well without this file. It adds: local times, the age of what is shown, a live filter, copying, keys, and updates in place.
+(() => {
+"use strict";
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const one = (selector, root = document) => root.querySelector(selector);
+const two = number => String(number).padStart(2, "0");
+document.documentElement.classList.add("js");
+
+// ---- times: the server writes UTC ----
+const clock = at => [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(":");
+const day = at => `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+const makeLocal = root => {
+  for (const time of all("time[datetime]", root)) {
+    const at = new Date(time.dateTime);
+    time.textContent = /^\d{4}-/.test(time.textContent) && day(at) !== day(new Date()) ? `${day(at)} ${clock(at)}` : clock(at);
+  }
+  for (const text of all("[data-time]", root)) text.textContent = clock(new Date(text.dataset.time));
+};
+const zone = () => {
+  const minutes = -new Date().getTimezoneOffset(), whole = Math.abs(minutes);
+  const offset = `${minutes < 0 ? "−" : "+"}${Math.floor(whole / 60)}${whole % 60 ? ":" + two(whole % 60) : ""}`;
+  one("#tz").textContent = `Times are local (UTC${offset}); point at one to see UTC.`;
+};
+const localField = at => `${day(at)}T${clock(at)}`;
+const localPicker = () => {
+  const form = one("form.when");
+  if (!form) return;
+  for (const field of all("input[type=datetime-local]", form)) if (field.value) field.value = localField(new Date(field.value + "Z"));
+  one("[value=now]", form).addEventListener("change", () => form.requestSubmit());
+  form.addEventListener("submit", event => {
+    event.preventDefault();
+    const chosen = one("[name=when]:checked", form).value, asked = new URLSearchParams();
+    for (const hidden of all("input[type=hidden]", form)) asked.append(hidden.name, hidden.value);
+    for (const name of { now: [], at: ["at"], range: ["from", "to"] }[chosen]) {
+      const value = one(`#${name}`, form).value;
+      if (value) asked.append(name, new Date(value).toISOString());
+    }
+    location.search = asked.toString();
+  });
+};
+
+// ---- the age of what is shown ----
+const LATE_S = 15, STALE_S = 60;
+const span = seconds => {
+  const parts = [];
+  let left = Math.round(seconds);
+  for (const [size, name] of [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]]) {
+    const count = Math.floor(left / size);
+    left %= size;
+    if (count) parts.push(`${count}\u00a0${name}`);
+  }
+  return parts.slice(0, 2).join("\u00a0") || "0\u00a0s";
+};
+let title = document.title;
+const tellAge = () => {
+  const fresh = one("#fresh"), asOf = fresh?.dataset.asOf;
+  if (!asOf || "ended" in fresh.dataset) return;
+  const age = Math.max(0, (Date.now() - new Date(asOf)) / 1000), late = age > LATE_S;
+  one(".age", fresh).textContent = `, ${span(age)} ago`;
+  fresh.classList.toggle("harm", late || one("[href='#m-gap']", fresh) !== null);
+  document.title = late ? `stale · ${title}` : title;
+  one("#stale").hidden = age <= STALE_S;
+  one("#stale .age").textContent = span(age);
+  document.body.classList.toggle("stale", age > STALE_S);
+};
+
+// ---- the filter: every word must be in the row ----
+const filter = one("#filter"), table = one("table.main");
+const applyFilter = () => {
+  if (!filter || !table) return;
+  const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = all("tbody tr", table);
+  let shown = 0;
+  for (const row of rows) {
+    row.hidden = !words.every(word => row.dataset.words.includes(word));
+    shown += !row.hidden;
+  }
+  if (words.length || one("#shown").dataset.mine) {
+    one("#shown").textContent = words.length ? `${shown} of ${rows.length} rows shown.` : "";
+    one("#shown").dataset.mine = "1";
+  }
+};
+filter?.addEventListener("input", applyFilter);
+for (const select of all("form.filter select")) select.addEventListener("change", () => select.form.requestSubmit());
+
+// ---- copying ----
+const showButtons = root => { for (const button of all("button[data-copy]", root)) button.hidden = false; };
+document.addEventListener("click", async event => {
+  const button = event.target.closest?.("button[data-copy]");
+  if (!button) return;
+  const code = one("code", button.parentElement);
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+    button.textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(code);
+    button.textContent = "Ctrl+C";
+  }
+  setTimeout(() => { button.textContent = "Copy"; }, 1500);
+});
+
+// ---- the figures under the pointer, in a fixed place ----
+document.addEventListener("pointerover", event => {
+  const hit = event.target.closest?.(".hit"), output = hit && one("output", hit.closest("figure"));
+  if (output) output.textContent = one("title", hit).textContent;
+});
+
+// ---- keys ----
+addEventListener("keydown", event => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest?.("input, select")) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  if (event.key === "/" && filter) { filter.focus(); event.preventDefault(); }
+  const links = all("table.main .who a").filter(link => !link.closest("tr").hidden), at = links.indexOf(document.activeElement);
+  if (event.key === "j" && links.length) links[Math.min(at + 1, links.length - 1)].focus();
+  if (event.key === "k" && links.length) links[Math.max(at - 1, 0)].focus();
+});
+
+// ---- updates: text is replaced in place; rows move only while nobody is on them ----
+const isBusy = node => node.matches(":hover") || node.contains(document.activeElement);
+const put = (old, made) => {
+  makeLocal(made);
+  showButtons(made);
+  if (old.innerHTML !== made.innerHTML) old.innerHTML = made.innerHTML;
+};
+const updateRows = made => {
+  const body = one("tbody", table), next = all("table.main tbody tr", made);
+  const mine = new Map(all("tr", body).map(row => [row.dataset.key, row]));
+  const held = isBusy(body) || filter.value !== "";
+  let waiting = 0;
+  for (const row of next) {
+    const old = mine.get(row.dataset.key);
+    if (!old) { waiting += held; continue; }
+    old.dataset.words = row.dataset.words;
+    [...row.cells].forEach((cell, number) => put(old.cells[number], cell));
+  }
+  const order = next.map(row => row.dataset.key), now = [...mine.keys()];
+  if (!held && order.join("\n") !== now.join("\n")) {
+    body.replaceChildren(...next.map(row => {
+      const old = mine.get(row.dataset.key);
+      if (old) return old;
+      makeLocal(row);
+      row.classList.add("new");
+      return row;
+    }));
+  } else if (held) {
+    waiting += now.filter((name, place) => order[place] !== name).length;
+  }
+  const foot = one("#order");
+  foot.hidden = !(held && waiting);
+  foot.textContent = `Order changed, ${waiting} rows. It is applied when you leave the table and the filter is empty.`;
+};
+const update = async () => {
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (!answer.ok) return;
+  const made = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (Boolean(table) !== Boolean(one("table.main", made))) { location.reload(); return; }
+  title = made.title;
+  for (const old of all("[data-live]")) {
+    const next = one(`[data-live="${CSS.escape(old.dataset.live)}"]`, made);
+    if (!next || (old.matches("figure") && isBusy(old))) continue;
+    put(old, next);
+    if (old.id === "fresh") Object.assign(old.dataset, next.dataset);
+  }
+  if (table) { updateRows(made); applyFilter(); }
+  tellAge();
+};
+const listen = () => {
+  if (!("livePage" in document.body.dataset)) return;
+  let polling = null;
+  const events = new EventSource("/events");
+  const safely = () => update().catch(() => {}); // the server is away; the age in the corner tells it
+  events.addEventListener("changed", safely);
+  events.addEventListener("open", () => { clearInterval(polling); polling = null; });
+  events.addEventListener("error", () => { polling ??= setInterval(safely, 5000); });
+};
+
+makeLocal(document);
+zone();
+localPicker();
+showButtons(document);
+applyFilter();
+tellAge();
+setInterval(tellAge, 1000);
+listen();
+})();

@@ -1,0 +1,129 @@
+"""The page of a subscription: the document of `explain`, and what it was like over time."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from pipeline.diagnosis.answer import answer
+from pipeline.diagnosis.recovery import current_line, pace_line
+from pipeline.diagnosis.verdict import is_unproven
+from pipeline.diagnosis.words import REASONS, as_of_line, consumers_line, limit_line, precedence_lines, quota_line
+from pipeline.faults import BadConfig
+from pipeline.query.room import ReadingRoom
+from pipeline.serving.page.charts import axis, cause_chart, line_chart
+from pipeline.serving.page.frame import frame_of, moment_of
+from pipeline.serving.page.html import rendered
+from pipeline.serving.page.marks import mark_of
+from pipeline.serving.page.now import rates_of
+from pipeline.warehouse.literals import instant
+from schemas.render.ddl import quoted
+
+Row = dict[str, Any]
+#: Evidence is folded, and has so many rows at most, the newest.
+MOST_ROWS = 120
+
+
+def subscription_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
+    """`/subscription`. Raises NoAnswer where the log does not have it, BadConfig for a question with a fault."""
+    for name in ("topic", "subscription"):
+        if not asked.get(name):
+            raise BadConfig(f"{name}: name one")
+    moment = moment_of(asked)
+    document = answer(room, asked["topic"], asked["subscription"], asked.get("broker"), moment.at, moment.window)
+    rows = _Rows(room, document)
+    over = axis(document["from"], document["to"])
+    hue = mark_of(document["status"]).hue
+    line_hue = hue if hue in ("lim", "slow", "none", "chan") else "none"
+    return rendered(
+        "subscription.html",
+        frame=frame_of(room, moment),
+        asked=asked,
+        document=document,
+        mark=mark_of(document["status"]),
+        names=_names(document),
+        rates=rates_of(rows.checks),
+        check=rows.checks[-1] if rows.checks else None,
+        checks=rows.checks[-MOST_ROWS:][::-1],
+        causes=rows.causes[-MOST_ROWS:][::-1],
+        over=over,
+        by_cause=cause_chart(rows.causes, over),
+        pace=_pace(rows.checks, over, line_hue),
+        age_chart=line_chart([(line_hue, _ages(rows.checks))], over, _age_limit_s(document)),
+        age_limit_s=_age_limit_s(document),
+        limiters=rows.limiters,
+        lines={
+            "limits": [limit_line(one) for one in document["limits"]],
+            "precedence": precedence_lines(document["policies"]),
+            "quotas": [quota_line(one) for one in document["quotas"]],
+            "next": _next_lines(document),
+            "as of": as_of_line(document),
+        },
+    )
+
+
+class _Rows:
+    """Rows of the stretch that the document is about: checks of its newest cursor, causes of each window, limiters of the newest window."""
+
+    def __init__(self, room: ReadingRoom, document: Mapping[str, Any]) -> None:
+        life = f"broker = {quoted(document['broker'])} AND epoch = {document['epoch']}"
+        topic, name = quoted(document["topic"]), quoted(document["subscription"])
+        start, end = instant(document["from"]), instant(document["to"])
+        here = f"{life} AND topic = {topic} AND subscription = {name}"
+        checks = room.rows(
+            f"SELECT * FROM subscription_backlog WHERE {here} AND check_time >= {start} AND check_time <= {end} ORDER BY check_number"
+        )
+        self.checks: list[Row] = [row for row in checks if row["opened_at"] == checks[-1]["opened_at"]]
+        self.causes: list[Row] = room.rows(
+            "SELECT c.*, w.log_until FROM subscription_causes c LEFT JOIN broker_windows w ON w.broker = c.broker AND w.epoch = c.epoch"
+            " AND w.clock_segment = c.clock_segment AND w.window_start = c.window_start"
+            f" WHERE c.broker = {quoted(document['broker'])} AND c.epoch = {document['epoch']} AND c.topic = {topic}"
+            f" AND c.subscription = {name} AND c.window_end > {start} AND c.window_start < {end}"
+            " ORDER BY c.clock_segment, c.window_start, c.entry_us DESC"
+        )
+        self.limiters: list[Row] = room.rows(
+            f"SELECT * FROM limiter_use WHERE {life} AND window_end > {start} AND window_start < {end}"
+            f" AND (topic IS NULL OR topic = {topic}) AND (subscription IS NULL OR subscription = {name})"
+            f" ORDER BY window_start DESC, level, dimension, created_at DESC LIMIT {MOST_ROWS}"
+        )
+
+
+def _names(document: Mapping[str, Any]) -> dict[str, str]:
+    without_domain = document["topic"].partition("://")[2] or document["topic"]
+    namespace, _, short = without_domain.rpartition("/")
+    return {"namespace": namespace, "topic": short}
+
+
+def _pace(checks: list[Row], over: Any, hue: str) -> Any:
+    """Entries that come and go each second, in steps between checks."""
+    steps: dict[str, list[tuple[datetime, float | None]]] = {"published_entries": [], "acknowledged_entries": []}
+    for before, after in pairwise(checks):
+        passed = (after["check_time"] - before["check_time"]).total_seconds()
+        for name, points in steps.items():
+            per_s = (after[name] - before[name]) / passed if passed > 0 else None
+            points += [(before["check_time"], per_s), (after["check_time"], per_s)]
+    return line_chart([("text", steps["published_entries"]), (hue, steps["acknowledged_entries"])], over)
+
+
+def _ages(checks: list[Row]) -> list[tuple[datetime, float | None]]:
+    """Seconds; a check without a backlog has none that is old."""
+    return [
+        (row["check_time"], 0.0 if row["msg_backlog"] == 0 else None if row["oldest_age_ms"] is None else row["oldest_age_ms"] / 1e3)
+        for row in checks
+    ]
+
+
+def _age_limit_s(document: Mapping[str, Any]) -> int | None:
+    age = document["age"]
+    return None if age is None or age["limit_s"] is None or age["limit_s"] < 1 else int(age["limit_s"])
+
+
+def _next_lines(document: dict[str, Any]) -> list[str]:
+    """What comes next, as `explain` has it."""
+    found = []
+    if document["catch_up"] is not None:
+        found.append(pace_line(document))
+        found.append(f"Not known: {REASONS[document['unknown_reason']]}" if is_unproven(document) else current_line(document))
+    if document["more_consumers"] is not None:
+        found.append(f"More consumers: {consumers_line(document['more_consumers'])}")
+    return found

@@ -1,0 +1,344 @@
+"""The pages of `serve`: what their headings answer, hostile names, policy, files that browsers keep, faults as pages, news of changes."""
+
+import re
+import shutil
+import socket
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loaded import load_into
+from served import PATIENCE_S, Served, served
+
+from pipeline.diagnosis.answer import answer
+from pipeline.query.room import ReadingRoom
+from pipeline.serving.page import numbers
+from pipeline.serving.page.charts import axis, cause_chart, line_chart, spark, top_of
+from pipeline.serving.page.frame import Frame, Moment, moment_of
+from pipeline.serving.page.html import rendered, static, version
+from pipeline.serving.page.marks import LOSING
+from pipeline.serving.page.now import lines
+from pipeline.serving.page.now_page import heading
+from pipeline.serving.page.now_rows import NowRows
+from pipeline.serving.page.routes import PAGES, POLICY
+from pipeline.warehouse.append import append_rows
+from pipeline.warehouse.layout import Warehouse
+from schemas.tables import TABLES_BY_NAME
+
+EVENTS = Path(__file__).parents[2] / "demo" / "y_incident" / "events.jsonl.gz"
+#: While the incident of the demo goes on; at the end of its log the broker is stopped, and nothing is known.
+AMID = "2026-11-21T11:47:59Z"
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+EVIL = '"><script>alert(1)</script>\u202e'
+BILLING = {"topic": "persistent://real/y/orders", "subscription": "billing"}
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    return load_into(EVENTS, tmp_path_factory.mktemp("page") / "w")
+
+
+@pytest.fixture(scope="module")
+def server(loaded: Warehouse) -> Iterator[Served]:
+    with served(loaded) as made:
+        yield made
+
+
+def words_of(html: str) -> str:
+    """Its text, in one line."""
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", "", re.sub(r"<(script|svg|style).*?</\1>", "", html, flags=re.S)))).strip()
+
+
+def heading_of(html: str) -> str:
+    found = re.search(r"<h1.*?</h1>", html, re.S)
+    assert found is not None
+    return words_of(found[0])
+
+
+# ---- words and figures ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (numbers.count(4213), "4,213"),
+        (numbers.rate(2.94), "2.9/s"),
+        (numbers.rate(66.9), "67/s"),
+        (numbers.rate(0), "0/s"),
+        (numbers.size(212_279), "212\u00a0kB"),
+        (numbers.size(3_997_789), "4\u00a0MB"),
+        (numbers.percent(0.00037), "0.037%"),
+        (numbers.percent(1.415), "142%"),
+        (numbers.span(63), "1\u00a0min\u00a03\u00a0s"),
+        (numbers.ahead(2 * numbers.YEAR_S), "more than a year"),
+        (numbers.limit(40_000, 1, "bytes"), "40\u00a0kB/s"),
+        (numbers.limit(600, 10, "msg"), "600\u00a0msg per 10\u00a0s"),
+        (numbers.limit(600, None, "msg"), "600\u00a0msg"),
+    ],
+)
+def test_numbers_are_short_with_their_unit(made: str, words: str) -> None:
+    assert made == words
+
+
+@pytest.mark.parametrize(("most", "top"), [(0, 1), (4213, 5000), (1, 1), (70, 80), (63, 80), (0.3, 0.3)])
+def test_an_axis_ends_on_a_round_number_of_few_steps(most: float, top: float) -> None:
+    found, step = top_of(most)
+    assert found == pytest.approx(top)
+    assert 1 <= round(found / step) <= 5
+
+
+def cause_row(start: datetime, cause: str, entries: float, log_until: datetime) -> dict[str, Any]:
+    end = start + timedelta(minutes=1)
+    length = min(end, log_until) - start
+    return {
+        "window_start": start, "window_end": end, "log_until": log_until, "cause": cause, "level": None, "dimension": None,
+        "entry_us": int(entries * (length / timedelta(microseconds=1))),
+    }  # fmt: skip
+
+
+def test_a_bar_is_as_high_as_the_mean_backlog_and_as_wide_as_the_log_goes() -> None:
+    end = NOON + timedelta(seconds=90)
+    rows = [
+        cause_row(NOON, "no_consumer", 30, end),
+        cause_row(NOON, "no_permits", 10, end),
+        cause_row(NOON + timedelta(minutes=1), "no_consumer", 40, end),
+    ]
+    chart = cause_chart(rows, axis(NOON, end))
+    assert chart is not None
+    assert [(part.hue, part.height) for part in chart.parts] == [("none", 75), ("slow", 25), ("none", 100)]
+    assert chart.parts[2].width == pytest.approx(100 / 3, abs=0.3)
+    assert chart.slots[0].lines == ["no consumer 30.0", "slow consumers 10.0"]
+    assert cause_chart([], axis(NOON, end)) is None
+
+
+def test_a_line_of_unknown_values_is_not_drawn_and_a_far_limit_does_not_squeeze_it() -> None:
+    over = axis(NOON, NOON + timedelta(minutes=1))
+    assert line_chart([("none", [(NOON, None)])], over) is None
+    near, far = (line_chart([("none", [(NOON, 10.0)])], over, limit) for limit in (20, 1000))
+    assert near is not None
+    assert far is not None
+    assert (near.quota, far.quota) == (0, None)
+    assert spark([(NOON, 1)], [], over) is None
+
+
+def test_a_form_without_a_script_sends_all_fields_and_the_chosen_ones_count() -> None:
+    sent = {"at": "2026-11-21T11:00:00", "from": "2026-11-21T10:00:00", "to": "2026-11-21T10:30:00"}
+    assert moment_of(sent | {"when": "now"}).at is None
+    assert moment_of(sent | {"when": "at"}).at == datetime(2026, 11, 21, 11, tzinfo=UTC)
+    assert moment_of(sent | {"when": "range"}) == Moment(datetime(2026, 11, 21, 10, 30, tzinfo=UTC), timedelta(minutes=30), True)
+    assert moment_of({"at": "2026-11-21T12:00:00+01:00"}).query == {"at": "2026-11-21T11:00:00Z"}
+
+
+# ---- Now ------------------------------------------------------------------------------------------------------------------------------
+
+
+def why_row(**other: Any) -> dict[str, Any]:
+    return {
+        "broker": "b", "epoch": 1, "topic": "persistent://a/b/t", "subscription": "s", "as_of": NOON, "status": "held back",
+        "cause": "throttled", "level": "topic", "dimension": "msg", "unknown_reason": None, "share": 0.9, "since": NOON, "next_cause": None,
+        "next_share": None, "backlog": 10, "checked_at": NOON, "complete": True, "completeness": 1.0,
+    } | other  # fmt: skip
+
+
+def frame(lost: int = 0) -> Frame:
+    return Frame(Moment(None, timedelta(minutes=10), False), "c", [{"broker": "b"}], NOON, lost, None)
+
+
+def test_a_figure_that_the_tables_lack_is_a_question_mark_and_a_lower_bound_is_marked() -> None:
+    (line,) = lines(NowRows([why_row(complete=False)], {}, {}, [], []))
+    assert (line.why.figure, line.age_ms, line.next[0], line.least) == ("?", None, "?", True)
+    (unknown,) = lines(NowRows([why_row(status="unknown", unknown_reason="events_lost")], {}, {}, [], []))
+    assert unknown.why.figure == "events of the log were lost"
+    assert unknown.why.detail == "Before: topic limit (messages)"
+    assert unknown.next[0] == "?"
+
+
+def test_harm_comes_first_and_a_broker_that_stopped_does_none() -> None:
+    lost = {"topic": "persistent://a/b/t", "subscription": "loses", "quota_type": "size", "quota_limit": 1000, "entries": 5, "times": 2,
+            "first": NOON, "last": NOON, "instants": [NOON]}  # fmt: skip
+    rows = NowRows([why_row(), why_row(subscription="loses")], {}, {}, [lost], [])
+    assert lines(rows)[0].mark == LOSING
+    assert heading(lines(rows), rows, frame(), "").harm == "1 loses entries."
+    stopped = NowRows([why_row(subscription="loses", status="unknown", unknown_reason="broker_stopped")], {}, {}, [lost], [])
+    assert lines(stopped)[0].mark.word == "Unknown"
+
+
+def test_nothing_behind_and_nothing_known_are_different_answers() -> None:
+    well = NowRows([why_row(status="current", cause=None, backlog=0)], {}, {}, [], [])
+    assert heading(lines(well), well, frame(), "").words == "Nothing is behind. 1 of 1 subscriptions are well."
+    assert "but 3 events of the log are lost" in heading(lines(well), well, frame(3), "").lead
+    none = NowRows([], {}, {}, [], [])
+    answered = heading([], none, frame(), "no subscription is in the log yet")
+    assert answered.words == "No subscription is known."
+    assert answered.lead == "No subscription is in the log yet. This does not mean that nothing is behind."
+
+
+def test_now_has_the_worst_first_with_one_bold_figure_each(server: Served) -> None:
+    status, html = server.get("/", at=AMID)
+    assert status == 200
+    assert heading_of(html) == "11 of 11 subscriptions are behind. 2 lose entries."
+    rows = re.findall(r'<tr data-key="(.*?)".*?</tr>', html, re.S)
+    assert [row.split()[1] for row in rows[:2]] == ["stats", "archive"]
+    whys = re.findall(r'<td class="why">(.*?)</td>', html, re.S)
+    assert len(whys) == 11
+    assert all(why.count("<b>") == 1 for why in whys)
+    assert "Topic limit 40 kB/s; 67/s come, 20/s go" in words_of(" ".join(whys))
+    assert "11 age evictions" not in html
+    assert "9 age evictions: clicks / stats lost 4,065 entries." in words_of(html)
+
+
+def test_at_the_end_of_the_log_the_state_is_not_known_and_nobody_reads_on(server: Served) -> None:
+    html = server.get("/")[1]
+    assert heading_of(html) == "Whether 11 of 11 subscriptions are behind is not known."
+    assert "its broker stopped" in words_of(html)
+    assert "No job reads this log on" in words_of(html)
+
+
+def test_the_filter_works_without_a_script_and_may_find_nothing(server: Served) -> None:
+    html = server.get("/", at=AMID, q="ORDERS held")[1]
+    assert len(re.findall(r"<tr data-key", html)) == 2
+    assert "2 of 11 shown." in words_of(html)
+    assert "11 of 11 subscriptions are behind" in heading_of(html), "the answer is about all"
+    assert "0 of 11 shown." in words_of(server.get("/", at=AMID, q="nobody")[1])
+    assert len(re.findall(r"<tr data-key", server.get("/", at=AMID, cause="Slow consumers")[1])) == 3
+    assert len(re.findall(r"<tr data-key", server.get("/", at=AMID, namespace="real/y")[1])) == 11
+
+
+def test_links_carry_the_moment(server: Served) -> None:
+    html = server.get("/", at=AMID)[1]
+    links = [unescape(link) for link in re.findall(r'href="(/[^"#]*)', html) if "/static/" not in link]
+    assert links
+    assert all("at=2026-11-21T11%3A47%3A59Z" in link for link in links)
+
+
+def test_names_with_markup_are_text_and_marks_of_direction_are_seen() -> None:
+    rows = NowRows([why_row(subscription=EVIL)], {}, {}, [], [])
+    html = rendered(
+        "now.html", frame=frame(), heading=heading(lines(rows), rows, frame(), ""), behind=lines(rows), more=0, well=[], total=1, shown=1,
+        asked={"q": EVIL}, is_filtered=True, namespaces=[EVIL, "a/b"], causes=[EVIL, "x"], happened=[],
+    )  # fmt: skip
+    assert "<script>alert" not in html
+    assert "\u202e" not in html
+    assert "\\u202e" in html
+    assert re.findall(r"<script[^>]*>", html) == [f'<script src="/static/{version()}/page.js" defer>']
+    assert " style=" not in html, "the policy refuses inline styles"
+
+
+# ---- a subscription -------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_subscription_has_the_verdict_of_explain_and_its_advice(server: Served, loaded: Warehouse) -> None:
+    status, html = server.get("/subscription", at=AMID, **BILLING)
+    room = ReadingRoom(loaded, consistent=True)
+    document = answer(room, *BILLING.values(), None, datetime.fromisoformat(AMID), timedelta(minutes=10))
+    words = words_of(html)
+    assert status == 200
+    assert document["verdict"] in words
+    assert heading_of(html) == "Held back. 2,982 entries wait; 100% of the backlog is charged to the topic's limiter of bytes."
+    for step in document["advice"]:
+        assert re.sub(r"\s+", " ", step["do"]) in words
+        assert step["command"] is None or step["command"] in words
+    assert "<rect" in html
+    assert re.search(r"<title>11:47:00 UTC: topic limit \(bytes\) 1,[0-9]{3}\.[0-9]", html)
+
+
+def test_a_range_is_the_stretch_of_the_charts(server: Served, loaded: Warehouse) -> None:
+    asked = {"from": "2026-11-21T11:47:20Z", "to": "2026-11-21T11:47:50Z"}
+    html = server.get("/subscription", **BILLING, **asked)[1]
+    room = ReadingRoom(loaded, consistent=True)
+    document = answer(room, *BILLING.values(), None, datetime.fromisoformat(asked["to"]), timedelta(seconds=30))
+    assert document["verdict"] in words_of(html)
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "words"),
+    [
+        ("/topic", {"topic": "persistent://real/y/audit"}, "Quota exceeded. audit has 2 cursors."),
+        ("/broker", {"broker": "127.0.0.1:8080"}, "limiters held somebody back."),
+        ("/log", {}, "The log is whole. 78,969 events came, none is lost."),
+    ],
+)
+def test_a_topic_a_broker_and_the_log_have_pages(server: Served, path: str, asked: dict[str, str], words: str) -> None:
+    status, html = server.get(path, at=AMID, **asked)
+    assert status == 200
+    assert words in heading_of(html)
+    assert " style=" not in html
+
+
+# ---- over HTTP ------------------------------------------------------------------------------------------------------------------------
+
+
+def head_of(server: Served, path: str) -> str:
+    whole = server.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+    return whole.partition(b"\r\n\r\n")[0].decode().lower()
+
+
+def test_pages_allow_nothing_inline_and_nothing_of_others(server: Served) -> None:
+    head = head_of(server, "/")
+    assert f"content-security-policy: {POLICY}".lower() in head
+    assert "unsafe" not in POLICY
+    assert "cache-control: no-store" in head
+    for path in PAGES:
+        html = server.get(path, at=AMID)[1]
+        assert " style=" not in html
+        assert not re.search(r"\son\w+=", html)
+        assert not re.search(r"(?:src|href)=\"https?:", html)
+
+
+def test_static_files_are_kept_for_ever_under_their_version(server: Served) -> None:
+    head = head_of(server, f"/static/{version()}/style.css")
+    assert head.startswith("http/1.1 200")
+    assert "cache-control: public, max-age=31536000, immutable" in head
+    assert "no-store" not in head
+    assert server.get(f"/static/{version()}/page.js")[1] == static("page.js")
+    for path in ("/static/old/style.css", f"/static/{version()}/routes.py", f"/static/{version()}/..%2Froutes.py"):
+        assert server.get(path)[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "status", "words"),
+    [
+        ("/", {"at": "yesterday"}, 400, "at yesterday: expected an ISO 8601 time"),
+        ("/", {"x": "1"}, 400, "x: not known here"),
+        ("/", {"from": AMID, "to": AMID}, 400, "to: expected a time after from"),
+        ("/subscription", {}, 400, "topic: name one"),
+        ("/subscription", {"topic": "persistent://real/y/orders", "subscription": EVIL}, 404, "has no subscription"),
+    ],
+)
+def test_a_fault_is_a_page(server: Served, path: str, asked: dict[str, str], status: int, words: str) -> None:
+    found, html = server.get(path, **asked)
+    assert found == status
+    assert words in words_of(html)
+    assert "<script>alert" not in html
+
+
+def test_pages_weigh_little(server: Served) -> None:
+    fixed = sum(len(static(name).encode()) for name in ("style.css", "page.js"))
+    for path, asked in (("/", {}), ("/subscription", BILLING)):
+        assert fixed + len(server.get(path, at=AMID, **asked)[1].encode()) < 200_000
+
+
+def test_a_page_hears_of_a_change_and_the_listeners_are_bounded(loaded: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.serving.page.routes.MOST_LISTENERS", 1)
+    shutil.copytree(loaded.root.removeprefix("file:"), tmp_path / "w")
+    warehouse = Warehouse(f"file:{tmp_path / 'w'}")
+    with served(warehouse) as made, socket.create_connection(("127.0.0.1", made.port), timeout=PATIENCE_S) as page:
+        page.sendall(b"GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+        heard = read_until(page, b": still here")
+        assert b"text/event-stream" in heard
+        assert made.get("/events")[0] == 503
+        (manifest,) = ReadingRoom(warehouse).rows("SELECT * FROM batch_manifest WHERE query = 'lanes'")
+        append_rows(warehouse, TABLES_BY_NAME["batch_manifest"], [{**manifest, "batch_id": 1}])
+        read_until(page, b"event: changed")
+
+
+def read_until(connection: socket.socket, words: bytes) -> bytes:
+    heard, deadline = b"", time.monotonic() + PATIENCE_S
+    while words not in heard:
+        assert time.monotonic() < deadline
+        heard += connection.recv(65_536)
+    return heard
