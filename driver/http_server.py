@@ -13,6 +13,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pipeline.faults import BadConfig
+from pipeline.serving.page.events import PATH as NEWS_PATH
 
 #: From the first byte of a request to its last one, and from an answer to the next request.
 REQUEST_S = 10
@@ -65,6 +66,12 @@ class ImpatientProtocol(H11Protocol):
         """The client has taken what waited."""
         super().resume_writing()
         self._stop("_taking")
+
+    def shutdown(self) -> None:
+        """The server ends: whoever waits for news would keep it until its patience ends."""
+        super().shutdown()
+        if self._is_answering() and self.scope["path"] == NEWS_PATH:
+            self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Either side has hung up."""

@@ -336,6 +336,16 @@ def test_a_page_hears_of_a_change_and_the_listeners_are_bounded(loaded: Warehous
         read_until(page, b"event: changed")
 
 
+def test_an_open_page_does_not_keep_the_server_from_ending(loaded: Warehouse) -> None:
+    with served(loaded) as made:
+        page = socket.create_connection(("127.0.0.1", made.port), timeout=PATIENCE_S)
+        page.sendall(b"GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+        read_until(page, b": still here")
+        ended_from = time.monotonic()
+    assert time.monotonic() - ended_from < 5
+    page.close()
+
+
 def read_until(connection: socket.socket, words: bytes) -> bytes:
     heard, deadline = b"", time.monotonic() + PATIENCE_S
     while words not in heard:

@@ -212,7 +212,7 @@ def _exceeded(quota: Row, is_harmed: bool) -> tuple[str, str, bool]:
     if quota["on_breach"] != "evict":
         return "Producers are shut out", f"{_quota_name(quota)} is exceeded", True
     if not is_harmed:
-        return "Quota exceeded", "its last check took nothing here", False
+        return "Quota exceeded", "took nothing here", False
     every = "" if quota["interval_s"] is None else f", every {numbers.span(quota['interval_s'])}"
     return "Evicts at each check", f"{_quota_name(quota)}{every}", True
 
