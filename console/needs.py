@@ -38,4 +38,5 @@ if __name__ == "__main__":
         else:
             later = ["broker"] if getattr(args, "live", False) else []
             kafka = ["kafka"] if getattr(args, "events", None) and args.events.startswith("kafka://") else []
-            print("packages jars rules", *kafka, *s3_of(args), *later)
+            page = ["serve"] if getattr(args, "serve", False) else []
+            print("packages jars rules", *kafka, *s3_of(args), *later, *page)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from console.shown import aligned
+from demo.proof import Compared
 from pipeline.diagnosis.duration import duration
 from pipeline.warehouse.look import Look
 from schemas.packages.backlog.quotas import BUCKET_NAMES, BUCKETS_S
@@ -17,19 +18,19 @@ LOST = "SELECT topic, quota_type, subscription, sum(entries_evicted) AS entries 
 _COUNTER = "storage_backlog_quota_exceeded_evictions"
 
 
-def backlog_report(look: Look, metrics: str) -> tuple[str, int]:
-    """The figures of the tables at the end of the log, and how many of them differ from the broker's (`metrics`, its /metrics/ page)."""
+def backlog_report(look: Look, metrics: str) -> tuple[str, Compared, Compared]:
+    """The figures of the tables at the end of the log; evictions and check durations beside the broker's (`metrics`: its page)."""
     now, lost = look.rows("SELECT * FROM backlog_now"), look.rows(LOST)
     buckets, risks = our_buckets(look), look.rows(f"SELECT * FROM quota_risk LIMIT {MOST_AT_RISK}")
-    evictions, wrong_evictions = compared_evictions(our_evictions(now), eviction_counters(metrics), lost)
-    checks, wrong_checks = compared_checks(buckets, check_buckets(metrics))
+    evictions = compared_evictions(our_evictions(now), eviction_counters(metrics), lost)
+    checks = compared_checks(buckets, check_buckets(metrics))
     sections = {
         "Backlogs at the end: the subscription's own, then its topic's against its quotas": _backlogs(now),
-        "Evictions by backlog quota: this job / the broker's own counter": evictions,
-        "Quota checks by their duration since the round began": checks,
+        "Evictions by backlog quota: this job / the broker's own counter": evictions.text,
+        "Quota checks by their duration since the round began": checks.text,
         f"Which quota trips next (the {MOST_AT_RISK} nearest)": _at_risk(risks),
     }
-    return "\n\n".join(f"{title}\n\n{text}" for title, text in sections.items()), wrong_evictions + wrong_checks
+    return "\n\n".join(f"{title}\n\n{text}" for title, text in sections.items()), evictions, checks
 
 
 def our_evictions(now: list[Any]) -> Evictions:
@@ -37,7 +38,7 @@ def our_evictions(now: list[Any]) -> Evictions:
     return {(row["topic"], kind): row[f"{_COUNTER}_{kind}"] for row in now for kind in QUOTA_TYPES}
 
 
-def compared_evictions(ours: Evictions, theirs: Evictions, lost: list[Any]) -> tuple[str, int]:
+def compared_evictions(ours: Evictions, theirs: Evictions, lost: list[Any]) -> Compared:
     """Both sides per topic where one is not 0, with the entries that each subscription lost; how many counters differ.
 
     A topic without a row has evicted nothing.
@@ -52,7 +53,7 @@ def compared_evictions(ours: Evictions, theirs: Evictions, lost: list[Any]) -> t
             losses = ", ".join(f"{subscription} {entries:,}" for subscription, entries in losers)
             rows.append((_short(topic), kind, f"{mine:,} / {broker:,}", losses, "DIFFERENT" if (topic, kind) in wrong else "equal"))
     summary = f"{len(wrong)} of {len(names)} counters DIFFERENT" if wrong else f"all {len(names)} counters equal"
-    return f"{aligned(['topic', 'quota', 'rounds', 'entries lost', ''], rows)}\n\n{summary}", len(wrong)
+    return Compared(f"{aligned(['topic', 'quota', 'rounds', 'entries lost', ''], rows)}\n\n{summary}", len(wrong), len(names))
 
 
 def our_buckets(look: Look) -> dict[str, int]:
@@ -62,12 +63,12 @@ def our_buckets(look: Look) -> dict[str, int]:
     return {border: last[0][f"{name}_since_start"] if last else 0 for border, name in zip(borders, BUCKET_NAMES, strict=True)}
 
 
-def compared_checks(ours: dict[str, int], theirs: dict[str, int]) -> tuple[str, int]:
+def compared_checks(ours: dict[str, int], theirs: dict[str, int]) -> Compared:
     """Both histograms, bucket by bucket, and how many buckets differ."""
     wrong = [border for border in ours if ours[border] != theirs.get(border, 0)]
     row = [f"{count:,} / {theirs.get(border, 0):,}" for border, count in ours.items()]
     summary = f"{len(wrong)} of {len(ours)} buckets DIFFERENT" if wrong else f"all {len(ours)} buckets equal"
-    return f"{aligned([_border(border) for border in ours], [row])}\n\n{summary}", len(wrong)
+    return Compared(f"{aligned([_border(border) for border in ours], [row])}\n\n{summary}", len(wrong), len(ours))
 
 
 def _border(bound: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from console.named_warehouse import named_warehouse
 from console.shown import say
 from demo.folder import make_room
+from demo.page import Page
 from demo.report import report
 from driver.session import LITTLE_DATA, build_session
 from driver.streaming import run_stream
@@ -30,10 +31,11 @@ def stage_log(capture: Path, folder: Path) -> int:
     return kept
 
 
-def run_bundled(shown_warehouse: str) -> int:
-    """Run the job over the bundled log into the warehouse that the user named, print the findings, compare. 0: everything equal.
+def run_bundled(shown_warehouse: str, page: Page | None, *, tables: bool) -> int:
+    """Run the job over the bundled log into the warehouse that the user named, print the answer and the proof. 0: everything equal.
 
-    Raises BadConfig where the folder of the warehouse is somebody else's.
+    `page`: it is served afterwards, until Ctrl-C. `tables`: as for `report`. Raises BadConfig where the folder of the warehouse is
+    somebody else's.
     """
     say("a real Pulsar broker's log of 85 s of a busy shop in trouble (demo/y_incident), through the streaming job")
     settings = load_settings(None, [], os.environ)
@@ -46,4 +48,10 @@ def run_bundled(shown_warehouse: str) -> int:
         events = staged.result()
         say(f"{events:,} events up to the moment at which the broker was asked for its counters")
         code = run_stream(spark, Path(folder).as_uri(), warehouse.root, settings, once=True, drain=True)
-    return code or report(warehouse, shown_warehouse, CAPTURE)
+    # Nothing after the job needs it, and a page may stay for long.
+    spark.stop()
+    code = code or report(warehouse, shown_warehouse, CAPTURE, tables=tables)
+    if page is not None:
+        with page.served(warehouse):
+            page.wait(say)
+    return code

@@ -3,6 +3,7 @@
 from typing import Any
 
 from console.shown import aligned
+from demo.proof import Compared
 from pipeline.warehouse.look import Look
 from tools.live_broker.broker_metrics import connection_counters
 
@@ -16,20 +17,20 @@ ORDER BY paused_ns DESC, conn
 """
 
 
-def channel_report(look: Look, otel: str) -> tuple[str, int]:
-    """What the tables have about connections, and how many counters differ from the broker's (`otel`, its OpenTelemetry figures)."""
+def channel_report(look: Look, otel: str) -> tuple[str, Compared]:
+    """What the tables have about connections, and their counters beside the broker's (`otel`, its OpenTelemetry figures)."""
     rows = look.rows(PAUSED)
     ours = {"paused": sum(row["paused"] for row in rows), "resumed": sum(row["resumed"] for row in rows)}
-    text, different = compared_pauses(ours, connection_counters(otel))
-    return f"Connections that the broker did not read from (PIP-434)\n\n{_connections(rows)}\n\n{text}", different
+    pauses = compared_pauses(ours, connection_counters(otel))
+    return f"Connections that the broker did not read from (PIP-434)\n\n{_connections(rows)}\n\n{pauses.text}", pauses
 
 
-def compared_pauses(ours: dict[str, int], theirs: dict[str, int]) -> tuple[str, int]:
+def compared_pauses(ours: dict[str, int], theirs: dict[str, int]) -> Compared:
     """Both sides, and how many differ."""
     different = sum(ours[name] != theirs[name] for name in theirs)
     figures = ", ".join(f"{name} {ours[name]:,} / {theirs[name]:,}" for name in theirs)
     summary = f"{different} of {len(theirs)} counters DIFFERENT" if different else f"all {len(theirs)} counters equal"
-    return f"this job / the broker's own counter: {figures}\n{summary}", different
+    return Compared(f"this job / the broker's own counter: {figures}\n{summary}", different, len(theirs))
 
 
 def _connections(rows: list[Any]) -> str:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from console.named_warehouse import named_warehouse
 from console.shown import aligned, say
 from demo.folder import make_room
 from demo.job_lines import job_lines_in
+from demo.page import Page
 from demo.report import report
 from driver.session import LITTLE_DATA, build_session
 from driver.streaming import run_stream
@@ -34,38 +36,46 @@ WINDOW_MS = 5_000
 PATIENCE_S = 120.0
 
 
-def run_live(shown_warehouse: str) -> int:
-    """Run broker and stream together, then compare. 0: everything equal; 1: something differs, or it was stopped."""
+def run_live(shown_warehouse: str, page: Page | None, *, tables: bool) -> int:
+    """Run broker and stream together, then compare. 0: everything equal; 1: something differs, or it was stopped.
+
+    `page`: it is served from the begin on, and after the end until Ctrl-C. `tables`: as for `report`.
+    """
     place = _place_of(shown_warehouse)
     lines = place.with_name(f"{place.name}-job.log")
-    with tempfile.TemporaryDirectory(prefix="dispatch-demo-live-") as folder:
+    with tempfile.TemporaryDirectory(prefix="dispatch-demo-live-") as folder, ExitStack() as served:
         scenario, broker = prepared(Path(folder))
         say(f"{scenario.what}\n\nstarting Spark and a broker; then {LOAD_S:.0f} s of load. What the job prints is in {lines}")
         with job_lines_in(lines) as screen:
-            code, show = _run_together(shown_warehouse, scenario, broker, Path(folder) / "capture", screen)
+            spark = build_session("dispatch-analytics demo", LITTLE_DATA)
+            warehouse = named_warehouse(shown_warehouse)
+            make_room(warehouse)
+            if page is not None:
+                served.enter_context(page.served(warehouse))
+                screen(f"the page: {page.url}")
+            show = Show(scenario, broker, Path(folder) / "capture", warehouse, screen)
+            code = _run_together(spark, show)
         if show.is_complete and code == 0:
-            return report(show.warehouse, shown_warehouse, show.capture)
+            code = report(warehouse, shown_warehouse, show.capture, tables=tables)
+            if page is not None:
+                page.wait(say)
+            return code
         say(f"the demo was stopped before its end{f': {show.fault}' if show.fault else ''}; the job's last lines are in {lines}")
         return 1
 
 
-def _run_together(
-    shown_warehouse: str, scenario: Scenario, broker: Standalone, capture: Path, screen: Callable[[str], None]
-) -> tuple[int, "Show"]:
-    """The stream on this thread, the broker's side and the answers on others; the stream's exit status."""
+def _run_together(spark: Any, show: "Show") -> int:
+    """The stream on this thread, the broker's side and the answers on others; the stream's exit status. Both have ended then, and Spark."""
     settings = load_settings(None, [f"lanes.window_ms={WINDOW_MS}"], os.environ)
-    spark = build_session("dispatch-analytics demo", LITTLE_DATA)
-    warehouse = named_warehouse(shown_warehouse)
-    make_room(warehouse)
-    show = Show(scenario, broker, capture, warehouse, screen)
     threads = [threading.Thread(target=work, daemon=True) for work in (show.play, show.watch)]
     for thread in threads:
         thread.start()
     try:
-        return run_stream(spark, broker.events.as_uri(), warehouse.root, settings, once=False, drain=False), show
+        return run_stream(spark, show.broker.events.as_uri(), show.warehouse.root, settings, once=False, drain=False)
     finally:
         show.stream_ended.set()
-        broker.kill()
+        show.broker.kill()
+        spark.stop()
 
 
 def _place_of(shown_warehouse: str) -> Path:

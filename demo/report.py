@@ -1,11 +1,17 @@
-"""The tables of the demo in words, beside the broker's own figures."""
+"""What the demo prints at its end: the answer, the proof, commands to try."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 from console.shown import aligned, say
+from demo.answer import answer_words
+from demo.backlog import backlog_report
+from demo.channels import channel_report
+from demo.proof import Compared, proof_line
 from demo.what_to_try import where_to_look, whom_to_explain
+from pipeline.times import time_of
+from pipeline.warehouse.look import Look
 from tools.live_broker.broker_metrics import COUNTERS, SubscriptionName, throttle_counters
 
 FOUND = """
@@ -24,24 +30,41 @@ SELECT * FROM (
 """
 
 
-def report(warehouse: Any, shown_warehouse: str, capture: Path) -> int:
-    """Print what the tables have, beside the broker's figures in the folder `capture`. 1 if one of them differs."""
+def report(warehouse: Any, shown_warehouse: str, capture: Path, *, tables: bool = False) -> int:
+    """Print who is behind, and the tables beside the broker's figures in the folder `capture`. 1 if one of them differs.
+
+    `tables`: both sides, figure by figure; a line otherwise, unless one differs.
+    """
     from console.named_warehouse import look_at
-    from demo.backlog import backlog_report
-    from demo.channels import channel_report
 
     look = look_at(warehouse.root)
+    explained = whom_to_explain(look)
+    say(f"\n{answer_words(look, time_of('--at', explained[-1]) if '--at' in explained else None)}")
+    shown, kinds = _comparisons(look, capture)
+    different = any(one.different for _, one in kinds)
+    if tables or different:
+        say(shown)
+    say(f"\n{proof_line(kinds)}{'' if tables or different else ' (the tables: demo --tables)'}")
+    say(where_to_look(warehouse.root, shown_warehouse, explained))
+    return 1 if different else 0
+
+
+def _comparisons(look: Look, capture: Path) -> tuple[str, list[tuple[str, Compared]]]:
+    """All tables for people, and each kind of figures with its comparison."""
     metrics = (capture / "metrics.txt").read_text(encoding="utf-8")
-    say("\nWhat the limiters did to each subscription (whole log)\n\n" + _found(look.rows(FOUND)))
     as_of_us = json.loads((capture / "manifest.json").read_text(encoding="utf-8"))["as_of_us"]
-    text, different = compared(our_counters(look.rows(LAST_WINDOWS), as_of_us), throttle_counters(metrics))
-    say("\nThrottled reads since the dispatcher was opened: this job / the broker's own counter\n\n" + text)
-    backlogs, different_backlogs = backlog_report(look, metrics)
-    say("\n" + backlogs)
-    channels, different_pauses = channel_report(look, (capture / "otel.txt").read_text(encoding="utf-8"))
-    say("\n" + channels)
-    say(where_to_look(warehouse.root, shown_warehouse, whom_to_explain(look)))
-    return 1 if different or different_backlogs or different_pauses else 0
+    throttles = compared(our_counters(look.rows(LAST_WINDOWS), as_of_us), throttle_counters(metrics))
+    backlogs, evictions, checks = backlog_report(look, metrics)
+    channels, pauses = channel_report(look, (capture / "otel.txt").read_text(encoding="utf-8"))
+    sections = (
+        f"What the limiters did to each subscription (whole log)\n\n{_found(look.rows(FOUND))}",
+        f"Throttled reads since the dispatcher was opened: this job / the broker's own counter\n\n{throttles.text}",
+        backlogs,
+        channels,
+    )
+    kinds = [("throttle counters", throttles), ("eviction counters", evictions)]
+    kinds += [("buckets of check durations", checks), ("counters of paused connections", pauses)]
+    return "".join(f"\n{section}\n" for section in sections), kinds
 
 
 def _found(rows: list[dict[str, Any]]) -> str:
@@ -72,7 +95,7 @@ def our_counters(rows: list[dict[str, Any]], as_of_us: int) -> dict[Subscription
 
 def compared(
     ours: dict[SubscriptionName, dict[tuple[str, str], int]], theirs: dict[SubscriptionName, dict[tuple[str, str], int]]
-) -> tuple[str, int]:
+) -> Compared:
     """Both sides, counter by counter, and how many differ. A subscription without a row has counted nothing."""
     nothing = dict.fromkeys(COUNTERS, 0)
     rows, different = [], 0
@@ -87,7 +110,7 @@ def compared(
     summary = (
         f"{different} of {len(rows) * len(COUNTERS)} counters DIFFERENT" if different else f"all {len(rows) * len(COUNTERS)} counters equal"
     )
-    return f"{aligned(head, rows)}\n\n{summary}", different
+    return Compared(f"{aligned(head, rows)}\n\n{summary}", different, len(rows) * len(COUNTERS))
 
 
 def _short(topic: str) -> str:

@@ -34,7 +34,7 @@ def where_to_look(root: str, shown: str, explained: Sequence[str]) -> str:
     `explained`: what `explain` is given, if anything; `why` is asked of the same instant. An operator asks about causes first, so queries
     come later.
     """
-    lines = [shlex.join(["why", *explained[2:]]) if explained else "why --all"]
+    lines = ["serve", shlex.join(["why", *explained[2:]]) if explained else "why --all"]
     if explained:
         lines.append(shlex.join(["explain", *explained]))
     queries = (

@@ -5,6 +5,10 @@ import os
 import signal
 import socket
 import ssl
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -125,6 +129,31 @@ def serve(app: Any, at: socket.socket, certificate: Certificate | None) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
     server_of(app, certificate).run(sockets=[at])
+
+
+@contextmanager
+def served_beside(app: Any, at: socket.socket, certificate: Certificate | None = None) -> Iterator[None]:
+    """Within it a thread answers requests, from the first moment to the last. RuntimeError where the server cannot start."""
+    server = server_of(app, certificate)
+    thread = threading.Thread(target=server.run, args=[[at]], name="http", daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            if not thread.is_alive():
+                raise RuntimeError("the HTTP server did not start")
+            time.sleep(0.01)
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def wait_for_stop() -> None:
+    """Until SIGTERM or Ctrl-C. Main thread only."""
+    asked = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: asked.set())
+    asked.wait()
 
 
 def server_of(app: Any, certificate: Certificate | None = None) -> uvicorn.Server:

@@ -7,10 +7,10 @@ tells of each request. New commits of the job are in the answers within a second
 import argparse
 import json
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
+from console.address import DEFAULT, address, is_loopback, shown_url
 from pipeline.faults import BadConfig
 
 EXAMPLES = """examples:
@@ -23,9 +23,6 @@ EXAMPLES = """examples:
 
 exit: 0 stopped on request; 2 an argument, address or warehouse that cannot work
 """
-DEFAULT = "127.0.0.1:8480"
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_PORTS = 65_536
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     """Serve until asked to stop. BadConfig for a place that cannot be listened at, or is open to strangers; BadWarehouse where none is."""
     host, port = address(args.listen)
     is_guarded = args.token_file is not None and args.tls_cert is not None
-    if host not in _LOOPBACK and not is_guarded and not args.insecure:
+    if not is_loopback(host) and not is_guarded and not args.insecure:
         raise BadConfig(f"--listen {args.listen}: other machines reach it; pass --token-file and --tls-cert with --tls-key, or --insecure")
     if (args.tls_cert is None) != (args.tls_key is None):
         raise BadConfig("--tls-cert and --tls-key belong together")
@@ -56,28 +53,18 @@ def run(args: argparse.Namespace) -> int:
     token = None if args.token_file is None else token_in(args.token_file)
     from console.named_warehouse import existing_warehouse
     from driver.http_server import Certificate, check_certificate, listening_socket, serve
-    from pipeline.serving.access import Access
-    from pipeline.serving.answers import Answers, Bounds
-    from pipeline.serving.app import build_app
+    from driver.serving import app_of
 
     certificate = None if args.tls_cert is None else Certificate(args.tls_cert, args.tls_key)
     if certificate is not None:
         check_certificate(certificate)
     warehouse = existing_warehouse(args.warehouse)
     at = listening_socket(host, port)
-    shown = f"{'http' if certificate is None else 'https'}://{f'[{host}]' if ':' in host else host}:{at.getsockname()[1]}"
+    shown = shown_url("http" if certificate is None else "https", host, at.getsockname()[1])
     print(f"{warehouse.root} is answered at {shown}/v1/why and {shown}/metrics; stop with Ctrl-C or SIGTERM", file=sys.stderr, flush=True)
-    app = build_app(Answers(warehouse, Bounds()), topics=not args.no_topics, series_per_metric=args.series_per_metric)
-    serve(Access(app, token, _log, time.monotonic), at, certificate)
+    app = app_of(warehouse, _log, token, topics=not args.no_topics, series_per_metric=args.series_per_metric)
+    serve(app, at, certificate)
     return 0
-
-
-def address(listen: str) -> tuple[str, int]:
-    """Host and port. Raises BadConfig for what is no address."""
-    host, colon, port = listen.rpartition(":")
-    if not colon or not host or not port.isdigit() or int(port) >= _PORTS:
-        raise BadConfig(f"--listen {listen}: expected HOST:PORT, as {DEFAULT}")
-    return host.strip("[]"), int(port)
 
 
 def token_in(file: Path) -> str:

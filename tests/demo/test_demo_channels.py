@@ -14,13 +14,13 @@ def test_pauses_are_read_from_the_broker_s_figures() -> None:
 
 
 def test_equal_counters_are_shown_as_equal() -> None:
-    text, different = compared_pauses({"paused": 28, "resumed": 28}, connection_counters(OTEL))
+    text, different, _ = compared_pauses({"paused": 28, "resumed": 28}, connection_counters(OTEL))
     assert different == 0
     assert text.endswith("all 2 counters equal")
 
 
 def test_one_pause_more_is_a_difference() -> None:
-    text, different = compared_pauses({"paused": 29, "resumed": 28}, connection_counters(OTEL))
+    text, different, _ = compared_pauses({"paused": 29, "resumed": 28}, connection_counters(OTEL))
     assert different == 1
     assert "paused 29 / 28" in text
     assert text.endswith("1 of 2 counters DIFFERENT")

@@ -3,7 +3,6 @@
 import http.client
 import json
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from driver.http_server import Certificate, listening_socket, server_of
+from driver.http_server import Certificate, listening_socket, served_beside
 from pipeline.serving.access import Access
 from pipeline.serving.answers import Answers, Bounds
 from pipeline.serving.app import build_app
@@ -61,16 +60,5 @@ def served(warehouse: Warehouse, bounds: Bounds | None = None, token: str | None
 def running(app: Any, certificate: Certificate | None = None) -> Iterator[int]:
     """A server in a thread, stopped at the end; its port."""
     at = listening_socket("127.0.0.1", 0)
-    server = server_of(app, certificate)
-    thread = threading.Thread(target=server.run, args=[[at]], daemon=True)
-    thread.start()
-    try:
-        deadline = time.monotonic() + PATIENCE_S
-        while not server.started:
-            assert thread.is_alive(), "it did not start"
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+    with served_beside(app, at, certificate):
         yield at.getsockname()[1]
-    finally:
-        server.should_exit = True
-        thread.join(PATIENCE_S)

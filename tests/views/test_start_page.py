@@ -41,7 +41,7 @@ def output_of(warehouse: str, capsys: pytest.CaptureFixture[str]) -> Callable[[s
     def run(command: str) -> str:
         words = [warehouse if word == SHOWN_WAREHOUSE else word for word in shlex.split(command)]
         if words[0] == "demo":
-            assert report(Warehouse(warehouse), SHOWN_WAREHOUSE, CAPTURE) == 0
+            assert report(Warehouse(warehouse), SHOWN_WAREHOUSE, CAPTURE, tables="--tables" in words) == 0
         else:
             assert main(words) == (1 if words[0] == "explain" else 0)
         return capsys.readouterr().out
