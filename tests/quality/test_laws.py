@@ -68,7 +68,7 @@ FAULTS: list[tuple[str, str, str]] = [
     ("backlog_time_has_its_causes", "subscription_causes", one_more("ns")),
     ("backlog_time_has_its_causes", "subscription_causes", one_more("backlog_ns")),
     ("backlog_time_has_its_causes", "subscription_causes", instead("is_main", "false")),
-    ("transitions_change_the_cause", "cause_transitions", without("cause = 'no_permits'")),
+    ("transitions_change_the_cause", "cause_transitions", instead("cause", "NULL")),
     ("transitions_change_the_cause", "cause_transitions", instead("since", "noticed_at + INTERVAL 1 SECOND")),
     ("margins_are_of_blocked_reads", "limiter_margins", one_more("reads", by=10**6)),
     ("margins_are_of_blocked_reads", "limiter_margins", instead("granted_entries", "wanted_entries + 1")),

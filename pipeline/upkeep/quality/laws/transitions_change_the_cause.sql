@@ -1,8 +1,9 @@
--- Each transition of a subscription has another cause than the one before, and a time that lies before it was noticed.
--- A violating row is a subscription of an epoch.
+-- Each transition of a subscription has another cause than the one before on its date, and a time that lies before it was noticed.
+-- A violating row is a subscription of an epoch. By date: a backfill of one date leaves the rows of the next one as they are.
 WITH ordered AS (
   SELECT *, struct(cause, level, dimension, unknown_reason, cap) AS held,
-    lag(struct(cause, level, dimension, unknown_reason, cap)) OVER (PARTITION BY broker, epoch, topic, subscription ORDER BY seq) AS before
+    lag(struct(cause, level, dimension, unknown_reason, cap))
+      OVER (PARTITION BY broker, epoch, topic, subscription, CAST(noticed_at AS DATE) ORDER BY seq) AS before
   FROM cause_transitions
 )
 SELECT broker, epoch, topic, subscription, count(*) AS transitions
