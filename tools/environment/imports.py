@@ -8,7 +8,7 @@ from tools import CODE
 #: Started by Spark, in processes of their own.
 OF_SPARK = ("delta", "pyspark.daemon", "pyspark.worker")
 #: Great Expectations, and the HTTP server, come with sets of their own.
-OF_LATER_SETS = ("pipeline.upkeep.quality", "pipeline.serving", "driver.http_server")
+OF_LATER_SETS = ("pipeline.upkeep.quality", "pipeline.serving", "driver.http_server", "driver.serving")
 
 
 def modules() -> list[str]:
