@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from broker_scrapes import ALWAYS, LARGE, SHARED, Scrape
-from capture_events import write_events
-from loaded import load_into
+from broker_scrapes import ALWAYS, EVERY_SCRAPE, LARGE, SHARED, Scrape, loaded_until_scraped
 
 from pipeline.query.room import ReadingRoom
 from pipeline.serving.admin import left_out
@@ -54,23 +52,11 @@ def answer(room: ReadingRoom, path: str, **asked: str) -> Any:
     return json.loads(found.document(Tables(room, None), names, asked))
 
 
-_LATE = pytest.mark.slow(reason="loads half a million events; every other capture is compared by default")
-
-
-@pytest.fixture(
-    scope="module",
-    params=[
-        *(pytest.param(one, id=one.name) for one in ALWAYS),
-        *(pytest.param(one, id=one.name, marks=pytest.mark.captures) for one in SHARED),
-        *(pytest.param(one, id=one.name, marks=[pytest.mark.captures, _LATE]) for one in LARGE),
-    ],
-)
+@pytest.fixture(scope="module", params=EVERY_SCRAPE)
 def answered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answered]:
     """The capture's log until its figures were taken, loaded."""
     scrape: Scrape = request.param
-    folder = tmp_path_factory.mktemp(scrape.name)
-    log = write_events(scrape.events(), folder / "log" / "events.jsonl.gz").parent
-    room = ReadingRoom(load_into(log, folder / "warehouse"))
+    room = loaded_until_scraped(scrape, tmp_path_factory.mktemp(scrape.name))
     ours = {topic: answer(room, f"{topic.replace('://', '/')}/stats") for topic in scrape.stats}
     return Answered(scrape, room, scrape.stats, ours)
 

@@ -6,9 +6,18 @@ from datetime import datetime
 from itertools import groupby
 
 import pytest
-from broker_scrapes import ALWAYS, LARGE, SHARED, Scrape, family_of, is_of_system_topic, labels_of, series_of
-from capture_events import write_events
-from loaded import load_into
+from broker_scrapes import (
+    ALWAYS,
+    EVERY_SCRAPE,
+    LARGE,
+    SHARED,
+    Scrape,
+    family_of,
+    is_of_system_topic,
+    labels_of,
+    loaded_until_scraped,
+    series_of,
+)
 
 from pipeline.diagnosis.probe.answer import probe
 from pipeline.lanes.timing import lane_timing
@@ -62,23 +71,11 @@ def of(line: str) -> str:
     return family_of(line, HISTOGRAMS)
 
 
-_LATE = pytest.mark.slow(reason="loads half a million events; every other capture is compared by default")
-
-
-@pytest.fixture(
-    scope="module",
-    params=[
-        *(pytest.param(one, id=one.name) for one in ALWAYS),
-        *(pytest.param(one, id=one.name, marks=pytest.mark.captures) for one in SHARED),
-        *(pytest.param(one, id=one.name, marks=[pytest.mark.captures, _LATE]) for one in LARGE),
-    ],
-)
+@pytest.fixture(scope="module", params=EVERY_SCRAPE)
 def answered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answered]:
     """The capture's log until its figures were taken, loaded."""
     scrape: Scrape = request.param
-    folder = tmp_path_factory.mktemp(scrape.name)
-    log = write_events(scrape.events(), folder / "log" / "events.jsonl.gz").parent
-    room = ReadingRoom(load_into(log, folder / "warehouse"))
+    room = loaded_until_scraped(scrape, tmp_path_factory.mktemp(scrape.name))
     theirs = [line for line in scrape.lines if of(line) in SERVED]
     return Answered(scrape, room, theirs, metrics_text(room), metrics_text(room, topics=False))
 

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+from capture_events import write_events
+from loaded import load_into
 from real_captures import CAPTURES
+
+from pipeline.query.room import ReadingRoom
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
@@ -62,6 +67,19 @@ def _beside(folder: Path) -> tuple[Scrape, ...]:
 
 SHARED = (*_beside(CAPTURES), *_beside(CAPTURES.with_name("captures-collector")))
 LARGE = _beside(CAPTURES.with_name("captures-large"))
+_LATE = pytest.mark.slow(reason="loads half a million events; every other capture is compared by default")
+#: Parameters of a fixture that loads each.
+EVERY_SCRAPE = [
+    *(pytest.param(one, id=one.name) for one in ALWAYS),
+    *(pytest.param(one, id=one.name, marks=pytest.mark.captures) for one in SHARED),
+    *(pytest.param(one, id=one.name, marks=[pytest.mark.captures, _LATE]) for one in LARGE),
+]
+
+
+def loaded_until_scraped(scrape: Scrape, folder: Path) -> ReadingRoom:
+    """The log until the figures were taken, loaded into a warehouse below the folder."""
+    log = write_events(scrape.events(), folder / "log" / "events.jsonl.gz").parent
+    return ReadingRoom(load_into(log, folder / "warehouse"))
 
 
 def series_of(line: str) -> str:

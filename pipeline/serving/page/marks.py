@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from pipeline.query.views.status_words import WELL
+from pipeline.query.views.status_words import STATUS, WELL
 
 
 class Mark(NamedTuple):
@@ -46,22 +46,8 @@ _OF_CAUSE = {
     "in_flight": "slow2",
     "unknown": "unk",
 }
-_NAMES = {
-    "no_consumer": "no consumer",
-    "channel": "channel blocked",
-    "no_permits": "slow consumers",
-    "unacked_limit": "unacked limit",
-    "no_flow": "idle consumers",
-    "keys_blocked": "keys blocked",
-    "transaction": "open transaction",
-    "redelivery": "redelivering",
-    "in_flight": "unacknowledged",
-    "reading": "slow storage",
-    "delayed": "delayed",
-    "catching_up": "delivering",
-    "stuck": "stuck",
-    "unknown": "unknown",
-}
+#: A part of the time is no status.
+_NAMES = {**STATUS, "delayed": "delayed", "catching_up": "delivering"}
 
 
 def mark_of(status: str) -> Mark:
