@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quarantine_replays` (
   `replayed_at` TIMESTAMP NOT NULL COMMENT 'when, by the command\'s clock'
 )
 USING DELTA
-COMMENT 'One row per line that `quarantine replay` moved from quarantine to dispatch_events: the line before and the event now.'
+COMMENT 'One row per line that `quarantine replay` moved to dispatch_events. It has the old line and the new event.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'source_file,source_line,rejected_batch,raw_sha256',

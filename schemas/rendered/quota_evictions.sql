@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quota_evictions` (
   `incomplete_reason` STRING COMMENT 'why `complete` is false, the first that holds of points_missing, beginning_not_seen, events_lost, deletions_unknown; null: it is true'
 )
 USING DELTA
-COMMENT 'One row per decision of a quota check to act, also if nothing moved. Beside it stands the action of the broker.'
+COMMENT 'One row per decision of a quota check to act, with the action of the broker. It is there also if nothing moved.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'broker,epoch,topic,decided_at,check_number',

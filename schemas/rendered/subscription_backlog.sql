@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/subscription_backlog` (
   `incomplete_reason` STRING COMMENT 'why `complete` is false, the first that holds of points_missing, beginning_not_seen, events_lost, deletions_unknown; null: it is true'
 )
 USING DELTA
-COMMENT 'One row per subscription and quota check: how far behind it is, and why that changed since its cursor was opened.'
+COMMENT 'One row per subscription and quota check: its backlog, and the counts since its cursor was opened.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'broker,epoch,topic,subscription,check_time,check_number',

@@ -138,7 +138,7 @@ QUARANTINE = Table(
 
 QUARANTINE_REPLAYS = Table(
     "quarantine_replays",
-    "One row per line that `quarantine replay` moved from quarantine to dispatch_events: the line before and the event now.",
+    "One row per line that `quarantine replay` moved to dispatch_events. It has the old line and the new event.",
     grain=("source_file", "source_line", "rejected_batch", "raw_sha256"),
     grain_where=_HAS_A_LINE,
     fields=(

@@ -147,7 +147,7 @@ def test_every_field_of_a_broker_is_answered_or_left_out_for_a_reason(scrape: Sc
 
 # The few captures in tests/ do not have all that is left out.
 @pytest.mark.captures
-@pytest.mark.skipif(not SHARED, reason="no captures beside the project")
+@pytest.mark.skipif(not SHARED, reason="no captures beside the project")  # those in tests/ do not have all that is left out
 def test_whatever_is_left_out_is_what_some_broker_answers() -> None:
     topics = [theirs for scrape in (*ALWAYS, *SHARED) for theirs in scrape.stats.values()]
     assert left_out.OF_TOPICS.keys() <= {field for topic in topics for field in topic}

@@ -18,7 +18,7 @@ from pipeline.diagnosis.answer import answer
 from pipeline.query.room import ReadingRoom
 from pipeline.serving.page import numbers
 from pipeline.serving.page.charts import axis, cause_chart, line_chart, spark, top_of
-from pipeline.serving.page.frame import Frame, Moment, moment_of
+from pipeline.serving.page.frame import Frame, Moment, moment_of, newest_known
 from pipeline.serving.page.html import rendered, static, version
 from pipeline.serving.page.marks import LOSING
 from pipeline.serving.page.now import lines
@@ -352,3 +352,14 @@ def read_until(connection: socket.socket, words: bytes) -> bytes:
         assert time.monotonic() < deadline
         heard += connection.recv(65_536)
     return heard
+
+
+def known(broker: str, minute: int, *, stopped: bool) -> dict[str, Any]:
+    return {"broker": broker, "as_of": datetime(2026, 11, 21, 12, minute, tzinfo=UTC), "has_stopped": stopped}
+
+
+def test_a_silent_broker_makes_the_page_old_and_one_that_stopped_does_not() -> None:
+    assert newest_known([known("a", 9, stopped=False), known("b", 5, stopped=False)]) == known("b", 5, stopped=False)["as_of"]
+    assert newest_known([known("a", 9, stopped=False), known("b", 5, stopped=True)]) == known("a", 9, stopped=False)["as_of"]
+    assert newest_known([known("a", 3, stopped=True), known("b", 5, stopped=True)]) == known("b", 5, stopped=True)["as_of"]
+    assert newest_known([]) is None

@@ -36,8 +36,8 @@ class Moment(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """`as_of`: what is known is at least as new; null: nothing is. `lost_events`: of the brokers' newest epochs. `ended_at`: the newest run
-    of the job has ended by itself or by request: nothing reads the log on."""
+    """`as_of`: of the brokers that run all is known up to here at least; null: nothing is. `lost_events`: of the brokers' epochs of then.
+    `ended_at`: the newest run of the job has ended by itself or by request: nothing reads the log on."""
 
     moment: Moment
     cluster: str
@@ -71,28 +71,37 @@ def moment_of(asked: Mapping[str, str]) -> Moment:
 def frame_of(room: ReadingRoom, moment: Moment) -> Frame:
     """The frame of a page."""
     windows = (
-        "SELECT broker, as_of FROM newest_windows"
+        "SELECT broker, epoch, as_of FROM newest_windows"
         if moment.at is None
-        else "SELECT broker, max(log_until) AS as_of FROM broker_windows"
-        f" WHERE unix_micros(window_start) < {_micros(moment.at)} GROUP BY broker"
+        else "SELECT broker, at.epoch AS epoch, at.log_until AS as_of FROM (SELECT broker, max(struct(epoch, clock_segment, window_start,"
+        f" log_until)) AS at FROM broker_windows WHERE unix_micros(window_start) < {_micros(moment.at)} GROUP BY broker)"
     )
     brokers = room.rows(
-        f"SELECT w.broker, w.as_of, b.cluster, b.version FROM ({windows}) w LEFT JOIN brokers b USING (broker) ORDER BY broker"
+        f"SELECT w.*, b.cluster, b.version, e.broker IS NOT NULL AS has_stopped FROM ({windows}) w LEFT JOIN brokers b USING (broker)"
+        " LEFT JOIN (SELECT DISTINCT broker, epoch FROM lane_snapshots WHERE mark = 'ended') e ON e.broker = w.broker AND e.epoch = w.epoch"
+        " ORDER BY broker"
     )
     clusters = sorted({row["cluster"] for row in brokers if row["cluster"]})
+    before = "" if moment.at is None else f" AND unix_micros(coalesce(g.ts_before, g.ts_after)) < {_micros(moment.at)}"
     (lost,) = room.rows(
-        "SELECT coalesce(sum(g.events), 0) AS events FROM log_gaps g JOIN newest_windows n ON n.broker = g.broker AND n.epoch = g.epoch"
-        " WHERE g.kind = 'lost'"
+        f"SELECT coalesce(sum(g.events), 0) AS events FROM log_gaps g JOIN ({windows}) w ON w.broker = g.broker AND w.epoch = g.epoch"
+        f" WHERE g.kind = 'lost'{before}"
     )
     runs = room.rows("SELECT ended_at FROM runs ORDER BY started_at DESC LIMIT 1")
     return Frame(
         moment=moment,
         cluster=", ".join(clusters),
         brokers=brokers,
-        as_of=max((row["as_of"] for row in brokers), default=None),
+        as_of=newest_known(brokers),
         lost_events=int(lost["events"]),
         ended_at=runs[0]["ended_at"] if runs else None,
     )
+
+
+def newest_known(brokers: list[dict[str, Any]]) -> datetime | None:
+    """The oldest instant of the brokers that run: a silent one must not look as new as the others. Where all have stopped, the newest."""
+    running = [row["as_of"] for row in brokers if not row["has_stopped"]]
+    return min(running) if running else max((row["as_of"] for row in brokers), default=None)
 
 
 def _instant(name: str, text: str) -> datetime:

@@ -68,7 +68,7 @@ TOPIC_BACKLOG = Table(
 
 SUBSCRIPTION_BACKLOG = Table(
     "subscription_backlog",
-    "One row per subscription and quota check: how far behind it is, and why that changed since its cursor was opened.",
+    "One row per subscription and quota check: its backlog, and the counts since its cursor was opened.",
     grain=("broker", "epoch", "topic", "subscription", "check_time", "check_number"),
     age_by="check_time",
     fields=(

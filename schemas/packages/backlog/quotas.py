@@ -24,7 +24,7 @@ _HISTOGRAM = "pulsar_storage_backlog_quota_check_duration_seconds"
 
 QUOTA_EVICTIONS = Table(
     "quota_evictions",
-    "One row per decision of a quota check to act, also if nothing moved. Beside it stands the action of the broker.",
+    "One row per decision of a quota check to act, with the action of the broker. It is there also if nothing moved.",
     grain=("broker", "epoch", "topic", "decided_at", "check_number"),
     age_by="decided_at",
     fields=(

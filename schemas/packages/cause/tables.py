@@ -51,7 +51,7 @@ SUBSCRIPTION_CAUSES = Table(
 
 CAUSE_TRANSITIONS = Table(
     "cause_transitions",
-    "One row per change of the cause that holds a subscription now, some two seconds after it, without a wait for the end of a window.",
+    "One row per change of the cause that holds a subscription. It comes some two seconds after the change.",
     grain=("broker", "epoch", "topic", "subscription", "seq"),
     age_by="noticed_at",
     fields=(
