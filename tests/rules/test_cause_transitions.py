@@ -56,6 +56,13 @@ def test_a_standstill_without_any_event_of_its_own_is_noticed() -> None:
     assert [(cause, since) for cause, since, *_ in transitions(story)][-1] == ("stuck", 6)
 
 
+def test_permits_that_nobody_uses_are_noticed_long_after_the_subscription_came_to_rest() -> None:
+    story = Story().of_sub("flow", consumer=0, conn=1, permits=2).puts(9).reads(permits=2).gives(2)
+    beaten(story, 0, 10).at(10).of_sub("flow", consumer=0, conn=1, permits=5)
+    beaten(story, 10, 20)
+    assert [(cause, since) for cause, since, *_ in transitions(story)] == [("no_permits", 0), ("stuck", 15)]
+
+
 def test_what_comes_and_goes_within_a_second_is_no_change() -> None:
     story = beaten(Story(consumer=False).puts(10), 0, 10)
     for second in range(10, 20):
