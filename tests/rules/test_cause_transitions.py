@@ -63,6 +63,17 @@ def test_permits_that_nobody_uses_are_noticed_long_after_the_subscription_came_t
     assert [(cause, since) for cause, since, *_ in transitions(story)] == [("no_permits", 0), ("stuck", 15)]
 
 
+def test_a_loss_is_noticed_at_the_end_of_the_window_at_the_latest() -> None:
+    story = Story().puts(10).reads().gives(10)
+    beaten(story, 0, 29)
+    story.at(30).of_sub("flow", consumer=0, conn=1, permits=5)
+    beaten(story, 30, 70).loses(30)
+    found = transitions(story)
+    # All time that was not charged is unknown (docs/design/causes.md, "After a loss"), but for that which a look had counted.
+    assert [(cause, since) for cause, since, *_ in found] == [("in_flight", 0), ("unknown", found[0][2])]
+    assert found[-1][2] < 63
+
+
 def test_what_comes_and_goes_within_a_second_is_no_change() -> None:
     story = beaten(Story(consumer=False).puts(10), 0, 10)
     for second in range(10, 20):
