@@ -1,6 +1,7 @@
 """Why is this subscription behind: the cause, the outlook, the action. In words, with figures; it only reads.
 
-The answer is about whole windows: the last --window before --at, or before the end of the broker's newest window.
+The answer is about whole windows: the last --window before --at, or before the end of the broker's newest window. Where another cause
+holds since then, the first line has it.
 Without a subscription: who fills the quotas of the topic, and since when producers are shut out, at its last quota check.
 exit: 0 it is well; 1 it is behind, or a quota is exceeded, or nobody knows; 2 there is no answer, and a line on stderr has the reason.
 """
