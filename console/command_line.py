@@ -11,13 +11,15 @@ from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.store.faults import store_fault
 from pipeline.visible import visible
 
-#: Command → what it does. Its module jobs/<command>.py has add_arguments(parser) and run(args) -> exit code; imported when asked for.
+#: Command → what it does. Its module jobs/<command>.py (with _ for -) has add_arguments(parser) and run(args) -> exit code; it is
+#: imported when asked for.
 COMMANDS = {
     "demo": "a real broker's log, bundled, through the job, beside the broker's own counters",
     "stream": "read a dispatch-event log into Delta tables, live or once",
     "load": "a finished log into a new warehouse, without Spark, in seconds",
     "why": "why every subscription is behind, a line each",
     "explain": "why one subscription is behind: the cause, the outlook, the action; of a topic: the cursor that fills its quotas",
+    "what-if": "another limit, quota or number of consumers: the recorded demand replayed, beside what was",
     "top": "the worst subscriptions, live",
     "report": "an incident as one HTML file: events in order, causes, lost messages",
     "serve": "answers over HTTP, for programs and dashboards",
@@ -39,7 +41,7 @@ WITHOUT_SPARK = ("validate", "collector", "ship", "simulate")
 #: Those that need compiled rules, and no Spark.
 LOADERS = ("load",)
 #: Those that only read: the reading room answers them, without Spark.
-READERS = ("why", "explain", "top", "report", "serve", "sql", "status", "probe", "quality")
+READERS = ("why", "explain", "what-if", "top", "report", "serve", "sql", "status", "probe", "quality")
 #: Of these, who needs pandas: Great Expectations does.
 WITH_PANDAS = ("quality",)
 #: Those that change files and rows of tables without Spark.
@@ -101,7 +103,7 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
 
 def command_module(name: str) -> ModuleType:
     """The module of a command."""
-    return importlib.import_module(f"jobs.{name}")
+    return importlib.import_module(f"jobs.{name.replace('-', '_')}")
 
 
 def command_of(arguments: Sequence[str]) -> str | None:

@@ -8,28 +8,32 @@ import sys
 from functools import cache
 from typing import Any
 
+from pipeline.rules.replay.loop import run
+from pipeline.rules.replay.rows import empty_replay
 from pipeline.rules.warm_up import compile_ends, rules_of_the_fold, warm_up
 from pipeline.rules_cache import parts_cache
 
 #: A process that compiles takes 0.4 GB.
 MOST_PROCESSES = 4
-_ENDS = -1
+_ENDS, _REPLAY = -1, -2
 
 _rules = cache(rules_of_the_fold)
 
 
 def compile_one(number: int) -> None:
-    """Compile one rule of the fold, or (_ENDS) what is called besides the fold."""
+    """Compile one rule of the fold, or (_ENDS) what is called besides the fold, or (_REPLAY) the replays of what-if."""
     if number == _ENDS:
         compile_ends()
-        return
-    rule, types = _rules()[number]
-    rule.compile(types)
+    elif number == _REPLAY:
+        run(empty_replay())
+    else:
+        rule, types = _rules()[number]
+        rule.compile(types)
 
 
 def compile_all() -> None:
     """Compile everything; then what only rules call is not needed any more."""
-    numbers = [_ENDS, *range(len(_rules()))]
+    numbers = [_ENDS, _REPLAY, *range(len(_rules()))]
     count = len(numbers) + 1
     processes = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, MOST_PROCESSES)
     with multiprocessing.get_context("spawn").Pool(processes) as pool:

@@ -1,0 +1,1 @@
+"""What if: the recorded demand, replayed through other settings, beside what was."""

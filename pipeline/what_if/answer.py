@@ -1,0 +1,267 @@
+"""The answer of what-if: the life as it was beside the life as it would have been, or why there is none."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from pipeline.diagnosis.evidence import NoAnswer
+from pipeline.faults import BadConfig
+from pipeline.query.room import ReadingRoom
+from pipeline.rules.array import Array
+from pipeline.what_if.assumptions import assumptions
+from pipeline.what_if.behaviour import Behaviour, behaviour_of
+from pipeline.what_if.changes import Changes
+from pipeline.what_if.compare import SLACK_S, SelfCheck, drained_at, self_check
+from pipeline.what_if.counters import counters_of
+from pipeline.what_if.given import Target
+from pipeline.what_if.latency import Latency, latency_of
+from pipeline.what_if.limits import NAMES_OF_CAUSES, next_limit
+from pipeline.what_if.play import Life, play, recorded_life
+from pipeline.what_if.record import record_of
+from pipeline.what_if.recorded import flow_of
+from pipeline.what_if.world import Subscription, World, world_of
+from schemas.events import LIMITER_LEVELS
+
+NS_PER_S = 1_000_000_000
+#: Instants of an answer, at most, and their least distance.
+MOST_INSTANTS, LEAST_STEP_NS = 600, NS_PER_S
+#: Two equal runs of a real broker differ by so much of the pace of a consumer that binds.
+PACE_NOISE = 0.06
+#: A pace that was only bounded may be so many times shorter.
+BOUNDED_FACTOR = 4.0
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
+
+Document = dict[str, Any]
+#: From and to; null: where the record begins and ends.
+Span = tuple[datetime | None, datetime | None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A record made ready: its world, who changes, how consumers behave, and the instants that are compared."""
+
+    world: World
+    target: Target
+    behaviours: list[Behaviour]
+    latency: Latency
+    instants_ns: Array
+    counters: Array
+
+
+def what_if(
+    look: ReadingRoom,
+    topic: str,
+    subscription: str | None,
+    changes: Changes,
+    broker: str | None,
+    span: Span,
+) -> Document:
+    """The document (docs/reference/json.md). `span`: from and to; null: where the record begins and ends.
+
+    Raises NoAnswer where the record does not hold what a replay needs, BadConfig for a subscription that is not there.
+    """
+    case = case_of(look, topic, subscription, changes, broker, span)
+    was = recorded_life(case.world, case.instants_ns)
+    again = _played(case, Changes(), case.behaviours)
+    check = _checked(case, was, again)
+    document: Document = {
+        "topic": topic,
+        "subscription": subscription,
+        "broker": case.world.record.broker,
+        "epoch": case.world.record.epoch,
+        "from": _at(case.world, int(case.instants_ns[0])),
+        "to": _at(case.world, int(case.instants_ns[-1])),
+        "self_check": {
+            "ok": check.ok,
+            "area_error": round(check.area_error, 4),
+            "throttled_error": round(check.throttled_error, 4),
+            "evicted_error": round(check.evicted_error, 4),
+            "reasons": list(check.reasons),
+        },
+        "assumptions": assumptions(case.world, case.target, changes),
+    }
+    lives = _lives(case, changes) if check.ok else None
+    document["next_limit"] = None if lives is None else next_limit(lives[0], case.target.subs, _lasted_ns(case))
+    document["sure"] = lives is not None and _is_sure(case, lives)
+    document["producers_held_from"] = None if lives is None else _held_from(case, lives[0])
+    document["subscriptions"] = [_subscription(case, number, was, again, lives, check) for number in range(len(case.world.subs))]
+    return document
+
+
+def case_of(
+    look: ReadingRoom,
+    topic: str,
+    subscription: str | None,
+    changes: Changes,
+    broker: str | None,
+    span: Span,
+) -> Case:
+    """Read the record of the topic, and of its whole broker where the broker's limiter has a rate, or gets one."""
+    record = record_of(look, topic, broker, may_share=LIMITER_LEVELS[0] in changes.rates)
+    world = world_of(record, topic, whole_broker=record.is_of_broker)
+    _refuse_holes(world)
+    number = world.names.index(topic)
+    target = Target(number, _targets(world, number, subscription, changes))
+    behaviours = [behaviour_of(record, sub.sub_id, flow_of(world, s)) for s, sub in enumerate(world.subs)]
+    return Case(world, target, behaviours, latency_of(record), _instants(world, number, span), counters_of(look, world))
+
+
+def _refuse_holes(world: World) -> None:
+    for name, scale in zip(world.names, world.scales, strict=True):
+        if not scale.is_whole:
+            raise NoAnswer(f"publishes of {name} are missing from the log: events were lost, so its demand is not known")
+    for sub in world.subs:
+        if _was_sought(world, sub):
+            raise NoAnswer(f"somebody moved the cursor of {sub.name} (a seek): its entries came again for a reason that a replay lacks")
+
+
+def _was_sought(world: World, sub: Subscription) -> bool:
+    """Whether a reset moved the cursor: that of a new cursor leaves it where it is."""
+    moves = world.record.where("mark_delete", sub.sub_id, "in_memory")
+    marks = world.scales[sub.topic].places(moves["ledger"], moves["entry"]) + 1
+    before = np.concatenate([[sub.mark], marks[:-1]])[: len(marks)]
+    return bool(((moves["sought"] == 1) & (marks != before)).any())
+
+
+def _targets(world: World, topic: int, subscription: str | None, changes: Changes) -> tuple[int, ...]:
+    """Subscriptions that change: the named one; without a name all of the topic, if the change may be of all."""
+    numbers = world.subs_of(topic)
+    if subscription is None:
+        if changes.are_of_subscription and len(numbers) != 1:
+            names = ", ".join(world.subs[s].name for s in numbers)
+            raise BadConfig(f"consumers change for one subscription: name it after the topic; there are {names or 'none'}")
+        return tuple(numbers)
+    found = tuple(s for s in numbers if world.subs[s].name == subscription)
+    if not found:
+        raise BadConfig(f"{subscription}: no such subscription; there are {', '.join(world.subs[s].name for s in numbers) or 'none'}")
+    return found
+
+
+def _instants(world: World, topic: int, span: Span) -> Array:
+    publishes = world.scales[topic].publishes["ns"]
+    begin, end = (None if at is None else _ns(world, at) for at in span)
+    first = begin if begin is not None else int(publishes[0]) if len(publishes) else world.begin_ns
+    last = end if end is not None else world.end_ns
+    if last <= first:
+        raise BadConfig("--to must be later than --from, and both within the record")
+    step = max(LEAST_STEP_NS, -(-(last - first) // MOST_INSTANTS // NS_PER_S) * NS_PER_S)
+    return np.arange(first, last + 1, step, dtype=np.int64)
+
+
+def _ns(world: World, at: datetime) -> int:
+    return int((at - _1970) / timedelta(microseconds=1)) * 1000 - world.wall_minus_ns
+
+
+def _at(world: World, ns: int) -> datetime:
+    return _1970 + timedelta(microseconds=world.at_us(ns))
+
+
+def _lasted_ns(case: Case) -> int:
+    return int(case.instants_ns[-1] - case.instants_ns[0])
+
+
+def _played(case: Case, changes: Changes, behaviours: Sequence[Behaviour]) -> Life:
+    return play(case.world, case.target, changes, behaviours, case.latency, case.instants_ns)
+
+
+def _checked(case: Case, was: Life, again: Life) -> SelfCheck:
+    """Of all subscriptions that the replay has: where they share the broker's limiter, those of other topics, too."""
+    throttled = int(case.counters.sum()), int(again.throttled.sum())
+    evicted = int(was.evicted.sum()), int(again.evicted.sum())
+    return self_check(was.backlog, again.backlog, throttled, evicted, _entries_per_s(case))
+
+
+def _entries_per_s(case: Case) -> float:
+    """Published to all topics of the replay, on the average of the compared time."""
+    first, last = int(case.instants_ns[0]), int(case.instants_ns[-1])
+    count = sum(int(((s.publishes["ns"] >= first) & (s.publishes["ns"] <= last)).sum()) for s in case.world.scales)
+    return count * NS_PER_S / (last - first)
+
+
+def _lives(case: Case, changes: Changes) -> tuple[Life, Life, Life]:
+    """The life with the changes; the same with quicker, and with slower consumers, as far as their pace is not known."""
+    quick, slow = [], []
+    for one in case.behaviours:
+        less = 1 / (1 + max(PACE_NOISE, one.spread)) if one.known else 1 / BOUNDED_FACTOR
+        more = 1 + max(PACE_NOISE, one.spread) if one.known else max(1.0, one.bound_factor)
+        quick.append(_at_pace(one, less))
+        slow.append(_at_pace(one, more))
+    return _played(case, changes, case.behaviours), _played(case, changes, quick), _played(case, changes, slow)
+
+
+def _at_pace(one: Behaviour, factor: float) -> Behaviour:
+    return replace(one, paces=tuple((at, ns if ns < 0 else int(ns * factor)) for at, ns in one.paces))
+
+
+def _is_sure(case: Case, lives: tuple[Life, Life, Life]) -> bool:
+    """Whether the backlog is much the same for quicker and for slower consumers."""
+    middle, *others = (life.backlog[:, list(case.target.subs)].sum(1) for life in lives)
+    slack = max(SLACK_S * _entries_per_s(case), 0.25 * float(middle.mean()))
+    return all(float(np.abs(other - middle).mean()) <= slack for other in others)
+
+
+def _held_from(case: Case, life: Life) -> datetime | None:
+    held_ns = int(life.producers_held_ns[case.target.topic])
+    return None if held_ns < 0 else _at(case.world, held_ns)
+
+
+def _subscription(case: Case, number: int, was: Life, again: Life, lives: tuple[Life, Life, Life] | None, check: SelfCheck) -> Document:
+    world = case.world
+    sub, behaviour = world.subs[number], case.behaviours[number]
+    return {
+        "topic": world.names[sub.topic],
+        "subscription": sub.name,
+        "type": sub.sub_type,
+        "changes": number in case.target.subs,
+        "consumers": {
+            "pace_ms": None if behaviour.paces[0][1] < 0 else round(behaviour.usual_ns / 1e6, 3),
+            "pace_known": behaviour.known,
+            "spread": round(behaviour.spread, 3),
+            "busy_share": round(behaviour.busy_share, 3),
+            "receiver_queue": behaviour.receiver_queue,
+        },
+        "actual": {**_of_life(case, number, was), "throttled": _throttled(case.counters[number]), "held_s": _held(again, number)},
+        "predicted": None if lives is None else _predicted(case, number, lives, check),
+    }
+
+
+def _of_life(case: Case, number: int, life: Life) -> Document:
+    backlog = life.backlog[:, number]
+    gone = drained_at(backlog)
+    return {
+        "samples": [
+            {"at": _at(case.world, int(ns)), "backlog": int(entries), "age_s": _age_s(case.world, int(ns), int(entries), int(oldest))}
+            for ns, entries, oldest in zip(case.instants_ns, backlog, life.oldest_ms[:, number], strict=True)
+        ],
+        "peak": int(backlog.max(initial=0)),
+        "drained_at": None if gone is None else _at(case.world, int(case.instants_ns[gone])),
+        "evicted_entries": int(life.evicted[number]),
+    }
+
+
+def _age_s(world: World, ns: int, entries: int, oldest_ms: int) -> float | None:
+    return None if entries <= 0 or oldest_ms <= 0 else round(max(0.0, world.at_us(ns) / 1e6 - oldest_ms / 1e3), 3)
+
+
+def _predicted(case: Case, number: int, lives: tuple[Life, Life, Life], check: SelfCheck) -> Document:
+    found = {**_of_life(case, number, lives[0]), "throttled": _throttled(lives[0].throttled[number]), "held_s": _held(lives[0], number)}
+    of_lives = np.stack([life.backlog[:, number] for life in lives])
+    more = np.maximum(check.area_error * of_lives[0], SLACK_S * _entries_per_s(case))
+    low, high = np.maximum(0, of_lives.min(0) - more), of_lives.max(0) + more
+    for sample, least, most in zip(found["samples"], low, high, strict=True):
+        sample["low"], sample["high"] = int(least), int(np.ceil(most))
+    return found
+
+
+def _throttled(counts: Array) -> Document:
+    return {
+        name: {level: int(counts[k, column]) for k, level in enumerate(LIMITER_LEVELS)} for column, name in enumerate(("messages", "bytes"))
+    }
+
+
+def _held(life: Life, number: int) -> Document:
+    """Seconds with entries that wait, by the cause that held them."""
+    return {name: round(int(ns) / 1e9, 3) for name, ns in zip(NAMES_OF_CAUSES, life.held_ns[number], strict=True) if ns}

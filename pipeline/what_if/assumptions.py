@@ -1,0 +1,45 @@
+"""What a replay takes for granted, said with every answer: what lies outside of the log, and what of the log it does not replay."""
+
+from pipeline.what_if.changes import Changes
+from pipeline.what_if.given import Target
+from pipeline.what_if.world import World
+
+OUTSIDE = (
+    "producers publish as they did: they do not react to another backlog",
+    "storage answers as it did, also under more load",
+    "consumers take as long for a message as they did then",
+)
+
+
+def assumptions(world: World, target: Target, changes: Changes) -> list[str]:
+    """Sentences, the general ones first."""
+    return [*OUTSIDE, *_of_types(world, target, changes), *_of_record(world)]
+
+
+def _of_types(world: World, target: Target, changes: Changes) -> list[str]:
+    keyed = [
+        world.subs[s].name for s in range(len(world.subs)) if world.subs[s].sub_type == "Key_Shared" and _shares(world, target, changes, s)
+    ]
+    single = [
+        world.subs[s].name for s in target.subs if world.subs[s].sub_type in ("Exclusive", "Failover") and (changes.consumers or 0) > 1
+    ]
+    return [
+        *(f"{name} is Key_Shared: its keys are taken to be even over its consumers" for name in keyed),
+        *(f"{name} has one active consumer: more of them change nothing" for name in single),
+    ]
+
+
+def _shares(world: World, target: Target, changes: Changes, sub: int) -> bool:
+    return (changes.consumers if changes.consumers and sub in target.subs else world.slots_of(sub)) > 1
+
+
+def _of_record(world: World) -> list[str]:
+    found = []
+    for sub in world.subs:
+        if len(world.record.where("redeliver", sub.sub_id, "asked_again")["ns"]):
+            found.append(f"consumers gave back entries of {sub.name}: a replay gives back only those of consumers that leave")
+        if sub.unknown_acks:
+            found.append(f"{sub.name} had {sub.unknown_acks:,} acknowledged entries at the beginning, which are taken for backlog")
+    if any(row["relative"] for row in world.record.of("dispatch_rate")):
+        found.append("a rate that is relative to the publish rate is taken without the publish rate")
+    return found

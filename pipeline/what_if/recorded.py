@@ -1,0 +1,123 @@
+"""The life as it was: backlogs over time, evictions, and what consumers got and gave back, read off the record."""
+
+import numpy as np
+
+from pipeline.rules.array import Array
+from pipeline.rules.replay.kinds import ACKED, MARKED, PUBLISH, SAMPLE, SUBSCRIBE
+from pipeline.what_if.behaviour import Flow
+from pipeline.what_if.record import ABSENT
+from pipeline.what_if.world import World
+
+#: The policy by which a quota evicts, and how long an eviction may go on after its check: a precise age eviction runs by itself.
+EVICTS, EVICTION_NS = "consumer_backlog_eviction", 2_000_000_000
+
+
+def given_of(world: World, instants_ns: Array) -> Array:
+    """Given rows [n, 7] that replay the record itself: publishes, acknowledgements and moves of marks as they came; samples at instants.
+
+    In the order of the log, which is exact for each topic and cursor.
+    """
+    parts = [_rows(instants_ns, SAMPLE, np.arange(len(instants_ns)))]
+    for number, scale in enumerate(world.scales):
+        parts.append(_rows(scale.publishes["ns"], PUBLISH, number))
+    for number, sub in enumerate(world.subs):
+        parts.append(_rows(np.array([sub.opened_ns]), SUBSCRIBE, number, sub.mark))
+        scale = world.scales[sub.topic]
+        acks = world.record.where("ack", sub.sub_id)
+        whole = acks["batch_index"] == ABSENT
+        places = scale.places(acks["ledger"], acks["entry"])
+        single = whole & (acks["cumulative"] == 0) & (places >= 0)
+        parts.append(_rows(acks["ns"][single], ACKED, number, places[single]))
+        up_to = whole & (acks["cumulative"] == 1)
+        parts.append(_rows(acks["ns"][up_to], MARKED, number, places[up_to] + 1, 1))
+        marks = world.record.where("mark_delete", sub.sub_id, "in_memory")
+        is_acked = 1 - _is_evicting(world, scale.topic_id, marks["ns"])
+        parts.append(_rows(marks["ns"], MARKED, number, scale.places(marks["ledger"], marks["entry"]) + 1, is_acked))
+    rows = np.concatenate(parts)
+    return rows[np.argsort(rows[:, 0], kind="stable")]
+
+
+def _is_evicting(world: World, topic_id: int, ns: Array) -> Array:
+    """1 where a quota of the topic evicts at that time. Marks of readers, of transactions, of skips move without one."""
+    evictions = [row["ns"] for row in world.record.of("quota_exceeded") if row["topic_id"] == topic_id and row["policy"] == EVICTS]
+    begins = np.array([np.iinfo(np.int64).min // 2, *evictions], dtype=np.int64)
+    is_near = ns - begins[np.searchsorted(begins, ns, side="right") - 1] < EVICTION_NS
+    return is_near.astype(np.int64)
+
+
+def _rows(ns: Array, kind: int, who: Array | int, a: Array | int = 0, b: Array | int = 0) -> Array:
+    rows = np.zeros((len(ns), 7), dtype=np.int64)
+    for column, values in enumerate((ns, kind, who, a, b)):
+        rows[:, column] = values
+    return rows
+
+
+def flow_of(world: World, number: int) -> Flow:
+    """Of one subscription: deliveries, acknowledgements, and what was given back."""
+    sub = world.subs[number]
+    scale = world.scales[sub.topic]
+    handed = world.record.where("dispatch", sub.sub_id)
+    acks = world.record.where("ack", sub.sub_id)
+    back = world.record.where("redeliver", sub.sub_id)
+    per_entry = max(1.0, handed["msgs"].sum() / max(1, handed["entries"].sum()))
+    msgs, places = _messages_by_place(world, sub.topic), scale.places(acks["ledger"], acks["entry"])
+    acked = _messages_acked(acks, places, msgs, sub.mark)
+    ns = np.concatenate([handed["ns"], acks["ns"], back["ns"]])
+    order = np.argsort(ns, kind="stable")
+    none, no_acks, no_back = (np.zeros(len(part["ns"]), dtype=np.int64) for part in (handed, acks, back))
+    given_back = -np.rint(np.maximum(0, back["entries"]) * per_entry).astype(np.int64)
+    return Flow(
+        ns[order],
+        np.concatenate([handed["msgs"], no_acks, given_back])[order],
+        np.concatenate([none, acked, no_back])[order],
+        _consumers_at(world, number, ns[order]),
+        *_responses(handed, acks, places, msgs, sub.mark),
+    )
+
+
+def _responses(handed: dict[str, Array], acks: dict[str, Array], places: Array, msgs: Array, mark: int) -> tuple[Array, Array]:
+    """(ns from delivery to acknowledgement, messages of the delivery up to and with the entry) of entries.
+
+    None unless entries were delivered once each, in order.
+    """
+    counts = np.maximum(0, handed["entries"])
+    delivered_ns = np.repeat(handed["ns"], counts)
+    single = (acks["cumulative"] == 0) & (acks["batch_index"] == ABSENT) & (places >= mark) & (places < len(msgs))
+    order = places[single] - mark
+    none = np.zeros(0, dtype=np.int64)
+    if not len(order) or order.max() >= len(delivered_ns) or len(delivered_ns) > len(msgs) - mark or len(np.unique(order)) < len(order):
+        return none, none
+    total = np.cumsum(msgs[mark : mark + len(delivered_ns)])
+    before = np.concatenate([[0], total])[np.repeat(np.cumsum(counts) - counts, counts)]
+    return acks["ns"][single] - delivered_ns[order], (total - before)[order]
+
+
+def _messages_by_place(world: World, topic: int) -> Array:
+    scale = world.scales[topic]
+    msgs = np.ones(scale.total, dtype=np.int64)
+    msgs[scale.places(scale.publishes["ledger"], scale.publishes["entry"])] = scale.publishes["msgs"]
+    return msgs
+
+
+def _messages_acked(acks: dict[str, Array], places: Array, msgs: Array, mark: int) -> Array:
+    """Messages that each acknowledgement stands for; a cumulative one for all since the one before it, or since the first mark."""
+    found = np.zeros(len(places), dtype=np.int64)
+    inside = (places >= 0) & (places < len(msgs)) & (acks["batch_index"] == ABSENT)
+    single = inside & (acks["cumulative"] == 0)
+    found[single] = msgs[places[single]]
+    up_to = np.flatnonzero(inside & (acks["cumulative"] == 1))
+    if len(up_to):
+        total = np.concatenate([[0], np.cumsum(msgs)])
+        reached = np.maximum.accumulate(total[places[up_to] + 1])
+        found[up_to] = np.diff(reached, prepend=total[mark])
+    return found
+
+
+def _consumers_at(world: World, number: int, ns: Array) -> Array:
+    steps = [(one.from_ns, 1) for one in world.presences if one.sub == number]
+    steps += [(one.to_ns, -1) for one in world.presences if one.sub == number]
+    if not steps:
+        return np.zeros(len(ns), dtype=np.int64)
+    steps.sort()
+    counts = np.concatenate([[0], np.cumsum([step for _, step in steps])])
+    return counts[np.searchsorted([at for at, _ in steps], ns, side="right")].astype(np.int64)

@@ -1,0 +1,75 @@
+"""A topic's scale: every entry that it has in the record gets a place, from 0; also entries of which only their number is known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.rules.array import Array
+from pipeline.what_if.record import Record, Row
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Ledgers by id, ascending (`ledgers`), where each begins (`firsts`), how many entries were there before the record (`earlier`).
+
+    `entries`: how many there are in the end, of each ledger. `publishes`: the record's, by COLUMNS. `mean_bytes`: of entries of old.
+    """
+
+    topic_id: int
+    ledgers: Array
+    firsts: Array
+    entries: Array
+    earlier: Array
+    publishes: dict[str, Array]
+    mean_bytes: Array
+
+    @property
+    def total(self) -> int:
+        """Entries of the whole scale."""
+        return int(self.entries.sum())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the record has every publish of the entries that it names."""
+        return len(self.publishes["ns"]) == self.total - int(self.earlier.sum())
+
+    def ledger_rows(self, ids: Array) -> Array:
+        """Number of each ledger in `ledgers`; of one that is not there, where it would be."""
+        return np.searchsorted(self.ledgers, ids)
+
+    def places(self, ledgers: Array, entries: Array) -> Array:
+        """Places of positions; entry −1 is the place before the first of its ledger. A ledger that is gone: the beginning of the next."""
+        rows = self.ledger_rows(ledgers)
+        inside = np.minimum(rows, len(self.ledgers) - 1)
+        is_known = (rows < len(self.ledgers)) & (self.ledgers[inside] == ledgers)
+        beginning = np.where(rows < len(self.ledgers), self.firsts[inside], self.total)
+        return np.where(is_known, beginning + entries, beginning - 1)
+
+
+def scale_of(record: Record, topic_id: int) -> Scale:
+    """The scale of a topic: of its publishes, and of ledgers that were there before."""
+    publishes = record.where("publish", topic_id)
+    closed = [row for row in record.of("ledger_close") if row["topic_id"] == topic_id]
+    opened = [row for row in record.of("ledger_open") if row["topic_id"] == topic_id]
+    ledgers = np.unique(np.concatenate([publishes["ledger"], _ids(closed), _ids(opened)]).astype(np.int64))
+    rows = np.searchsorted(ledgers, publishes["ledger"])
+    first = np.full(len(ledgers), np.iinfo(np.int64).max)
+    np.minimum.at(first, rows, publishes["entry"])
+    last = np.zeros(len(ledgers), dtype=np.int64)
+    np.maximum.at(last, rows, publishes["entry"] + 1)
+    totals = {row["ledger"]: (row["entries"], row["bytes"]) for row in closed}
+    earlier = np.where(first < np.iinfo(np.int64).max, first, 0)
+    size = np.zeros(len(ledgers), dtype=np.int64)
+    for k, ledger in enumerate(ledgers):
+        entries, of_ledger = totals.get(int(ledger), (0, 0))
+        if last[k] == 0:
+            earlier[k] = entries
+        last[k] = max(last[k], entries)
+        size[k] = of_ledger // entries if entries else 0
+    firsts = np.concatenate([[0], np.cumsum(last)[:-1]]) if len(ledgers) else np.zeros(0, dtype=np.int64)
+    return Scale(topic_id, ledgers, firsts.astype(np.int64), last, earlier.astype(np.int64), publishes, size)
+
+
+def _ids(rows: Sequence[Row]) -> Array:
+    return np.array([row["ledger"] for row in rows], dtype=np.int64)
