@@ -18,7 +18,7 @@ REASONS = {
         "cause/stalls", "cause/stretch", "cause/waiting", "cause/waking",
     ),
     "It names types or calls what is tested, and decides nothing": (
-        "array", "outcome", "packages", "cause/case", "channel/bundles", "channel/transitions",
+        "array", "outcome", "packages", "cause/case", "channel/bundles", "channel/transitions", "replay/kinds",
     ),
     "All tests run through it: the model, and how it is warmed up": ("model", "warm_up"),
     "It is rendered, and the rendering is tested": ("fold",),

@@ -48,6 +48,9 @@ def run(replay: Any) -> None:
             _play_planned(replay)
         clock.now_ns = given[k].at_ns
         _play_given(replay, given[k])
+    for s in range(replay.subs.shape[0]):
+        if replay.subs[s].open == 1:
+            settle(replay, replay.subs[s])
 
 
 @compiled_part
