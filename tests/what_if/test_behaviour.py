@@ -1,0 +1,90 @@
+"""The behaviour of consumers, estimated from deliveries and acknowledgements that a small client makes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from pipeline.what_if.behaviour import Behaviour, Flow, behaviour_of
+from pipeline.what_if.record import COLUMNS, FLAGS, FREQUENT, Record
+
+MS, SECOND = 1_000_000, 1_000_000_000
+SUB = 5
+
+
+def record(grants: Sequence[tuple[int, int]] = (), reads: Sequence[int] = ()) -> Record:
+    """A record with the grants of consumer 0, (ns, messages) each, and with reads that saw so many permits."""
+    frequent = {name: {column: np.zeros(0, dtype=np.int64) for column in (*COLUMNS, *FLAGS)} for name in FREQUENT}
+    for name, rows in (("flow", grants), ("read", [(0, permits) for permits in reads])):
+        frequent[name] = {column: np.zeros(len(rows), dtype=np.int64) for column in (*COLUMNS, *FLAGS)}
+        frequent[name]["sub_id"][:] = SUB
+        frequent[name]["ns"], frequent[name]["permits"] = (np.array([row[k] for row in rows], dtype=np.int64) for k in (0, 1))
+    return Record("b", 1, frequent, [], False)
+
+
+def flow(handed: Sequence[tuple[int, int]], acked: Sequence[tuple[int, int]], consumers: int = 1) -> Flow:
+    """(ns, messages) of deliveries and of acknowledgements."""
+    rows = sorted([(ns, msgs, 0) for ns, msgs in handed] + [(ns, 0, msgs) for ns, msgs in acked])
+    ns, out, back = (np.array([row[k] for row in rows], dtype=np.int64) for k in range(3))
+    none = np.zeros(0, dtype=np.int64)
+    return Flow(ns, out, back, np.full(len(rows), consumers, dtype=np.int64), none, none)
+
+
+def busy(message_ns: int, messages: int, consumers: int = 1, start_ns: int = 0) -> list[tuple[int, int]]:
+    """Acknowledgements every 100 ms of consumers that are never idle."""
+    ends = start_ns + np.arange(1, messages + 1) * message_ns // consumers
+    ticks = -(-ends // (100 * MS)) * 100 * MS
+    found, counts = np.unique(ticks, return_counts=True)
+    return list(zip(found.tolist(), counts.tolist(), strict=True))
+
+
+def estimate(one: Flow, grants: Sequence[tuple[int, int]] = ()) -> Behaviour:
+    return behaviour_of(record(grants), SUB, one)
+
+
+@pytest.mark.parametrize("consumers", [1, 3])
+def test_the_pace_of_consumers_that_are_never_idle_is_seen(consumers: int) -> None:
+    found = estimate(flow([(0, 3000)], busy(10 * MS, 3000, consumers), consumers))
+    assert found.known
+    assert found.usual_ns == pytest.approx(10 * MS, rel=0.05)
+    assert found.spread < 0.05
+    assert found.busy_share > 0.9
+
+
+def test_consumers_that_are_mostly_idle_give_only_a_bound() -> None:
+    """A message every 20 ms, acknowledged with the next 100 ms: consumers hold some all the time, and are never full."""
+    handed = [(k * 20 * MS, 1) for k in range(500)]
+    found = estimate(flow(handed, [((k // 5 + 1) * 100 * MS + 5 * MS, 1) for k in range(500)], 3))
+    assert not found.known
+    assert found.usual_ns >= 0
+
+
+def test_a_pause_is_a_part_of_its_own() -> None:
+    before, after = busy(10 * MS, 500), busy(10 * MS, 500, start_ns=25 * SECOND)
+    found = estimate(flow([(0, 1000)], before + after))
+    paused = [at for at, pace in found.paces if pace < 0]
+    assert len(paused) == 1
+    assert paused[0] == pytest.approx(5 * SECOND, abs=100 * MS)
+    assert found.usual_ns == pytest.approx(10 * MS, rel=0.05)
+
+
+def test_who_never_acknowledges_takes_nothing() -> None:
+    found = estimate(flow([(0, 100), (SECOND, 100)], []))
+    assert [pace for _, pace in found.paces if pace >= 0] == []
+
+
+def test_a_pace_that_changes_is_followed() -> None:
+    quick, slow = busy(10 * MS, 1500), busy(30 * MS, 500, start_ns=15 * SECOND)
+    paces = dict(estimate(flow([(0, 2000)], quick + slow)).paces)
+    assert min(pace for pace in paces.values() if pace > 0) == pytest.approx(10 * MS, rel=0.1)
+    assert max(paces.values()) == pytest.approx(30 * MS, rel=0.1)
+
+
+def test_the_receiver_queue_is_the_first_grant_and_later_ones_are_its_half() -> None:
+    found = estimate(flow([(0, 1)], [(MS, 1)]), grants=[(0, 50), (SECOND, 25), (2 * SECOND, 25)])
+    assert (found.receiver_queue, found.grant_at) == (50, 25)
+
+
+def test_without_grants_the_queue_is_the_most_permits_that_a_read_saw() -> None:
+    found = behaviour_of(record(reads=[10, 200, 7]), SUB, flow([(0, 1)], [(MS, 1)]))
+    assert (found.receiver_queue, found.grant_at) == (200, 100)
