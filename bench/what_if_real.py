@@ -43,11 +43,12 @@ class Side:
 
 
 def side(pair: str, name: str, folder: Path) -> Side:
-    """Load one side into a warehouse of its own in `folder`."""
+    """One side, loaded into a warehouse of its own in `folder` unless it is there."""
     at = PAIRS / pair / name
     manifest = json.loads((at / "manifest.json").read_text())
     warehouse = f"file:{folder}/{pair}-{name}"
-    load_log(str(at / "events.jsonl.gz"), warehouse, load_settings(None, [], {}), 1, lambda _: None)
+    if not (folder / f"{pair}-{name}").exists():
+        load_log(str(at / "events.jsonl.gz"), warehouse, load_settings(None, [], {}), 1, lambda _: None)
     begin = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=manifest["t0_us"])
     span = begin, begin + timedelta(seconds=manifest["total_s"])
     return Side(ReadingRoom(Warehouse(warehouse), consistent=True), manifest["changed"], manifest["this_side"], span)
