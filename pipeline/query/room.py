@@ -161,9 +161,11 @@ class ReadingRoom:
         """Go to what is newest now; returns the tables that are opened anew when they are named next."""
         before = self.cut
         self._settle()
-        changed = [name for name, table in self._open.items() if self._version_wanted(name) != (table.version if table else -1)]
-        if before is not None and self.cut != before and "batch_manifest" in self._open:
-            changed.append("batch_manifest")
+        # Of batch_manifest the cut bounds the rows, whatever its version.
+        moved = {"batch_manifest"} if before is not None and self.cut != before else set()
+        changed = [
+            name for name, table in self._open.items() if name in moved or self._version_wanted(name) != (table.version if table else -1)
+        ]
         if not changed:
             return changed
         for name in changed:

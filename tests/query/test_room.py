@@ -169,6 +169,9 @@ def test_with_consistent_tables_stand_at_the_newest_cut(two_days: Warehouse) -> 
     assert len(room.rows("SELECT * FROM batch_manifest")) == 2
     assert set(room.refresh()) == {"dispatch_events", "log_gaps", "batch_manifest"}
     assert (seqs(room), len(room.rows("SELECT * FROM batch_manifest"))) == ([1, 2, 3], 4)
+    append(two_days, "batch_manifest", [manifest("ingest", 2, 2), manifest("lanes", 2, 2, log_gaps=2)])
+    assert room.refresh() == ["batch_manifest"], "it is newer, and so is its part of the cut"
+    assert len(room.rows("SELECT * FROM batch_manifest")) == 6
 
 
 def replace_rows(warehouse: Warehouse, table: str, seq: int) -> None:
