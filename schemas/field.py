@@ -6,6 +6,7 @@ from functools import cached_property
 #: Every column type that a table of ours may have; the renderers map each of them, and nothing else.
 TYPES = (
     "string", "long", "int", "boolean", "double", "timestamp", "date", "map<string,string>", "array<bigint>", "array<string>", "binary",
+    "array<struct<broker_id:bigint,epoch:bigint,at:timestamp>>",
 )  # fmt: skip
 
 

@@ -50,6 +50,9 @@ LANE_REPORT_NEWEST = "newest_ts"
 #: Bounds of the events that were left out because their places were taken, 0 without any: which events to compare with those.
 LANE_REPORT_REPEATS = ("repeats_first_epoch", "repeats_last_epoch", "repeats_first_seq", "repeats_last_seq")
 
+#: The newest epoch of which an event was applied, and the greatest `ts` (µs) of its clock segment by then; NULL where none was applied.
+LANE_REPORT_REACHED = ("reached_epoch", "reached_ts")
+
 
 def _columns(names: tuple[str, ...]) -> tuple[str, ...]:
     kept: list[str] = ["topic_id", "sub_id"]
@@ -64,7 +67,7 @@ def _columns(names: tuple[str, ...]) -> tuple[str, ...]:
 #: Columns of each kind of outcome row.
 OUTCOME_COLUMNS: dict[str, tuple[str, ...]] = {
     **{table.name: _columns(table.names) for table in LANE_TABLES},
-    LANE_REPORT: ("topic_id", "sub_id", *LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST, *LANE_REPORT_REPEATS),
+    LANE_REPORT: ("topic_id", "sub_id", *LANE_REPORT_COLUMNS, LANE_REPORT_NEWEST, *LANE_REPORT_REPEATS, *LANE_REPORT_REACHED),
 }
 #: Number by which a row names its table, on its way within one micro-batch.
 KINDS = {name: number for number, name in enumerate(OUTCOME_COLUMNS)}

@@ -15,6 +15,7 @@ from pipeline.rules.outcome import Rows
 from pipeline.rules.row_scans import Glance, glance
 from schemas.events import TOMBSTONE_CODE
 from schemas.lane_columns import COLUMN, LANE_COLUMNS
+from schemas.outcomes import NULL
 
 SEQ, TS, NS, TYPE, INGEST_BATCH, ARRIVAL = (COLUMN[c] for c in ("seq", "ts", "ns", "type_code", "ingest_batch", "arrival"))
 OPEN, ENDED, DRAINED = range(3)
@@ -24,7 +25,10 @@ SLICE_ROWS = 16_384
 
 @dataclass
 class Counts:
-    """What became of the rows that came, of one lane in one micro-batch; `held` is the change, `newest_ts` their greatest `ts` (µs)."""
+    """What became of the rows that came, of one lane in one micro-batch; `held` is the change, `newest_ts` their greatest `ts` (µs).
+
+    `reached_ts`: where the time of `reached_epoch` is, the newest epoch of which a row was applied; NULL where none was.
+    """
 
     rows_in: int = 0
     quarantined: int = 0
@@ -38,6 +42,13 @@ class Counts:
     repeats_last_epoch: int = 0
     repeats_first_seq: int = 0
     repeats_last_seq: int = 0
+    reached_epoch: int = NULL
+    reached_ts: int = NULL
+
+    def reach(self, epoch: int, ts: int) -> None:
+        """The time of the epoch is at `ts` (µs). An older epoch than one that is reached does not count."""
+        if epoch >= self.reached_epoch:
+            self.reached_epoch, self.reached_ts = epoch, ts
 
     def repeat(self, epoch: int, seqs: Array) -> None:
         """Events with these `seq` were left out: their places were taken. `repeats_…` are the bounds of all of them; 0 without any."""
@@ -158,6 +169,7 @@ class Epoch:
             return
         now = rows[: seen.stop + 1]
         self.time.apply(now)
+        self.counts.reach(self.epoch, self.time.time_us)
         tombstones = now[now[:, TYPE] == TOMBSTONE_CODE, SEQ].tolist() if seen.tombstones else []
         for seq in tombstones:
             self.given_up.add(seq, seq, QUARANTINED)

@@ -17,6 +17,7 @@ from pyspark.sql.streaming.state import GroupStateTimeout
 from pipeline.faults import BadWarehouse
 from pipeline.lanes.lane_input import all_packets, control_rows, packets, packets_anew, packets_hold_every_event
 from pipeline.lanes.named_outcomes import NamedOutcomes, ids_in
+from pipeline.lanes.newest_events import NewestEvents, newest_events
 from pipeline.lanes.operator import PACKETS_TYPE, STATE_TYPE, lane_operator
 from pipeline.lanes.outcome_packets import opened_outcomes
 from pipeline.lanes.outcome_rows import UNNAMED, table_rows, unnamed_packets
@@ -137,6 +138,8 @@ def start_lanes(spark: SparkSession, warehouse: Warehouse, settings: Settings, r
 def _writer(
     warehouse: Warehouse, run: RunContext, limits: ParseLimits, packed: PackedFiles | None, logs: LogCleanup
 ) -> Callable[[DataFrame, int], None]:
+    newest = newest_events(warehouse)
+
     def write(batch: DataFrame, batch_id: int) -> None:
         run.before_micro_batch()
         if packed is not None:
@@ -145,14 +148,14 @@ def _writer(
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId") or ""
         batch.persist(StorageLevel.MEMORY_AND_DISK)
         try:
-            report, newest_ts, repeats, sizes, in_hand = _count(batch)
+            report, newest_ts, repeats, sizes, in_hand = _count(batch, newest)
             few, many = shared_out(sizes)
             _write_few(_packets_of(batch, few, sizes, in_hand), few, warehouse, run, query_id, batch_id)
             _write_many(_of_tables(batch, many), many, sizes, warehouse, run, query_id, batch_id)
             if repeats:
                 taken = (app_id_of(query_id, QUARANTINE.name), batch_id)
                 quarantine_taken(warehouse, repeats, run.now(), limits, taken)
-            logs.after(write_manifest(warehouse, run, LANES, query_id, batch_id, report))
+            logs.after(write_manifest(warehouse, run, LANES, query_id, batch_id, report, newest.rows))
             run.after_micro_batch(LANES, batch_id, {**report, LANE_REPORT_NEWEST: newest_ts})
         finally:
             batch.unpersist()
@@ -177,11 +180,11 @@ class Size:
 Packets = Mapping[str, list[bytes]]
 
 
-def _count(batch: DataFrame) -> tuple[dict[str, int], int, list[Repeats], dict[str, Size], Packets]:
+def _count(batch: DataFrame, newest: NewestEvents) -> tuple[dict[str, int], int, list[Repeats], dict[str, Size], Packets]:
     """One full action over the persisted batch: every lane runs and commits its state here, once.
 
-    Returns the summed report, the greatest `ts` that was read (µs; 0: none), the bounds of repeats, how much each table gets, and the
-    packets that come with the counts.
+    Adds to `newest` the lanes' newest events. Returns the summed report, the greatest `ts` that was read (µs; 0: none), the bounds of
+    repeats, how much each table gets, and the packets that come with the counts.
     """
     at_once = F.when(F.col("with_counts") == 1, F.col("outcome")).alias("outcome")
     packets = batch.select("kind", "rows", "payload_bytes", at_once).toArrow().to_pylist()
@@ -193,6 +196,7 @@ def _count(batch: DataFrame) -> tuple[dict[str, int], int, list[Repeats], dict[s
         report = {name: pc.sum(lanes[name]).as_py() for name in LANE_REPORT_COLUMNS}
         newest_ts = pc.max(lanes[LANE_REPORT_NEWEST]).as_py()
         repeats = repeats_of(lanes)
+        newest.add(lanes)
     sizes: dict[str, Size] = {}
     in_hand: dict[str, list[bytes]] = {}
     for packet in packets:

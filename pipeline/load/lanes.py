@@ -3,6 +3,7 @@
 import heapq
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 from pipeline.ingest.rejected_lines import Tombstone
 from pipeline.lanes.control import issue_drain
 from pipeline.lanes.lane import LaneTiming
+from pipeline.lanes.newest_events import NewestEvents
 from pipeline.lanes.seq_taken import quarantine_taken, repeats_of
 from pipeline.load.broker_lane import BrokerLog, drain_lane
 from pipeline.load.ingest import BATCH
@@ -92,12 +94,14 @@ def write_outcomes(warehouse: Warehouse, folded: Sequence[Folded], run: RunConte
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         list(threads.map(append, files))
     reports = [share.reports for share in folded if share.reports is not None]
-    counts = dict.fromkeys(LANE_REPORT_COLUMNS, 0)
+    counts, newest = dict.fromkeys(LANE_REPORT_COLUMNS, 0), NewestEvents()
     if reports:
         report = pa.concat_tables(reports)
         quarantine_taken(warehouse, repeats_of(report), run.now(), limits, (app_id_of(query_id, QUARANTINE.name), BATCH))
         counts = {name: pc.sum(report[name]).as_py() for name in LANE_REPORT_COLUMNS}
-    append_manifest(warehouse, run, LANES, query_id, BATCH, counts, lambda: read_whole_entry(*_versions(warehouse)))
+        newest.add(report)
+    offsets_of = partial(read_whole_entry, *_versions(warehouse))
+    append_manifest(warehouse, run, LANES, query_id, BATCH, counts, offsets_of, newest.rows)
     return counts
 
 

@@ -158,8 +158,11 @@ def _declared(declared: str) -> Any:
     """A declared type as Delta's schema has it."""
     if found := re.fullmatch(r"map<(\w+),(\w+)>", declared):
         return {"type": "map", "keyType": _declared(found[1]), "valueType": _declared(found[2])}
-    if found := re.fullmatch(r"array<(\w+)>", declared):
+    if found := re.fullmatch(r"array<(.+)>", declared):
         return {"type": "array", "elementType": _declared(found[1])}
+    if found := re.fullmatch(r"struct<([\w:,]+)>", declared):
+        fields = (field.split(":") for field in found[1].split(","))
+        return {"type": "struct", "fields": [{"name": name, "type": _declared(kind)} for name, kind in fields]}
     return _DECLARED.get(declared, declared)
 
 

@@ -1,7 +1,8 @@
 """What a micro-batch wrote, written last: the row that makes it visible as done, for both queries."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from pipeline.faults import BrokenInvariant, invariant
 from pipeline.run_context import RunContext
@@ -18,12 +19,24 @@ _LISTED_AT_ONCE = len(JOB_TABLES)
 _COUNTS = tuple(f.name for f in BATCH_MANIFEST.fields if f.type == "long" and f.name != "batch_id")
 
 
-def write_manifest(warehouse: Warehouse, run: RunContext, query: str, query_id: str, batch_id: int, counts: Mapping[str, int]) -> Batch:
+#: The value of a row's newest_events.
+Newest = Sequence[Mapping[str, Any]]
+
+
+def write_manifest(
+    warehouse: Warehouse,
+    run: RunContext,
+    query: str,
+    query_id: str,
+    batch_id: int,
+    counts: Mapping[str, int],
+    newest: Newest | None = None,
+) -> Batch:
     """Append the row of a micro-batch to batch_manifest, once. Call it after all tables of the micro-batch are written.
 
     Returns what a cut needs of the row. Raises BrokenInvariant for a count that the table does not have.
     """
-    return append_manifest(warehouse, run, query, query_id, batch_id, counts, lambda: _planned_offsets(warehouse, query, batch_id))
+    return append_manifest(warehouse, run, query, query_id, batch_id, counts, lambda: _planned_offsets(warehouse, query, batch_id), newest)
 
 
 def append_manifest(
@@ -34,6 +47,7 @@ def append_manifest(
     batch_id: int,
     counts: Mapping[str, int],
     offsets_of: Callable[[], str],
+    newest: Newest | None = None,
 ) -> Batch:
     """The same with what `offsets_of` gives, the micro-batch's entry of an offset log.
 
@@ -52,6 +66,7 @@ def append_manifest(
         **dict.fromkeys(_COUNTS, 0),
         **counts,
         "table_versions": versions,
+        "newest_events": newest,
         "run_id": run.run_id,
         "code_version": run.code_version,
         "written_at": run.now(),

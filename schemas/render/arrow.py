@@ -18,6 +18,9 @@ _ARROW_TYPES: dict[str, pa.DataType] = {
     "array<bigint>": pa.list_(pa.int64()),
     "array<string>": pa.list_(pa.string()),
     "binary": pa.binary(),
+    "array<struct<broker_id:bigint,epoch:bigint,at:timestamp>>": pa.list_(
+        pa.struct([("broker_id", pa.int64()), ("epoch", pa.int64()), ("at", pa.timestamp("us", tz="UTC"))])
+    ),
 }
 
 

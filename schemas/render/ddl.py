@@ -17,6 +17,7 @@ SQL_TYPES = {
     "array<bigint>": "ARRAY<BIGINT>",
     "array<string>": "ARRAY<STRING>",
     "binary": "BINARY",
+    "array<struct<broker_id:bigint,epoch:bigint,at:timestamp>>": "ARRAY<STRUCT<broker_id: BIGINT, epoch: BIGINT, at: TIMESTAMP>>",
 }
 #: A commit per micro-batch: with Delta's default of 10 every tenth batch would pay for a checkpoint of the log.
 CHECKPOINT_INTERVAL = "50"

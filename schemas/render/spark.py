@@ -34,6 +34,9 @@ SPARK_TYPES: dict[str, DataType] = {
     "array<bigint>": ArrayType(LongType()),
     "array<string>": ArrayType(StringType()),
     "binary": BinaryType(),
+    "array<struct<broker_id:bigint,epoch:bigint,at:timestamp>>": ArrayType(
+        StructType([StructField("broker_id", LongType()), StructField("epoch", LongType()), StructField("at", TimestampType())])
+    ),
 }
 
 

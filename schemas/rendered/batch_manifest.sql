@@ -13,6 +13,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/batch_manifest` (
   `lost` BIGINT NOT NULL COMMENT 'lanes: events given up as lost',
   `state_bytes` BIGINT NOT NULL COMMENT 'lanes: size of the state blobs written [bytes]',
   `table_versions` MAP<STRING, STRING> NOT NULL COMMENT 'version of every table after the batch: a consistent cut',
+  `newest_events` ARRAY<STRUCT<broker_id: BIGINT, epoch: BIGINT, at: TIMESTAMP>> COMMENT 'lanes: the newest applied event of each broker, of this and all earlier micro-batches. Null: ingest, or an earlier version',
   `run_id` STRING NOT NULL COMMENT 'driver run that wrote the row',
   `code_version` STRING NOT NULL COMMENT 'version of this project',
   `written_at` TIMESTAMP NOT NULL COMMENT 'when, by the driver\'s clock'

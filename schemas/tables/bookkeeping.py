@@ -72,6 +72,13 @@ BATCH_MANIFEST = Table(
         Field("lost", "long", "lanes: events given up as lost"),
         Field("state_bytes", "long", "lanes: size of the state blobs written", "bytes"),
         Field("table_versions", "map<string,string>", "version of every table after the batch: a consistent cut"),
+        Field(
+            "newest_events",
+            "array<struct<broker_id:bigint,epoch:bigint,at:timestamp>>",
+            "lanes: the newest applied event of each broker, of this and all earlier micro-batches. Null: ingest, or an earlier version",
+            nullable=True,
+            added=True,
+        ),
         Field("run_id", "string", "driver run that wrote the row"),
         Field("code_version", "string", "version of this project"),
         Field("written_at", "timestamp", "when, by the driver's clock"),

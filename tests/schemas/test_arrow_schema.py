@@ -11,7 +11,7 @@ def test_every_type_and_every_table_is_rendered() -> None:
     schema = arrow_schema([Field(f"c{place}", type_, "") for place, type_ in enumerate(TYPES)])
     assert [str(field.type) for field in schema] == [
         "string", "int64", "int32", "bool", "double", "timestamp[us, tz=UTC]", "date32[day]", "map<string, string>", "list<item: int64>",
-        "list<item: string>", "binary",
+        "list<item: string>", "binary", "list<item: struct<broker_id: int64, epoch: int64, at: timestamp[us, tz=UTC]>>",
     ]  # fmt: skip
     assert all(arrow_schema(table.fields).names == list(table.names) for table in TABLES)
 

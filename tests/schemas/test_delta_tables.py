@@ -46,6 +46,7 @@ def test_every_check_is_enforced_on_append(spark: SparkSession, made: Warehouse,
         "string": "'?'", "long": "-1", "int": "-1", "boolean": "true", "double": "-1", "timestamp": "timestamp'2026-01-05'",
         "date": "date'2026-01-05'", "map<string,string>": "map('a', 'b')", "array<bigint>": "array(1)",
         "array<string>": "array('a')", "binary": "X'00'",
+        "array<struct<broker_id:bigint,epoch:bigint,at:timestamp>>": "array(struct(1, 1, timestamp'2026-01-05'))",
     }  # fmt: skip
     bad = spark.range(1).selectExpr(*(f"CAST({values[f.type]} AS {f.type.replace('long', 'bigint')}) AS `{f.name}`" for f in table.fields))
     with pytest.raises(Exception, match="CHECK constraint (?:" + "|".join(constraints(table)) + ") "):

@@ -24,7 +24,9 @@ def load_into(events: str | Path, folder: Path, **settings: str) -> Warehouse:
 
 
 def tables_unlike(one: Warehouse, other: Warehouse) -> list[str]:
-    """Tables of the job whose rows are not the same, whatever their order; of batch_manifest the sums of its counts."""
+    """Tables of the job whose rows are not the same, whatever their order; of batch_manifest the sums of its counts, and the
+    newest events.
+    """
     return [table.name for table in JOB_TABLES if not contents(one, table.name).equals(contents(other, table.name))]
 
 
@@ -34,7 +36,9 @@ def contents(warehouse: Warehouse, name: str) -> pa.Table:
     if name == "batch_manifest":
         counts = [column for column in rows.column_names if rows.schema.field(column).type == pa.int64() and column != "batch_id"]
         sums: Mapping[str, str] = {f"{column}_sum": column for column in counts if column != "state_bytes"}
-        return rows.group_by("query").aggregate([(column, "sum") for column in sums.values()]).sort_by("query")
+        summed = rows.group_by("query").aggregate([(column, "sum") for column in sums.values()]).sort_by("query")
+        newest = {row["query"]: row["newest_events"] for row in rows.sort_by("batch_id").to_pylist()}
+        return summed.append_column("newest_events", [[newest[query] for query in summed["query"].to_pylist()]])
     kept = rows.drop_columns([column for column in _OF_THE_RUN if column in rows.column_names])
     sortable = [(field.name, "ascending") for field in kept.schema if not pa.types.is_nested(field.type)]
     return kept.sort_by(sortable).combine_chunks()
