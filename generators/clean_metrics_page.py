@@ -23,7 +23,8 @@ forecasts, limiters, the health of the log and of the job. Pulsar's own families
 * A value that is not known has no line: never 0, never NaN. Of rows that are not complete there are no figures. Of a
   broker that has stopped there are `dispatch_broker_…` and `dispatch_log_…`, the status of its subscriptions, and the
   counters of their causes.
-* Figures are as old as `dispatch_log_as_of_timestamp_seconds`.
+* Status and cause of a subscription are as old as `dispatch_log_as_of_timestamp_seconds`, figures of windows as
+  `dispatch_log_window_as_of_timestamp_seconds`. Backlogs by quota checks are of the last check.
 * A label without a value is left out: a cluster that the log does not name, the level of a cause that is no limiter.
 * The worst series of a name come first: those that are behind with the largest backlog, the quota that trips next, the
   limiter with the largest debt. `--series-per-metric N` keeps the first N of each name.

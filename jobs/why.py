@@ -67,8 +67,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _as_of(rows: Sequence[dict[str, Any]]) -> str:
-    """The instant of the answers: of several brokers the first and the last one."""
+    """The instant of the answers, and up to when other causes would be known: of several brokers the first and the last one."""
     from pipeline.diagnosis.instants import time_words
 
-    instants = sorted({time_words(row["as_of"]) for row in rows})
-    return f"as of {' to '.join(dict.fromkeys((instants[0], instants[-1])))}"
+    def span(name: str) -> str:
+        instants = sorted({time_words(row[name]) for row in rows})
+        return " to ".join(dict.fromkeys((instants[0], instants[-1])))
+
+    as_of, until = span("as_of"), span("known_until")
+    return f"as of {as_of}" if as_of == until else f"as of {as_of}; changes of causes are known until {until}"

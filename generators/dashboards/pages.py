@@ -250,8 +250,11 @@ JOB = Page(
     (
         Panel(
             "Figures are old by",
-            "Time since the newest instant that all figures know, by broker",
-            (Query(f"time() - dispatch_log_as_of_timestamp_seconds{{{_OF_BROKER}}}", "{{broker}}"),),
+            "Time since the newest event that the tables have, and since the end of the newest finished window, by broker",
+            (
+                Query(f"time() - dispatch_log_as_of_timestamp_seconds{{{_OF_BROKER}}}", "{{broker}}: newest event"),
+                Query(f"time() - dispatch_log_window_as_of_timestamp_seconds{{{_OF_BROKER}}}", "{{broker}}: newest window"),
+            ),
             "s",
         ),
         Panel("Lag", "Age of the newest event at the end of a micro-batch", (Query("dispatch_job_event_lag_seconds", "{{query}}"),), "s"),

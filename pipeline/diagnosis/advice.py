@@ -24,9 +24,11 @@ def _held_by(document: Document) -> list[Document]:
 
     That reads and deliveries follow each other at the end, or that the cause is not known then, is no reason to forget the main one.
     """
+    last = document["last_cause"]
+    if document["status"] != "unknown" and document["cause"] is None and last is not None:
+        return [{**document, **last}]  # no window of the stretch has a backlog: it came since
     if document["status"] == "unknown" or document["cause"] is None:
         return [{**document, "cause": "unknown"}]
-    last = document["last_cause"]
     if last is None or is_same_cause(last, document) or last["cause"] in ("catching_up", "unknown"):
         return [document]
     return [{**document, **last}, document]

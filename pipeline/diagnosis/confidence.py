@@ -8,7 +8,8 @@ What counts, in this order:
 4. How much of the backlog has the main cause, and how much has none that is known? These are shares of entries × time.
 5. Is it long enough? A backlog of less than two seconds in the whole stretch is nothing to judge a subscription by that is behind.
 6. Do two signs agree? An answer that is behind is sure only if what was delivered agrees with the cause (delivered.py), and if the main
-   cause of the stretch is that of its last window, too: the status is that of the end.
+   cause of the stretch is that of its last window, too: the status is that of the end. Where no window has the backlog yet, a change alone
+   tells its cause: that is one sign.
 
 `high`: all of it. `low`: the status or the main cause is unknown, most of the backlog has no main cause, or it is too short. `medium`:
 between.
@@ -27,7 +28,7 @@ FEW_UNKNOWN, MANY_UNKNOWN = 0.01, 0.2
 #: A subscription that is behind had a backlog for at least so long, or nobody can be sure.
 SHORT_S = 2.0
 #: What of `missing` makes an answer less than sure.
-_LESS_SURE = ("events_lost", "beginning_not_seen", "points_missing", "not_there")
+_LESS_SURE = ("events_lost", "beginning_not_seen", "points_missing", "not_there", "first_window")
 
 
 def missing(evidence: Evidence, document: dict[str, Any]) -> list[str]:
@@ -44,6 +45,7 @@ def missing(evidence: Evidence, document: dict[str, Any]) -> list[str]:
         "points_missing": reason is None and any(not row["complete"] for row in evidence.standing) and not evidence.causes,
         "event_kinds": _unknown_share(document, "not_in_this_log") > 0,
         "who_set_limits": any(one["set_by"] == NOT_IN_THIS_LOG for one in document["limits"]),
+        "first_window": evidence.is_before_first_window,
         "quota_checks": not evidence.quotas and not evidence.rates,
         **{code: reason == code for code in ("broker_stopped", "not_checked", "not_there")},
     }
@@ -58,7 +60,7 @@ def confidence(document: dict[str, Any], lacking: Sequence[str], *, has_changed:
         return "low"
     is_whole = not any(code in lacking for code in _LESS_SURE)
     if not document["causes"]:
-        return "high" if is_whole else "medium"
+        return "high" if is_whole and not has_changed else "medium"
     unknown = _unknown_share(document)
     if document["share"] < LOW_SHARE or unknown > MANY_UNKNOWN or (document["behind"] and document["backlog_s"] < SHORT_S):
         return "low"

@@ -21,6 +21,11 @@ Named = tuple[str, str]
 _WINDOW = "clock_segment, window_start, window_end"
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 _BY_WINDOW = f"ORDER BY {_WINDOW}"
+#: Changes that no finished window has, of subscriptions that are there.
+_CHANGES_SINCE = (
+    "(SELECT t.* FROM cause_transitions t JOIN newest_events n ON n.broker = t.broker AND n.epoch = t.epoch"
+    " WHERE t.open AND (n.window_as_of IS NULL OR t.noticed_at > n.window_as_of))"
+)
 
 
 class NoAnswer(BadConfig):
@@ -31,7 +36,8 @@ class NoAnswer(BadConfig):
 class Evidence:
     """Rows by the tables and views that they are of; empty where there are none. Times have the zone UTC.
 
-    `start` to `end`: whole windows, the first and the last one as far as the log has them: `end` is the instant of the answer.
+    `start` to `end`: whole windows, the first and the last one as far as the log has them: `end` is the instant of the answer. Of a broker
+    that has just started (`is_before_first_window`): from its start to its newest event.
     `asked_at`: the instant that was asked about, null: now. `is_now`: no newer window of the broker is there, so that rows of views of now
     belong to the stretch. `standing`: the row of the view `why` as of `end`; none where the subscription is not there at that instant.
     `broker_windows`: of the stretch. `policies`: of policy_spans, what was set and in force at the end.
@@ -45,6 +51,7 @@ class Evidence:
     start: datetime
     end: datetime
     is_now: bool
+    is_before_first_window: bool
     asked_at: datetime | None
     standing: list[Row]
     broker_windows: list[Row]
@@ -79,6 +86,9 @@ def evidence(
     found, epoch = _life(look, topic, subscription, broker, at, all_named)
     of_epoch = f"broker = {quoted(found)} AND epoch = {epoch}"
     newest, last = _windows(look, of_epoch, at)
+    is_before_first_window = last is None and at is None
+    if is_before_first_window:
+        newest = last = _started(look, of_epoch, epoch)
     if last is None or (at is not None and last["log_until"] <= at - window):
         before = "" if last is None else f"; the last one before ends {time_words(last['log_until'])}"
         when = "" if at is None else f" from {time_words(at - window)} to {time_words(at)}"
@@ -100,6 +110,7 @@ def evidence(
         start=max(min([start, *(row["window_start"] for row in causes)]), _begun(epoch, last)),
         end=end,
         is_now=is_now,
+        is_before_first_window=is_before_first_window,
         asked_at=at,
         standing=asked.own(why_at(of_epoch, None if at is None else instant(at))),
         broker_windows=look.rows(f"SELECT * FROM broker_windows WHERE {of_epoch} AND {asked.stretch} {_BY_WINDOW}"),
@@ -160,7 +171,9 @@ def _listed(names: Iterable[str]) -> str:
 def _life(look: Queries, topic: str, subscription: str, broker: str | None, at: datetime | None, named: Sequence[Named]) -> tuple[str, int]:
     """Broker and epoch that had the subscription last. Raises NoAnswer if none had it."""
     where = f"topic IN ({_listed(one for one, _ in named)}) AND subscription IN ({_listed(one for _, one in named)})"
-    seen = (("subscription_throttle", "window_start"), ("subscription_causes", "window_start"), ("subscription_backlog", "check_time"))
+    seen = [("subscription_throttle", "window_start"), ("subscription_causes", "window_start"), ("subscription_backlog", "check_time")]
+    if at is None:  # of an instant of the past its window tells
+        seen.append((_CHANGES_SINCE, "noticed_at"))
     life = " UNION ALL ".join(
         f"SELECT broker, epoch, topic, subscription, {time} AS seen_at FROM {table}"
         f" WHERE {where}{'' if at is None else f' AND {time} < {instant(at)}'}"
@@ -237,6 +250,15 @@ def _windows(look: Queries, of_epoch: str, at: datetime | None) -> tuple[Row | N
     query = f"SELECT * FROM ({known}) WHERE {{}} ORDER BY clock_segment DESC, window_start DESC LIMIT 1"
     newest = next(iter(look.rows(query.format("true"))), None)
     return newest, newest if at is None else next(iter(look.rows(query.format(f"window_start < {instant(at)}"))), None)
+
+
+def _started(look: Queries, of_epoch: str, epoch: int) -> Row | None:
+    """In the place of a window, of a broker without one: from the start of the process to its newest event."""
+    (row,) = look.rows(f"SELECT max(as_of) AS as_of FROM newest_events WHERE {of_epoch}")
+    if row["as_of"] is None:
+        return None
+    begun = min(_1970 + timedelta(milliseconds=epoch), row["as_of"])
+    return {"clock_segment": 0, "window_start": begun, "window_end": row["as_of"], "log_until": row["as_of"], "first": begun}
 
 
 def _begun(epoch: int, window: Row) -> datetime:

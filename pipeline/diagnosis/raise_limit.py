@@ -24,6 +24,8 @@ def throttled(document: Document) -> list[Step]:
     """Raise it to what is needed; what binds then; who uses it most."""
     level, dimension = document["level"], document["dimension"]
     limit = limit_of(document, level, dimension)
+    if limit is None and not _is_charged(document, level, dimension):
+        return [told(f"The {level}'s limiter of {UNITS[dimension]} holds it. The next finished window has its rate: look again then.")]
     if limit is None:
         return [told(f"The {level} limiter of {UNITS[dimension]} held it back, and is gone by now. Look again later.")]
     steps = [_raise(document, level, limit), *_batches(document, limit), *_next(document, level, dimension)]
@@ -34,6 +36,11 @@ def throttled(document: Document) -> list[Step]:
         largest = f"{first['subscription']} of {first['topic']} has {first['share']:.0%} of what this limiter gave"
         steps.append(told(f"Or slow down or move its largest user: {largest}."))
     return steps
+
+
+def _is_charged(document: Document, level: str, dimension: str) -> bool:
+    """Whether a window has a backlog that is charged to the limiter; one that holds it only since then may be new."""
+    return any((one["level"], one["dimension"]) == (level, dimension) for one in document["causes"])
 
 
 def limit_of(document: Document, level: str, dimension: str) -> Mapping[str, Any] | None:

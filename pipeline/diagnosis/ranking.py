@@ -67,5 +67,5 @@ def cells(row: Row) -> list[str]:
 
 
 def newest(rows: Sequence[Row]) -> datetime | None:
-    """The newest instant that any of their brokers' logs has."""
-    return max((row["as_of"] for row in rows), default=None)
+    """The newest event that is known of any of their brokers."""
+    return max((row["known_until"] for row in rows), default=None)

@@ -90,7 +90,9 @@ def _last_cause(standing: Row) -> Document | None:
 def is_unproven(document: Document) -> bool:
     """Whether nobody knows if it is behind by now: a stop, a loss, or no check since. Not where only the cause is unknown."""
     of_the_instant = document["unknown_reason"] in ("broker_stopped", "not_checked", "not_there")
-    return document["status"] == "unknown" and (of_the_instant or document["cause"] != "unknown")
+    last = document["last_cause"]
+    cause = last["cause"] if document["cause"] is None and last is not None else document["cause"]
+    return document["status"] == "unknown" and (of_the_instant or cause != "unknown")
 
 
 def _shares(causes: Sequence[Row]) -> list[Document]:

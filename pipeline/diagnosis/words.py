@@ -68,6 +68,7 @@ MISSING = {
     "beginning_not_seen": "the beginning of the topic or subscription is not in the log",
     "event_kinds": "events that would show the cause: this log has none of them",
     "who_set_limits": "who set the limits",
+    "first_window": "a finished window: its broker has just started. Limits and shares come with it",
     "quota_checks": "quota checks of this topic: no quota and no rate can be shown",
     "points_missing": "points of the collector that this version of Pulsar does not have",
     "broker_stopped": "the log of the broker that has the topic now: this one stopped",
@@ -94,7 +95,12 @@ def sentence(document: Document) -> str:
         return f"Whether {name} is behind at {at} is not known: {REASONS[document['unknown_reason']]}{last}.{before}"
     if document["cause"] is None and document["behind"]:
         check = f", as its last quota check at {time_words(document['checked_at'])} counted" if document["checked_at"] else ""
-        return f"{name} is behind by {entries(document['backlog'])} at {at}{check}: {document['status']}.{_at_the_end(document)}"
+        status = "" if document["status"] == "unknown" else f": {document['status']}"
+        return f"{name} is behind by {entries(document['backlog'])} at {at}{check}{status}.{_at_the_end(document)}"
+    if document["cause"] is None and document["backlog"]:
+        return f"{name} is {document['status']} at {at}: {entries(document['backlog'])}.{_at_the_end(document)}"
+    if document["cause"] is None and "first_window" in document["missing"]:
+        return f"{name} is {document['status']} at {at}. Its broker has just started."
     if document["cause"] is None:
         return f"{name} is {document['status']} at {at}: it had no backlog in the {stretch} before."
     charged = _charged(document, stretch, "is" if document["behind"] else "was")
@@ -261,7 +267,7 @@ def text_lines(document: Document) -> Iterable[str]:
         yield from chart(document["windows"], document["from"], document["to"])
         yield ""
     yield from section("as of", [as_of_line(document)])
-    yield from section("limits", [limit_line(one) for one in document["limits"]] or ["none"])
+    yield from section("limits", [limit_line(one) for one in document["limits"]] or [_no_limit(document)])
     yield from section("precedence", precedence_lines(document["policies"]))
     yield from section("next limit", [margin_line(one) for one in document["uncovers"]])
     yield from section("quotas", [quota_line(one) for one in document["quotas"]] or ["none that is known"])
@@ -285,6 +291,13 @@ def text_lines(document: Document) -> Iterable[str]:
     yield from section("how sure", [document["confidence"]])
     if document["missing"]:
         yield from section("missing", [MISSING[code] for code in document["missing"]])
+
+
+def _no_limit(document: Document) -> str:
+    """Limiters are in rows of windows: one that is newer than the last window is not known."""
+    last = document["last_cause"]
+    is_newer = last is not None and last["cause"] == "throttled"
+    return "none that is known" if is_newer or "first_window" in document["missing"] else "none"
 
 
 def step_lines(step: Document) -> Iterable[str]:

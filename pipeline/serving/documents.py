@@ -44,8 +44,8 @@ def explain_document(room: ReadingRoom, asked: Asked) -> str:
 
 
 def readiness_document(room: ReadingRoom, _: Asked) -> str:
-    """`/readyz`: up to when answers know each broker (`brokers`), and the newest of these instants (`as_of`; null: no window is over)."""
-    brokers = room.rows("SELECT broker, as_of FROM newest_windows ORDER BY broker")
+    """`/readyz`: up to when answers know each broker (`brokers`), and the newest of these instants (`as_of`; null: no broker is known)."""
+    brokers = room.rows("SELECT broker, as_of, window_as_of FROM newest_events ORDER BY broker")
     return document_json({"brokers": brokers, "as_of": max((row["as_of"] for row in brokers), default=None)})
 
 

@@ -25,11 +25,12 @@ def _object(properties: dict[str, Schema], optional: tuple[str, ...] = (), *, cl
 
 
 _STANDING = {
-    "broker": TEXT, "epoch": WHOLE, "topic": TEXT, "subscription": TEXT, "as_of": TIME, "status": TEXT,
+    "broker": TEXT, "epoch": WHOLE, "topic": TEXT, "subscription": TEXT, "as_of": TIME, "known_until": TIME, "status": TEXT,
     "cause": _or_null(TEXT), "level": _or_null(TEXT), "dimension": _or_null(TEXT), "unknown_reason": _or_null(TEXT), "cap": _or_null(TEXT),
     "share": _or_null(SHARE), "time_share": _or_null(SHARE), "since": _or_null(TIME), "since_s": _or_null(NUMBER),
-    "next_cause": _or_null(TEXT), "next_share": _or_null(SHARE), "backlog": COUNT, "waiting": _or_null(COUNT), "backlog_s": NUMBER,
-    "lasts_s": _or_null(NUMBER), "pace_per_s": _or_null(NUMBER), "checked_at": _or_null(TIME), "complete": YES_NO, "completeness": SHARE,
+    "next_cause": _or_null(TEXT), "next_share": _or_null(SHARE), "backlog": COUNT, "waiting": _or_null(COUNT),
+    "backlog_s": _or_null(NUMBER), "lasts_s": _or_null(NUMBER), "pace_per_s": _or_null(NUMBER), "checked_at": _or_null(TIME),
+    "complete": YES_NO, "completeness": _or_null(SHARE),
 }  # fmt: skip
 WHY = _object(
     {
@@ -66,5 +67,6 @@ SCALE = _object(
     optional=("consumers", "consumers_wanted"),
 )  # fmt: skip
 
-READY = _object({"brokers": {"type": "array", "items": _object({"broker": TEXT, "as_of": TIME})}, "as_of": _or_null(TIME)})
+_READY_BROKER = _object({"broker": TEXT, "as_of": TIME, "window_as_of": _or_null(TIME)})
+READY = _object({"brokers": {"type": "array", "items": _READY_BROKER}, "as_of": _or_null(TIME)})
 OPENAPI = _object({"openapi": TEXT, "info": OBJECT, "paths": OBJECT}, closed=False)

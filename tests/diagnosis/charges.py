@@ -96,7 +96,8 @@ def evidence(causes: Sequence[Row], minutes: int = 3, **more: Any) -> Evidence:
     nothing: dict[str, Any] = {name: [] for name in lists}
     known: dict[str, Any] = {
         "broker": "b1:8080", "epoch": 1, "topic": TOPIC, "subscription": SUBSCRIPTION, "start": NOON, "end": minute(minutes),
-        "is_now": True, "asked_at": None, "standing": [_standing(causes, minute(minutes))], "causes": list(causes), **nothing,
+        "is_now": True, "is_before_first_window": False, "asked_at": None, "standing": [_standing(causes, minute(minutes))],
+        "causes": list(causes), **nothing,
     }  # fmt: skip
     return Evidence(**{**known, **more})
 

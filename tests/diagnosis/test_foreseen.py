@@ -22,6 +22,7 @@ def document(waiting: int = 5, *, behind: bool = True, quotas: Any = (), **rates
     return {
         "status": "behind",
         "cause": "no_permits",
+        "last_cause": None,
         "unknown_reason": None,
         "catch_up": RATES | rates,
         "to": NOW,

@@ -9,6 +9,7 @@ from lane_tables import tables_of
 from log_ways import WAYS, Way, assert_balance, logs_cut_short, outcomes_in_tasks
 from pyspark.sql import SparkSession
 
+from pipeline.query.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
 
 pytestmark = pytest.mark.captures
@@ -26,6 +27,9 @@ def test_tables_do_not_depend_on_how_the_log_came(
     way(events, tmp_path / "events", warehouse, run_job)
     assert tables_of(events) == tables_in(spark, warehouse)
     assert_balance(warehouse, len(events))
+    newest = max(event["epoch"] for event in events)
+    (row,) = ReadingRoom(warehouse, consistent=True).rows("SELECT epoch, unix_micros(as_of) AS ts FROM newest_events")
+    assert tuple(row.values()) == (newest, max(event["ts"] for event in events if event["epoch"] == newest))
 
 
 @pytest.mark.slow(reason="three runs of the job; test_order has epochs in any order in the pure lane, test_job_captures many at once")

@@ -24,7 +24,8 @@ Y_INCIDENT, F_LIMIT = (next(scrape for scrape in ALWAYS if scrape.name == name) 
 OF_STOPPED_BROKERS = {
     "dispatch_subscription", "dispatch_subscription_status",
     "dispatch_subscription_backlog_seconds", "dispatch_subscription_backlog_entry_seconds",
-    "dispatch_broker", "dispatch_broker_stopped", "dispatch_log_as_of_timestamp_seconds", "dispatch_log_completeness_ratio",
+    "dispatch_broker", "dispatch_broker_stopped", "dispatch_log_as_of_timestamp_seconds", "dispatch_log_window_as_of_timestamp_seconds",
+    "dispatch_log_completeness_ratio",
     "dispatch_log_lost_events", "dispatch_log_late_events", "dispatch_log_clock_steps",
     "dispatch_job_rows", "dispatch_job_commit_timestamp_seconds", "dispatch_job_held_events", "dispatch_job_lanes_behind_rows",
 }  # fmt: skip

@@ -153,7 +153,9 @@ def test_a_new_commit_is_in_the_answers_within_a_second(loaded: Warehouse, tmp_p
         (manifest,) = ReadingRoom(warehouse).rows("SELECT * FROM batch_manifest WHERE query = 'lanes'")
         append_rows(warehouse, TABLES_BY_NAME["broker_windows"], [later])
         versions = {**dict(manifest["table_versions"]), "broker_windows": str(ReadingRoom(warehouse).version("broker_windows"))}
-        append_rows(warehouse, TABLES_BY_NAME["batch_manifest"], [{**manifest, "batch_id": 1, "table_versions": versions}])
+        newest = [{**one, "at": later["log_until"]} for one in manifest["newest_events"]]
+        row = {**manifest, "batch_id": 1, "table_versions": versions, "newest_events": newest}
+        append_rows(warehouse, TABLES_BY_NAME["batch_manifest"], [row])
         committed = time.monotonic()
         while live.get("/readyz")[1]["as_of"] == known:
             assert time.monotonic() - committed < 5, "the commit is not seen"

@@ -25,6 +25,7 @@ from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.names import write_names
 from pipeline.warehouse.tables import create_missing_tables
+from schemas.ids import BROKER, id_of
 from schemas.tables import TABLES_BY_NAME
 from schemas.tables.bookkeeping import NAMES
 
@@ -124,6 +125,7 @@ def other_tables() -> dict[str, list[Row]]:
     bronze += [event("b4:8080", seq) for seq in (101, 102)]
     rejected = {"broker": "b1:8080", "epoch": EPOCH, "seq": 8, "ts": EPOCH * 1000, "reason": "out_of_range", "detail": "bytes is -1"}
     ingest = {"query": "ingest", "rows_in": 13, "bronze": 11, "quarantined": 2}
+    newest = [{"broker_id": id_of(BROKER, "b1:8080"), "epoch": EPOCH, "at": minute(3)}]
     lanes = {"query": "lanes", "rows_in": 12, "applied": 8, "duplicates": 1, "late": 1, "quarantined": 1, "held": 1, "lost": 2}
     return {
         "dispatch_events": bronze,
@@ -140,7 +142,7 @@ def other_tables() -> dict[str, list[Row]]:
         "late_events": [{"seq": 7, "reason": "given_up"}],
         "batch_manifest": [
             {**ingest, "source_offsets": WHOLE_BRONZE, "written_at": minute(3)},
-            {**lanes, "source_offsets": WHOLE_BRONZE, "written_at": minute(4)},
+            {**lanes, "source_offsets": WHOLE_BRONZE, "written_at": minute(4), "newest_events": newest},
         ],
     }
 

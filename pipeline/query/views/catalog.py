@@ -14,6 +14,7 @@ from schemas.tables import TABLES
 VIEWS = (
     *PACKAGES[0].views,
     "newest_windows",
+    "newest_events",
     "open_logs",
     *(view for package in PACKAGES[1:] for view in package.views),
     "log_balance",
@@ -23,7 +24,7 @@ VIEWS = (
 )
 
 #: A row per broker, or broker and epoch, which many other views name: the reading room computes each once, not wherever it is named.
-SMALL_VIEWS = ("brokers", "newest_windows", "open_logs", "check_intervals")
+SMALL_VIEWS = ("brokers", "newest_windows", "newest_events", "open_logs", "check_intervals")
 
 
 def sql_of(view: str) -> str:

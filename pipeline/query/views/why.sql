@@ -2,7 +2,10 @@
 -- One row per subscription, the largest backlog × time first, as of the newest instant of its broker that is known. The rules:
 -- docs/guide/why.md.
 --   as_of         the instant: the end of the broker's newest window, or the newest event where the log ends within it. Where another
---                 cause holds it since then, or none does any more (cause_transitions): when that was noticed
+--                 cause holds it since then, or none does any more (cause_transitions): when that was noticed. Of a broker that has
+--                 just started, and has no finished window, changes alone are known. Null until then: share, time_share, next_cause,
+--                 backlog_s, pace_per_s, checked_at, completeness
+--   known_until   ts of the newest event of its broker (newest_events): another cause that held two seconds before then would be here
 --   status        current: no backlog. keeping up: entries go as they come. delayed: all that is there is held for a later delivery. Else it
 --                 is behind, by the main cause: no consumer, held back (by a limiter), channel blocked, unacked limit, slow consumers,
 --                 idle consumers, keys blocked, open transaction, redelivering, unacknowledged, overdue (for delivery), slow storage,
@@ -14,7 +17,8 @@
 --                 gone, and nothing tells whether its topic was unloaded, or itself deleted. For both, backlog is that of checked_at,
 --                 and waiting is null
 --   cap           of unacked_limit: the cap that is reached; of stuck: the cap that is on though nothing is unacknowledged; else null
---   share         of the window's entries × time that was charged to it, 0 to 1; time_share: of the time with a backlog
+--   share         of the window's entries × time that was charged to it, 0 to 1; time_share: of the time with a backlog. Null: it holds
+--                 since a change, and no window with it is over
 --   since, since_s  when it began to hold, or became the main one, and how long before as_of
 --   next_cause, next_share   the cause with the second most
 --   backlog, waiting   entries at as_of; waiting: neither delivered nor held for later delivery. A cursor of Pulsar's own: at checked_at
@@ -22,13 +26,17 @@
 --   lasts_s       seconds since there was no backlog, at most; from within the last five minutes on
 --   pace_per_s    entries that went in a second, in the last five minutes; null: not known
 --   checked_at    the last quota check of the topic; null: none until as_of
-WITH charged AS (
+WITH newest AS (
+  SELECT broker, epoch, clock_segment, window_start, coalesce(window_as_of, as_of) AS as_of, as_of AS known_until
+  FROM newest_events
+),
+charged AS (
   SELECT c.*, n.as_of,
     sum(c.entry_us) OVER (PARTITION BY c.broker, c.epoch, c.topic, c.subscription) AS all_entry_us,
     row_number() OVER (PARTITION BY c.broker, c.epoch, c.topic, c.subscription ORDER BY c.is_main DESC, c.entry_us DESC, c.ns DESC, c.cause,
       c.level, c.dimension, c.unknown_reason) AS place
   FROM subscription_causes c
-  JOIN newest_windows n
+  JOIN newest n
     ON n.broker = c.broker AND n.epoch = c.epoch AND n.clock_segment = c.clock_segment AND n.window_start = c.window_start
 ),
 mains AS (
@@ -38,22 +46,28 @@ mains AS (
     ON s.broker = m.broker AND s.epoch = m.epoch AND s.topic = m.topic AND s.subscription = m.subscription AND s.place = 2
   WHERE m.place = 1
 ),
--- The last change that the newest window shows in a part of it only, or not at all, while the log goes on.
-changes AS (
-  SELECT t.broker, t.epoch, t.topic, t.subscription, o.as_of AS window_as_of, max(struct(t.seq, t.noticed_at, t.since, t.cause, t.level,
-    t.dimension, t.unknown_reason, t.cap, t.backlog, t.waiting, t.open, t.complete)) AS last
+-- Changes that the newest window shows in a part of it only, or not at all, while the log goes on.
+later AS (
+  SELECT t.*, o.as_of AS window_as_of,
+    max(CASE WHEN t.cause IS NULL THEN t.seq END) OVER (PARTITION BY t.broker, t.epoch, t.topic, t.subscription) AS free_seq
   FROM cause_transitions t
   JOIN open_logs o ON o.broker = t.broker AND o.epoch = t.epoch
-  WHERE t.seq >= o.from_seq AND t.noticed_at > o.window_start
-  GROUP BY t.broker, t.epoch, t.topic, t.subscription, o.as_of
+  WHERE t.seq >= o.from_seq AND (o.window_start IS NULL OR t.noticed_at > o.window_start)
+),
+changes AS (
+  SELECT broker, epoch, topic, subscription, window_as_of, max(struct(seq, noticed_at, since, cause, level, dimension, unknown_reason, cap,
+    backlog, waiting, open, complete)) AS last,
+    min(CASE WHEN cause IS NOT NULL AND seq > coalesce(free_seq, 0) THEN since END) AS behind_since
+  FROM later
+  GROUP BY broker, epoch, topic, subscription, window_as_of
 ),
 changed AS (
-  SELECT c.*, c.last.noticed_at >= c.window_as_of AS is_later,
+  SELECT c.*, coalesce(c.last.noticed_at >= c.window_as_of, true) AS is_later,
     coalesce(m.cause = c.last.cause AND coalesce(m.level, '') = coalesce(c.last.level, '')
       AND coalesce(m.dimension, '') = coalesce(c.last.dimension, ''), false) AS is_same
   FROM changes c
   LEFT JOIN mains m ON m.broker = c.broker AND m.epoch = c.epoch AND m.topic = c.topic AND m.subscription = c.subscription
-  WHERE c.last.cause IS NOT NULL OR c.last.noticed_at >= c.window_as_of
+  WHERE c.last.cause IS NOT NULL OR coalesce(c.last.noticed_at >= c.window_as_of, true)
 ),
 behind AS (
   SELECT coalesce(m.broker, c.broker) AS broker, coalesce(m.epoch, c.epoch) AS epoch, coalesce(m.topic, c.topic) AS topic,
@@ -74,7 +88,7 @@ behind AS (
     CASE WHEN c.is_later THEN c.last.complete ELSE m.complete END AS complete,
     CASE WHEN c.is_later THEN c.last.noticed_at END AS noticed_at,
     CASE WHEN c.is_later THEN c.last.open END AS open,
-    CASE WHEN c.is_later THEN (unix_micros(c.last.noticed_at) - unix_micros(c.last.since)) / 1e6 END AS held_s
+    CASE WHEN c.is_later THEN (unix_micros(c.last.noticed_at) - unix_micros(c.behind_since)) / 1e6 END AS held_s
   FROM mains m
   FULL JOIN changed c ON c.broker = m.broker AND c.epoch = m.epoch AND c.topic = m.topic AND c.subscription = m.subscription
 ),
@@ -82,7 +96,7 @@ behind AS (
 reached AS (
   SELECT w.broker, w.epoch, min(w.window_start) AS begin_at, max(CASE WHEN w.lost_events > 0 THEN w.window_end END) AS lost_until
   FROM broker_windows w
-  JOIN newest_windows n ON n.broker = w.broker AND n.epoch = w.epoch AND n.clock_segment = w.clock_segment
+  JOIN newest n ON n.broker = w.broker AND n.epoch = w.epoch AND n.clock_segment = w.clock_segment
   WHERE w.window_start <= n.window_start AND unix_micros(w.window_end) > unix_micros(n.as_of) - 300000000
   GROUP BY w.broker, w.epoch
 ),
@@ -92,7 +106,7 @@ lasting AS (
     -- A thousandth of a window, and a millisecond, are no pause: two clocks measured them.
     max(c.backlog_ns) < (unix_micros(least(c.window_end, n.as_of)) - unix_micros(c.window_start)) * 999 - 1000000 AS had_pause
   FROM subscription_causes c
-  JOIN newest_windows n ON n.broker = c.broker AND n.epoch = c.epoch AND n.clock_segment = c.clock_segment
+  JOIN newest n ON n.broker = c.broker AND n.epoch = c.epoch AND n.clock_segment = c.clock_segment
   WHERE c.window_start <= n.window_start AND unix_micros(c.window_end) > unix_micros(n.as_of) - 300000000
   GROUP BY c.broker, c.epoch, c.topic, c.subscription, c.window_start, c.window_end, n.window_start, n.as_of
 ),
@@ -118,7 +132,7 @@ served AS (
     bool_and(t.complete) AS complete, min(t.completeness) AS completeness, max(t.closed_at) IS NULL AS is_never_closed,
     max(t.window_start) = max(n.window_start) AND max(t.closed_at) IS NULL AS is_open
   FROM subscription_throttle t
-  JOIN newest_windows n ON n.broker = t.broker AND n.epoch = t.epoch AND n.clock_segment = t.clock_segment
+  JOIN newest n ON n.broker = t.broker AND n.epoch = t.epoch AND n.clock_segment = t.clock_segment
   WHERE t.window_start <= n.window_start AND unix_micros(t.window_end) > unix_micros(n.as_of) - 300000000
   GROUP BY t.broker, t.epoch, t.topic, t.subscription
 ),
@@ -126,8 +140,8 @@ served AS (
 latest AS (
   SELECT t.broker, t.epoch, t.topic, max(t.check_number) AS check_number
   FROM topic_backlog t
-  JOIN newest_windows n ON n.broker = t.broker AND n.epoch = t.epoch
-  WHERE t.check_time <= n.as_of
+  JOIN newest n ON n.broker = t.broker AND n.epoch = t.epoch
+  WHERE t.check_time <= n.as_of AND n.window_start IS NOT NULL
   GROUP BY t.broker, t.epoch, t.topic
 ),
 placed AS (
@@ -155,14 +169,14 @@ paced AS (
     max(s.acknowledged_entries + s.expired_entries) - min(s.acknowledged_entries + s.expired_entries) AS went,
     min_by(s.msg_backlog, s.check_number) AS backlog_before
   FROM subscription_backlog s
-  JOIN newest_windows n ON n.broker = s.broker AND n.epoch = s.epoch
-  WHERE s.check_time <= n.as_of AND unix_micros(s.check_time) >= unix_micros(n.as_of) - 330000000
+  JOIN newest n ON n.broker = s.broker AND n.epoch = s.epoch
+  WHERE s.check_time <= n.as_of AND n.window_start IS NOT NULL AND unix_micros(s.check_time) >= unix_micros(n.as_of) - 330000000
   GROUP BY s.broker, s.epoch, s.topic, s.subscription, s.opened_at
 ),
 -- Of a broker that stopped nothing is there any more: what its subscriptions have then, another broker knows.
 stopped AS (
   SELECT n.broker, n.epoch
-  FROM newest_windows n
+  FROM newest n
   JOIN (SELECT broker, epoch FROM lane_snapshots WHERE mark = 'ended' GROUP BY broker, epoch) e ON e.broker = n.broker AND e.epoch = n.epoch
   JOIN broker_windows w ON w.broker = n.broker AND w.epoch = n.epoch
   GROUP BY n.broker, n.epoch, n.clock_segment, n.window_start
@@ -181,7 +195,7 @@ whose AS (
 ),
 -- Of each subscription what there is at the instant, and how fast it goes.
 found AS (
-  SELECT k.broker, k.epoch, k.topic, k.subscription, coalesce(b.noticed_at, n.as_of) AS as_of, n.window_start, r.lost_until,
+  SELECT k.broker, k.epoch, k.topic, k.subscription, coalesce(b.noticed_at, n.as_of) AS as_of, n.known_until, n.window_start, r.lost_until,
     b.cause, b.level, b.dimension, b.unknown_reason, b.cap, b.entry_us, b.all_entry_us, b.ns, b.backlog_ns, b.main_since, b.next_cause, b.next_share,
     c.check_time AS checked_at, c.msg_backlog AS checked_backlog, d.broker IS NOT NULL AS is_stopped, c.oldest_age_ms, c.incomplete_reason,
     k.kind, k.kind IN ('replicator', 'deduplication', 'compaction') AS is_pulsars_own, coalesce(c.fills_quota, false) AS fills_quota,
@@ -189,7 +203,7 @@ found AS (
     coalesce(b.waiting_end, CASE WHEN k.kind IN ('replicator', 'deduplication') THEN c.msg_backlog END, 0) AS waiting,
     coalesce(b.complete, c.tells_backlog, v.complete, false) AS tells_backlog,
     coalesce(b.complete, c.complete, v.complete, false) AS complete,
-    coalesce(b.completeness, v.completeness, 1.0D) AS completeness,
+    CASE WHEN n.window_start IS NOT NULL THEN coalesce(b.completeness, v.completeness, 1.0D) END AS completeness,
     -- A backlog may also be gone because the topic was unloaded, or the subscription deleted: not while it is served, or checked without one.
     b.backlog_end > 0 OR b.open OR c.msg_backlog = 0 OR (k.kind IN ('replicator', 'deduplication') AND c.broker IS NOT NULL)
       OR (coalesce(v.is_never_closed, false) AND coalesce(b.open, true)) AS is_there,
@@ -203,7 +217,7 @@ found AS (
       WHEN v.dispatched IS NOT NULL THEN greatest(0, v.dispatched - coalesce(b.backlog_end - b.waiting_end, 0))
         / greatest(1e-3, (unix_micros(n.as_of) - unix_micros(r.begin_at)) / 1e6) END AS pace_per_s
   FROM whose k
-  JOIN newest_windows n ON n.broker = k.broker AND n.epoch = k.epoch
+  JOIN newest n ON n.broker = k.broker AND n.epoch = k.epoch
   LEFT JOIN reached r ON r.broker = k.broker AND r.epoch = k.epoch
   LEFT JOIN stopped d ON d.broker = k.broker AND d.epoch = k.epoch
   LEFT JOIN behind b ON b.broker = k.broker AND b.epoch = k.epoch AND b.topic = k.topic AND b.subscription = k.subscription
@@ -238,7 +252,7 @@ judged AS (
   FROM moving
 )
 SELECT
-  broker, epoch, topic, subscription, as_of,
+  broker, epoch, topic, subscription, as_of, known_until,
   CASE
     WHEN well IS NOT NULL AND (is_stopped OR lost_since OR NOT tells_backlog OR NOT coalesce(is_there, false)) THEN 'unknown'
     WHEN well = 'well' THEN CASE WHEN cause = 'delayed' THEN 'delayed' ELSE 'keeping up' END
@@ -263,7 +277,7 @@ SELECT
   next_cause, next_share,
   CASE WHEN well IS NOT NULL AND (is_stopped OR NOT coalesce(is_there, false)) THEN coalesce(checked_backlog, backlog) ELSE backlog END AS backlog,
   CASE WHEN NOT (well IS NOT NULL AND (is_stopped OR NOT coalesce(is_there, false))) THEN waiting END AS waiting,
-  coalesce(backlog_ns, 0) / 1e9 AS backlog_s,
+  CASE WHEN window_start IS NOT NULL THEN coalesce(backlog_ns, 0) / 1e9 END AS backlog_s,
   lasts_s, pace_per_s, checked_at, complete, completeness
 FROM judged
 ORDER BY coalesce(all_entry_us, backlog * (unix_micros(as_of) - unix_micros(main_since)), 0) DESC, topic, subscription

@@ -7,7 +7,10 @@ from pipeline.query.views.inlined import with_views_over
 from pipeline.warehouse.literals import instant
 
 #: Columns that the query of `why` needs of a window.
-_COLUMNS = "broker, epoch, clock_segment, window_start, window_end, log_until AS as_of"
+_COLUMNS = "broker, epoch, clock_segment, window_start, window_end, log_until AS window_as_of, log_until AS as_of"
+
+#: The same of a broker without one.
+_NO_WINDOW = "broker, epoch, clock_segment, window_start, window_end, window_as_of, as_of"
 
 
 def why_sql(at: datetime | None) -> str:
@@ -18,14 +21,17 @@ def why_sql(at: datetime | None) -> str:
 def why_at(where: str, at: str | None = None) -> str:
     """SQL of `why` as of the last window of each broker that keeps `where` (SQL over broker_windows), and begins before `at` (SQL).
 
-    `where` names a broker and its epoch, or no epoch: then the newest that had begun counts.
+    `where` (true: all) names a broker and its epoch, or no epoch: then the newest that had begun counts.
     """
     before = "" if at is None else f" AND window_start < {at}"
     windows = (
         f"SELECT {_COLUMNS} FROM (SELECT *, row_number() OVER (PARTITION BY broker ORDER BY epoch DESC, clock_segment DESC,"
         f" window_start DESC) AS age FROM broker_windows WHERE {where}{before}) WHERE age = 1"
     )
-    over = "newest_windows, asked_windows" if at is None else "newest_windows, asked_windows, open_logs, asked_logs"
+    if at is None:
+        # A broker that has just started has no window yet.
+        windows += f" UNION ALL SELECT {_NO_WINDOW} FROM newest_events WHERE {where} AND window_start IS NULL"
+    over = "newest_events, asked_windows" if at is None else "newest_events, asked_windows, open_logs, asked_logs"
     # Of an instant of the past its window tells. A later change is none of its.
     logs = "SELECT *, 0 AS from_seq FROM asked_windows WHERE false"
     return with_views_over(f"WITH asked_windows AS ({windows}), asked_logs AS ({logs}) SELECT * FROM VIEW_OVER(why, {over})", sql_of)

@@ -231,7 +231,22 @@ _OF_BROKERS = (
         CHANNELS,
         _each("state", open="connections_open", unwritable="connections_unwritable", paused="connections_paused"),
     ),
-    Family("dispatch_log_as_of_timestamp_seconds", GAUGE, "seconds", "Up to when all figures know the broker", BROKERS, _one("as_of_s")),
+    Family(
+        "dispatch_log_as_of_timestamp_seconds",
+        GAUGE,
+        "seconds",
+        "Newest event of the broker that the tables have: status and cause are known until then",
+        BROKERS,
+        _one("as_of_s"),
+    ),
+    Family(
+        "dispatch_log_window_as_of_timestamp_seconds",
+        GAUGE,
+        "seconds",
+        "End of the broker's newest finished window: figures of windows are as of then",
+        BROKERS,
+        _one("window_as_of_s"),
+    ),
     Family(
         "dispatch_log_completeness_ratio",
         GAUGE,

@@ -12,10 +12,11 @@ late AS (SELECT broker, count(*) AS late FROM late_events GROUP BY broker),
 ended AS (SELECT broker, epoch FROM lane_snapshots WHERE mark = 'ended' GROUP BY broker, epoch)
 SELECT b.cluster, n.broker, b.version, 1 AS one,
   unix_micros(n.as_of) / 1e6 AS as_of_s,
+  unix_micros(n.window_as_of) / 1e6 AS window_as_of_s,
   w.completeness,
   CASE WHEN e.broker IS NULL THEN 0 ELSE 1 END AS stopped,
   coalesce(g.lost, 0) AS lost, coalesce(g.steps, 0) AS clock_steps, coalesce(l.late, 0) AS late
-FROM newest_windows n
+FROM newest_events n
 LEFT JOIN broker_windows w
   ON w.broker = n.broker AND w.epoch = n.epoch AND w.clock_segment = n.clock_segment AND w.window_start = n.window_start
 LEFT JOIN brokers b ON b.broker = n.broker

@@ -7,10 +7,10 @@ from pipeline.query.views.catalog import sql_of
 from pipeline.query.views.inlined import with_views_over
 from pipeline.query.views.status_words import WELL
 
-#: The newest finished window of each broker that has not stopped.
+#: Each broker that has not stopped, with its newest finished window; null: none is over yet.
 LIVE = """live AS (
-  SELECT n.broker, n.epoch, n.clock_segment, n.window_start, n.as_of, b.cluster
-  FROM newest_windows n
+  SELECT n.broker, n.epoch, n.clock_segment, n.window_start, b.cluster
+  FROM newest_events n
   LEFT JOIN (SELECT broker, epoch FROM lane_snapshots WHERE mark = 'ended' GROUP BY broker, epoch) e
     ON e.broker = n.broker AND e.epoch = n.epoch
   LEFT JOIN brokers b ON b.broker = n.broker

@@ -26,7 +26,7 @@ def broker_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
         f"SELECT * FROM broker_windows WHERE broker = {broker}{before} ORDER BY epoch DESC, clock_segment DESC, window_start DESC LIMIT 1"
     )
     if not newest:
-        raise NoAnswer(f"no window of a broker {asked['broker']} is in the log")
+        raise NoAnswer(f"no finished window of a broker {asked['broker']} is in the log")
     window: dict[str, Any] = newest[0]
     here = f"broker = {broker} AND epoch = {window['epoch']}"
     in_window = f"{here} AND clock_segment = {window['clock_segment']} AND window_start = {instant(window['window_start'])}"

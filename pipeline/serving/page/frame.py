@@ -71,7 +71,7 @@ def moment_of(asked: Mapping[str, str]) -> Moment:
 def frame_of(room: ReadingRoom, moment: Moment) -> Frame:
     """The frame of a page."""
     windows = (
-        "SELECT broker, epoch, as_of FROM newest_windows"
+        "SELECT broker, epoch, as_of FROM newest_events"
         if moment.at is None
         else "SELECT broker, at.epoch AS epoch, at.log_until AS as_of FROM (SELECT broker, max(struct(epoch, clock_segment, window_start,"
         f" log_until)) AS at FROM broker_windows WHERE unix_micros(window_start) < {_micros(moment.at)} GROUP BY broker)"

@@ -110,7 +110,7 @@ def _line(row: Row, rows: NowRows, lost: Mapping[tuple[str, str], Row], fills: s
         since=row["since"],
         why=why,
         backlog=row["backlog"],
-        least=not row["complete"] or row["completeness"] < 1,
+        least=not row["complete"] or (row["completeness"] is not None and row["completeness"] < 1),
         age_ms=checks[-1]["oldest_age_ms"] if checks else None,
         spark=_spark(checks, [] if eviction is None else eviction["instants"], row["as_of"]),
         next=_next(quotas, is_unknown, mark.hue == "harm"),
