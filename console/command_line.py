@@ -19,7 +19,8 @@ COMMANDS = {
     "load": "a finished log into a new warehouse, without Spark, in seconds",
     "why": "why every subscription is behind, a line each",
     "explain": "why one subscription is behind: the cause, the outlook, the action; of a topic: the cursor that fills its quotas",
-    "what-if": "another limit, quota or number of consumers: the recorded demand replayed, beside what was",
+    "what-if": "another limit, quota or number of consumers: the recorded demand, replayed under it",
+    "right-size": "the limit that each topic and subscription needs to keep ages below a bound",
     "top": "the worst subscriptions, live",
     "report": "an incident as one HTML file: events in order, causes, lost messages",
     "serve": "answers over HTTP, for programs and dashboards",
@@ -41,7 +42,7 @@ WITHOUT_SPARK = ("validate", "collector", "ship", "simulate")
 #: Those that need compiled rules, and no Spark.
 LOADERS = ("load",)
 #: Those that only read: the reading room answers them, without Spark.
-READERS = ("why", "explain", "what-if", "top", "report", "serve", "sql", "status", "probe", "quality")
+READERS = ("why", "explain", "what-if", "right-size", "top", "report", "serve", "sql", "status", "probe", "quality")
 #: Of these, who needs pandas: Great Expectations does.
 WITH_PANDAS = ("quality",)
 #: Those that change files and rows of tables without Spark.

@@ -12,7 +12,7 @@ from console.command_line import LOADERS, READERS, UPKEEP, WITHOUT_SPARK, build_
 from pipeline.store.address import with_hadoops_scheme
 
 #: What a command that reads needs besides.
-_ALSO = {"probe": ["rules"], "what-if": ["rules"], "quality": ["quality"], "serve": ["serve"]}
+_ALSO = {"probe": ["rules"], "what-if": ["rules"], "right-size": ["rules"], "quality": ["quality"], "serve": ["serve"]}
 
 
 def s3_of(args: argparse.Namespace) -> list[str]:

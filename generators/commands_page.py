@@ -20,7 +20,7 @@ makes its part of the environment, then runs. The commands are of three groups:
 #: In the order in which a newcomer meets them.
 GROUPS = {
     "Run": ("demo", "stream", "load", "collector", "ship", "simulate"),
-    "Ask": ("why", "explain", "what-if", "top", "report", "serve", "sql", "status", "probe", "quality", "validate"),
+    "Ask": ("why", "explain", "what-if", "right-size", "top", "report", "serve", "sql", "status", "probe", "quality", "validate"),
     "Repair": ("maintain", "backfill", "quarantine", "rebuild"),
 }
 _STATUS = """## Exit status
@@ -37,6 +37,8 @@ _STATUS = """## Exit status
 | `stream --once` | it was stopped before its end; or no line that it read is an event |
 | `load` | no line of the log is an event |
 | `explain` | the subscription is behind or unknown; or a quota of the topic is exceeded |
+| `what-if` | a replay with the settings as they were is not the record, so there is no answer |
+| `right-size` | a limit is too low, or a topic has no answer |
 | `quality`, `validate` | they found faults |
 | `collector` | the build failed, or points are missing |
 | `ship` | Kafka has not all lines |

@@ -1,4 +1,4 @@
-"""What if a limit, a quota or the consumers were others: the recorded demand, replayed through other settings, beside what was.
+"""What if a limit, a quota or the consumers were others: the recorded demand, replayed through other settings, beside the record.
 
 The replay is checked first: with the settings as they were it must give the backlog, the throttle counters and the evictions that were.
 Where it does not, there is no answer, and the reason is told.

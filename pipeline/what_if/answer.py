@@ -50,6 +50,10 @@ class Case:
     instants_ns: Array
     counters: Array
 
+    def of(self, subs: tuple[int, ...]) -> "Case":
+        """The same with other subscriptions that change."""
+        return replace(self, target=Target(self.target.topic, subs))
+
 
 def what_if(
     look: ReadingRoom,
@@ -65,7 +69,7 @@ def what_if(
     """
     case = case_of(look, topic, subscription, changes, broker, span)
     was = recorded_life(case.world, case.instants_ns)
-    again = _played(case, Changes(), case.behaviours)
+    again = played(case, Changes(), case.behaviours)
     check = _checked(case, was, again)
     document: Document = {
         "topic": topic,
@@ -163,8 +167,14 @@ def _lasted_ns(case: Case) -> int:
     return int(case.instants_ns[-1] - case.instants_ns[0])
 
 
-def _played(case: Case, changes: Changes, behaviours: Sequence[Behaviour]) -> Life:
+def played(case: Case, changes: Changes, behaviours: Sequence[Behaviour]) -> Life:
+    """The life of the case under these changes."""
     return play(case.world, case.target, changes, behaviours, case.latency, case.instants_ns)
+
+
+def checked(case: Case) -> SelfCheck:
+    """Whether a replay with the settings as they were is the record."""
+    return _checked(case, recorded_life(case.world, case.instants_ns), played(case, Changes(), case.behaviours))
 
 
 def _checked(case: Case, was: Life, again: Life) -> SelfCheck:
@@ -189,7 +199,7 @@ def _lives(case: Case, changes: Changes) -> tuple[Life, Life, Life]:
         more = 1 + max(PACE_NOISE, one.spread) if one.known else max(1.0, one.bound_factor)
         quick.append(_at_pace(one, less))
         slow.append(_at_pace(one, more))
-    return _played(case, changes, case.behaviours), _played(case, changes, quick), _played(case, changes, slow)
+    return played(case, changes, case.behaviours), played(case, changes, quick), played(case, changes, slow)
 
 
 def _at_pace(one: Behaviour, factor: float) -> Behaviour:

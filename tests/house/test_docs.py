@@ -33,7 +33,7 @@ from schemas.tables import TABLES
 
 LINE_CHARACTERS, CODE_CHARACTERS = 120, 140
 #: A clause in the place of a noun: only questions have it.
-NOUN_CLAUSE = re.compile(r"\b(?:what|whatever|whoever|that which)\b[^.?!|:;]*[.?!|:;]", re.IGNORECASE)
+NOUN_CLAUSE = re.compile(r"\b(?:what(?!-if\b|_if\b)|whatever|whoever|that which)\b[^.?!|:;]*[.?!|:;]", re.IGNORECASE)
 #: Of software: a program reports, emits, logs, prints, shows.
 NOT_OUR_WORDS = re.compile(r"\b(?:tells?|telling|told|says?|saying|said)\b", re.IGNORECASE)
 VIEW_FILES = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "pipeline/query/views").glob("*.sql")}
