@@ -10,6 +10,7 @@
 #                              warehouse in the S3 server of the word store
 #   ./test.sh broker           only tests beside a real Pulsar broker with the collector: about half an hour on two cores. With names of
 #                              scenarios (tests/broker/scenarios) only those; --keep DIR keeps their logs and figures
+#   ./test.sh browser          only tests of the page in a real Chromium, which is fetched once: two minutes on two cores
 #   ./test.sh prometheus       only tests with a real Prometheus, which scrapes `serve`; Debian's package is fetched once
 #   ./test.sh kafka            only tests beside a real Kafka broker, which they start on this machine; its jars are fetched once
 #   ./test.sh store            only tests on a real S3 server behind a proxy that misbehaves by seed, and on a real HDFS: 16 minutes on
@@ -23,7 +24,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 cd "$root"
 which=most
-case ${1:-} in fast | all | broker | kafka | clients | prometheus | cluster | crash | soak | store)
+case ${1:-} in fast | all | broker | kafka | clients | prometheus | browser | cluster | crash | soak | store)
   which=$1
   shift
   ;;
@@ -32,11 +33,11 @@ esac
 processes=(-n 2 --dist loadfile --no-loadscope-reorder)
 case $which in
 fast)
-  marked='not slow and not spark and not captures and not broker and not kafka and not clients and not prometheus and not store_server'
+  marked='not slow and not spark and not captures and not broker and not kafka and not clients and not prometheus and not browser and not store_server'
   export EXAMPLES_ONE_IN=20
   ;;
 all)
-  marked='not broker and not kafka and not clients and not prometheus and not store_server'
+  marked='not broker and not kafka and not clients and not prometheus and not browser and not store_server'
   export EXAMPLES_ONE_IN=1
   ;;
 broker)
@@ -63,6 +64,11 @@ prometheus)
   processes=()
   set -- tests/prometheus "$@"
   ;;
+browser)
+  marked=browser
+  processes=()
+  set -- tests/browser "$@"
+  ;;
 clients)
   marked=clients
   processes=()
@@ -78,11 +84,12 @@ cluster | crash | soak)
   processes=()
   set -- "tests/$which" "$@"
   ;;
-*) marked='not slow and not broker and not kafka and not clients and not prometheus and not store_server' ;;
+*) marked='not slow and not broker and not kafka and not clients and not prometheus and not browser and not store_server' ;;
 esac
 
 sets=(quality tests serve dashboards s3)
 [[ $which != broker ]] || sets+=(broker)
+[[ $which != browser ]] || sets+=(browser)
 [[ $which != kafka ]] || sets+=(kafka ship)
 ./spark-submit.sh set-up "${sets[@]}"
 venv=$root/.venv

@@ -3,6 +3,7 @@
 packages: what runs. jars: Delta's. kafka: those that read a topic. s3: those that open s3a://. rules: compiled.
 quality: packages of the quality job.
 tests: packages of the tests. broker: a client that loads a real broker. serve: an HTTP server. dashboards: a builder of them.
+browser: a driver of a browser.
 ship: a client that writes records to Kafka.
 """
 
@@ -25,7 +26,7 @@ from tools.environment.tool import Tools
 PACKAGES, JARS, KAFKA, S3, RULES = "packages", jars.DELTA.part, jars.KAFKA.part, jars.S3.part, rules.PART
 JAR_SETS = (jars.DELTA, jars.KAFKA, jars.S3)
 #: Sets of packages beside what runs; each is asked for by its name.
-LATER = (packages.QUALITY, packages.TESTS, packages.BROKER, packages.SERVE, packages.DASHBOARDS, packages.SHIP)
+LATER = (packages.QUALITY, packages.TESTS, packages.BROKER, packages.SERVE, packages.DASHBOARDS, packages.BROWSER, packages.SHIP)
 #: All that is made on request only.
 REQUESTED = (KAFKA, S3, *LATER)
 PARTS = (PACKAGES, JARS, RULES, *REQUESTED)
@@ -41,6 +42,7 @@ WORDS = {
     packages.BROKER: "a client of Pulsar, 2 s, 25 MB",
     packages.SERVE: "an HTTP server, 2 s, 3 MB",
     packages.DASHBOARDS: "a builder of Grafana's dashboards, 2 s, 3 MB",
+    packages.BROWSER: "a driver of a browser, 5 s, 130 MB",
     packages.SHIP: "a client of Kafka, 6 s, 50 MB",
 }
 

@@ -11,8 +11,10 @@ from tools.environment.board import Board
 from tools.environment.place import Place, SetUpFailed, digest
 from tools.environment.tool import Tools, last_line
 
-#: Each has its lock in requirements/. A later one is `run` and more; but the shipper and the generator of dashboards need no other set.
-RUN, QUALITY, TESTS, BROKER, SERVE, DASHBOARDS, SHIP = "run", "quality", "tests", "broker", "serve", "dashboards", "ship"
+#: Each has its lock in requirements/. A later one is `run` and more; but the shipper, the generator of dashboards, and the driver of a
+#: browser need no other set.
+RUN, QUALITY, TESTS, BROKER, SERVE = "run", "quality", "tests", "broker", "serve"
+DASHBOARDS, BROWSER, SHIP = "dashboards", "browser", "ship"
 #: What the rules import: installed first, so that they compile while the rest is installed.
 RULES_NEED = ("llvmlite", "numba", "numpy")
 _PACKAGE = re.compile(r"([A-Za-z0-9._-]+)==\S+")

@@ -204,7 +204,7 @@ def _next(quotas: list[Row], is_unknown: bool, is_harmed: bool) -> tuple[str, st
     if not ahead:
         return "No breach in sight", "", False
     first = min(ahead, key=lambda one: one["breach_in_s"])
-    then = "then it evicts" if first["on_breach"] == "evict" else "then producers are shut out"
+    then = "then evicts" if first["on_breach"] == "evict" else "then blocks producers"
     return f"{_quota_name(first)} in {numbers.ahead(first['breach_in_s'])}", then, first["breach_in_s"] <= _SOON_S
 
 

@@ -125,7 +125,9 @@ const put = (old, made) => {
   showButtons(made);
   if (old.innerHTML !== made.innerHTML) old.innerHTML = made.innerHTML;
 };
+let pending = null; // rows in an order that waits
 const updateRows = made => {
+  pending = null;
   const body = one("tbody", table), next = all("table.main tbody tr", made);
   const mine = new Map(all("tr", body).map(row => [row.dataset.key, row]));
   const held = isBusy(body) || filter.value !== "";
@@ -146,12 +148,15 @@ const updateRows = made => {
       return row;
     }));
   } else if (held) {
+    pending = made;
     waiting += now.filter((name, place) => order[place] !== name).length;
   }
   const foot = one("#order");
   foot.hidden = !(held && waiting);
   foot.textContent = `Order changed, ${waiting} rows. It is applied when you leave the table and the filter is empty.`;
 };
+const applyOrder = () => { if (pending && !isBusy(one("tbody", table)) && filter.value === "") { updateRows(pending); applyFilter(); } };
+for (const happening of ["pointerout", "focusout", "input"]) document.addEventListener(happening, () => setTimeout(applyOrder));
 const update = async () => {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
   if (!answer.ok) return;

@@ -45,7 +45,7 @@ def subscription_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
         rates=rates_of(rows.checks),
         check=rows.checks[-1] if rows.checks else None,
         checks=rows.checks[-MOST_ROWS:][::-1],
-        causes=rows.causes[-MOST_ROWS:][::-1],
+        causes=_newest_first(rows.causes),
         over=over,
         by_cause=cause_chart(rows.causes, over),
         pace=_pace(rows.checks, over, line_hue),
@@ -86,6 +86,11 @@ class _Rows:
             f" AND (topic IS NULL OR topic = {topic}) AND (subscription IS NULL OR subscription = {name})"
             f" ORDER BY window_start DESC, level, dimension, created_at DESC LIMIT {MOST_ROWS}"
         )
+
+
+def _newest_first(causes: list[Row]) -> list[Row]:
+    """Windows back in time, in each the largest cause first."""
+    return sorted(causes, key=lambda row: (row["clock_segment"], row["window_start"]), reverse=True)[:MOST_ROWS]
 
 
 def _names(document: Mapping[str, Any]) -> dict[str, str]:
