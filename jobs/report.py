@@ -35,8 +35,8 @@ def run(args: argparse.Namespace) -> int:
     start = None if args.start is None else time_of("--from", args.start)
     if start is not None and end is not None and start >= end:
         raise BadConfig(f"--from {args.start}: is not before the end, {args.at or args.to}")
-    from pipeline.diagnosis.report.page import page
-    from pipeline.diagnosis.report.story import story
+    from pipeline.pages.report.page import page
+    from pipeline.pages.report.story import story
 
     text = page(story(look_at_causes(args.warehouse), start, end, span_of("--window", args.window)))
     try:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from bench.trust.truth import US_PER_S, Key
 from pipeline.diagnosis.answer import answer
 from pipeline.diagnosis.evidence import NoAnswer
-from pipeline.diagnosis.report.cached_look import AskedOnce
+from pipeline.pages.report.cached_look import AskedOnce
 from pipeline.query.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
 

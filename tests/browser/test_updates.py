@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from capture_events import write_events
-from conftest import INCIDENT
-from loaded import load_into
+from conftest import Warehouses
 from looked_at import Visitor
 from served import Served, served
 
@@ -23,20 +21,13 @@ if TYPE_CHECKING:
 
 #: A number of an event that is later than all of the log.
 LATER_SEQ = 10**9
-ROWS = "table.main tr[data-key]"
-
-
-@pytest.fixture(scope="module")
-def amid(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """The incident while it goes on."""
-    folder = tmp_path_factory.mktemp("amid")
-    return load_into(write_events(INCIDENT.events(), folder / "log" / "events.jsonl.gz").parent, folder / "w")
+ROWS = "table.main tbody[data-key]"
 
 
 @pytest.fixture
-def live(amid: Warehouse, tmp_path: Path) -> Iterator[Served]:
-    """A copy of it, to which a job may append: none has ended."""
-    shutil.copytree(amid.root.removeprefix("file:"), tmp_path / "w")
+def live(warehouses: Warehouses, tmp_path: Path) -> Iterator[Served]:
+    """The incident while it goes on. A job may append to it: none has ended."""
+    shutil.copytree(warehouses.amid.root.removeprefix("file:"), tmp_path / "w")
     shutil.rmtree(tmp_path / "w" / "run_ledger")
     with served(Warehouse(f"file:{tmp_path / 'w'}")) as made:
         yield made

@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from pipeline.diagnosis.words import REASONS, cause_words
+from pipeline.pages import numbers
+from pipeline.pages.axis import axis
+from pipeline.pages.marks import LOSING, SHUT_OUT, Mark, cause_name, hue_of, mark_of
+from pipeline.pages.spark import Spark, spark
 from pipeline.query.views.status_words import WELL
-from pipeline.serving.page import numbers
-from pipeline.serving.page.charts import Spark, axis, spark
-from pipeline.serving.page.marks import LOSING, SHUT_OUT, Mark, cause_name, hue_of, mark_of
 from pipeline.serving.page.now_rows import LOOK_BACK, NowRows
 
 Row = dict[str, Any]
@@ -30,7 +31,10 @@ class Why(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A subscription on the page. `least`: the backlog may be larger. `next`: what comes, and its second line; `is_harm`: red."""
+    """A subscription on the page. `least`: the backlog may be larger. `next`: what comes, and its second line; `is_harm`: red.
+
+    `backlogs`: entries at the last checks; `drops`: when a quota took some; `spark` is drawn of both.
+    """
 
     topic: str
     subscription: str
@@ -38,12 +42,15 @@ class Line(NamedTuple):
     namespace: str
     mark: Mark
     cause_mark: Mark
+    cause: str
     hue: str
     since: datetime | None
     why: Why
     backlog: int
     least: bool
     age_ms: int | None
+    backlogs: list[tuple[datetime, int]]
+    drops: list[datetime]
     spark: Spark | None
     next: tuple[str, str, bool]
     is_well: bool
@@ -99,6 +106,8 @@ def _line(row: Row, rows: NowRows, lost: Mapping[tuple[str, str], Row], fills: s
     domain_less = row["topic"].partition("://")[2] or row["topic"]
     namespace, _, short_topic = domain_less.rpartition("/")
     why = _why(row, rows, rates, eviction if mark is LOSING else None)
+    backlogs = [(one["check_time"], one["msg_backlog"]) for one in checks]
+    drops = [] if eviction is None else [each["at"] for each in eviction["each"]]
     return Line(
         topic=row["topic"],
         subscription=row["subscription"],
@@ -106,13 +115,16 @@ def _line(row: Row, rows: NowRows, lost: Mapping[tuple[str, str], Row], fills: s
         namespace=namespace,
         mark=mark,
         cause_mark=cause_mark,
+        cause=cause_of(row),
         hue="none" if is_unknown else hue_of(row["cause"]),
         since=row["since"],
         why=why,
         backlog=row["backlog"],
         least=not row["complete"] or (row["completeness"] is not None and row["completeness"] < 1),
         age_ms=checks[-1]["oldest_age_ms"] if checks else None,
-        spark=_spark(checks, [] if eviction is None else eviction["instants"], row["as_of"]),
+        backlogs=backlogs,
+        drops=drops,
+        spark=_spark(backlogs, drops, row["as_of"]),
         next=_next(quotas, is_unknown, mark.hue == "harm"),
         is_well=row["status"] in WELL,
         is_unknown=is_unknown,
@@ -173,7 +185,7 @@ def _shares(row: Row) -> str:
     if row["next_cause"] is not None and row["next_share"]:
         other = "another limit" if row["next_cause"] == "throttled" else cause_name({"cause": row["next_cause"]})
         second = f"; {numbers.percent(row['next_share'])} to {other}"
-    return f"{numbers.percent(row['share'])} of its backlog is charged to this{second}"
+    return f"{numbers.percent(row['share'])} of its backlog{second}"
 
 
 def _lost_words(eviction: Row) -> str:
@@ -221,8 +233,8 @@ def _quota_name(quota: Row) -> str:
     return numbers.size(quota["quota_limit"]) if quota["quota_type"] == "size" else f"{numbers.span(quota['quota_limit'])} of age"
 
 
-def _spark(checks: list[Row], drops: list[datetime], until: datetime) -> Spark | None:
-    if not checks:
+def _spark(backlogs: list[tuple[datetime, int]], drops: list[datetime], until: datetime) -> Spark | None:
+    if not backlogs:
         return None
-    over = axis(max(until - LOOK_BACK, checks[0]["check_time"]), until)
-    return spark([(one["check_time"], one["msg_backlog"]) for one in checks], [at for at in drops if at >= over.start], over)
+    over = axis(max(until - LOOK_BACK, backlogs[0][0]), until)
+    return spark(backlogs, [at for at in drops if at >= over.start], over)

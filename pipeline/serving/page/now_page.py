@@ -1,16 +1,20 @@
 """The document of the page Now: what its heading answers, which rows the filter keeps, what happened."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from pipeline.diagnosis.no_event import why_no_row
+from pipeline.pages import numbers
 from pipeline.query.room import ReadingRoom
-from pipeline.serving.page import numbers
 from pipeline.serving.page.frame import Frame, frame_of, moment_of
 from pipeline.serving.page.html import rendered
 from pipeline.serving.page.now import MOST_ROWS, Line, lines
 from pipeline.serving.page.now_rows import MOST_LINES, NowRows, now_rows
+from pipeline.serving.page.partitions import units
 
+#: Single ones of a repeat in its fold.
+MOST_REPEATS = 60
 #: Names in its query, besides those of time.
 FILTERS = frozenset({"q", "namespace", "cause"})
 
@@ -32,7 +36,7 @@ def now_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
     rows = now_rows(room, moment.at)
     all_lines = lines(rows)
     kept = [line for line in all_lines if _is_kept(line, asked)]
-    behind = [line for line in kept if not line.is_well or line.mark.hue == "harm"]
+    behind = units([line for line in kept if not line.is_well or line.mark.hue == "harm"])
     reason = "" if all_lines else why_no_row(room, asked.get("at") or asked.get("to"))
     return rendered(
         "now.html",
@@ -40,7 +44,7 @@ def now_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
         heading=heading(all_lines, rows, frame, reason),
         behind=behind[:MOST_ROWS],
         more=len(behind) - len(behind[:MOST_ROWS]),
-        well=[line for line in kept if line.is_well and line.mark.hue != "harm"],
+        well=units([line for line in kept if line.is_well and line.mark.hue != "harm"]),
         total=len(all_lines),
         shown=len(kept),
         asked=asked,
@@ -111,9 +115,10 @@ def _happened(rows: NowRows) -> list[dict[str, Any]]:
             "last": row["last"],
             "mark": "loss",
             "hue": "harm",
-            "head": f"{row['times']:,} {'size' if row['quota_type'] == 'size' else 'age'} eviction{'' if row['times'] == 1 else 's'}:",
+            "head": _evictions(row),
             "name": f"{row['topic'].rpartition('/')[2]} / {row['subscription']}",
             "words": f"lost {row['entries']:,} entries.",
+            "each": _each(row),
             "topic": row["topic"],
             "subscription": row["subscription"],
         }
@@ -132,8 +137,23 @@ def _happened(rows: NowRows) -> list[dict[str, Any]]:
                 "head": f"{row['level'].capitalize()} limit {numbers.limit(row['rate'], row['period_s'], row['dimension'])}",
                 "name": " / ".join(whose) or row["broker"],
                 "words": "was on." if row["closed_at"] else "is on.",
+                "each": [],
                 "topic": row["topic"],
                 "subscription": row["subscription"],
             }
     told += seen.values()
     return sorted(told, key=lambda one: one["last"] or one["first"], reverse=True)[:MOST_LINES]
+
+
+def _evictions(row: dict[str, Any]) -> str:
+    """`17 size evictions in 80 s:`."""
+    kind = "size" if row["quota_type"] == "size" else "age"
+    if row["times"] == 1:
+        return f"1 {kind} eviction:"
+    return f"{row['times']:,} {kind} evictions in {numbers.span((row['last'] - row['first']).total_seconds())}:"
+
+
+def _each(row: dict[str, Any]) -> list[tuple[datetime, str]]:
+    """The single ones of a repeat, the newest first; of one alone its line has all."""
+    each = sorted(((one["at"], f"{one['entries']:,} entries") for one in row["each"]), reverse=True)
+    return each[:MOST_REPEATS] if len(each) > 1 else []

@@ -68,7 +68,8 @@ def quotas_sql(until: datetime, topic: str = "true") -> str:
 def _evictions(until: datetime) -> str:
     return (
         "SELECT topic, subscription, quota_type, max_by(quota_limit, decided_at) AS quota_limit, count(*) AS times, sum(entries_evicted)"
-        " AS entries, min(decided_at) AS first, max(decided_at) AS last, collect_list(decided_at) AS instants FROM evictions"
+        " AS entries, min(decided_at) AS first, max(decided_at) AS last,"
+        " collect_list(struct(decided_at AS at, entries_evicted AS entries)) AS each FROM evictions"
         f" WHERE entries_evicted > 0 AND subscription IS NOT NULL AND decided_at > {instant(until - HAPPENED)}"
         f" AND decided_at <= {instant(until)} GROUP BY topic, subscription, quota_type ORDER BY last DESC, topic, subscription"
     )

@@ -66,17 +66,18 @@ const tellAge = () => {
 
 // ---- the filter: every word must be in the row ----
 const filter = one("#filter"), table = one("table.main");
+const unitsOf = root => all("tbody[data-key]", root); // of one subscription, or of the partitions of a topic
 const applyFilter = () => {
   if (!filter || !table) return;
   const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const rows = all("tbody tr", table);
+  const units = unitsOf(table);
   let shown = 0;
-  for (const row of rows) {
-    row.hidden = !words.every(word => row.dataset.words.includes(word));
-    shown += !row.hidden;
+  for (const unit of units) {
+    unit.hidden = !words.every(word => unit.dataset.words.includes(word));
+    shown += !unit.hidden;
   }
   if (words.length || one("#shown").dataset.mine) {
-    one("#shown").textContent = words.length ? `${shown} of ${rows.length} rows shown.` : "";
+    one("#shown").textContent = words.length ? `${shown} of ${units.length} rows shown.` : "";
     one("#shown").dataset.mine = "1";
   }
 };
@@ -99,10 +100,28 @@ document.addEventListener("click", async event => {
   setTimeout(() => { button.textContent = "Copy"; }, 1500);
 });
 
-// ---- the figures under the pointer, in a fixed place ----
-document.addEventListener("pointerover", event => {
-  const hit = event.target.closest?.(".hit"), output = hit && one("output", hit.closest("figure"));
-  if (output) output.textContent = one("title", hit).textContent;
+// ---- one cursor in all charts, its figures at the right of each title ----
+let cursor = null; // percent of the axis that all charts share
+const localSlot = words => words.replace(/\d\d:\d\d:\d\d(?= UTC)/, utc => {
+  const day = one(".draw text[data-time]")?.dataset.time.slice(0, 10);
+  return day ? clock(new Date(`${day}T${utc}Z`)) : utc;
+}).replace(" UTC:", ":");
+const showCursor = () => {
+  for (const figure of all("figure.ch")) {
+    for (const end of ["x1", "x2"]) one(".cur", figure).setAttribute(end, cursor === null ? -99 : `${cursor}%`);
+    const isUnder = hit => {
+      const left = parseFloat(hit.getAttribute("x"));
+      return cursor !== null && left <= cursor && cursor < left + parseFloat(hit.getAttribute("width"));
+    };
+    const hit = all(".hit", figure).filter(isUnder).pop();
+    one("output", figure).textContent = hit ? localSlot(one("title", hit).textContent) : "";
+  }
+};
+document.addEventListener("pointermove", event => {
+  const draw = event.target.closest?.(".draw"), place = draw?.getBoundingClientRect();
+  if (!draw && cursor === null) return;
+  cursor = draw ? Math.min(99.99, Math.max(0, (event.clientX - place.left) / place.width * 100)) : null;
+  showCursor();
 });
 
 // ---- keys ----
@@ -113,7 +132,7 @@ addEventListener("keydown", event => {
     return;
   }
   if (event.key === "/" && filter) { filter.focus(); event.preventDefault(); }
-  const links = all("table.main .who a").filter(link => !link.closest("tr").hidden), at = links.indexOf(document.activeElement);
+  const links = all("table.main .who a").filter(link => link.checkVisibility()), at = links.indexOf(document.activeElement);
   if (event.key === "j" && links.length) links[Math.min(at + 1, links.length - 1)].focus();
   if (event.key === "k" && links.length) links[Math.max(at - 1, 0)].focus();
 });
@@ -123,29 +142,42 @@ const isBusy = node => node.matches(":hover") || node.contains(document.activeEl
 const put = (old, made) => {
   makeLocal(made);
   showButtons(made);
-  if (old.innerHTML !== made.innerHTML) old.innerHTML = made.innerHTML;
+  const open = new Set(all("details[open]", old).map(fold => fold.dataset.key));
+  for (const fold of all("details", made)) fold.open = open.has(fold.dataset.key);
+  // Whoever has the focus within keeps it; the next change comes soon.
+  if (old.innerHTML !== made.innerHTML && !old.contains(document.activeElement)) old.innerHTML = made.innerHTML;
+};
+const putUnit = (old, made) => {
+  old.dataset.words = made.dataset.words;
+  const isOpen = one(".fold input", old)?.checked;
+  if (old.rows.length === made.rows.length) {
+    [...made.rows].forEach((row, place) => [...row.cells].forEach((cell, number) => put(old.rows[place].cells[number], cell)));
+  } else if (!isBusy(old)) {
+    makeLocal(made);
+    old.replaceChildren(...made.rows);
+  }
+  if (isOpen) one(".fold input", old).checked = true;
 };
 let pending = null; // rows in an order that waits
 const updateRows = made => {
   pending = null;
-  const body = one("tbody", table), next = all("table.main tbody tr", made);
-  const mine = new Map(all("tr", body).map(row => [row.dataset.key, row]));
-  const held = isBusy(body) || filter.value !== "";
+  const next = unitsOf(one("table.main", made)), mine = new Map(unitsOf(table).map(unit => [unit.dataset.key, unit]));
+  const held = isBusy(table) || filter.value !== "";
   let waiting = 0;
-  for (const row of next) {
-    const old = mine.get(row.dataset.key);
-    if (!old) { waiting += held; continue; }
-    old.dataset.words = row.dataset.words;
-    [...row.cells].forEach((cell, number) => put(old.cells[number], cell));
+  for (const unit of next) {
+    const old = mine.get(unit.dataset.key);
+    if (old) putUnit(old, unit);
+    else waiting += held;
   }
-  const order = next.map(row => row.dataset.key), now = [...mine.keys()];
+  const order = next.map(unit => unit.dataset.key), now = [...mine.keys()];
   if (!held && order.join("\n") !== now.join("\n")) {
-    body.replaceChildren(...next.map(row => {
-      const old = mine.get(row.dataset.key);
+    for (const unit of mine.values()) unit.remove();
+    table.append(...next.map(unit => {
+      const old = mine.get(unit.dataset.key);
       if (old) return old;
-      makeLocal(row);
-      row.classList.add("new");
-      return row;
+      makeLocal(unit);
+      unit.classList.add("new");
+      return unit;
     }));
   } else if (held) {
     pending = made;
@@ -155,21 +187,23 @@ const updateRows = made => {
   foot.hidden = !(held && waiting);
   foot.textContent = `Order changed, ${waiting} rows. It is applied when you leave the table and the filter is empty.`;
 };
-const applyOrder = () => { if (pending && !isBusy(one("tbody", table)) && filter.value === "") { updateRows(pending); applyFilter(); } };
+const applyOrder = () => { if (pending && !isBusy(table) && filter.value === "") { updateRows(pending); applyFilter(); } };
 for (const happening of ["pointerout", "focusout", "input"]) document.addEventListener(happening, () => setTimeout(applyOrder));
 const update = async () => {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (answer.status === 401) location.reload(); // the session has ended
   if (!answer.ok) return;
   const made = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (Boolean(table) !== Boolean(one("table.main", made))) { location.reload(); return; }
   title = made.title;
   for (const old of all("[data-live]")) {
     const next = one(`[data-live="${CSS.escape(old.dataset.live)}"]`, made);
-    if (!next || (old.matches("figure") && isBusy(old))) continue;
+    if (!next) continue;
     put(old, next);
     if (old.id === "fresh") Object.assign(old.dataset, next.dataset);
   }
   if (table) { updateRows(made); applyFilter(); }
+  showCursor();
   tellAge();
 };
 const listen = () => {

@@ -35,7 +35,8 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'"
 )
-_HEADERS = {"Content-Security-Policy": POLICY}
+#: Of each page.
+HEADERS = {"Content-Security-Policy": POLICY}
 _FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 _NOT_NOW = (BadWarehouse, Overloaded, TooLong)
 
@@ -63,14 +64,14 @@ def _page(answers: Answers, page: Page, names: frozenset[str]) -> Callable[[Requ
             return _fault(400, "This question has a fault.", fault)
         except _NOT_NOW as fault:
             return _fault(503, "No answer can be given now.", fault)
-        return Response(body, media_type="text/html; charset=utf-8", headers=_HEADERS)
+        return Response(body, media_type="text/html; charset=utf-8", headers=HEADERS)
 
     return answered
 
 
 def _fault(status: int, title: str, fault: Exception) -> Response:
     # A page that asks again by itself needs a script; a reader has the key for it.
-    headers = _HEADERS | ({"Retry-After": "1"} if status == 503 else {})
+    headers = HEADERS | ({"Retry-After": "1"} if status == 503 else {})
     return Response(rendered("fault.html", title=title, reason=str(fault)), status, headers, "text/html; charset=utf-8")
 
 
@@ -78,4 +79,4 @@ async def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in STATIC or request.path_params["version"] != version():
         return _fault(404, "Not here.", BadConfig("no such file; load the page anew"))
-    return Response(static(name), media_type=STATIC[name], headers=_HEADERS | _FOR_EVER)
+    return Response(static(name), media_type=STATIC[name], headers=HEADERS | _FOR_EVER)

@@ -1,7 +1,6 @@
 """The page of a subscription: the document of `explain`, and what it was like over time."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -10,11 +9,14 @@ from pipeline.diagnosis.recovery import current_line, pace_line
 from pipeline.diagnosis.verdict import is_unproven
 from pipeline.diagnosis.words import REASONS, as_of_line, consumers_line, limit_line, precedence_lines, quota_line
 from pipeline.faults import BadConfig
+from pipeline.pages.axis import Axis, axis
+from pipeline.pages.charts import Chart, Line, Point, cause_chart, line_chart
+from pipeline.pages.marks import mark_of
+from pipeline.pages.numbers import rate, span
+from pipeline.pages.rows import cause_rows, lost_stretches
 from pipeline.query.room import ReadingRoom
-from pipeline.serving.page.charts import axis, cause_chart, line_chart
 from pipeline.serving.page.frame import frame_of, moment_of
 from pipeline.serving.page.html import rendered
-from pipeline.serving.page.marks import mark_of
 from pipeline.serving.page.now import rates_of
 from pipeline.warehouse.literals import instant
 from schemas.render.ddl import quoted
@@ -32,7 +34,8 @@ def subscription_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
     moment = moment_of(asked)
     document = answer(room, asked["topic"], asked["subscription"], asked.get("broker"), moment.at, moment.window)
     rows = _Rows(room, document)
-    over = axis(document["from"], document["to"])
+    stretch = (document["from"], document["to"])
+    over = axis(*stretch, lost_stretches(room, document["broker"], document["epoch"], *stretch))
     hue = mark_of(document["status"]).hue
     line_hue = hue if hue in ("lim", "slow", "none", "chan") else "none"
     return rendered(
@@ -49,7 +52,7 @@ def subscription_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
         over=over,
         by_cause=cause_chart(rows.causes, over),
         pace=_pace(rows.checks, over, line_hue),
-        age_chart=line_chart([(line_hue, _ages(rows.checks))], over, _age_limit_s(document)),
+        age_chart=line_chart([Line(line_hue, "", _ages(rows.checks))], over, span, _age_limit_s(document)),
         age_limit_s=_age_limit_s(document),
         limiters=rows.limiters,
         lines={
@@ -74,13 +77,7 @@ class _Rows:
             f"SELECT * FROM subscription_backlog WHERE {here} AND check_time >= {start} AND check_time <= {end} ORDER BY check_number"
         )
         self.checks: list[Row] = [row for row in checks if row["opened_at"] == checks[-1]["opened_at"]]
-        self.causes: list[Row] = room.rows(
-            "SELECT c.*, w.log_until FROM subscription_causes c LEFT JOIN broker_windows w ON w.broker = c.broker AND w.epoch = c.epoch"
-            " AND w.clock_segment = c.clock_segment AND w.window_start = c.window_start"
-            f" WHERE c.broker = {quoted(document['broker'])} AND c.epoch = {document['epoch']} AND c.topic = {topic}"
-            f" AND c.subscription = {name} AND c.window_end > {start} AND c.window_start < {end}"
-            " ORDER BY c.clock_segment, c.window_start, c.entry_us DESC"
-        )
+        self.causes: list[Row] = cause_rows(room, document)
         self.limiters: list[Row] = room.rows(
             f"SELECT * FROM limiter_use WHERE {life} AND window_end > {start} AND window_start < {end}"
             f" AND (topic IS NULL OR topic = {topic}) AND (subscription IS NULL OR subscription = {name})"
@@ -99,18 +96,22 @@ def _names(document: Mapping[str, Any]) -> dict[str, str]:
     return {"namespace": namespace, "topic": short}
 
 
-def _pace(checks: list[Row], over: Any, hue: str) -> Any:
+def _pace(checks: list[Row], over: Axis, hue: str) -> Chart | None:
     """Entries that come and go each second, in steps between checks."""
-    steps: dict[str, list[tuple[datetime, float | None]]] = {"published_entries": [], "acknowledged_entries": []}
+    lines = [("text", "come", "published_entries"), (hue, "go", "acknowledged_entries")]
+    return line_chart([Line(hue, name, _steps(checks, column), is_stairs=True) for hue, name, column in lines], over, rate)
+
+
+def _steps(checks: list[Row], column: str) -> list[Point]:
+    """A second, from each check to the next; the last one ends what is known."""
+    steps: list[Point] = []
     for before, after in pairwise(checks):
-        passed = (after["check_time"] - before["check_time"]).total_seconds()
-        for name, points in steps.items():
-            per_s = (after[name] - before[name]) / passed if passed > 0 else None
-            points += [(before["check_time"], per_s), (after["check_time"], per_s)]
-    return line_chart([("text", steps["published_entries"]), (hue, steps["acknowledged_entries"])], over)
+        passed_s = (after["check_time"] - before["check_time"]).total_seconds()
+        steps.append((before["check_time"], (after[column] - before[column]) / passed_s if passed_s > 0 else None))
+    return [*steps, (checks[-1]["check_time"], None)] if checks else []
 
 
-def _ages(checks: list[Row]) -> list[tuple[datetime, float | None]]:
+def _ages(checks: list[Row]) -> list[Point]:
     """Seconds; a check without a backlog has none that is old."""
     return [
         (row["check_time"], 0.0 if row["msg_backlog"] == 0 else None if row["oldest_age_ms"] is None else row["oldest_age_ms"] / 1e3)

@@ -8,9 +8,11 @@ from pipeline.diagnosis.quota_fillers import evicted_lines, producer_lines
 from pipeline.diagnosis.topic_answer import topic_answer
 from pipeline.diagnosis.words import quota_line
 from pipeline.faults import BadConfig
+from pipeline.pages import numbers
+from pipeline.pages.axis import axis
+from pipeline.pages.charts import Line, line_chart
+from pipeline.pages.rows import lost_stretches
 from pipeline.query.room import ReadingRoom
-from pipeline.serving.page import numbers
-from pipeline.serving.page.charts import axis, line_chart
 from pipeline.serving.page.frame import frame_of, moment_of
 from pipeline.serving.page.html import rendered
 from pipeline.warehouse.literals import instant
@@ -35,15 +37,16 @@ def topic_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
         f"SELECT * FROM evictions WHERE {here} AND decided_at > {instant(start)} AND decided_at <= {instant(end)} AND entries_evicted > 0"
         f" ORDER BY decided_at DESC LIMIT {MOST_ROWS}"
     )
-    over = axis(checks[0]["check_time"] if checks else start, end)
+    begun = checks[0]["check_time"] if checks else start
+    over = axis(begun, end, lost_stretches(room, document["broker"], document["epoch"], begun, end))
     size_limit, age_limit_s = (_limit(checks, name) for name in ("backlog_quota_limit_size", "backlog_quota_limit_time"))
     return rendered(
         "topic.html",
         frame=frame_of(room, moment),
         document=document,
         largest=max((one["msg_backlog"] for one in document["subscriptions"]), default=0),
-        size=line_chart([("none", _values(checks, "backlog_size"))], over, size_limit),
-        age=line_chart([("none", _values(checks, "oldest_backlog_message_age_seconds"))], over, age_limit_s),
+        size=line_chart([Line("none", "", _values(checks, "backlog_size"))], over, numbers.size, size_limit),
+        age=line_chart([Line("none", "", _values(checks, "oldest_backlog_message_age_seconds"))], over, numbers.span, age_limit_s),
         size_limit=size_limit,
         size_words=numbers.size,
         age_limit_s=age_limit_s,

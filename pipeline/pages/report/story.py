@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 from pipeline.diagnosis.answer import answer
 from pipeline.diagnosis.no_event import no_event_words
 from pipeline.diagnosis.raise_limit import rate_words
-from pipeline.diagnosis.report.cached_look import AskedOnce
 from pipeline.diagnosis.words import cause_words
 from pipeline.faults import BadConfig
+from pipeline.pages.axis import Lost
+from pipeline.pages.report.cached_look import AskedOnce
+from pipeline.pages.rows import cause_rows, lost_stretches
 from pipeline.warehouse.literals import instant
 from pipeline.warehouse.look import Look
 
@@ -21,7 +23,7 @@ MOST_ROWS = 200
 
 
 class Moment(NamedTuple):
-    """`kind` is cause, eviction, limit, channel or log; `broker`, `topic`, `subscription` are null where it is of none."""
+    """`kind` is cause, eviction, limit or log; `topic` and `subscription` are null where it is of none. `entries`: lost by an eviction."""
 
     at: datetime
     kind: str
@@ -29,11 +31,13 @@ class Moment(NamedTuple):
     topic: str | None
     subscription: str | None
     words: str
+    entries: int = 0
 
 
 @dataclass(frozen=True)
 class Story:
-    """`answers`: documents of `explain`, the worst first; of `behind` subscriptions with a backlog. `checks`: by topic.
+    """`answers`: documents of `explain`, the worst first; of `behind` subscriptions with a backlog. Of each answer `causes`: rows of
+    subscription_causes, and `lost`: gaps of its broker's log. `checks`: by topic. Evictions took entries of a subscription.
 
     `start` to `end` was asked for, `first` to `last` has windows. `warehouse` is the name of its folder: the page is passed on.
     """
@@ -45,6 +49,8 @@ class Story:
     last: datetime
     behind: int
     answers: list[Row]
+    causes: list[list[Row]]
+    lost: list[list[Lost]]
     moments: list[Moment]
     more_moments: int
     checks: dict[str, list[Row]]
@@ -97,6 +103,8 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
         last=min(end, seen["last"]),
         behind=len(worst),
         answers=answers,
+        causes=[cause_rows(once, one) for one in answers],
+        lost=[lost_stretches(once, one["broker"], one["epoch"], one["from"], one["to"]) for one in answers],
         moments=moments[:MOST_MOMENTS],
         more_moments=max(0, len(moments) - MOST_MOMENTS),
         checks=checks,
@@ -179,7 +187,8 @@ def _limits(look: Look, start: datetime, end: datetime) -> list[Moment]:
 def _eviction(row: Row) -> Moment:
     lost = f"lost {row['entries_evicted']:,} entries" if row["subscription"] is not None else row["action"]
     words = f"{row['quota_type']} quota exceeded: {lost}"
-    return Moment(row["decided_at"], "eviction", row["broker"], row["topic"], row["subscription"], words)
+    taken = row["entries_evicted"] or 0
+    return Moment(row["decided_at"], "eviction", row["broker"], row["topic"], row["subscription"], words, taken)
 
 
 def _gap(row: Row) -> Moment:
