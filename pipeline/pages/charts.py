@@ -171,7 +171,8 @@ def _paths(line: Line, over: Axis, top: float) -> list[str]:
 
 
 def _places(points: Iterable[tuple[datetime, float]], over: Axis, top: float) -> str:
-    return " ".join(f"{over.place(at) * 10:.1f},{100 - max(0.0, value) / top * 100:.1f}" for at, value in points)
+    """Each place once: the end of a step is the begin of the next."""
+    return " ".join(dict.fromkeys(f"{over.place(at) * 10:.1f},{100 - max(0.0, value) / top * 100:.1f}" for at, value in points))
 
 
 def _slots(lines: Sequence[Line], over: Axis, form: Callable[[float], str]) -> list[Slot]:

@@ -142,7 +142,7 @@ def test_a_line_breaks_at_a_gap_of_the_log_and_the_gap_is_a_part_of_the_axis() -
     assert straight is not None
     assert stairs is not None
     assert [path for _, path in straight.paths] == ["100.0,0.0 300.0,0.0", "600.0,0.0 800.0,0.0"]
-    assert [path for _, path in stairs.paths] == ["100.0,0.0 300.0,0.0 300.0,0.0", "600.0,0.0 800.0,0.0 800.0,0.0"]
+    assert [path for _, path in stairs.paths] == ["100.0,0.0 300.0,0.0", "600.0,0.0 800.0,0.0"]
 
 
 def test_a_chart_can_be_pointed_at_where_it_has_values() -> None:
