@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `serve`."""
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
     parser.add_argument("--listen", default=DEFAULT, metavar="HOST:PORT", help=f"0 for PORT: any free one (default: {DEFAULT})")
-    parser.add_argument("--token-file", type=Path, metavar="FILE", help="its first line is the token that a request must bring as Bearer")
+    parser.add_argument(
+        "--token-file", type=Path, metavar="FILE", help="its first line is the token, brought as Bearer, or typed into the form of the page"
+    )
     parser.add_argument("--tls-cert", type=Path, metavar="FILE", help="certificate, with its chain, in PEM")
     parser.add_argument("--tls-key", type=Path, metavar="FILE", help="its key, in PEM")
     parser.add_argument("--no-topics", action="store_true", help="/metrics of namespaces, not of topics: fewer series")

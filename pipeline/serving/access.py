@@ -1,11 +1,14 @@
-"""Around every answer: the token that is asked for, headers, and one line of JSON for the log."""
+"""Who may ask: methods, the token that is asked for, headers, and one line of JSON for the log."""
 
-import hmac
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pipeline.serving.page.sign_in import PATH as SIGN_IN
+from pipeline.serving.page.sign_in import SignIn
+from pipeline.serving.sessions import Sessions
 
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -14,13 +17,20 @@ _HEADERS = (
 )
 #: A watchdog of the process asks without a token.
 OPEN_PATHS = frozenset({"/healthz"})
+#: What the page that asks for the token is made of.
+OPEN_FILES = "/static/"
+_BEARER = b"Bearer "
 
 
 class Access:
-    """The application with a token (None: none is asked for) and a log. `log` takes one entry a request; `now_s` never goes back."""
+    """The application for those who have a session or bring the token (null: for all), and a log.
 
-    def __init__(self, app: ASGIApp, token: str | None, log: Callable[[dict[str, Any]], None], now_s: Callable[[], float]) -> None:
-        self._app, self._token, self._log, self._now_s = app, token, log, now_s
+    `log` takes one entry a request; `now_s` never goes back.
+    """
+
+    def __init__(self, app: ASGIApp, sessions: Sessions | None, log: Callable[[dict[str, Any]], None], now_s: Callable[[], float]) -> None:
+        self._app, self._sessions, self._log, self._now_s = app, sessions, log, now_s
+        self._sign_in = None if sessions is None else SignIn(sessions)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, or the life of the server."""
@@ -34,8 +44,7 @@ class Access:
             await send(message)
 
         try:
-            refusal = self._refusal(scope)
-            await (refusal or self._app)(scope, receive, passed_on)
+            await self._for(scope)(scope, receive, passed_on)
         finally:
             self._log(
                 {
@@ -48,15 +57,28 @@ class Access:
                 }
             )
 
-    def _refusal(self, scope: Scope) -> ASGIApp | None:
-        if scope["method"] not in ("GET", "HEAD"):
+    def _for(self, scope: Scope) -> ASGIApp:
+        """Who answers the request."""
+        method, path = scope["method"], scope["path"]
+        if self._sign_in is not None and path == SIGN_IN and method in ("GET", "HEAD", "POST"):
+            return self._sign_in
+        if method not in ("GET", "HEAD"):
             return JSONResponse({"reason": "only GET is answered"}, 405, {"Allow": "GET, HEAD"})
-        if self._token is None or scope["path"] in OPEN_PATHS:
-            return None
-        given = dict(scope["headers"]).get(b"authorization", b"")
-        if hmac.compare_digest(given, b"Bearer " + self._token.encode()):
-            return None
+        if self._sessions is None or self._sign_in is None or path in OPEN_PATHS or path.startswith(OPEN_FILES):
+            return self._app
+        headers = dict(scope["headers"])
+        if _is_known(self._sessions, headers, is_tls=scope["scheme"] == "https"):
+            return self._app
+        if b"text/html" in headers.get(b"accept", b""):
+            return self._sign_in.asked(scope)
         return JSONResponse({"reason": "a token is asked for"}, 401, {"WWW-Authenticate": "Bearer"})
+
+
+def _is_known(sessions: Sessions, headers: dict[bytes, bytes], *, is_tls: bool) -> bool:
+    given = headers.get(b"authorization", b"")
+    if given.startswith(_BEARER) and sessions.is_token(given.removeprefix(_BEARER)):
+        return True
+    return sessions.is_open(headers.get(b"cookie", b""), is_tls=is_tls)
 
 
 def _count(sent: dict[str, int], message: MutableMapping[str, Any]) -> None:

@@ -14,6 +14,7 @@ from driver.http_server import Certificate, listening_socket, served_beside
 from pipeline.serving.access import Access
 from pipeline.serving.answers import Answers, Bounds
 from pipeline.serving.app import build_app
+from pipeline.serving.sessions import Sessions
 from pipeline.warehouse.layout import Warehouse
 
 PATIENCE_S = 30
@@ -52,7 +53,8 @@ def served(warehouse: Warehouse, bounds: Bounds | None = None, token: str | None
     """The server of a warehouse; `options` are those of `build_app`."""
     answers = Answers(warehouse, bounds or Bounds())
     log: list[dict[str, Any]] = []
-    with running(Access(build_app(answers, **options), token, log.append, time.monotonic)) as port:
+    sessions = None if token is None else Sessions(token, time.time)
+    with running(Access(build_app(answers, **options), sessions, log.append, time.monotonic)) as port:
         yield Served(port, answers, log)
 
 
