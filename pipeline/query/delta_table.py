@@ -107,16 +107,20 @@ def refuse_unknown_features(name: str, delta: DeltaTable) -> None:
         raise only_spark_reads(f"table {name} needs {', '.join(sorted(unknown)) or 'column mapping'}")
 
 
-def relation(table: OpenTable) -> str:
-    """DuckDB's query for all rows in the files of the table, with its columns in their order; `removed` is among them."""
+def relation(table: OpenTable, files: Sequence[str] | None = None, *, told: bool = True) -> str:
+    """DuckDB's query for all rows in the files of the table, or in some, with its columns in their order; `removed` is among them.
+
+    `told`: DuckDB is told columns and types; else every file must have them (plain_files.py).
+    """
     in_files = [(name, kind) for name, kind in table.columns if name not in table.partitions]
     schema = ", ".join(f"{_text(name)}: {{name: {_text(name)}, type: {_text(kind)}, default_value: NULL}}" for name, kind in in_files)
-    files = ", ".join(map(_text, table.files))
+    listed = ", ".join(map(_text, table.files if files is None else files))
+    options = f", schema = MAP {{{schema}}}" if told else ""
     chosen = ", ".join(_partition(name, kind) if name in table.partitions else _name(name) for name, kind in table.columns)
     # Without files DuckDB has nothing to scan, and cannot cast a name of a file.
     if not table.files:
         return empty_relation(table.columns)
-    return f"SELECT {chosen} FROM read_parquet([{files}], schema = MAP {{{schema}}})"
+    return f"SELECT {chosen} FROM read_parquet([{listed}]{options})"
 
 
 def removed_rows(table: OpenTable) -> list[list[Any]]:

@@ -31,9 +31,11 @@ from pipeline.query.delta_table import (
 from pipeline.query.dialect import for_duckdb, parsed
 from pipeline.query.facts import facts_of, newest_event_times
 from pipeline.query.functions import PREFIX
+from pipeline.query.plain_files import PlainFiles
 from pipeline.query.refusal import refusal
 from pipeline.query.skipping import Bounds, bounded_scans
 from pipeline.query.statement import DESCRIBE, EXPLAIN, SHOW, Statement, admitted
+from pipeline.query.translated import named, translated
 from pipeline.query.views.catalog import SMALL_VIEWS, VIEWS, all_names, sql_of
 from pipeline.store.address import local_path, why_no_warehouse
 from pipeline.store.commit import Commit
@@ -90,6 +92,7 @@ class ReadingRoom:
         self.cut: Cut | None = None
         self._closed = ClosedDuckDB([self._folder(table.name) for table in TABLES], most_memory)
         self._duckdb = self._closed.connection
+        self._plain = PlainFiles(self._duckdb)
         self._settle()
 
     # ---- Look -------------------------------------------------------------------------------------------------------------------------
@@ -101,7 +104,7 @@ class ReadingRoom:
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Rows of a query of ours, over tables and views that are opened where it names them; a table that is not there has none."""
         with _files_may_go():
-            answer = self._fetched(self._prepared(_one(sql), lenient=True), None)
+            answer = self._fetched(self._prepared_ours(sql, lenient=True), None)
         return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
 
     def columns(self, table: str) -> list[str]:
@@ -113,7 +116,7 @@ class ReadingRoom:
     def batches(self, sql: str) -> Iterator[Any]:
         """The same rows as Arrow's record batches, read on as they are asked for: for more than fits into lists."""
         with _files_may_go():
-            yield from self._duckdb.sql(self._prepared(_one(sql), lenient=True)).to_arrow_reader(_BATCH_ROWS)
+            yield from self._duckdb.sql(self._prepared_ours(sql, lenient=True)).to_arrow_reader(_BATCH_ROWS)
 
     def facts(self, small_below: int) -> list[TableFacts]:
         """Of every declared table that is there, in declared order, at its newest version."""
@@ -194,17 +197,30 @@ class ReadingRoom:
 
     def _prepared(self, statement: exp.Expr, *, lenient: bool) -> str:
         """The statement for DuckDB, which knows by then what it names."""
-        for name in (_named(statement) & TABLES_BY_NAME.keys()) - self._open.keys():
-            self._open[name] = self._opened(name, lenient)
+        self._open_tables(named(statement), lenient)
         statement = self._with_fewer_files(statement)
-        self._make(_named(statement), lenient=lenient)
+        self._make(named(statement), lenient=lenient)
         return for_duckdb(statement)
+
+    def _prepared_ours(self, sql: str, *, lenient: bool) -> str:
+        """The same of a statement of ours, which is asked again and again."""
+        known = translated(sql)
+        self._open_tables(known.names, lenient)
+        if any(len(table.files) >= SEVERAL_FILES for name in known.bounded if (table := self._open.get(name)) is not None):
+            return self._prepared(_one(sql), lenient=lenient)
+        self._make(known.names, lenient=lenient)
+        return known.text
+
+    def _open_tables(self, names: Collection[str], lenient: bool) -> None:
+        """Open what is named and not open yet."""
+        for name in (set(names) & TABLES_BY_NAME.keys()) - self._open.keys():
+            self._open[name] = self._opened(name, lenient)
 
     def _make(self, names: Collection[str], *, lenient: bool) -> None:
         """Have DuckDB know these tables and views, and first what the views name. Tables must be open."""
         for name in all_names():
             if name in names and name not in self._made:
-                query = self._prepared(_one(sql_of(name)), lenient=lenient) if name in VIEWS else self._table(name)
+                query = self._prepared_ours(sql_of(name), lenient=lenient) if name in VIEWS else self._table(name)
                 self._duckdb.execute(f"CREATE OR REPLACE {'TABLE' if name in SMALL_VIEWS else 'VIEW'} {name} AS {query}")
                 self._made.add(name)
 
@@ -255,7 +271,7 @@ class ReadingRoom:
         if self._mirror is not None:
             sizes = file_sizes(table)
             self._mirror.fetch([(str(Path(file).relative_to(self._mirror.folder)), sizes[file]) for file in table.files])
-        query = relation(table)
+        query = relation(table, told=not self._plain.are_plain(table))
         if table.removed and table.files:
             query = f"{query} WHERE (filename, file_row_number) NOT IN (FROM removed_of_{table.name})"
         belongs = None if self.cut is None else rows_of_the_cut(self.cut, table.name)
@@ -286,11 +302,6 @@ class ReadingRoom:
             ["col_name", "data_type", "comment"],
             [(column, _SPARK_TYPES.get(kind, kind.lower()), meanings.get(column)) for column, kind, *_ in found],
         )
-
-
-def _named(statement: exp.Expr) -> set[str]:
-    """Tables and views that the statement names."""
-    return {table.name.lower() for table in statement.find_all(exp.Table)}
 
 
 def _one(sql: str) -> exp.Expr:
