@@ -21,5 +21,5 @@ def app_of(
     series_per_metric: int = USUAL_SERIES_PER_METRIC,
 ) -> Access:
     """All answers about a warehouse, which may still be without tables; `log` as for Access, the rest as for `build_app`."""
-    app = build_app(Answers(warehouse, Bounds()), topics=topics, series_per_metric=series_per_metric)
+    app = build_app(Answers(warehouse, Bounds()), topics=topics, series_per_metric=series_per_metric, warm=True)
     return Access(app, None if token is None else Sessions(token, time.time), log, time.monotonic)

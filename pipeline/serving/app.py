@@ -27,6 +27,7 @@ from pipeline.serving.documents import explain_document, readiness_document, why
 from pipeline.serving.metrics.text import metrics_text
 from pipeline.serving.openapi import Asked, Documented, openapi
 from pipeline.serving.page.routes import page_routes
+from pipeline.serving.page.warm import warm_up
 from pipeline.serving.scale import scale_document
 from pipeline.visible import document_json
 
@@ -55,15 +56,17 @@ _NOT_NOW = 503
 _WORTH_GZIP_BYTES = 2_000
 
 
-def build_app(answers: Answers, *, topics: bool = True, series_per_metric: int = USUAL_SERIES_PER_METRIC) -> Starlette:
+def build_app(answers: Answers, *, topics: bool = True, series_per_metric: int = USUAL_SERIES_PER_METRIC, warm: bool = False) -> Starlette:
     """The application; `answers` are watched while it runs, and closed at its end.
 
-    `topics`: as for `metrics_text`; `series_per_metric`: `most` of `clean_text`.
+    `topics`: as for `metrics_text`; `series_per_metric`: `most` of `clean_text`; `warm`: pages are made once before somebody asks.
     """
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         watching = asyncio.create_task(answers.watch())
+        if warm:
+            answers.warm(warm_up)
         try:
             yield
         finally:

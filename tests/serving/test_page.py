@@ -29,6 +29,7 @@ from pipeline.serving.page.now_page import heading
 from pipeline.serving.page.now_rows import NowRows
 from pipeline.serving.page.partitions import units
 from pipeline.serving.page.routes import PAGES, POLICY
+from pipeline.serving.page.warm import warm_up
 from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES_BY_NAME
@@ -433,3 +434,12 @@ def test_a_silent_broker_makes_the_page_old_and_one_that_stopped_does_not() -> N
     assert newest_known([known("a", 9, stopped=False), known("b", 5, stopped=True)]) == known("a", 9, stopped=False)["as_of"]
     assert newest_known([known("a", 3, stopped=True), known("b", 5, stopped=True)]) == known("b", 5, stopped=True)["as_of"]
     assert newest_known([]) is None
+
+
+def test_rooms_are_warm_before_the_first_reader_and_a_fault_waits_for_one(loaded: Warehouse, tmp_path: Path) -> None:
+    assert heading_of(warm_up(ReadingRoom(loaded, consistent=True))) == "Whether 11 of 11 subscriptions are behind is not known."
+    with served(loaded, warm=True) as made:
+        assert made.get("/")[0] == 200
+    with served(Warehouse(f"file:{tmp_path}"), warm=True) as empty:
+        assert empty.get("/healthz") == (200, "ok\n")
+        assert empty.get("/")[0] == 503
