@@ -10,7 +10,8 @@
 #                              warehouse in the S3 server of the word store
 #   ./test.sh broker           only tests beside a real Pulsar broker with the collector: about half an hour on two cores. With names of
 #                              scenarios (tests/broker/scenarios) only those; --keep DIR keeps their logs and figures
-#   ./test.sh browser          only tests of the page in a real Chromium, which is fetched once: two minutes on two cores
+#   ./test.sh browser          only tests of the page in a real Chromium, which is fetched once: some minutes on two cores (--pictures DIR
+#                              keeps what it saw)
 #   ./test.sh prometheus       only tests with a real Prometheus, which scrapes `serve`; Debian's package is fetched once
 #   ./test.sh kafka            only tests beside a real Kafka broker, which they start on this machine; its jars are fetched once
 #   ./test.sh store            only tests on a real S3 server behind a proxy that misbehaves by seed, and on a real HDFS: 16 minutes on

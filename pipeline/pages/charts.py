@@ -160,13 +160,13 @@ def _paths(line: Line, over: Axis, top: float) -> list[str]:
     for (at, value), (then, next_value) in pairwise([*line.points, (line.points[-1][0], None)] if line.points else []):
         if value is None:
             continue
-        paths[-1].append((at, value))
-        if over.is_lost_between(at, then) or (next_value is None and not line.is_stairs):
-            paths.append([])
-        elif line.is_stairs:
+        is_lost = over.is_lost_between(at, then)
+        if not (is_lost and line.is_stairs):
+            paths[-1].append((at, value))
+        if not is_lost and line.is_stairs:
             paths[-1].append((then, value))
-            if next_value is None:
-                paths.append([])
+        if is_lost or next_value is None:
+            paths.append([])
     return [_places(path, over, top) for path in paths if len(path) > 1]
 
 

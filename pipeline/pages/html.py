@@ -38,6 +38,7 @@ def environment(package: str) -> Environment:
         "rate": numbers.rate,
         "size": numbers.size,
         "span": numbers.span,
+        "lasting": numbers.lasting,
         "percent": numbers.percent,
         "limit": numbers.limit,
         "cause": cause_name,

@@ -41,6 +41,11 @@ def span(seconds: float) -> str:
     return duration(seconds).replace(" ", NO_BREAK)
 
 
+def lasting(seconds: float) -> str:
+    """Of a part of a window: `7.3 s`, `7.4 ms`, `0 s`."""
+    return f"{short(seconds * 1e3)}{NO_BREAK}ms" if 0 < seconds < 1 else f"{short(seconds)}{NO_BREAK}s"
+
+
 def ahead(seconds: float) -> str:
     """Time until something comes; a forecast beyond a year is none."""
     return span(seconds) if seconds < YEAR_S else "more than a year"

@@ -99,4 +99,10 @@ def _parted(sql: str) -> tuple[str, list[str]]:
 
 
 def _filled(text: str, values: Sequence[str]) -> str:
-    return _MARK.sub(lambda mark: values[int(mark[1] if mark[1] is not None else mark[2])], text)
+    """With the values in the places of their marks. A name may look like a mark that none of them has."""
+
+    def value(mark: re.Match[str]) -> str:
+        number = int(mark[1] if mark[1] is not None else mark[2])
+        return values[number] if number < len(values) else mark[0]
+
+    return _MARK.sub(value, text)

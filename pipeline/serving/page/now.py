@@ -1,5 +1,6 @@
 """The page Now: the worst subscriptions first, each with the figure that decides, and what comes next. Rows in, words out; pure."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -18,6 +19,8 @@ MOST_ROWS = 200
 #: A rate is the mean of this time.
 RATE_S = 60
 _SOON_S = 3600
+#: A partition is `orders-3`.
+_PARTITION = re.compile(r"-partition-(?=\d+$)")
 _NEVER = float("inf")
 
 
@@ -104,14 +107,14 @@ def _line(row: Row, rows: NowRows, lost: Mapping[tuple[str, str], Row], fills: s
         mark = SHUT_OUT
     rates = rates_of(checks)
     domain_less = row["topic"].partition("://")[2] or row["topic"]
-    namespace, _, short_topic = domain_less.rpartition("/")
+    namespace, _, last = domain_less.rpartition("/")
     why = _why(row, rows, rates, eviction if mark is LOSING else None)
     backlogs = [(one["check_time"], one["msg_backlog"]) for one in checks]
     drops = [] if eviction is None else [each["at"] for each in eviction["each"]]
     return Line(
         topic=row["topic"],
         subscription=row["subscription"],
-        short_topic=short_topic,
+        short_topic=_PARTITION.sub("-", last),
         namespace=namespace,
         mark=mark,
         cause_mark=cause_mark,
