@@ -5,12 +5,13 @@ A page asks twenty statements about one subscription; sqlglot needs longer to wr
 
 import re
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import NamedTuple
 
 from sqlglot import exp
 
+from pipeline.faults import BadConfig
 from pipeline.query.dialect import for_duckdb, parsed
 from pipeline.query.skipping import bounded_scans
 
@@ -59,11 +60,20 @@ _KEPT = _Kept()
 def translated(sql: str) -> Translated:
     """A statement in Spark's dialect for DuckDB, over all files of its tables. Raises as sqlglot and `for_duckdb` do."""
     pattern, values = _parted(sql)
-    is_known, kept = _KEPT.get(pattern)
+    kept = _kept(pattern, lambda: _tried(pattern, values, sql))
+    if kept is not None:
+        return kept._replace(text=_filled(kept.text, values))
+    itself = _kept(sql, lambda: _translation(sql))
+    assert itself is not None
+    return itself
+
+
+def _kept(key: str, made: Callable[[], Translated | None]) -> Translated | None:
+    is_known, kept = _KEPT.get(key)
     if not is_known:
-        kept = _tried(pattern, values, sql)
-        _KEPT.put(pattern, kept)
-    return _translation(sql) if kept is None else kept._replace(text=_filled(kept.text, values))
+        kept = made()
+        _KEPT.put(key, kept)
+    return kept
 
 
 def named(statement: exp.Expr) -> set[str]:
@@ -73,7 +83,10 @@ def named(statement: exp.Expr) -> set[str]:
 
 def _tried(pattern: str, values: Sequence[str], sql: str) -> Translated | None:
     """The translation of the pattern, if the statement is it with the values filled in: no rewriting looks at one of them."""
-    found = _translation(pattern)
+    try:
+        found = _translation(pattern)
+    except BadConfig:  # a text is more than a name: a unit, a pattern of times
+        return None
     return found if _filled(found.text, values) == _translation(sql).text else None
 
 
