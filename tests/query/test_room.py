@@ -174,6 +174,15 @@ def test_with_consistent_tables_stand_at_the_newest_cut(two_days: Warehouse) -> 
     assert len(room.rows("SELECT * FROM batch_manifest")) == 6
 
 
+def test_a_refresh_opens_the_manifest_anew_once_though_both_it_and_the_cut_have_changed(two_days: Warehouse) -> None:
+    append(two_days, "batch_manifest", [manifest("ingest", 0, 1), manifest("lanes", 0, 1)])
+    room = ReadingRoom(two_days, consistent=True)
+    assert (seqs(room), len(room.rows("SELECT * FROM batch_manifest"))) == ([1, 2], 2)
+    append(two_days, "batch_manifest", [manifest("ingest", 1, 2), manifest("lanes", 1, 2)])
+    assert sorted(room.refresh()) == ["batch_manifest", "dispatch_events"]
+    assert (seqs(room), len(room.rows("SELECT * FROM batch_manifest"))) == ([1, 2, 3], 4)
+
+
 def replace_rows(warehouse: Warehouse, table: str, seq: int) -> None:
     """One commit that deletes rows, as a backfill's swap in Spark does: its writer reports that it is no blind append."""
     delta_of(warehouse, table).delete(f"from_seq = {seq}")
