@@ -20,7 +20,7 @@ from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.query.room import ReadingRoom
 from pipeline.serving import schemas
 from pipeline.serving.admin.routes import admin_routes
-from pipeline.serving.answers import Answers, Overloaded, TooLong
+from pipeline.serving.answers import WORTH_GZIP_BYTES, Answers, Overloaded, TooLong
 from pipeline.serving.asked import asked_of
 from pipeline.serving.clean_metrics.text import OPEN_METRICS, PROMETHEUS, USUAL_SERIES_PER_METRIC, clean_text
 from pipeline.serving.documents import explain_document, readiness_document, why_document
@@ -28,6 +28,7 @@ from pipeline.serving.metrics.text import metrics_text
 from pipeline.serving.openapi import Asked, Documented, openapi
 from pipeline.serving.page.routes import page_routes
 from pipeline.serving.page.warm import warm_up
+from pipeline.serving.responses import response_of
 from pipeline.serving.scale import scale_document
 from pipeline.visible import document_json
 
@@ -53,7 +54,6 @@ DOCUMENTS: dict[str, Documented] = {
 }  # fmt: skip
 _JSON = "application/json; charset=utf-8"
 _NOT_NOW = 503
-_WORTH_GZIP_BYTES = 2_000
 
 
 def build_app(answers: Answers, *, topics: bool = True, series_per_metric: int = USUAL_SERIES_PER_METRIC, warm: bool = False) -> Starlette:
@@ -84,7 +84,7 @@ def build_app(answers: Answers, *, topics: bool = True, series_per_metric: int =
             *admin_routes(answers),
             *page_routes(answers),
         ],
-        middleware=[Middleware(GZipMiddleware, minimum_size=_WORTH_GZIP_BYTES, compresslevel=1)],
+        middleware=[Middleware(GZipMiddleware, minimum_size=WORTH_GZIP_BYTES, compresslevel=1)],
         lifespan=lifespan,
         exception_handlers=_FAULTS,
     )
@@ -100,7 +100,7 @@ def _answered(
     async def answered(request: Request) -> Response:
         asked = asked_of(request, names)
         key = f"{request.url.path} {sorted(asked.items())}"
-        return Response(await answers.of(key, lambda room: document(room, asked)), media_type=media_type)
+        return response_of(request, await answers.of(key, lambda room: document(room, asked)), media_type)
 
     return answered
 
@@ -112,7 +112,7 @@ def _clean_metrics(answers: Answers, most: int) -> Callable[[Request], Awaitable
         topic = asked_of(request, frozenset({"topic"})).get("topic")
         media_type = OPEN_METRICS if "application/openmetrics-text" in request.headers.get("accept", "") else PROMETHEUS
         text = partial(clean_text, open_metrics=media_type == OPEN_METRICS, most=most, topic=topic)
-        return Response(await answers.of(f"{request.url.path} {media_type} {topic}", text), media_type=media_type)
+        return response_of(request, await answers.of(f"{request.url.path} {media_type} {topic}", text), media_type)
 
     return answered
 

@@ -1,6 +1,7 @@
 """`serve`: the commands' own documents, over HTTP, of the tables as they are; and what strangers get who ask wrongly or too much."""
 
 import asyncio
+import gzip
 import json
 import os
 import re
@@ -29,7 +30,7 @@ from driver import http_server
 from driver.http_server import Certificate
 from pipeline.query.room import ReadingRoom
 from pipeline.serving.access import Access
-from pipeline.serving.answers import Answers, Bounds, Overloaded, TooLong
+from pipeline.serving.answers import Answer, Answers, Bounds, Overloaded, TooLong
 from pipeline.serving.app import build_app
 from pipeline.serving.metrics.text import metrics_text
 from pipeline.warehouse.append import append_rows
@@ -93,6 +94,9 @@ def test_long_answers_are_gzipped_for_who_takes_that(server: Served) -> None:
     assert b"content-type: text/plain; version=0.0.4; charset=utf-8" in whole
     assert b"content-encoding: gzip" in packed
     assert len(packed) < len(whole) / 2
+    texts = [answer.partition(b"\r\n\r\n")[2] for answer in (whole, packed)]
+    assert gzip.decompress(texts[1]) == texts[0]
+    assert all(b"vary: accept-encoding" in answer.lower() for answer in (whole, packed)), "caches keep them apart"
 
 
 @pytest.mark.parametrize(
@@ -218,7 +222,7 @@ def test_more_than_can_be_done_is_refused_at_once(loaded: Warehouse) -> None:
         answers.close()
         return found
 
-    assert asyncio.run(ask()) == [b"done"] * 3
+    assert asyncio.run(ask()) == [Answer(b"done", None)] * 3
 
 
 def test_an_answer_that_takes_too_long_is_given_up(loaded: Warehouse) -> None:

@@ -15,6 +15,7 @@ from pipeline.serving.admin.limits import NOT_SET
 from pipeline.serving.admin.names import BadName, Names, NotFound
 from pipeline.serving.admin.paths import Path, path_of
 from pipeline.serving.answers import Answers
+from pipeline.serving.responses import response_of
 from pipeline.times import time_of
 
 _ROOT = "/admin/v2/"
@@ -31,10 +32,10 @@ def admin_routes(answers: Answers) -> list[Route]:
             at, path, names = _asked(request)
             query = {name: request.query_params[name] for name in path.asked if name in request.query_params}
             key = f"admin {at} {path.pattern} {names} {sorted(query.items())}"
-            text = await answers.of(key, lambda room: _text(room, path, names, query, at))
+            answer = await answers.of(key, lambda room: _text(room, path, names, query, at))
         except tuple(_STATUSES) as fault:
             return JSONResponse({"reason": str(fault)}, next(code for kind, code in _STATUSES.items() if isinstance(fault, kind)))
-        return Response(text, media_type=path.media_type) if text != NOT_SET.encode() else Response(status_code=204)
+        return response_of(request, answer, path.media_type) if answer.body != NOT_SET.encode() else Response(status_code=204)
 
     return [Route(f"{_ROOT}{{path:path}}", answered), Route(f"/at/{{time}}{_ROOT}{{path:path}}", answered)]
 

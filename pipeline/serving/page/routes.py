@@ -19,6 +19,7 @@ from pipeline.serving.page.log_page import log_page
 from pipeline.serving.page.now_page import FILTERS, now_page
 from pipeline.serving.page.subscription_page import subscription_page
 from pipeline.serving.page.topic_page import topic_page
+from pipeline.serving.responses import response_of
 
 #: From a room and the query of a request to HTML.
 Page = Callable[[ReadingRoom, Mapping[str, str]], str]
@@ -57,14 +58,14 @@ def _page(answers: Answers, page: Page, names: frozenset[str]) -> Callable[[Requ
     async def answered(request: Request) -> Response:
         try:
             asked = asked_of(request, names)
-            body = await answers.of(f"{request.url.path} {sorted(asked.items())}", lambda room: page(room, asked))
+            answer = await answers.of(f"{request.url.path} {sorted(asked.items())}", lambda room: page(room, asked))
         except NoAnswer as fault:
             return _fault(404, "Not in this log.", fault)
         except BadConfig as fault:
             return _fault(400, "This question has a fault.", fault)
         except _NOT_NOW as fault:
             return _fault(503, "No answer can be given now.", fault)
-        return Response(body, media_type="text/html; charset=utf-8", headers=HEADERS)
+        return response_of(request, answer, "text/html; charset=utf-8", HEADERS)
 
     return answered
 
