@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ from pipeline.store.table_log import commits_of, newest_version_at
 from pipeline.warehouse.cut import Cut, rows_of_the_cut
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.look import TableFacts
-from pipeline.warehouse.newest_cut import newest_cut
+from pipeline.warehouse.newest_cut import TELL_THE_CUT, newest_cut
 from schemas.tables import JOB_TABLES, TABLES, TABLES_BY_NAME
 
 #: Rows of a record batch: DuckDB makes them of some vectors.
@@ -74,10 +75,13 @@ class ReadingRoom:
 
     A table is opened when a query first names it, and stays at that version until `refresh`. With `consistent` tables of the job stand at
     the newest consistent cut of that moment, else each at its newest version. Raises BadWarehouse for a
-    table that is gone, or that only Spark reads. `most_memory`: what DuckDB may hold (closed_duckdb.py). Not for several threads.
+    table that is gone, or that only Spark reads. `most_memory`: what DuckDB may hold (closed_duckdb.py). `kept`: views that are computed
+    once for a state of their tables, as a whole; others where a query names them, as far as it needs them. Not for several threads.
     """
 
-    def __init__(self, warehouse: Warehouse, *, consistent: bool = False, most_memory: str | None = None) -> None:
+    def __init__(
+        self, warehouse: Warehouse, *, consistent: bool = False, most_memory: str | None = None, kept: Collection[str] = ()
+    ) -> None:
         refused = why_no_warehouse(warehouse.root)
         if refused is not None:
             raise BadWarehouse(refused)
@@ -88,6 +92,7 @@ class ReadingRoom:
         self._made: set[str] = set()
         #: Of names that `_within` gave, whether files are left out.
         self._fewer: dict[str, bool] = {}
+        self._kept = {*SMALL_VIEWS, *kept}
         self._consistent = consistent
         self.cut: Cut | None = None
         self._closed = ClosedDuckDB([self._folder(table.name) for table in TABLES], most_memory)
@@ -109,7 +114,7 @@ class ReadingRoom:
 
     def columns(self, table: str) -> list[str]:
         """Names of the table's columns, with those that were added to its declaration since."""
-        self._prepared(_one(f"SELECT * FROM {table}"), lenient=True)
+        self._prepared_ours(f"SELECT * FROM {table}", lenient=True)
         found = self._open[table]
         return list(TABLES_BY_NAME[table].names) if found is None else [name for name, _ in found.columns]
 
@@ -162,22 +167,11 @@ class ReadingRoom:
 
     def refresh(self) -> list[str]:
         """Go to what is newest now; returns the tables that are opened anew when they are named next."""
-        before = self.cut
+        before = {name: (table.version if table else -1, self._rows_that_count(name)) for name, table in self._open.items()}
         self._settle()
-        # Of batch_manifest the cut bounds the rows, whatever its version.
-        moved = {"batch_manifest"} if before is not None and self.cut != before else set()
-        changed = [
-            name for name, table in self._open.items() if name in moved or self._version_wanted(name) != (table.version if table else -1)
-        ]
-        if not changed:
-            return changed
-        for name in changed:
-            del self._open[name]
-        self._fewer.clear()
-        if self._mirror is not None:
-            self._mirror.forget(changed)
-        # A view of DuckDB keeps the columns of what it names: made again, it takes them from there.
-        self._made = {name for name in self._made if name in self._open}
+        changed = [name for name, state in before.items() if (self._version_wanted(name), self._rows_that_count(name)) != state]
+        if changed:
+            self._forget(changed)
         return changed
 
     # ---- tables and views -------------------------------------------------------------------------------------------------------------
@@ -187,9 +181,30 @@ class ReadingRoom:
         return str(local_path(self.warehouse.table(table)) if self._mirror is None else self._mirror.folder / table)
 
     def _settle(self) -> None:
-        """Find the newest cut, where one is wanted."""
-        if self._consistent:
-            self.cut = newest_cut(ReadingRoom(self.warehouse))
+        """Find the newest cut, where one is wanted: by tables as they are now."""
+        if not self._consistent:
+            return
+        before, self.cut = self.cut, None
+        self._forget(self._open.keys() & TELL_THE_CUT)
+        try:
+            found = newest_cut(self)
+        finally:
+            self.cut = before
+            self._forget(self._open.keys() & TELL_THE_CUT)
+        self.cut = found
+
+    def _forget(self, tables: Collection[str]) -> None:
+        """They are opened anew when they are named next, and what was made of them is made anew."""
+        for name in tables:
+            self._open.pop(name, None)
+        self._fewer.clear()
+        if self._mirror is not None:
+            self._mirror.forget(tables)
+        # A view of DuckDB keeps the columns of what it names: made again, it takes them from there.
+        self._made = {name for name in self._made if _tables_of(name) <= self._open.keys()}
+
+    def _rows_that_count(self, table: str) -> str | None:
+        return None if self.cut is None else rows_of_the_cut(self.cut, table)
 
     def _version_wanted(self, table: str) -> int:
         newest = self.version(table)
@@ -221,7 +236,7 @@ class ReadingRoom:
         for name in all_names():
             if name in names and name not in self._made:
                 query = self._prepared_ours(sql_of(name), lenient=lenient) if name in VIEWS else self._table(name)
-                self._duckdb.execute(f"CREATE OR REPLACE {'TABLE' if name in SMALL_VIEWS else 'VIEW'} {name} AS {query}")
+                self._duckdb.execute(f"CREATE OR REPLACE {'TABLE' if name in self._kept else 'VIEW'} {name} AS {query}")
                 self._made.add(name)
 
     def _with_fewer_files(self, statement: exp.Expr) -> exp.Expr:
@@ -274,7 +289,7 @@ class ReadingRoom:
         query = relation(table, told=not self._plain.are_plain(table))
         if table.removed and table.files:
             query = f"{query} WHERE (filename, file_row_number) NOT IN (FROM removed_of_{table.name})"
-        belongs = None if self.cut is None else rows_of_the_cut(self.cut, table.name)
+        belongs = self._rows_that_count(table.name)
         return query if belongs is None else f"SELECT * FROM ({query}) WHERE {belongs}"
 
     def _fetched(self, sql: str, most: int | None) -> Answer:
@@ -295,13 +310,22 @@ class ReadingRoom:
 
     def _described(self, name: str) -> Answer:
         """Columns and types; the meaning of a declared column beside them."""
-        self._prepared(_one(f"SELECT * FROM {name}"), lenient=False)
+        self._prepared_ours(f"SELECT * FROM {name}", lenient=False)
         meanings = {field.name: field.meaning for field in TABLES_BY_NAME[name].fields} if name in TABLES_BY_NAME else {}
         found = self._duckdb.execute(f"DESCRIBE {name}").fetchall()
         return Answer(
             ["col_name", "data_type", "comment"],
             [(column, _SPARK_TYPES.get(kind, kind.lower()), meanings.get(column)) for column, kind, *_ in found],
         )
+
+
+@cache
+def _tables_of(name: str) -> frozenset[str]:
+    """The tables that a view reads, also by other views; of a table itself."""
+    if name in TABLES_BY_NAME:
+        return frozenset({name})
+    names = translated(sql_of(name)).names
+    return frozenset(table for one in names & {*all_names()} for table in _tables_of(one))
 
 
 def _one(sql: str) -> exp.Expr:

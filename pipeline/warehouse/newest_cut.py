@@ -12,6 +12,8 @@ ROWS_STAY = (
     "OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES", "UPGRADE PROTOCOL",
     "ADD COLUMN", "ADD COLUMNS", "ADD CONSTRAINT", "DROP CONSTRAINT",
 )  # fmt: skip
+#: Tables whose rows tell where the newest cut is.
+TELL_THE_CUT = frozenset({"batch_manifest", "backfills"})
 
 
 def newest_cut(look: Look) -> Cut:

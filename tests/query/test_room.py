@@ -88,6 +88,20 @@ def test_a_view_that_is_computed_once_is_computed_anew_when_a_table_has_changed(
     assert room.rows(version) == [{"version": "4.0.8", "started_epoch": 2}]
 
 
+def test_a_kept_view_is_computed_once_and_anew_only_when_a_table_under_it_has_changed(two_days: Warehouse) -> None:
+    room = ReadingRoom(two_days, kept=("topics",))
+    topics = "SELECT topic FROM topics ORDER BY topic"
+    before = [row["topic"] for row in room.rows(topics)]
+    assert ("topics",) in room._duckdb.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    assert seqs(room) == [1, 2, 3]
+    append(two_days, "dispatch_events", [event(4)])
+    assert room.refresh() == ["dispatch_events"]
+    assert "topics" in room._made, "no table of it has changed"
+    append(two_days, "names", [{"id": 2, "level": "topic", "topic": "persistent://t/n/z"}])
+    assert room.refresh() == ["names"]
+    assert [row["topic"] for row in room.rows(topics)] == [*before, "persistent://t/n/z"]
+
+
 def test_a_table_that_is_swapped_or_compacted_while_it_is_read_stays_as_it_was(room: ReadingRoom, two_days: Warehouse) -> None:
     assert seqs(room) == [1, 2, 3]
     delta_of(two_days, "dispatch_events").delete("seq = 2")

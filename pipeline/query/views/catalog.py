@@ -1,6 +1,7 @@
 """The views: their order, their queries, and what a statement names."""
 
 import re
+from functools import cache
 from importlib.resources import files
 
 from pipeline.query.views.inlined import with_views_over
@@ -27,6 +28,7 @@ VIEWS = (
 SMALL_VIEWS = ("brokers", "newest_windows", "newest_events", "open_logs", "check_intervals")
 
 
+@cache
 def sql_of(view: str) -> str:
     """The view's query, with the comment block that explains it. Read as a resource: the code may be in a zip."""
     text = files("pipeline.query.views").joinpath(f"{view}.sql").read_text(encoding="utf-8")

@@ -54,14 +54,29 @@ limits AS (
   WHERE l.closed_at IS NULL
   GROUP BY l.broker, l.epoch, l.level, l.topic, l.subscription, l.dimension
 ),
-bounded AS (
-  SELECT s.broker, s.epoch, s.topic, s.subscription,
-    min(CASE WHEN l.dimension = 'msg' THEN l.per_second END) AS most_msgs_per_s,
-    min(CASE WHEN l.dimension = 'bytes' THEN l.per_second END) AS most_bytes_per_s
+passed AS (
+  -- Each limit that its reads pass. A join for each level, on equal names: one for all would compare every subscription with every limit.
+  SELECT s.broker, s.epoch, s.topic, s.subscription, l.dimension, l.per_second
   FROM shares s
   JOIN limits l ON l.broker = s.broker AND l.epoch = s.epoch
-    AND (l.topic IS NULL OR l.topic = s.topic) AND (l.subscription IS NULL OR l.subscription = s.subscription)
-  GROUP BY s.broker, s.epoch, s.topic, s.subscription
+  WHERE l.level = 'broker'
+  UNION ALL
+  SELECT s.broker, s.epoch, s.topic, s.subscription, l.dimension, l.per_second
+  FROM shares s
+  JOIN limits l ON l.broker = s.broker AND l.epoch = s.epoch AND l.topic = s.topic
+  WHERE l.level = 'topic'
+  UNION ALL
+  SELECT s.broker, s.epoch, s.topic, s.subscription, l.dimension, l.per_second
+  FROM shares s
+  JOIN limits l ON l.broker = s.broker AND l.epoch = s.epoch AND l.topic = s.topic AND l.subscription = s.subscription
+  WHERE l.level = 'subscription'
+),
+bounded AS (
+  SELECT broker, epoch, topic, subscription,
+    min(CASE WHEN dimension = 'msg' THEN per_second END) AS most_msgs_per_s,
+    min(CASE WHEN dimension = 'bytes' THEN per_second END) AS most_bytes_per_s
+  FROM passed
+  GROUP BY broker, epoch, topic, subscription
 )
 SELECT s.broker, s.epoch, s.topic, s.subscription,
   CASE

@@ -38,19 +38,23 @@ needed AS (
   LEFT JOIN topic_backlog t ON t.broker = b.broker AND t.epoch = b.epoch AND t.topic = b.topic AND t.check_number < b.check_number
   GROUP BY b.broker, b.epoch, b.topic, b.check_number
 ),
+checked AS (
+  SELECT s.broker, s.epoch, s.topic, s.subscription, s.check_time, s.oldest_age_ms, s.evicted_entries, s.complete,
+    s.msg_backlog - coalesce(s.in_flight_entries, s.unacked_entries) = 0 AS none_waits
+  FROM subscription_backlog s
+  JOIN newest n ON n.broker = s.broker AND n.epoch = s.epoch AND n.topic = s.topic AND n.check_number = s.check_number
+),
 recent_checks AS (
+  -- Of subscriptions for which entries wait: the others are current, and most are.
   SELECT s.*
   FROM subscription_backlog s
   JOIN needed n ON n.broker = s.broker AND n.epoch = s.epoch AND n.topic = s.topic AND s.check_number >= n.check_number
-),
-checked AS (
-  SELECT s.broker, s.epoch, s.topic, s.subscription, s.check_time, s.oldest_age_ms, s.evicted_entries, s.complete
-  FROM recent_checks s
-  JOIN newest n ON n.broker = s.broker AND n.epoch = s.epoch AND n.topic = s.topic AND n.check_number = s.check_number
+  JOIN checked c ON c.broker = s.broker AND c.epoch = s.epoch AND c.topic = s.topic AND c.subscription = s.subscription
+  WHERE NOT coalesce(c.none_waits, false)
 ),
 no_limits AS (SELECT * FROM policy_spans WHERE false),
 foreseen AS (
-  SELECT f.broker, f.epoch, f.topic, f.subscription, f.current_in_s, f.complete,
+  SELECT f.broker, f.epoch, f.topic, f.subscription, f.current_in_s,
     (unix_micros(f.current_from) - unix_micros(f.check_time)) / 1e6 AS current_in_least_s,
     (unix_micros(f.current_to) - unix_micros(f.check_time)) / 1e6 AS current_in_most_s
   FROM VIEW_OVER(catch_up_forecasts, subscription_backlog, recent_checks) f
@@ -78,9 +82,9 @@ SELECT b.cluster, y.broker, n.namespace, y.topic, y.subscription, y.status, 1 AS
   CASE WHEN is_of_now AND y.status NOT IN ({_WELL}) THEN unix_micros(y.since) / 1e6 END AS since_s,
   CASE WHEN is_of_now AND c.complete THEN c.oldest_age_ms / 1e3 END AS age_s,
   CASE WHEN c.complete THEN c.evicted_entries END AS evicted_entries,
-  CASE WHEN is_of_now AND f.complete THEN f.current_in_s END AS current_in_s,
-  CASE WHEN is_of_now AND f.complete THEN f.current_in_least_s END AS current_in_least_s,
-  CASE WHEN is_of_now AND f.complete THEN f.current_in_most_s END AS current_in_most_s
+  CASE WHEN is_of_now AND c.complete THEN CASE WHEN c.none_waits THEN 0D ELSE f.current_in_s END END AS current_in_s,
+  CASE WHEN is_of_now AND c.complete THEN CASE WHEN c.none_waits THEN 0D ELSE f.current_in_least_s END END AS current_in_least_s,
+  CASE WHEN is_of_now AND c.complete THEN CASE WHEN c.none_waits THEN 0D ELSE f.current_in_most_s END END AS current_in_most_s
 FROM standing y
 LEFT JOIN brokers b ON b.broker = y.broker
 LEFT JOIN topics n ON n.topic = y.topic

@@ -1,7 +1,7 @@
 """The text of `/metrics/clean`: OpenMetrics 1.0, or Prometheus' text format 0.0.4 for clients that do not ask for that."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import translate
 from typing import Any
 
@@ -60,18 +60,26 @@ def _head(name: str, kind: str, unit: str, text: str, *, open_metrics: bool) -> 
 
 def _lines(family: Family, rows: Rows, heads: Sequence[str], most: int) -> tuple[list[str], int]:
     """Those with a known value, in the order of the rows: the first `most`, and the number of the others."""
-    series = [(one.column, [label(*own) for own in one.labels]) for one in family.series]
-    known = [
-        (row, head, row[column], own)
-        for row, head in zip(rows, heads, strict=True)
-        for column, own in series
-        if row[column] is not None
-    ]  # fmt: skip
-    name, lines = family.sample, []
-    for row, head, value, own in known[:most]:
-        labels = ",".join(filter(None, [head, _labels(family.labels, row), *own]))
-        lines.append(f"{name}{{{labels}}} {value}\n" if labels else f"{name} {value}\n")
-    return lines, len(known) - len(lines)
+    series = [(one.column, _joined(label(*own) for own in one.labels)) for one in family.series]
+    name, known, lines = family.sample, 0, list[str]()
+    for row, head in zip(rows, heads, strict=True):
+        labels = None
+        for column, own in series:
+            value = row[column]
+            if value is None:
+                continue
+            known += 1
+            if known > most:
+                continue
+            if labels is None:
+                labels = _joined((head, _labels(family.labels, row)))
+            all_labels = _joined((labels, own)) if own else labels
+            lines.append(f"{name}{{{all_labels}}} {value}\n" if all_labels else f"{name} {value}\n")
+    return lines, known - len(lines)
+
+
+def _joined(labels: Iterable[str]) -> str:
+    return ",".join(filter(None, labels))
 
 
 def _labels(names: Sequence[tuple[str, str]], row: Mapping[str, Any]) -> str:

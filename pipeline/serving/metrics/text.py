@@ -1,6 +1,7 @@
 """The text of `/metrics`, in Prometheus' text format 0.0.4 as Pulsar 4.0.8 writes it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -9,6 +10,8 @@ from pipeline.serving.metrics.family import Family, Series, Source
 from pipeline.warehouse.look import Queries
 
 Rows = Sequence[Mapping[str, Any]]
+#: The same labels are in many series, and are made once. More than these are made again: about 5 MB.
+_MOST_LABELS = 20_000
 _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
@@ -27,6 +30,7 @@ def metrics_text(look: Queries, *, topics: bool = True) -> str:
     return "".join(text for family in families for text in _block(family, heads[family.source.name], rows[family.source.name]))
 
 
+@lru_cache(maxsize=_MOST_LABELS)
 def label(name: str, value: str) -> str:
     """`name="value"`, escaped."""
     return f'{name}="{value.translate(_ESCAPED)}"'
