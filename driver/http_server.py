@@ -17,6 +17,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pipeline.faults import BadConfig
+from pipeline.serving.access import MOST_HEAD_BYTES
 from pipeline.serving.page.events import PATH as NEWS_PATH
 
 #: From the first byte of a request to its last one, and from an answer to the next request.
@@ -24,7 +25,6 @@ REQUEST_S = 10
 #: How long a client may take nothing of an answer.
 TAKE_S = 20
 MOST_CONNECTIONS = 1_000
-MOST_HEAD_BYTES = 16_384
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,12 @@ _HEADERS = (
     (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),
 )
+#: Of a path, a query and all headers together. h11 counts only what came in several parts.
+MOST_HEAD_BYTES = 16_384
+#: Colon, blank and end of line.
+_AROUND_HEADER_BYTES = 4
+#: Of a path or a query in the log.
+_MOST_LOGGED = 2_000
 #: A watchdog of the process asks without a token.
 OPEN_PATHS = frozenset({"/healthz"})
 #: What the page that asks for the token is made of.
@@ -49,8 +55,8 @@ class Access:
             self._log(
                 {
                     "method": scope["method"],
-                    "path": scope["path"],
-                    "query": scope["query_string"].decode("latin-1"),
+                    "path": scope["path"][:_MOST_LOGGED],
+                    "query": scope["query_string"].decode("latin-1")[:_MOST_LOGGED],
                     "from": (scope["client"] or ("",))[0],
                     **sent,
                     "ms": round((self._now_s() - begun) * 1000, 1),
@@ -60,6 +66,8 @@ class Access:
     def _for(self, scope: Scope) -> ASGIApp:
         """Who answers the request."""
         method, path = scope["method"], scope["path"]
+        if _head_bytes(scope) > MOST_HEAD_BYTES:
+            return JSONResponse({"reason": f"the head of a request has at most {MOST_HEAD_BYTES:,} bytes"}, 431)
         if self._sign_in is not None and path == SIGN_IN and method in ("GET", "HEAD", "POST"):
             return self._sign_in
         if method not in ("GET", "HEAD"):
@@ -79,6 +87,11 @@ def _is_known(sessions: Sessions, headers: dict[bytes, bytes], *, is_tls: bool) 
     if given.startswith(_BEARER) and sessions.is_token(given.removeprefix(_BEARER)):
         return True
     return sessions.is_open(headers.get(b"cookie", b""), is_tls=is_tls)
+
+
+def _head_bytes(scope: Scope) -> int:
+    of_headers = sum(len(name) + len(value) + _AROUND_HEADER_BYTES for name, value in scope["headers"])
+    return len(scope["raw_path"]) + len(scope["query_string"]) + of_headers
 
 
 def _count(sent: dict[str, int], message: MutableMapping[str, Any]) -> None:
