@@ -24,6 +24,7 @@ COMMANDS = {
     "top": "the worst subscriptions, live",
     "report": "an incident as one HTML file: events in order, causes, lost messages",
     "serve": "answers over HTTP, for programs and dashboards",
+    "export": "history of the clean metrics, for a Prometheus that was not there",
     "sql": "run SQL over the tables and views of a warehouse",
     "status": "the state of a warehouse: its writer, the progress of each query, missing events, sizes of the tables",
     "probe": "the state of every topic and subscription at an instant",
@@ -42,7 +43,7 @@ WITHOUT_SPARK = ("validate", "collector", "ship", "simulate")
 #: Those that need compiled rules, and no Spark.
 LOADERS = ("load",)
 #: Those that only read: the reading room answers them, without Spark.
-READERS = ("why", "explain", "what-if", "right-size", "top", "report", "serve", "sql", "status", "probe", "quality")
+READERS = ("why", "explain", "what-if", "right-size", "top", "report", "serve", "export", "sql", "status", "probe", "quality")
 #: Of these, who needs pandas: Great Expectations does.
 WITH_PANDAS = ("quality",)
 #: Those that change files and rows of tables without Spark.

@@ -20,7 +20,7 @@ makes its part of the environment, then runs. The commands are of three groups:
 #: In the order in which a newcomer meets them.
 GROUPS = {
     "Run": ("demo", "stream", "load", "collector", "ship", "simulate"),
-    "Ask": ("why", "explain", "what-if", "right-size", "top", "report", "serve", "sql", "status", "probe", "quality", "validate"),
+    "Ask": ("why", "explain", "what-if", "right-size", "top", "report", "serve", "export", "sql", "status", "probe", "quality", "validate"),
     "Repair": ("maintain", "backfill", "quarantine", "rebuild"),
 }
 _STATUS = """## Exit status

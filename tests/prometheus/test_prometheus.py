@@ -4,6 +4,7 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from served import served
 from warehouses import Y_INCIDENT, until, with_what_no_capture_has
 
 from generators.dashboards.pages import PAGES
+from jobs.export import instants_between
 from pipeline.query.room import ReadingRoom
+from pipeline.serving.clean_metrics.history import history
 from pipeline.serving.clean_metrics.text import clean_text
 from pipeline.warehouse.layout import Warehouse
 
@@ -134,6 +137,20 @@ def test_promtool_has_no_finding(warehouses: dict[str, Warehouse], name: str) ->
     text = clean_text(ReadingRoom(warehouses[name], consistent=True), open_metrics=False)
     done = subprocess.run([program("promtool"), "check", "metrics"], input=text, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_promtool_makes_blocks_of_the_history(warehouses: dict[str, Warehouse], tmp_path: Path) -> None:
+    """All samples are in them, at their instants."""
+    room = ReadingRoom(warehouses["stopped"], consistent=True)
+    (log,) = room.rows("SELECT min(window_start) AS first, max(window_end) AS last FROM broker_windows")
+    instants = instants_between(log["first"], log["last"], timedelta(seconds=30))
+    text = "".join(history(room, instants))
+    (tmp_path / "history.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "data" / "wal").mkdir(parents=True)  # as in the folder of a Prometheus that runs
+    subprocess.run([program("promtool"), "tsdb", "create-blocks-from", "openmetrics", "history.txt", "data"], cwd=tmp_path, check=True)
+    dumped = subprocess.run([program("promtool"), "tsdb", "dump", "data"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert len(dumped.splitlines()) == sum(not line.startswith("#") for line in text.splitlines()) > 1_000
+    assert {int(line.rpartition(" ")[2]) for line in dumped.splitlines()} <= {int(at.timestamp() * 1_000) for at in instants}
 
 
 @pytest.mark.parametrize("command", [["check", "rules", "dispatch.yml"], ["test", "rules", "dispatch.test.yml"]])

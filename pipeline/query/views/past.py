@@ -1,6 +1,7 @@
 """A query of ours as of an instant: over the rows that the tables had then, by the views' own queries."""
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 
 from pipeline.query.views.catalog import VIEWS, named_in, sql_of
@@ -14,8 +15,8 @@ _END_OF_WINDOW = "window_end"
 #: They are of no time: what a name means never changes.
 _TIMELESS = frozenset({"names"})
 _BRONZE = "dispatch_events"
-#: The view that reads bronze for the first event of each epoch. Bounded by `seq` it opens few files; by time alone it would open all.
-_OF_FIRST_EVENTS = "brokers"
+#: Views that read bronze for the first event of each epoch. Bounded by `seq` they open few files; by time alone they would open all.
+_OF_FIRST_EVENTS = frozenset({"brokers", "limiter_units"})
 
 
 def known_at(table: str) -> str | None:
@@ -34,9 +35,10 @@ def known_at(table: str) -> str | None:
     return column
 
 
-def as_of(sql: str, at: datetime | None) -> str:
+def as_of(sql: str, at: datetime | None, given: Mapping[str, str] | None = None) -> str:
     """The query over the rows that were known at the instant; None: the query as it is.
 
+    `given` has the query of a table or view as of then, where no column tells when its rows were known.
     `sql` names tables and views after FROM and JOIN alone, as all queries of ours do. Where it has a WITH, that is its first word.
     Raises ValueError for a query of whose tables one has no such column, and for one that reads more of bronze than first events.
     """
@@ -44,7 +46,7 @@ def as_of(sql: str, at: datetime | None) -> str:
         return sql
     then: dict[str, str] = {}
     for name in named_in(sql):
-        query = _query_then(name, then, instant(at))
+        query = (given or {}).get(name) or _query_then(name, then, instant(at))
         if query is not None:
             then[name] = query
     parts = ",\n".join(f"{name}{_THEN} AS (\n{query}\n)" for name, query in then.items())
@@ -60,7 +62,7 @@ def _query_then(name: str, then: dict[str, str], at: str) -> str | None:
         return None if known is None else f"SELECT * FROM {name} WHERE {first}{known} <= {at}"
     query = "\n".join(line for line in sql_of(name).splitlines() if not line.startswith("--"))
     changed = _with_then(query, then)
-    if f"{_BRONZE}{_THEN}" in changed and name != _OF_FIRST_EVENTS:
+    if f"{_BRONZE}{_THEN}" in changed and name not in _OF_FIRST_EVENTS:
         raise ValueError(f"{name}: reads more of {_BRONZE} than first events")
     return None if changed == query else changed
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pipeline.serving.clean_metrics.families import FAMILIES, LEFT_OUT, LEFT_OUT_HELP
 from pipeline.serving.clean_metrics.family import COUNTER, GAUGE, INFO, Family
+from pipeline.serving.metrics.family import Source
 from pipeline.serving.metrics.text import label
 from pipeline.warehouse.look import Queries
 
@@ -30,19 +31,20 @@ def clean_text(look: Queries, *, open_metrics: bool, most: int = USUAL_SERIES_PE
     for family in FAMILIES:
         source = family.source
         if source.name not in rows:
-            rows[source.name] = _of_topics(look.rows(source.sql), topic)
-            heads[source.name] = [_labels(source.labels, row) for row in rows[source.name]]
-        lines, more = _lines(family, rows[source.name], heads[source.name], most)
-        if lines:
+            rows[source.name] = of_topics(look.rows(source.sql), topic)
+            heads[source.name] = heads_of(source, rows[source.name])
+        samples, more = samples_of(family, rows[source.name], heads[source.name], most)
+        if samples:
             left_out[family.name] = more
-            text += [_head(family.name, family.type, family.unit, family.help, open_metrics=open_metrics), *lines]
+            text.append(_head(family.name, family.type, family.unit, family.help, open_metrics=open_metrics))
+            text += [f"{family.sample}{labels} {value}\n" for labels, value in samples]
     if left_out:
         text.append(_head(LEFT_OUT, GAUGE, "", LEFT_OUT_HELP, open_metrics=open_metrics))
         text += [f"{LEFT_OUT}{{{label('metric', name)}}} {count}\n" for name, count in left_out.items()]
     return "".join([*text, "# EOF\n" if open_metrics else ""])
 
 
-def _of_topics(rows: Rows, pattern: str | None) -> Rows:
+def of_topics(rows: Rows, pattern: str | None) -> Rows:
     """Rows of topics that match; a row of no topic stays."""
     if pattern is None:
         return rows
@@ -58,10 +60,10 @@ def _head(name: str, kind: str, unit: str, text: str, *, open_metrics: bool) -> 
     return f"# HELP {shown} {text}.\n# TYPE {shown} {GAUGE if kind == INFO else kind}\n"
 
 
-def _lines(family: Family, rows: Rows, heads: Sequence[str], most: int) -> tuple[list[str], int]:
-    """Those with a known value, in the order of the rows: the first `most`, and the number of the others."""
+def samples_of(family: Family, rows: Rows, heads: Sequence[str], most: int) -> tuple[list[tuple[str, Any]], int]:
+    """Labels in braces and value, where that is known, in the order of the rows: the first `most`, and the number of the others."""
     series = [(one.column, _joined(label(*own) for own in one.labels)) for one in family.series]
-    name, known, lines = family.sample, 0, list[str]()
+    known, samples = 0, list[tuple[str, Any]]()
     for row, head in zip(rows, heads, strict=True):
         labels = None
         for column, own in series:
@@ -74,8 +76,18 @@ def _lines(family: Family, rows: Rows, heads: Sequence[str], most: int) -> tuple
             if labels is None:
                 labels = _joined((head, _labels(family.labels, row)))
             all_labels = _joined((labels, own)) if own else labels
-            lines.append(f"{name}{{{all_labels}}} {value}\n" if all_labels else f"{name} {value}\n")
-    return lines, known - len(lines)
+            samples.append((f"{{{all_labels}}}" if all_labels else "", value))
+    return samples, known - len(samples)
+
+
+def heads_of(source: Source, rows: Rows) -> list[str]:
+    """The labels of the source, of each row."""
+    return [_labels(source.labels, row) for row in rows]
+
+
+def open_metrics_head(family: Family) -> str:
+    """The lines before those of a family in OpenMetrics."""
+    return _head(family.name, family.type, family.unit, family.help, open_metrics=True)
 
 
 def _joined(labels: Iterable[str]) -> str:
