@@ -20,7 +20,7 @@ from pipeline.warehouse.layout import Warehouse
 Work = Callable[[ReadingRoom], str]
 _INTERRUPTED_EVERY_S = 0.05
 #: Views that the metrics and the page ask for, some of their queries twice: each is computed once for a state of its tables.
-_KEPT_VIEWS = ("topics", "topic_backlog_now", "subscription_throttle_now", "why")
+_KEPT_VIEWS = ("topics", "topic_backlog_now", "subscription_throttle_now", "recent_checks", "why")
 #: Shorter ones fit into a packet or two.
 WORTH_GZIP_BYTES = 2_000
 #: Metrics become 30 times shorter by it; a higher level takes twice as long for a few per cent.

@@ -2,40 +2,21 @@
 -- One row per topic and quota type with a limit at the topic's latest check: the forecast, exceeded ones first, then by time to breach.
 -- Columns as in quota_forecasts and quota_breaches; left out are topics that their broker no longer checks, and epochs before its newest.
 --   as_of   the check; breach_in_s counts from it (0: exceeded now; null: no breach in sight)
-WITH newest AS (
-  SELECT t.broker, t.epoch, t.topic, max(t.check_number) AS last_number, max_by(unix_micros(t.check_time), t.check_number) AS last_us
-  FROM topic_backlog t
-  JOIN check_intervals i ON i.broker = t.broker AND i.epoch = t.epoch AND i.newest
-  GROUP BY t.broker, t.epoch, t.topic
-),
--- A forecast needs the steps of the 5 minutes before it. The first step begins at the check before these.
-stretches AS (
-  SELECT n.broker, n.epoch, n.topic, min(t.check_number) AS first_number
-  FROM newest n
-  JOIN topic_backlog t ON t.broker = n.broker AND t.epoch = n.epoch AND t.topic = n.topic
-  WHERE unix_micros(t.check_time) >= n.last_us - 300000000
-  GROUP BY n.broker, n.epoch, n.topic
-),
-needed AS (
-  SELECT s.broker, s.epoch, s.topic, coalesce(max(t.check_number), s.first_number) AS first_number
-  FROM stretches s
-  LEFT JOIN topic_backlog t ON t.broker = s.broker AND t.epoch = s.epoch AND t.topic = s.topic AND t.check_number < s.first_number
-  GROUP BY s.broker, s.epoch, s.topic, s.first_number
-),
-recent_checks AS (
+WITH counted AS (
   SELECT t.*
   FROM topic_backlog t
-  JOIN needed n ON n.broker = t.broker AND n.epoch = t.epoch AND n.topic = t.topic AND t.check_number >= n.first_number
+  JOIN recent_checks r ON r.broker = t.broker AND r.epoch = t.epoch AND r.topic = t.topic AND r.check_number = t.check_number
 ),
+newest AS (SELECT * FROM recent_checks WHERE is_newest),
 last_checks AS (
   SELECT t.*
   FROM topic_backlog t
-  JOIN newest n ON n.broker = t.broker AND n.epoch = t.epoch AND n.topic = t.topic AND n.last_number = t.check_number
+  JOIN newest n ON n.broker = t.broker AND n.epoch = t.epoch AND n.topic = t.topic AND n.check_number = t.check_number
 ),
 latest AS (
   SELECT f.*, i.last_check_at
-  FROM VIEW_OVER(quota_breaches, topic_backlog, recent_checks) f
-  JOIN newest n ON n.broker = f.broker AND n.epoch = f.epoch AND n.topic = f.topic AND n.last_number = f.check_number
+  FROM VIEW_OVER(quota_breaches, topic_backlog, counted) f
+  JOIN newest n ON n.broker = f.broker AND n.epoch = f.epoch AND n.topic = f.topic AND n.check_number = f.check_number
   JOIN check_intervals i ON i.broker = f.broker AND i.epoch = f.epoch
 ),
 losing AS (

@@ -18,37 +18,20 @@ LIVE = """live AS (
 )"""
 
 _WELL = ", ".join(f"'{status}'" for status in WELL)
-#: Of the newest check of each topic; catch_up_forecasts over the checks of the last five minutes, and the one before them.
-_CHECKED = """newest AS (
-  SELECT t.broker, t.epoch, t.topic, max(t.check_number) AS check_number, max_by(unix_micros(t.check_time), t.check_number) AS last_us
-  FROM topic_backlog t
-  JOIN live l ON l.broker = t.broker AND l.epoch = t.epoch
-  GROUP BY t.broker, t.epoch, t.topic
-),
-begun AS (
-  SELECT n.broker, n.epoch, n.topic,
-    min(CASE WHEN unix_micros(t.check_time) >= n.last_us - 300000000 THEN t.check_number END) AS check_number
-  FROM newest n
-  JOIN topic_backlog t ON t.broker = n.broker AND t.epoch = n.epoch AND t.topic = n.topic
-  GROUP BY n.broker, n.epoch, n.topic
-),
-needed AS (
-  SELECT b.broker, b.epoch, b.topic, coalesce(max(t.check_number), b.check_number) AS check_number
-  FROM begun b
-  LEFT JOIN topic_backlog t ON t.broker = b.broker AND t.epoch = b.epoch AND t.topic = b.topic AND t.check_number < b.check_number
-  GROUP BY b.broker, b.epoch, b.topic, b.check_number
-),
-checked AS (
-  SELECT s.broker, s.epoch, s.topic, s.subscription, s.check_time, s.oldest_age_ms, s.evicted_entries, s.complete,
+#: Of the newest check of each topic; catch_up_forecasts over the checks that count for it.
+_CHECKED = """checked AS (
+  SELECT s.broker, s.epoch, s.topic, s.subscription, s.check_number, s.check_time, s.oldest_age_ms, s.evicted_entries, s.complete,
     s.msg_backlog - coalesce(s.in_flight_entries, s.unacked_entries) = 0 AS none_waits
   FROM subscription_backlog s
-  JOIN newest n ON n.broker = s.broker AND n.epoch = s.epoch AND n.topic = s.topic AND n.check_number = s.check_number
+  JOIN recent_checks r ON r.broker = s.broker AND r.epoch = s.epoch AND r.topic = s.topic AND r.check_number = s.check_number
+  JOIN live l ON l.broker = s.broker AND l.epoch = s.epoch
+  WHERE r.is_newest
 ),
-recent_checks AS (
+counted AS (
   -- Of subscriptions for which entries wait: the others are current, and most are.
   SELECT s.*
   FROM subscription_backlog s
-  JOIN needed n ON n.broker = s.broker AND n.epoch = s.epoch AND n.topic = s.topic AND s.check_number >= n.check_number
+  JOIN recent_checks r ON r.broker = s.broker AND r.epoch = s.epoch AND r.topic = s.topic AND r.check_number = s.check_number
   JOIN checked c ON c.broker = s.broker AND c.epoch = s.epoch AND c.topic = s.topic AND c.subscription = s.subscription
   WHERE NOT coalesce(c.none_waits, false)
 ),
@@ -57,8 +40,9 @@ foreseen AS (
   SELECT f.broker, f.epoch, f.topic, f.subscription, f.current_in_s,
     (unix_micros(f.current_from) - unix_micros(f.check_time)) / 1e6 AS current_in_least_s,
     (unix_micros(f.current_to) - unix_micros(f.check_time)) / 1e6 AS current_in_most_s
-  FROM VIEW_OVER(catch_up_forecasts, subscription_backlog, recent_checks) f
-  JOIN newest n ON n.broker = f.broker AND n.epoch = f.epoch AND n.topic = f.topic AND n.check_number = f.check_number
+  FROM VIEW_OVER(catch_up_forecasts, subscription_backlog, counted) f
+  JOIN checked c ON c.broker = f.broker AND c.epoch = f.epoch AND c.topic = f.topic AND c.subscription = f.subscription
+    AND c.check_number = f.check_number
 )"""
 
 

@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pipeline.query.room import ReadingRoom
-from pipeline.query.views.catalog import sql_of
-from pipeline.query.views.inlined import with_views_over
+from pipeline.query.views.past import as_of
 from pipeline.query.views.why_at import why_sql
 from pipeline.warehouse.literals import instant
 
@@ -21,8 +20,8 @@ MOST_LINES = 50
 
 @dataclass(frozen=True)
 class NowRows:
-    """`why`: the view's rows. `checks`: of subscription_backlog, by topic and subscription, the oldest first. `quotas`: the newest
-    forecast of each quota, by topic. `evictions`: by topic and subscription. `limiters`: of limiter_use, the newest window first."""
+    """`why`: the view's rows. `checks`: of subscription_backlog, by topic and subscription, the oldest first. `quotas`: of quota_risk,
+    by topic. `evictions`: by topic and subscription. `limiters`: of limiter_use, the newest window first."""
 
     why: list[Row]
     checks: dict[tuple[str, str], list[Row]]
@@ -41,7 +40,7 @@ def now_rows(room: ReadingRoom, at: datetime | None) -> NowRows:
     for row in room.rows(_checks(until)):
         checks.setdefault((row["topic"], row["subscription"]), []).append(row)
     quotas: dict[str, list[Row]] = {}
-    for row in room.rows(quotas_sql(until)):
+    for row in room.rows(_quotas(until)):
         quotas.setdefault(row["topic"], []).append(row)
     return NowRows(why, checks, quotas, room.rows(_evictions(until)), room.rows(_limiters(until)))
 
@@ -54,15 +53,13 @@ def _checks(until: datetime) -> str:
     )
 
 
-def quotas_sql(until: datetime, topic: str = "true") -> str:
-    """The newest forecast of each quota up to `until`, of checks not long before it. `topic`: SQL that chooses some."""
-    # As in the view quota_risk: a forecast needs the steps of five minutes, and the view over all checks would sort them all.
-    asked = f"check_time > {instant(until - LOOK_BACK)} AND check_time <= {instant(until)} AND {topic}"
-    return with_views_over(
-        f"WITH recent_checks AS (SELECT * FROM topic_backlog WHERE {asked}) SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY topic,"
-        " quota_type ORDER BY check_time DESC) AS age FROM VIEW_OVER(quota_breaches, topic_backlog, recent_checks)) WHERE age = 1",
-        sql_of,
+def _quotas(until: datetime) -> str:
+    """quota_risk as of then; of a topic that has moved the newer broker's."""
+    sql = (
+        "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY topic, quota_type ORDER BY as_of DESC) AS age FROM quota_risk"
+        f" WHERE as_of > {instant(until - LOOK_BACK)}) WHERE age = 1"
     )
+    return as_of(sql, until)
 
 
 def _evictions(until: datetime) -> str:

@@ -55,6 +55,7 @@ PACKAGE = Declaration(
         "quota_losers",
         "quota_forecasts",
         "quota_forecast_scores",
+        "recent_checks",
         "quota_risk",
         "evictions",
         "broker_belief_gap",
