@@ -9,7 +9,7 @@ WITH newest AS (
   JOIN check_intervals i ON i.broker = t.broker AND i.epoch = t.epoch AND i.newest
   GROUP BY t.broker, t.epoch, t.topic
 ),
-within AS (
+last_minutes AS (
   SELECT n.broker, n.epoch, n.topic, min(t.check_number) AS first_number
   FROM newest n
   JOIN topic_backlog t ON t.broker = n.broker AND t.epoch = n.epoch AND t.topic = n.topic
@@ -18,7 +18,7 @@ within AS (
 ),
 counted AS (
   SELECT w.broker, w.epoch, w.topic, coalesce(max(t.check_number), w.first_number) AS first_number
-  FROM within w
+  FROM last_minutes w
   LEFT JOIN topic_backlog t ON t.broker = w.broker AND t.epoch = w.epoch AND t.topic = w.topic AND t.check_number < w.first_number
   GROUP BY w.broker, w.epoch, w.topic, w.first_number
 )
