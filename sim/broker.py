@@ -150,6 +150,7 @@ class Life:
                     "topic": topic.name,
                     "subscription": one.declared.name,
                     "msg_backlog": one.checked_entries,
+                    "evicted_entries": one.evicted_entries,
                     "delivered_entries": one.dispatcher.delivered_entries if one.dispatcher else 0,
                     "counters": one.dispatcher.limits.counters if one.dispatcher else None,
                 }

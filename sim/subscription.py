@@ -20,6 +20,8 @@ class LiveSubscription:
         self.dispatcher: Dispatcher | None = None
         #: Backlog at the last quota check, before its action; None: no check yet.
         self.checked_entries: int | None = None
+        #: Of its backlog, those that quotas took.
+        self.evicted_entries = 0
         self._topic_limiter = topic_limiter
 
     # ---- life ----------------------------------------------------------------------------------------------------------------------
@@ -101,7 +103,9 @@ class LiveSubscription:
     def evict_to(self, mark: int, position: Position | None = None) -> None:
         """A quota moves the cursor to `mark` at least (printed as `position`, if given)."""
         cursor, backlog = self.cursor, self.backlog
+        before = cursor.backlog()
         cursor.evict_to(mark, position)
+        self.evicted_entries += before - cursor.backlog()
         backlog.in_flight = sum(cursor.is_unacknowledged(index) for consumer in backlog.consumers for index in consumer.pending)
         if self.dispatcher is not None:
             self.dispatcher.forget_until(cursor.stored.mark)
