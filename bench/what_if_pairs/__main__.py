@@ -48,7 +48,8 @@ def _line(outcome: Outcome) -> str:
     if outcome.verdict is None:
         return begin + f"no answer: {'; '.join(outcome.refused)}"
     verdict = outcome.verdict
-    return begin + f"{'; '.join(verdict.faults) or 'as bound'}; backlog {verdict.area:.1%}, in band {verdict.inside:.0%}"
+    area = "next to none" if verdict.area is None else f"{verdict.area:.1%}"
+    return begin + f"{'; '.join(verdict.faults) or 'as bound'}; backlog {area}, in band {verdict.inside:.0%}"
 
 
 if __name__ == "__main__":

@@ -17,13 +17,18 @@ DRAINED, THROTTLED, EVICTED = 0.10, 0.15, 0.05
 #: Below these a share says nothing: seconds of what is published, seconds of a drain, reads, entries.
 SLACK_S, SLACK_DRAINED_S, SLACK_READS, SLACK_ENTRIES = 1.0, 2, 10, 10
 FEW_ENTRIES, FEW_SHARE = 5, 0.002
+#: A backlog that was never higher is the noise of reads: when it was gone says nothing.
+LEAST_PEAK = 300
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Errors as shares; None: nothing to compare. `faults`: bounds that do not hold. `inside`: instants that lie within low and high."""
+    """Errors as shares; None: nothing to compare. A backlog that is on the average below the slack, and told so, has no `area`.
 
-    area: float
+    `faults`: bounds that do not hold. `inside`: instants that lie within low and high.
+    """
+
+    area: float | None
     drained: float | None
     throttled: float | None
     evicted: float | None
@@ -39,7 +44,7 @@ class Verdict:
 def verdict_of(document: Mapping[str, Any], truth: Lived) -> Verdict:
     """Of an answer, whose instants are whole seconds."""
     parts = [_Part.of(one, truth) for one in document["subscriptions"]]
-    true, told = sum(part.true for part in parts), sum(part.told for part in parts)
+    true, told = (np.sum([getattr(part, side) for part in parts], axis=0) for side in ("true", "told"))
     slack = SLACK_S * truth.published / max(1, len(parts[0].true))
     whole = _area(true, told)
     faults = []
@@ -56,7 +61,8 @@ def verdict_of(document: Mapping[str, Any], truth: Lived) -> Verdict:
         if abs(told_count - true_count) > max(least, bound * true_count):
             faults.append(f"{name} {told_count} of {true_count}")
     inside = float(np.mean(np.concatenate([part.is_inside for part in parts])))
-    return Verdict(whole, drained, _share(throttled), _share(evicted), inside, tuple(faults))
+    is_noise = max(float(true.mean()), float(told.mean())) <= slack
+    return Verdict(None if is_noise else whole, drained, _share(throttled), _share(evicted), inside, tuple(faults))
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,7 @@ def _drained(parts: list[_Part], faults: list[str]) -> float | None:
 
 def _gone(backlog: Counts) -> int | None:
     """The first instant, from 1, after the peak at which next to nothing is left; None: there was no backlog, or it stays."""
-    if not len(backlog) or backlog.max() < 100:
+    if not len(backlog) or backlog.max() < LEAST_PEAK:
         return None
     peak = int(backlog.argmax())
     gone = np.flatnonzero(backlog[peak:] <= max(FEW_ENTRIES, FEW_SHARE * backlog.max()))

@@ -234,9 +234,9 @@ def unacked_cap(chance: Random) -> Pair:
     slow = replace(slow, consumers=(replace(slow.consumers[0], prefetch=1000),))
     which = chance.choice(("consumer", "subscription"))
     field = f"max_unacked_per_{which}"
-    after = cap * chance.choice((2, 4))
+    more: dict[str, Any] = {field: cap * chance.choice((2, 4))}
     first = _scenario(chance, publish, (slow,), **{field: cap})
-    return Pair(first, replace(first, brokers=replace(first.brokers, **{field: after})), (f"unacked.{which}={after}",))
+    return Pair(first, replace(first, brokers=replace(first.brokers, **more)), (f"unacked.{which}={more[field]}",))
 
 
 # ---- quotas and demand ------------------------------------------------------------------------------------------------------------------

@@ -27,9 +27,8 @@ def _row(name: str, outcomes: Sequence[Outcome]) -> str:
         str(len(verdicts)),
         str(sum(not one.faults for one in verdicts)),
         str(sum(one.is_in_band for one in verdicts)),
-        _percent(statistics.median(one.area for one in verdicts) if verdicts else None),
-        _percent(max((one.area for one in verdicts), default=None)),
-        *(_worst(getattr(one, field) for one in verdicts) for field in ("drained", "throttled", "evicted")),
+        _percent(statistics.median(areas) if (areas := [one.area for one in verdicts if one.area is not None]) else None),
+        *(_worst(getattr(one, field) for one in verdicts) for field in ("area", "drained", "throttled", "evicted")),
     ]
     return f"| {' | '.join(cells)} |"
 

@@ -1,4 +1,4 @@
-"""The truth of a simulated life: backlogs by the second, reads that limiters lowered, entries that quotas took. No rule has a part in it."""
+"""The truth of a simulated life: backlogs by the second, reads that limiters lowered, entries that quotas took. No rule made it."""
 
 import json
 from dataclasses import dataclass

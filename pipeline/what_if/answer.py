@@ -12,6 +12,7 @@ from pipeline.faults import BadConfig
 from pipeline.query.room import ReadingRoom
 from pipeline.rules.array import Array
 from pipeline.what_if.assumptions import assumptions
+from pipeline.what_if.band import bands, quick_and_slow, shared
 from pipeline.what_if.behaviour import Behaviour, behaviour_of
 from pipeline.what_if.changes import Changes
 from pipeline.what_if.compare import SLACK_S, SelfCheck, drained_at, self_check
@@ -28,10 +29,6 @@ from schemas.events import LIMITER_LEVELS
 NS_PER_S = 1_000_000_000
 #: Instants of an answer, at most, and their least distance.
 MOST_INSTANTS, LEAST_STEP_NS = 600, NS_PER_S
-#: Two equal runs of a real broker differ by so much of the pace of a consumer that binds.
-PACE_NOISE = 0.06
-#: A pace that was only bounded may be so many times shorter.
-BOUNDED_FACTOR = 4.0
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 
 Document = dict[str, Any]
@@ -91,7 +88,8 @@ def what_if(
     document["next_limit"] = None if lives is None else next_limit(lives[0], case.target.subs, _lasted_ns(case))
     document["sure"] = lives is not None and _is_sure(case, lives)
     document["producers_held_from"] = None if lives is None else _held_from(case, lives[0])
-    document["subscriptions"] = [_subscription(case, number, was, again, lives, check) for number in range(len(case.world.subs))]
+    band = None if lives is None else _bands(case, changes, lives, check)
+    document["subscriptions"] = [_subscription(case, s, was, again, lives, band) for s in range(len(case.world.subs))]
     return document
 
 
@@ -178,10 +176,15 @@ def checked(case: Case) -> SelfCheck:
 
 
 def _checked(case: Case, was: Life, again: Life) -> SelfCheck:
-    """Of all subscriptions that the replay has: where they share the broker's limiter, those of other topics, too."""
+    """Of all subscriptions that the replay has: where they share the broker's limiter, those of other topics, too.
+
+    Parts are checked only where no limiter is shared: who of several gets its next token is chance, in a second run, too.
+    """
     throttled = int(case.counters.sum()), int(again.throttled.sum())
     evicted = int(was.evicted.sum()), int(again.evicted.sum())
-    return self_check(was.backlog, again.backlog, throttled, evicted, _entries_per_s(case))
+    together = {s for members in shared(again, [sub.topic for sub in case.world.subs], _lasted_ns(case)) for s in members}
+    alone = [s for s in range(len(case.world.subs)) if s not in together]
+    return self_check(was.backlog, again.backlog, throttled, evicted, _entries_per_s(case), alone)
 
 
 def _entries_per_s(case: Case) -> float:
@@ -193,17 +196,19 @@ def _entries_per_s(case: Case) -> float:
 
 def _lives(case: Case, changes: Changes) -> tuple[Life, Life, Life]:
     """The life with the changes; the same with quicker, and with slower consumers, as far as their pace is not known."""
-    quick, slow = [], []
-    for one in case.behaviours:
-        less = 1 / (1 + max(PACE_NOISE, one.spread)) if one.known else 1 / BOUNDED_FACTOR
-        more = 1 + max(PACE_NOISE, one.spread) if one.known else max(1.0, one.bound_factor)
-        quick.append(_at_pace(one, less))
-        slow.append(_at_pace(one, more))
+    quick, slow = quick_and_slow(case.world, case.target, changes, case.behaviours)
     return played(case, changes, case.behaviours), played(case, changes, quick), played(case, changes, slow)
 
 
-def _at_pace(one: Behaviour, factor: float) -> Behaviour:
-    return replace(one, paces=tuple((at, ns if ns < 0 else int(ns * factor)) for at, ns in one.paces))
+def _bands(case: Case, changes: Changes, lives: tuple[Life, Life, Life], check: SelfCheck) -> Array:
+    """Int64 [2, instants, subscriptions]: the least and the most of each backlog."""
+    topics = [sub.topic for sub in case.world.subs]
+    published = np.zeros((len(case.instants_ns), len(topics)), dtype=np.int64)
+    if changes.publish_factor != 1.0:
+        for s in case.world.subs_of(case.target.topic):
+            times = case.world.scales[case.target.topic].publishes["ns"]
+            published[:, s] = np.searchsorted(times, case.instants_ns, side="right") * max(1.0, changes.publish_factor)
+    return bands(lives, topics, published, check.area_error, _entries_per_s(case), _lasted_ns(case))
 
 
 def _is_sure(case: Case, lives: tuple[Life, Life, Life]) -> bool:
@@ -218,7 +223,7 @@ def _held_from(case: Case, life: Life) -> datetime | None:
     return None if held_ns < 0 else _at(case.world, held_ns)
 
 
-def _subscription(case: Case, number: int, was: Life, again: Life, lives: tuple[Life, Life, Life] | None, check: SelfCheck) -> Document:
+def _subscription(case: Case, number: int, was: Life, again: Life, lives: tuple[Life, Life, Life] | None, band: Array | None) -> Document:
     world = case.world
     sub, behaviour = world.subs[number], case.behaviours[number]
     return {
@@ -234,7 +239,7 @@ def _subscription(case: Case, number: int, was: Life, again: Life, lives: tuple[
             "receiver_queue": behaviour.receiver_queue,
         },
         "actual": {**_of_life(case, number, was), "throttled": _throttled(case.counters[number]), "held_s": _held(again, number)},
-        "predicted": None if lives is None else _predicted(case, number, lives, check),
+        "predicted": None if lives is None or band is None else _predicted(case, number, lives[0], band[:, :, number]),
     }
 
 
@@ -256,13 +261,10 @@ def _age_s(world: World, ns: int, entries: int, oldest_ms: int) -> float | None:
     return None if entries <= 0 or oldest_ms <= 0 else round(max(0.0, world.at_us(ns) / 1e6 - oldest_ms / 1e3), 3)
 
 
-def _predicted(case: Case, number: int, lives: tuple[Life, Life, Life], check: SelfCheck) -> Document:
-    found = {**_of_life(case, number, lives[0]), "throttled": _throttled(lives[0].throttled[number]), "held_s": _held(lives[0], number)}
-    of_lives = np.stack([life.backlog[:, number] for life in lives])
-    more = np.maximum(check.area_error * of_lives[0], SLACK_S * _entries_per_s(case))
-    low, high = np.maximum(0, of_lives.min(0) - more), of_lives.max(0) + more
-    for sample, least, most in zip(found["samples"], low, high, strict=True):
-        sample["low"], sample["high"] = int(least), int(np.ceil(most))
+def _predicted(case: Case, number: int, life: Life, band: Array) -> Document:
+    found = {**_of_life(case, number, life), "throttled": _throttled(life.throttled[number]), "held_s": _held(life, number)}
+    for sample, least, most in zip(found["samples"], *band, strict=True):
+        sample["low"], sample["high"] = int(least), int(most)
     return found
 
 

@@ -15,6 +15,8 @@ USUAL_READ_NS, USUAL_GRANT_NS = 2_000_000, 1_000_000
 
 #: A read of at most so many entries is one at the end of the log, which a publish woke.
 FEW_ENTRIES, ENOUGH_READS = 5, 20
+#: Two reads of a subscription that are so far apart: the first was blocked, the second is its retry.
+RETRIES_NS = (1_000_000_000, 1_050_000_000)
 
 
 @dataclass(frozen=True)
@@ -30,15 +32,23 @@ class Latency:
 
 
 def latency_of(record: Record) -> Latency:
-    """The usual read of the record, and from its end to the delivery."""
-    reads = record.all("read_done")
+    """The usual read of the record, and from its end to the delivery; the usual retry."""
+    reads, retry_ns = record.all("read_done"), _retry(record.all("read"))
     if not len(reads["ns"]):
-        return Latency(USUAL_READ_NS, USUAL_READ_NS)
+        return Latency(USUAL_READ_NS, USUAL_READ_NS, retry_ns)
     to_delivery_ns = _to_delivery(reads, record.all("dispatch"))
     few = reads["duration_us"][reads["entries"] <= FEW_ENTRIES]
     usual_us = np.median(reads["duration_us"])
     wake_us = np.median(few) if len(few) >= ENOUGH_READS else usual_us
-    return Latency(int(usual_us) * 1000 + to_delivery_ns, int(wake_us) * 1000 + to_delivery_ns)
+    return Latency(int(usual_us) * 1000 + to_delivery_ns, int(wake_us) * 1000 + to_delivery_ns, retry_ns)
+
+
+def _retry(reads: dict[str, Array]) -> int:
+    """The usual time from a blocked read to its retry. A bucket refills only after more than its period, so a little counts."""
+    apart = [np.diff(reads["ns"][reads["sub_id"] == sub_id]) for sub_id in np.unique(reads["sub_id"])]
+    between = np.concatenate([reads["ns"][:0], *apart])
+    retries = between[(between >= RETRIES_NS[0]) & (between < RETRIES_NS[1])]
+    return int(np.median(retries)) if len(retries) >= ENOUGH_READS else RETRY_NS
 
 
 def _to_delivery(reads: dict[str, Array], deliveries: dict[str, Array]) -> int:

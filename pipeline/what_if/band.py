@@ -1,0 +1,73 @@
+"""The band of a predicted backlog: where the truth is at nine of ten instants, by what is not known and by what is chance."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pipeline.rules.array import Array
+from pipeline.what_if.behaviour import Behaviour
+from pipeline.what_if.changes import Changes
+from pipeline.what_if.compare import SLACK_S
+from pipeline.what_if.given import Target, consumers_of
+from pipeline.what_if.limits import LEAST_SHARE
+from pipeline.what_if.play import Life
+from pipeline.what_if.world import World
+from schemas.events import LIMITER_LEVELS
+
+#: Two equal runs of a real broker differ by so much of the pace of a consumer that binds.
+PACE_NOISE = 0.06
+#: A pace that was only bounded may be so many times shorter.
+BOUNDED_FACTOR = 4.0
+#: Of several consumers that share keys the busiest may have so many times its share.
+KEYED_FACTOR = 2.0
+#: Of a predicted backlog, whatever the check of the record says: of 200 simulated pairs few are further off (bench.what_if_pairs).
+LEAST_SPREAD = 0.05
+#: Counts of random publishes lie within so many standard deviations at 19 of 20 instants.
+DEVIATIONS = 2.0
+_BROKER, _TOPIC = (slice(2 * LIMITER_LEVELS.index(level), 2 * LIMITER_LEVELS.index(level) + 2) for level in ("broker", "topic"))
+
+
+def quick_and_slow(
+    world: World, target: Target, changes: Changes, behaviours: Sequence[Behaviour]
+) -> tuple[list[Behaviour], list[Behaviour]]:
+    """The behaviours with quicker, and with slower consumers, as far as their pace is not known."""
+    quick, slow = [], []
+    for number, one in enumerate(behaviours):
+        less = 1 / (1 + max(PACE_NOISE, one.spread)) if one.known else 1 / BOUNDED_FACTOR
+        more = 1 + max(PACE_NOISE, one.spread) if one.known else max(1.0, one.bound_factor)
+        if world.subs[number].sub_type == "Key_Shared" and consumers_of(world, target, changes, number) > 1:
+            more = max(more, KEYED_FACTOR)
+        quick.append(_at_pace(one, less))
+        slow.append(_at_pace(one, more))
+    return quick, slow
+
+
+def _at_pace(one: Behaviour, factor: float) -> Behaviour:
+    return replace(one, paces=tuple((at, ns if ns < 0 else int(ns * factor)) for at, ns in one.paces))
+
+
+def bands(lives: Sequence[Life], topics: Sequence[int], published: Array, area_error: float, entries_per_s: float, lasted_ns: int) -> Array:
+    """Int64 [2, instants, subscriptions]: least and most, of the predicted life and those with quicker and slower consumers.
+
+    `topics`: of each subscription; `published` [instants, subscriptions]: entries whose time is chance until then, 0 as recorded.
+    """
+    backlogs = np.stack([life.backlog for life in lives])
+    more = np.maximum(max(area_error, LEAST_SPREAD) * backlogs[0], SLACK_S * entries_per_s) + DEVIATIONS * np.sqrt(published)
+    low, high = np.maximum(0, backlogs.min(0) - more), backlogs.max(0) + more
+    for members in shared(lives[0], topics, lasted_ns):
+        # Each may get all tokens, or none: only the sum is known.
+        low[:, members], high[:, members] = 0, high[:, members].sum(1, keepdims=True)
+    return np.stack([np.floor(low), np.ceil(high)]).astype(np.int64)
+
+
+def shared(life: Life, topics: Sequence[int], lasted_ns: int) -> list[list[int]]:
+    """Groups of subscriptions that one limiter holds: of the broker, of each topic. Which of them gets its next token is chance."""
+    held = life.held_ns
+    groups = [[s for s in range(len(topics)) if _is_held(held[s, _BROKER], lasted_ns)]]
+    groups += [[s for s, of in enumerate(topics) if of == topic and _is_held(held[s, _TOPIC], lasted_ns)] for topic in sorted(set(topics))]
+    return [members for members in groups if len(members) > 1]
+
+
+def _is_held(held_ns: Array, lasted_ns: int) -> bool:
+    return int(held_ns.sum()) >= LEAST_SHARE * lasted_ns
