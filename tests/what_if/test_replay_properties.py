@@ -1,6 +1,5 @@
 """What must hold of every replay, asked of simulated logs: they share no code with the rules."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,13 +60,13 @@ class Log(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
+def log(tmp_path_factory: pytest.TempPathFactory) -> Log:
     folder: Path = tmp_path_factory.mktemp("properties")
     scenario = scenario_of(SCENARIO)
     simulate(scenario, 5, folder / "log")
     load_into(folder / "log" / EVENTS, folder / "warehouse")
     look = look_at(str(folder / "warehouse"), consistent=True)
-    yield Log(scenario, look, case_of(look, ORDERS, None, Changes(), None, (None, None)))
+    return Log(scenario, look, case_of(look, ORDERS, None, Changes(), None, (None, None)))
 
 
 def played(case: Case, changes: Changes) -> Life:
