@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from browsed import EVIL_SUBSCRIPTION, EVIL_TOPIC
 from chromium import axe_script
-from conftest import EVIL_SUBSCRIPTION, EVIL_TOPIC
 from looked_at import PHONE, WIDE, Visitor, is_wider_than_its_window
 from pages import EVERY_KIND
 from served import Served

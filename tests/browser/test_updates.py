@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import Warehouses
+from browsed import Warehouses
 from looked_at import Visitor
 from served import Served, served
 

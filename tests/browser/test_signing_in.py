@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from conftest import Warehouses
+from browsed import Warehouses
 from looked_at import AMID, PHONE, Visitor, is_wider_than_its_window
 from served import Served, served
 from test_looks import findings
