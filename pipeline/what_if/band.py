@@ -19,6 +19,8 @@ from schemas.events import LIMITER_LEVELS
 PACE_NOISE = 0.06
 #: A pace that was only bounded may be so many times shorter.
 BOUNDED_FACTOR = 4.0
+#: A pace that was only bounded is taken from the quickest of many stretches: it may be so much longer.
+BOUNDED_NOISE = 0.10
 #: Of several consumers that share keys the busiest may have so many times its share.
 KEYED_FACTOR = 2.0
 #: Of a predicted backlog, whatever the check of the record says: of 200 simulated pairs few are further off (bench.what_if_pairs).
@@ -35,7 +37,7 @@ def quick_and_slow(
     quick, slow = [], []
     for number, one in enumerate(behaviours):
         less = 1 / (1 + max(PACE_NOISE, one.spread)) if one.known else 1 / BOUNDED_FACTOR
-        more = 1 + max(PACE_NOISE, one.spread) if one.known else max(1.0, one.bound_factor)
+        more = 1 + max(PACE_NOISE, one.spread) if one.known else max(1 + BOUNDED_NOISE, one.bound_factor)
         if world.subs[number].sub_type == "Key_Shared" and consumers_of(world, target, changes, number) > 1:
             more = max(more, KEYED_FACTOR)
         quick.append(_at_pace(one, less))
