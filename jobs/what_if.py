@@ -11,8 +11,13 @@ from datetime import datetime
 from console.named_warehouse import look_at
 from console.shown import print_document
 from pipeline.times import time_of
+from pipeline.what_if.changes import KEYS, changes_of
 
-EXAMPLES = """examples:
+_KEYS = "\n".join(f"  {key:<40}{value}" for key, value in KEYS.items())
+EXAMPLES = f"""keys of --set, of the named topic and subscription (without a name: of all subscriptions of the topic):
+{_KEYS}
+
+examples:
   ./spark-submit.sh what-if persistent://shop/eu/orders --set topic.dispatch_rate.bytes=120000 --warehouse ./warehouse/demo
   ./spark-submit.sh what-if persistent://shop/eu/orders billing --consumers 3 --set consumers.speed=2 --warehouse ./warehouse/demo
   ./spark-submit.sh what-if persistent://shop/eu/orders --set quota.size=none --format json --warehouse ./warehouse/demo
@@ -26,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("subscription", metavar="SUBSCRIPTION", nargs="?", help="without one: all of the topic")
     parser.add_argument("--warehouse", required=True, metavar="URI", help="folder of the Delta tables")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting to change, repeatable (keys: docs/guide/what-if.md)"
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting to change, repeatable; the keys are below"
     )
     parser.add_argument("--consumers", metavar="N", help="short for --set consumers=N")
     parser.add_argument("--broker", metavar="NAME", help="of several that had the topic (default: the last one)")
@@ -39,7 +44,6 @@ def run(args: argparse.Namespace) -> int:
     """Print the answer. Raises BadConfig for a setting that is none, NoAnswer where there is nothing to replay, BadWarehouse."""
     from pipeline.warehouse.answerable import OF_CAUSES, refuse_half_written
     from pipeline.what_if.answer import what_if
-    from pipeline.what_if.changes import changes_of
     from pipeline.what_if.words import text_lines
 
     changes = changes_of([*args.set, *([] if args.consumers is None else [f"consumers={args.consumers}"])])
