@@ -4,6 +4,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import pipeline.lanes.query
+from pipeline.lanes.newest_events import NewestEvents
 from pipeline.lanes.query import Size, shared_out
 from pipeline.session_settings import setting
 from schemas.outcomes import KINDS
@@ -39,7 +40,7 @@ def test_every_packet_reaches_the_driver_once(spark: SparkSession, most_bytes: i
     packets = [("topic_backlog", b"a" * 9), ("topic_backlog", b"b" * 900), ("log_gaps", b"c"), ("log_gaps", b"d" * 40)]
     rows = [(KINDS[name], 7, 2, 0, int(len(packet) <= most_bytes), packet) for name, packet in packets]
     batch = spark.createDataFrame(rows, "kind long, broker_id long, rows long, payload_bytes long, with_counts long, outcome binary")
-    _, _, _, sizes, in_hand = pipeline.lanes.query._count(batch)
+    _, _, _, sizes, in_hand = pipeline.lanes.query._count(batch, NewestEvents())
     assert sizes == {"topic_backlog": Size(4, 0, 2), "log_gaps": Size(4, 0, 2)}
     tables = [TABLES_BY_NAME[name] for name in sizes]
     found = pipeline.lanes.query._packets_of(batch, tables, sizes, in_hand)
