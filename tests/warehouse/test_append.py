@@ -79,6 +79,7 @@ def test_rows_that_break_what_is_declared_are_refused(spark: SparkSession, contr
 def test_a_map_is_appended(spark: SparkSession, control: Warehouse) -> None:
     texts = dict.fromkeys((field.name for field in BATCH_MANIFEST.fields if field.type == "string"), "lanes")
     row = dict.fromkeys(BATCH_MANIFEST.names, 0) | texts | {"table_versions": {"a": "1", "b": "2"}, "written_at": AT}
+    row["newest_events"] = None
     append_rows(control, BATCH_MANIFEST, [row], ("app", 0))
     (found,) = spark.read.format("delta").load(control.table(BATCH_MANIFEST.name)).collect()
     assert found.asDict() | {"written_at": None} == row | {"written_at": None}
