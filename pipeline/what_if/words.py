@@ -52,9 +52,17 @@ def _answer_lines(document: Document) -> Iterable[str]:
     else:
         yield f"Then {holder_words(limit)} would hold it."
     if not document["sure"]:
-        yield "Not sure: its consumers were never busy for long, so their best pace is not known. The columns low and high have the range."
+        yield f"Not sure: {_doubt(_changed(document))}. The columns low and high have the range."
     if document["producers_held_from"] is not None:
         yield f"Its quota would shut producers out from {time_words(document['producers_held_from'])}: what follows is as if it did not."
+
+
+def _doubt(changed: list[Document]) -> str:
+    """Why another backlog is as likely."""
+    bounded = [one["subscription"] for one in changed if one["consumers"]["pace_ms"] is not None and not one["consumers"]["pace_known"]]
+    if bounded:
+        return f"consumers of {', '.join(bounded)} were never busy for long, so their best pace is not known"
+    return "consumers would be hardly fast enough, so a few per cent of their pace decide"
 
 
 def holder_words(name: str) -> str:
