@@ -1,5 +1,6 @@
 """Words of an answer: the reason of a doubt is the one that holds."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from pipeline.what_if.words import holder_words, text_lines
 
 
 def life(peak: int, end: int) -> dict[str, Any]:
-    samples = [{"at": None, "backlog": entries, "age_s": None} for entries in (0, peak, end)]
+    samples = [{"at": None, "backlog": entries, "age_s": None} for entries in (peak, end)]
     throttled = {"messages": {"topic": 3}, "bytes": {"topic": 0}}
     return {
         "samples": samples,
@@ -21,8 +22,6 @@ def life(peak: int, end: int) -> dict[str, Any]:
 
 
 def document(*, sure: bool, pace_known: bool, pace_ms: float | None = 10.0, ok: bool = True) -> dict[str, Any]:
-    from datetime import UTC, datetime
-
     at = datetime(2026, 1, 5, tzinfo=UTC)
     one = {
         "subscription": "billing",
