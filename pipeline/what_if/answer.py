@@ -238,7 +238,12 @@ def _subscription(case: Case, number: int, was: Life, again: Life, lives: tuple[
             "busy_share": round(behaviour.busy_share, 3),
             "receiver_queue": behaviour.receiver_queue,
         },
-        "actual": {**_of_life(case, number, was), "throttled": _throttled(case.counters[number]), "held_s": _held(again, number)},
+        # The record has no holders: they are those of its replay, where that is the record.
+        "actual": {
+            **_of_life(case, number, was),
+            "throttled": _throttled(case.counters[number]),
+            "held_s": {} if lives is None else _held(again, number),
+        },
         "predicted": None if lives is None or band is None else _predicted(case, number, lives[0], band[:, :, number]),
     }
 

@@ -10,7 +10,7 @@ from pipeline.query.room import ReadingRoom
 from pipeline.what_if.answer import Case, Span, case_of, checked, played
 from pipeline.what_if.changes import DIMENSIONS, NO_LIMIT, Changes
 from pipeline.what_if.limits import next_limit
-from pipeline.what_if.play import Life
+from pipeline.what_if.play import Life, recorded_life
 from pipeline.what_if.record import Row
 from schemas.events import LIMITER_LEVELS
 from schemas.render.ddl import quoted
@@ -38,11 +38,20 @@ def right_size(look: ReadingRoom, topics: Sequence[str], keep_age_s: float, brok
             without.append({"topic": topic, "reasons": [str(why)]})
             continue
         check = checked(case)
-        if check.ok:
+        if _lacks_times(case):
+            without.append({"topic": topic, "reasons": ["its oldest entries are from before the log, so their age is not known"]})
+        elif check.ok:
             limits += [_sized(case, limiter, keep_age_s) for limiter in _limiters(case)]
         else:
             without.append({"topic": topic, "reasons": list(check.reasons)})
     return {"keep_age_s": keep_age_s, "limits": limits, "without_answer": without}
+
+
+def _lacks_times(case: Case) -> bool:
+    """Whether the topic had a backlog before the record: its entries have no publish time, and an age of 0 would be made up."""
+    life = recorded_life(case.world, case.instants_ns)
+    subs = list(case.target.subs)
+    return bool(((life.backlog[:, subs] > 0) & (life.oldest_ms[:, subs] <= 0)).any())
 
 
 def topics_with_limits(look: ReadingRoom, topic: str | None, namespace: str | None) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 from pipeline.diagnosis.counts import counted, entries
 from pipeline.diagnosis.duration import duration
 from pipeline.diagnosis.instants import time_words
+from pipeline.what_if.compare import FEW_ENTRIES
 
 Document = dict[str, Any]
 
@@ -46,15 +47,26 @@ def _changed(document: Document) -> list[Document]:
 def _answer_lines(document: Document) -> Iterable[str]:
     for one in _changed(document):
         yield f"{one['subscription']}: {_life_words(one['actual'])}; it would have been {_life_words(one['predicted'])}."
-    limit = document["next_limit"]
-    if limit is None:
-        yield "Nothing would hold it then: no limiter, no cap, and its consumers keep up."
-    else:
-        yield f"Then {holder_words(limit)} would hold it."
+    yield _holder_line(document)
     if not document["sure"]:
         yield f"Not sure: {_doubt(_changed(document))}. The columns low and high have the range."
     if document["producers_held_from"] is not None:
         yield f"Its quota would shut producers out from {time_words(document['producers_held_from'])}: what follows is as if it did not."
+
+
+def _holder_line(document: Document) -> str:
+    """Who would hold the changed subscriptions longest. A backlog that nobody takes is held by nothing that could be raised."""
+    if document["next_limit"] is not None:
+        return f"Then {holder_words(document['next_limit'])} would hold it."
+    alone = [one["subscription"] for one in _changed(document) if _longest(one["predicted"]) == "no_consumer"]
+    if alone:
+        return f"Then no limiter would hold it; {', '.join(alone)} would wait for a consumer."
+    return "Then no limiter, no cap and no consumer would hold it for 1% of the time."
+
+
+def _longest(life: Document) -> str | None:
+    """The holder for the longest time; null: none is known."""
+    return max(life["held_s"], key=lambda name: life["held_s"][name], default=None)
 
 
 def _doubt(changed: list[Document]) -> str:
@@ -77,7 +89,7 @@ def _life_words(life: Document) -> str:
     highest = f"{entries(life['peak'])} at most"
     if life["drained_at"] is not None:
         highest += f", gone at {time_words(life['drained_at'])}"
-    elif life["samples"][-1]["backlog"] > 0:
+    if life["samples"][-1]["backlog"] > (FEW_ENTRIES if life["drained_at"] is not None else 0):
         highest += f", {life['samples'][-1]['backlog']:,} at the end"
     return highest + (f", {entries(life['evicted_entries'])} lost" if life["evicted_entries"] else "")
 
@@ -97,18 +109,19 @@ def _table(document: Document) -> Iterable[str]:
 
 def _cells(life: Document) -> tuple[str, ...]:
     last = life["samples"][-1]
-    oldest = max((sample["age_s"] or 0.0 for sample in life["samples"]), default=0.0)
+    waiting = [sample["age_s"] for sample in life["samples"] if sample["backlog"]]
+    oldest = "?" if None in waiting else duration(max(waiting, default=0.0))
     lowered = sum(count for levels in life["throttled"].values() for count in levels.values())
-    held = max(life["held_s"].items(), key=lambda item: item[1], default=None)
+    held = _longest(life)
     return (
         f"{life['peak']:,}",
         f"{last['backlog']:,}",
         f"{last['low']:,}" if "low" in last else "",
         f"{last['high']:,}" if "high" in last else "",
-        duration(oldest),
+        oldest,
         f"{lowered:,}",
         f"{life['evicted_entries']:,}",
-        "" if held is None else f"{holder_words(held[0])} ({duration(held[1])})",
+        "" if held is None else f"{holder_words(held)} ({duration(life['held_s'][held])})",
     )
 
 

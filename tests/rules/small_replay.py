@@ -108,9 +108,11 @@ def replay_of(
     return replay
 
 
-def played(given: Sequence[Given], subs: Sequence[Sub] = (Sub(),), **more: Sequence[tuple[int, int]] | Sequence[int]) -> Replay:
+def played(
+    given: Sequence[Given], subs: Sequence[Sub] = (Sub(),), entries: Sequence[tuple[int, int]] = (), ledgers: Sequence[int] = ()
+) -> Replay:
     """After it has run to the end of what is given."""
-    replay = replay_of(given, subs, **more)  # type: ignore[arg-type]
+    replay = replay_of(given, subs, entries, ledgers)
     run(replay)
     assert replay.clock[0].full == 0
     return replay

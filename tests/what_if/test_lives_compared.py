@@ -8,8 +8,8 @@ from pipeline.what_if.compare import area_error, drained_at, self_check
 
 def test_the_error_is_the_area_between_by_the_area_under_the_true_one() -> None:
     assert area_error(np.array([0, 100, 100]), np.array([0, 90, 120])) == pytest.approx(0.15)
-    assert area_error(np.zeros(3), np.zeros(3)) == 0
-    assert area_error(np.zeros(3), np.ones(3)) == 1
+    assert area_error(np.zeros(3, dtype=np.int64), np.zeros(3, dtype=np.int64)) == 0
+    assert area_error(np.zeros(3, dtype=np.int64), np.ones(3, dtype=np.int64)) == 1
 
 
 @pytest.mark.parametrize(

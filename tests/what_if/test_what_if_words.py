@@ -57,6 +57,22 @@ def test_the_answer_comes_first() -> None:
     assert second == "Then its consumers would hold it."
 
 
+def test_a_backlog_that_nobody_takes_is_not_called_free() -> None:
+    one = document(sure=True, pace_known=True)
+    one["next_limit"], one["subscriptions"][0]["predicted"]["held_s"] = None, {"no_consumer": 60.0}
+    _, second, *_ = text_lines(one)
+    assert second == "Then no limiter would hold it; billing would wait for a consumer."
+
+
+def test_an_age_that_is_not_known_is_no_zero_and_a_backlog_that_came_back_is_told() -> None:
+    one = document(sure=True, pace_known=True)
+    one["subscriptions"][0]["predicted"]["drained_at"] = one["to"]
+    first, *rest = text_lines(one)
+    assert first.endswith("it would have been 30 entries at most, gone at 2026-01-05T00:00:00Z, 20 at the end.")
+    (row,) = [line for line in rest if line.strip().startswith("would be") and "20" in line]
+    assert " ? " in row
+
+
 def test_without_an_answer_the_reason_comes_first() -> None:
     first, *rest = text_lines(document(sure=False, pace_known=True, ok=False))
     assert first == "No answer: a replay with the settings as they were is not the record: its backlog differs by 50% of what it was."

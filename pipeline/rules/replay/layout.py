@@ -51,7 +51,7 @@ TOPIC = record(
     "held_from_ns",  # when a quota first shut its producers out; NONE: never
 )
 LEDGER = record("first", "entries", "bytes", "closed", "close_ms")
-ENTRY = record("ledger", "msgs", "bytes", "publish_ms", "at_ns")
+ENTRY = record("ledger", "msgs", "bytes", "publish_ms")
 SUB = record(
     "topic",
     "first_ack",
