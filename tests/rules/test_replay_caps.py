@@ -36,6 +36,20 @@ def test_a_cap_is_cleared_at_half_of_it(cap: str) -> None:
     assert replay.samples[:, 0, 0].tolist() == [200, 0]
 
 
+@pytest.mark.parametrize("cap", ["consumer_cap", "subscription_cap"])
+def test_above_half_of_it_nothing_more_is_delivered(cap: str) -> None:
+    """From 1 s on a message takes 10 ms: after 100 ms ten of forty are acknowledged."""
+
+    def delivered(until_ns: int) -> int:
+        late = Sub(pace=((0, -1), (SECOND, 10 * MS)))
+        replay = replay_of([*published(range(0, 200 * MS, MS)), *sampled(until_ns)], [late])
+        replay.clock[0][cap] = CAP
+        run(replay)
+        return int(replay.subs[0].read)
+
+    assert delivered(1100 * MS) == delivered(999 * MS) < delivered(1400 * MS)
+
+
 def test_exclusive_has_none() -> None:
     replay = replay_of([*published(range(0, 200 * MS, MS)), *sampled(SECOND)], [Sub(pace=((0, -1),), single=True)])
     replay.clock[0].consumer_cap = CAP

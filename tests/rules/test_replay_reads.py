@@ -7,6 +7,7 @@ from small_replay import MS, SECOND, SUB_LIMITER, TOPIC_LIMITER, Sub, backlogs, 
 
 from pipeline.rules.broker.layout import BROKER, BYTES, MSG, SUBSCRIPTION, TOPIC
 from pipeline.rules.compiled import compiled
+from pipeline.rules.replay.kinds import CHARGE
 from pipeline.rules.replay.reads import entries_of_size
 
 BROKER_LIMITER = 0
@@ -43,6 +44,14 @@ def test_behind_a_level_that_blocks_nobody_is_asked() -> None:
     throttled = replay.subs[0].throttled
     assert throttled[TOPIC, MSG] > 0
     assert throttled[SUBSCRIPTION, MSG] == 0  # an equal limit lowers nothing any more (A25)
+
+
+def test_a_bucket_behind_a_level_that_blocks_is_not_refilled() -> None:
+    """The topic's limiter owes for a hundred seconds; to ask the subscription's would refill it."""
+    given = [rate(TOPIC_LIMITER, msgs=10), rate(SUB_LIMITER, msgs=50), (0, CHARGE, TOPIC_LIMITER, 1000, 0), *AT_ONCE, *sampled(5 * SECOND)]
+    replay = played(given)
+    assert replay.subs[0].throttled[TOPIC, MSG] >= 4
+    assert replay.limiters[SUB_LIMITER].last_ns[MSG] == 0
 
 
 def test_two_subscriptions_share_the_limit_of_their_topic() -> None:
