@@ -14,9 +14,9 @@ from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.times import span_of, time_of
 
 EXAMPLES = """examples:
-  ./spark-submit.sh right-size --keep-age 60s --warehouse ./warehouse/demo
-  ./spark-submit.sh right-size persistent://real/y/orders --keep-age 5s --warehouse ./warehouse/demo
-  ./spark-submit.sh right-size --namespace real/y --keep-age 10m --format json --warehouse ./warehouse/demo
+  ./spark-submit.sh right-size --keep-age 5s --warehouse ./warehouse/demo
+  ./spark-submit.sh right-size persistent://real/y/orders --keep-age 8s --warehouse ./warehouse/demo
+  ./spark-submit.sh right-size --namespace real/y --keep-age 2s --format json --warehouse ./warehouse/demo
 """
 WELL, NOT_WELL = 0, 1
 #: Verdicts for people.

@@ -7,7 +7,7 @@ from pipeline.diagnosis.commands import policy_of
 from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.faults import BadConfig
 from pipeline.query.room import ReadingRoom
-from pipeline.what_if.answer import Case, Span, case_of, checked, played
+from pipeline.what_if.answer import NS_PER_S, Case, Span, case_of, checked, played
 from pipeline.what_if.changes import DIMENSIONS, NO_LIMIT, Changes
 from pipeline.what_if.limits import next_limit
 from pipeline.what_if.play import Life, recorded_life
@@ -23,6 +23,8 @@ MOST_DOUBLINGS = 20
 #: Levels that are looked at: the broker's limiter is one of all topics.
 LEVELS = LIMITER_LEVELS[1:]
 TOO_LOW, FITS, ABOVE_NEED, NOT_THIS = "too_low", "fits", "above_need", "not_this_limit"
+#: The record must be so many times as long as the age: then a limit that is found is at most a tenth below the demand.
+LEAST_RECORD = 10
 #: A limit of more than so many times the need is above it.
 MUCH_MORE = 2.0
 
@@ -38,13 +40,21 @@ def right_size(look: ReadingRoom, topics: Sequence[str], keep_age_s: float, brok
             without.append({"topic": topic, "reasons": [str(why)]})
             continue
         check = checked(case)
-        if _lacks_times(case):
+        if keep_age_s > _lasted_ns(case) / NS_PER_S / LEAST_RECORD:
+            without.append({"topic": topic, "reasons": [_too_short(case)]})
+        elif _lacks_times(case):
             without.append({"topic": topic, "reasons": ["its oldest entries are from before the log, so their age is not known"]})
         elif check.ok:
             limits += [_sized(case, limiter, keep_age_s) for limiter in _limiters(case)]
         else:
             without.append({"topic": topic, "reasons": list(check.reasons)})
     return {"keep_age_s": keep_age_s, "limits": limits, "without_answer": without}
+
+
+def _too_short(case: Case) -> str:
+    """Of a limit below the demand the age grows slowly: in a short record it looks like enough."""
+    lasted_s = _lasted_ns(case) / NS_PER_S
+    return f"its record lasts {lasted_s:,.0f} s, so it shows limits for ages up to {lasted_s / LEAST_RECORD:,.0f} s"
 
 
 def _lacks_times(case: Case) -> bool:
@@ -103,7 +113,8 @@ def _sized(case: Case, limiter: tuple[Row, str], keep_age_s: float) -> Document:
         "oldest_with_needed_s": None if needed is None else oldest_s(own, life(needed)),
         "verdict": verdict,
         "held_by": next_limit(life(NO_LIMIT), own.target.subs, _lasted_ns(own)) if needed is None else None,
-        "command": None if verdict in (FITS, NOT_THIS) else _command(row, dimension, needed or now),
+        # Nobody is told to lower a limit to the bare need of one record.
+        "command": _command(row, dimension, needed) if verdict == TOO_LOW and needed is not None else None,
     }
 
 

@@ -41,6 +41,6 @@ def test_a_topic_of_a_real_broker(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert 150 < row["needed"] < 210
     assert row["oldest_with_needed_s"] <= 5 < row["oldest_s"]
     assert f"-md {row['needed']} -bd -1 -dt 1 {row['topic']}" in row["command"]
-    assert main(["right-size", "--keep-age", "2h", "--warehouse", warehouse]) == 0
-    assert "far above the need" in capsys.readouterr().out
+    assert main(["right-size", "--keep-age", "60s", "--warehouse", warehouse]) == 1
+    assert "its record lasts 74 s, so it shows limits for ages up to 7 s." in capsys.readouterr().out
     assert main(["right-size", "--keep-age", "5s", "--namespace", "no/such", "--warehouse", warehouse]) == 2
