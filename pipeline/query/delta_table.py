@@ -12,11 +12,10 @@ from typing import Any
 from urllib.parse import unquote
 
 from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.exceptions import DeltaError
 
 from pipeline.faults import BadWarehouse
 from pipeline.query.skipping import Bounds, may_be_within
-from pipeline.store.table_log import opened
 from schemas.field import Field
 
 #: What a reader must know of a table so that its rows are right; more than these only Spark reads.
@@ -54,27 +53,24 @@ class OpenTable:
     log: DeltaTable
 
 
-def open_table(name: str, uri: str, folder: str, version: int | None = None) -> OpenTable:
-    """The table at `uri`, now or at a version, whose files lie in `folder`.
+def open_table(name: str, log: DeltaTable, folder: str) -> OpenTable:
+    """The table by its log at a version; its files lie in `folder`.
 
-    Raises BadWarehouse if it, or that version, is not there, or if it has something that only Spark reads.
+    Raises BadWarehouse if it has something that only Spark reads.
     """
+    refuse_unknown_features(name, log)
     try:
-        delta = opened(uri, version)
-        refuse_unknown_features(name, delta)
-        fields = json.loads(delta.schema().to_json())["fields"]
-        below = [unquote(path) for path in delta.get_add_actions(flatten=True)["path"].to_pylist()]
-        partitions = tuple(delta.metadata().partition_columns)
-        removed = _removed(folder, below, delta) if _has(delta, "deletionVectors") else ()
-    except TableNotFoundError as fault:
-        raise BadWarehouse(f"there is no table {name} at {uri}") from fault
+        fields = json.loads(log.schema().to_json())["fields"]
+        below = [unquote(path) for path in log.get_add_actions(flatten=True)["path"].to_pylist()]
+        partitions = tuple(log.metadata().partition_columns)
+        removed = _removed(folder, below, log) if _has(log, "deletionVectors") else ()
     except DeltaError as fault:
-        raise BadWarehouse(f"table {name}{'' if version is None else f' at version {version}'} cannot be read: {fault}") from fault
+        raise BadWarehouse(f"table {name} at version {log.version()} cannot be read: {fault}") from fault
     for path in below:
         _refuse_other_folders(name, path, partitions)
     files = tuple(f"{folder}/{path}" for path in below)
     columns = tuple((field["name"], duckdb_type(field["type"])) for field in fields)
-    return OpenTable(name, delta.version(), folder, columns, partitions, files, removed, delta)
+    return OpenTable(name, log.version(), folder, columns, partitions, files, removed, log)
 
 
 def with_added_columns(table: OpenTable, fields: Sequence[Field]) -> OpenTable:

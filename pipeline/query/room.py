@@ -4,7 +4,7 @@ Of a warehouse that is not on this machine it reads copies of the data files tha
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from deltalake import DeltaTable
 from sqlglot import exp
 
 from pipeline.faults import BadConfig, BadWarehouse
@@ -36,13 +37,13 @@ from pipeline.query.plain_files import PlainFiles
 from pipeline.query.refusal import refusal
 from pipeline.query.skipping import Bounds, bounded_scans
 from pipeline.query.statement import DESCRIBE, EXPLAIN, SHOW, Statement, admitted
+from pipeline.query.table_logs import TableLogs
 from pipeline.query.translated import named, translated
 from pipeline.query.views.catalog import SMALL_VIEWS, VIEWS, all_names, sql_of
 from pipeline.store.address import local_path, why_no_warehouse
 from pipeline.store.commit import Commit
 from pipeline.store.files import files_at
 from pipeline.store.mirror import Mirror
-from pipeline.store.table_log import commits_of, newest_version_at
 from pipeline.warehouse.cut import Cut, rows_of_the_cut
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.look import TableFacts
@@ -88,6 +89,7 @@ class ReadingRoom:
         self.warehouse = warehouse
         self.files = files_at(warehouse.root)
         self._mirror = None if local_path(warehouse.root) else Mirror(warehouse.root)
+        self._logs = TableLogs(warehouse)
         self._open: dict[str, OpenTable | None] = {}
         self._made: set[str] = set()
         #: Of names that `_within` gave, whether files are left out.
@@ -103,8 +105,8 @@ class ReadingRoom:
     # ---- Look -------------------------------------------------------------------------------------------------------------------------
 
     def version(self, table: str) -> int:
-        """Newest version of the table; −1 if there is none."""
-        return newest_version_at(self.warehouse.table(table))
+        """Newest version of the table, as far as this room knows; −1 if there is none."""
+        return self._logs.newest([table])[table]
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Rows of a query of ours, over tables and views that are opened where it names them; a table that is not there has none."""
@@ -125,16 +127,17 @@ class ReadingRoom:
 
     def facts(self, small_below: int) -> list[TableFacts]:
         """Of every declared table that is there, in declared order, at its newest version."""
-        uris = {table.name: self.warehouse.table(table.name) for table in TABLES}
-        return [facts_of(name, uri, small_below) for name, uri in uris.items() if newest_version_at(uri) >= 0]
+        there = {name: newest for name, newest in self._logs.newest([table.name for table in TABLES]).items() if newest >= 0}
+        logs, written_at = self._logs.at(there), self._logs.written_at(there)
+        return [facts_of(name, logs[name], written_at[name], small_below) for name in there]
 
     def newest_event_times(self, read_batch: int | None) -> tuple[int | None, int | None]:
         """Greatest `ts` (µs) of all events, and of those in files of nothing beyond that micro-batch."""
-        return newest_event_times(self.warehouse.table("dispatch_events"), read_batch)
+        return newest_event_times(self._logs.at(self._logs.newest(["dispatch_events"]))["dispatch_events"], read_batch)
 
-    def commits(self, table: str, most: int | None = None) -> list[Commit]:
-        """What the table's log still has of its versions, newest first."""
-        return commits_of(self.warehouse.table(table), most)
+    def commits(self, tables: Collection[str], most: int) -> dict[str, list[Commit]]:
+        """What the log of each table still has of its newest `most` versions, newest first."""
+        return self._logs.commits(tables, most)
 
     # ---- statements of people ---------------------------------------------------------------------------------------------------------
 
@@ -168,6 +171,7 @@ class ReadingRoom:
     def refresh(self) -> list[str]:
         """Go to what is newest now; returns the tables that are opened anew when they are named next."""
         before = {name: (table.version if table else -1, self._rows_that_count(name)) for name, table in self._open.items()}
+        self._logs.refresh()
         self._settle()
         changed = [name for name, state in before.items() if (self._version_wanted(name), self._rows_that_count(name)) != state]
         if changed:
@@ -184,14 +188,19 @@ class ReadingRoom:
         """Find the newest cut, where one is wanted: by tables as they are now."""
         if not self._consistent:
             return
+        newest = self._logs.newest([*TELL_THE_CUT, *(table.name for table in JOB_TABLES)])
         before, self.cut = self.cut, None
         self._forget(self._open.keys() & TELL_THE_CUT)
         try:
+            self._open_tables(TELL_THE_CUT, lenient=True)
             found = newest_cut(self)
         finally:
             self.cut = before
             self._forget(self._open.keys() & TELL_THE_CUT)
         self.cut = found
+        if self._mirror is not None:
+            # Who wants a cut asks several questions, of other tables each: a store tells of all at once as quickly as of one.
+            self._logs.at({name: self._version_wanted(name) for name in found.versions if newest[name] >= 0})
 
     def _forget(self, tables: Collection[str]) -> None:
         """They are opened anew when they are named next, and what was made of them is made anew."""
@@ -207,7 +216,7 @@ class ReadingRoom:
         return None if self.cut is None else rows_of_the_cut(self.cut, table)
 
     def _version_wanted(self, table: str) -> int:
-        newest = self.version(table)
+        newest = self._logs.newest([table])[table]
         return newest if self.cut is None or newest < 0 else self.cut.versions.get(table, newest)
 
     def _prepared(self, statement: exp.Expr, *, lenient: bool) -> str:
@@ -227,9 +236,15 @@ class ReadingRoom:
         return known.text
 
     def _open_tables(self, names: Collection[str], lenient: bool) -> None:
-        """Open what is named and not open yet."""
-        for name in (set(names) & TABLES_BY_NAME.keys()) - self._open.keys():
-            self._open[name] = self._opened(name, lenient)
+        """Open the tables that are named and not open yet, also those that named views read."""
+        needed = {table for name in {*names} & {*all_names()} for table in _tables_of(name)} - self._open.keys()
+        self._logs.newest(needed)
+        versions = {name: self._version_wanted(name) for name in needed}
+        logs = self._logs.at({name: version for name, version in versions.items() if version >= 0})
+        for name in needed:
+            self._open[name] = self._opened(name, logs.get(name), lenient)
+        # Side by side. Of a table of many files a statement may need some.
+        self._fetch([table for name in needed if (table := self._open[name]) is not None and len(table.files) < SEVERAL_FILES])
 
     def _make(self, names: Collection[str], *, lenient: bool) -> None:
         """Have DuckDB know these tables and views, and first what the views name. Tables must be open."""
@@ -258,11 +273,10 @@ class ReadingRoom:
                 self._duckdb.execute(f"CREATE OR REPLACE VIEW {view.sql('duckdb')} AS {self._relation(replace(table, files=files))}")
         return view if self._fewer[name] else None
 
-    def _opened(self, name: str, lenient: bool) -> OpenTable | None:
-        """The table at the version that is wanted; None: it is not there."""
-        version = self._version_wanted(name)
-        if version >= 0:
-            table = open_table(name, self.warehouse.table(name), self._folder(name), version)
+    def _opened(self, name: str, log: DeltaTable | None, lenient: bool) -> OpenTable | None:
+        """The table by its log; None: it is not there."""
+        if log is not None:
+            table = open_table(name, log, self._folder(name))
             if table.removed:
                 made = f"CREATE OR REPLACE TABLE removed_of_{name} AS SELECT unnest($1) AS file, unnest($2) AS row"
                 self._duckdb.execute(made, removed_rows(table))
@@ -283,14 +297,19 @@ class ReadingRoom:
 
     def _relation(self, table: OpenTable) -> str:
         """DuckDB's query for the rows that count of the table's files, which are on this machine by then."""
-        if self._mirror is not None:
-            sizes = file_sizes(table)
-            self._mirror.fetch([(str(Path(file).relative_to(self._mirror.folder)), sizes[file]) for file in table.files])
+        self._fetch([table])
         query = relation(table, told=not self._plain.are_plain(table))
         if table.removed and table.files:
             query = f"{query} WHERE (filename, file_row_number) NOT IN (FROM removed_of_{table.name})"
         belongs = self._rows_that_count(table.name)
         return query if belongs is None else f"SELECT * FROM ({query}) WHERE {belongs}"
+
+    def _fetch(self, tables: Sequence[OpenTable]) -> None:
+        """Have the files of these tables on this machine."""
+        if self._mirror is None:
+            return
+        below = {path: size for table in tables for path, size in file_sizes(table).items() if path in {*table.files}}
+        self._mirror.fetch([(str(Path(path).relative_to(self._mirror.folder)), size) for path, size in below.items()])
 
     def _fetched(self, sql: str, most: int | None) -> Answer:
         cursor = self._duckdb.execute(sql)

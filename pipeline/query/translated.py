@@ -3,6 +3,7 @@
 A page asks twenty statements about one subscription; sqlglot needs longer to write them anew than DuckDB to answer most of them.
 """
 
+import atexit
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from sqlglot import exp
 from pipeline.faults import BadConfig
 from pipeline.query.dialect import for_duckdb, parsed
 from pipeline.query.skipping import bounded_scans
+from pipeline.query.translations_file import keep_on_disk, kept_on_disk
 
 #: More statements than ours are, of views and of questions.
 MOST_KEPT = 512
@@ -32,15 +34,21 @@ class Translated(NamedTuple):
 
 
 class _Kept:
-    """Translations by their statements, the last used; of null the names and numbers matter. For all rooms and threads."""
+    """Translations by their statements, the last used; of null the names and numbers matter. For all rooms and threads.
+
+    They begin with those on disk, and what is new goes there when the process ends.
+    """
 
     def __init__(self) -> None:
         self._by_pattern: OrderedDict[str, Translated | None] = OrderedDict()
         self._lock = Lock()
+        self._new: set[str] | None = None
 
     def get(self, pattern: str) -> tuple[bool, Translated | None]:
         """Whether it is known, and its translation."""
         with self._lock:
+            if self._new is None:
+                self._begin()
             if pattern not in self._by_pattern:
                 return False, None
             self._by_pattern.move_to_end(pattern)
@@ -52,6 +60,19 @@ class _Kept:
             self._by_pattern[pattern] = translation
             if len(self._by_pattern) > MOST_KEPT:
                 self._by_pattern.popitem(last=False)
+            assert self._new is not None
+            self._new.add(pattern)
+
+    def _begin(self) -> None:
+        self._new = set()
+        for pattern, kept in kept_on_disk().items():
+            self._by_pattern[pattern] = None if kept is None else Translated(frozenset(kept[0]), frozenset(kept[1]), kept[2])
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        found = {pattern: self._by_pattern[pattern] for pattern in self._new or () if pattern in self._by_pattern}
+        if found:
+            keep_on_disk({pattern: one and [sorted(one.names), sorted(one.bounded), one.text] for pattern, one in found.items()}, MOST_KEPT)
 
 
 _KEPT = _Kept()

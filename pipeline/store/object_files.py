@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, PreconditionError
@@ -12,6 +13,9 @@ from pipeline.faults import invariant
 from pipeline.store.address import object_address, with_hadoops_scheme
 from pipeline.store.credentials import obstore_options, s3_environment
 from pipeline.store.small_files import SmallFiles
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta
 
 
 class ObjectFiles(SmallFiles):
@@ -45,8 +49,13 @@ class ObjectFiles(SmallFiles):
 
     def read(self, uri: str) -> str | None:
         """Content as UTF-8 text; None if there is no such object."""
-        found = self._tagged(uri)
+        found = self._found(uri)
         return None if found is None else found[0]
+
+    def dated(self, uri: str) -> tuple[str, datetime] | None:
+        """Content, and when it was written, in one request; None if there is no such object."""
+        found = self._found(uri)
+        return None if found is None else (found[0], found[1]["last_modified"])
 
     def modified_at(self, uri: str) -> datetime | None:
         """When the object was written, by the store's clock; None if there is none."""
@@ -82,12 +91,12 @@ class ObjectFiles(SmallFiles):
 
     def replace(self, uri: str, before: str, text: str) -> bool:
         """Replace the object if it says `before`; False if it says something else, or is not there. Of several callers one wins."""
-        found = self._tagged(uri)
+        found = self._found(uri)
         if found is None or found[0] != before:
             return found is not None and found[0] == text
         store, key = _place(uri)
         try:
-            obstore.put(store, key, text.encode(), mode={"e_tag": found[1]})
+            obstore.put(store, key, text.encode(), mode={"e_tag": found[1]["e_tag"] or ""})
         except (PreconditionError, FileNotFoundError):
             return self.read(uri) == text
         return True
@@ -105,14 +114,13 @@ class ObjectFiles(SmallFiles):
         obstore.delete(*_place(uri))
         return True
 
-    def _tagged(self, uri: str) -> tuple[str, str] | None:
+    def _found(self, uri: str) -> tuple[str, "ObjectMeta"] | None:
         store, key = _place(uri)
         try:
             found = obstore.get(store, key)
-            text = bytes(found.bytes()).decode()
+            return bytes(found.bytes()).decode(), found.meta
         except FileNotFoundError:
             return None
-        return text, found.meta["e_tag"] or ""
 
 
 def object_store(bucket: str) -> ObjectStore:

@@ -26,6 +26,11 @@ class SmallFiles(Protocol):
     def modified_at(self, uri: str) -> datetime | None:
         """When the file was written last, by its file system's clock; None if there is none."""
 
+    def dated(self, uri: str) -> tuple[str, datetime] | None:
+        """Content, and when it was written; None if there is no such file (any more)."""
+        text, at = self.read(uri), self.modified_at(uri)
+        return None if text is None or at is None else (text, at)
+
     def below(self, uri: str) -> Iterator[tuple[str, int]]:
         """(absolute URI, bytes) of every file in a folder and in the folders below, in any order, or of the file that is at `uri`.
 

@@ -59,10 +59,16 @@ def committed_at(uri: str, version: int) -> datetime | None:
     return files_at(uri).modified_at(_entry(uri, version))
 
 
-def commits_of(uri: str, most: int | None = None) -> list[Commit]:
-    """What the log still has of the table's versions, newest first: all, or `most`. One that is cleaned up meanwhile is left out."""
-    found = (_commit(uri, version) for version in sorted(_versions(uri), reverse=True)[:most])
-    return [commit for commit in found if commit is not None]
+def commit_of(uri: str, version: int) -> Commit | None:
+    """The version, by its entry in the log; None if that is not there (any more). Times are the file's, as Delta takes them."""
+    found = files_at(uri).dated(_entry(uri, version))
+    if found is None:
+        return None
+    text, at = found
+    # Files that a commit adds are most of its lines, and nobody asks for them here.
+    line = next((line for line in text.splitlines() if line.startswith('{"commitInfo"')), None)
+    info = {} if line is None else json.loads(line)["commitInfo"]
+    return Commit(version, str(info.get("operation", "unknown")), at, _is_blind_append(info), info.get("userMetadata"))
 
 
 def _entry(uri: str, version: int) -> str:
@@ -71,17 +77,6 @@ def _entry(uri: str, version: int) -> str:
 
 def _versions(uri: str, after: str = "") -> list[int]:
     return [int(found[1]) for name in files_at(uri).names(f"{uri}/_delta_log", after) if (found := _COMMIT.fullmatch(name))]
-
-
-def _commit(uri: str, version: int) -> Commit | None:
-    """Times are the file's, as Delta takes them."""
-    text, at = commit_text(uri, version), committed_at(uri, version)
-    if text is None or at is None:
-        return None
-    # Files that a commit adds are most of its lines, and nobody asks for them here.
-    found = next((line for line in text.splitlines() if line.startswith('{"commitInfo"')), None)
-    info = {} if found is None else json.loads(found)["commitInfo"]
-    return Commit(version, str(info.get("operation", "unknown")), at, _is_blind_append(info), info.get("userMetadata"))
 
 
 def _is_blind_append(info: Mapping[str, Any]) -> bool | None:

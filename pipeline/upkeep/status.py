@@ -9,6 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+from pipeline.store.address import local_path
 from pipeline.upkeep.backfills import last_backfill, waiting_late_events
 from pipeline.upkeep.progress import ingest_batch_read, query_progress
 from pipeline.warehouse.commit_tag import foreign
@@ -27,6 +28,8 @@ _NOW_S = 0.0
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: A log keeps a month of versions, a live job makes thousands a day. The newest are judged.
 JUDGED_VERSIONS = 1000
+#: Of each table in a store, which is asked once for each version.
+JUDGED_IN_STORE = 50
 _OF_RUN = (
     "run_id", "mode", "started_at", "ended_at", "outcome", "error", "micro_batches", "unrecorded", "code_version", "code_fingerprint",
     "settings_fingerprint",
@@ -75,11 +78,15 @@ def status(look: Look, now: datetime, host: str, is_alive: Callable[[Driver], bo
 
 
 def foreign_versions(look: Look, tables: Sequence[str]) -> list[Document]:
-    """Versions of these tables that no commit of ours wrote, newest first in each; of the newest JUDGED_VERSIONS of a table."""
+    """Versions of these tables that no commit of ours wrote, newest first in each.
+
+    The newest JUDGED_VERSIONS of each table are judged, JUDGED_IN_STORE where the warehouse is in a store.
+    """
+    most = JUDGED_IN_STORE if local_path(look.warehouse.root) is None else JUDGED_VERSIONS
     return [
         {"table": table, "version": commit.version, "operation": commit.operation, "at": commit.at}
-        for table in tables
-        for commit in foreign(look.commits(table, JUDGED_VERSIONS))
+        for table, commits in look.commits(tables, most).items()
+        for commit in foreign(commits)
     ]
 
 

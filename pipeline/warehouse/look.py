@@ -1,5 +1,6 @@
 """A look at a warehouse: what everybody may ask who only reads. The reading room (`pipeline/query/room.py`) answers."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
@@ -62,5 +63,5 @@ class Look(Protocol):
         From the files' statistics; None where there is no such file.
         """
 
-    def commits(self, table: str, most: int | None = None) -> list[Commit]:
-        """What the table's log still has of its versions, newest first: all, or the newest `most`."""
+    def commits(self, tables: Collection[str], most: int) -> dict[str, list[Commit]]:
+        """What the log of each table still has of its newest `most` versions, newest first."""

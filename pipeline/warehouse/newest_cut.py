@@ -1,5 +1,6 @@
 """The newest consistent cut of a warehouse, asked of whoever looks at it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -24,7 +25,7 @@ def newest_cut(look: Look) -> Cut:
     versions = dict(cut.versions)
     finished = look.rows("SELECT max(finished_at) AS at FROM backfills WHERE swapped")[0]["at"] if look.version("backfills") >= 0 else None
     if finished is not None:
-        versions |= beyond_swaps(versions, {table: _swapped(look, table, finished) for table in WRITTEN_BY["lanes"]})
+        versions |= beyond_swaps(versions, _swapped(look, WRITTEN_BY["lanes"], finished))
     return replace(cut, versions={table: _beyond_upkeep(look, table, version) for table, version in versions.items()})
 
 
@@ -38,16 +39,19 @@ def _beyond_upkeep(look: Look, table: str, version: int) -> int:
     newest = look.version(table)
     if not 0 < newest - version <= LOOKED_AT:
         return version
-    for commit in sorted(look.commits(table, newest - version)):
+    for commit in sorted(look.commits([table], newest - version)[table]):
         if commit.version != version + 1 or commit.operation not in ROWS_STAY:
             break
         version = commit.version
     return version
 
 
-def _swapped(look: Look, table: str, finished: datetime) -> set[int]:
+def _swapped(look: Look, tables: Sequence[str], finished: datetime) -> dict[str, set[int]]:
     """Versions that replaced rows until then: those of whole rounds of `backfill`, who writes between micro-batches."""
-    return {commit.version for commit in look.commits(table, LOOKED_AT) if commit.is_blind_append is False and commit.at <= finished}
+    return {
+        table: {commit.version for commit in commits if commit.is_blind_append is False and commit.at <= finished}
+        for table, commits in look.commits(tables, LOOKED_AT).items()
+    }
 
 
 def _newest(look: Look, query: str) -> list[Batch]:

@@ -9,9 +9,10 @@ from deltalake.schema import PrimitiveType
 from s3_server import S3
 
 from pipeline.store.address import delta_url
+from pipeline.store.commit import Commit
 from pipeline.store.credentials import delta_options
 from pipeline.store.files import files_at
-from pipeline.store.table_log import commits_of, newest_version_at
+from pipeline.store.table_log import commit_of, committed_at, newest_version_at
 from pipeline.warehouse.newest_cut import ROWS_STAY
 
 VERSIONS = 25
@@ -32,7 +33,6 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def test_the_newest_version_is_found_behind_the_checkpoint(table: str) -> None:
     assert newest_version_at(table) == VERSIONS - 1
-    assert [commit.version for commit in commits_of(table, 3)] == [24, 23, 22]
     files = files_at(table)
     for version in range(20, VERSIONS):
         files.delete(f"{table}/_delta_log/{version:020}.json")
@@ -41,6 +41,14 @@ def test_the_newest_version_is_found_behind_the_checkpoint(table: str) -> None:
     assert newest_version_at(table) == 19, "a note that is being written says nothing"
     files.delete(table)
     assert newest_version_at(table) == -1
+
+
+def test_a_commit_has_its_operation_and_the_time_of_its_file(table: str) -> None:
+    found = commit_of(table, 24)
+    assert found is not None
+    assert (found.version, found.operation, found.is_blind_append) == (24, "WRITE", True)
+    assert found.at == committed_at(table, 24)
+    assert commit_of(table, 25) is None
 
 
 @pytest.mark.parametrize("table", ["object store"], indirect=True)
@@ -62,7 +70,7 @@ def test_what_a_commit_did_to_the_rows_is_known(tmp_path: Path) -> None:
     merged = DeltaTable(place).merge(rows, "t.n = s.n", source_alias="s", target_alias="t")
     merged.when_matched_update({"n": "5"}).execute()
     DeltaTable(place).optimize.compact()
-    found = [(commit.operation, commit.is_blind_append) for commit in reversed(commits_of(place))]
+    found = [(commit.operation, commit.is_blind_append) for commit in _commits_of(place)]
     assert found[1:] == [("WRITE", True), ("WRITE", False), ("DELETE", False), ("MERGE", False), ("OPTIMIZE", None)]
 
 
@@ -73,6 +81,12 @@ def test_a_start_of_a_new_version_leaves_the_rows_as_they_are(tmp_path: Path) ->
     DeltaTable(place).alter.add_columns(Field("more", PrimitiveType("long"), nullable=True))
     DeltaTable(place).alter.add_constraint({"n": "n > 0"})
     DeltaTable(place).alter.drop_constraint("n")
-    found = [commit.operation for commit in commits_of(place)][:-1]
+    found = [commit.operation for commit in _commits_of(place)][1:]
     assert len(found) == 3
     assert {*found} <= {*ROWS_STAY}
+
+
+def _commits_of(place: str) -> list[Commit]:
+    """Oldest first."""
+    found = [commit_of(place, version) for version in range(newest_version_at(place) + 1)]
+    return [commit for commit in found if commit is not None]

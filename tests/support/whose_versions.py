@@ -8,5 +8,5 @@ from schemas.tables import TABLES
 
 def operations_without_our_mark(warehouse: Warehouse) -> list[tuple[str, str]]:
     """(table, operation) of every commit in the logs that lacks it."""
-    room = ReadingRoom(warehouse)
-    return [(table.name, commit.operation) for table in TABLES for commit in room.commits(table.name) if commit.tag != TAG]
+    commits = ReadingRoom(warehouse).commits([table.name for table in TABLES], 1000)
+    return [(table, commit.operation) for table, found in commits.items() for commit in found if commit.tag != TAG]
