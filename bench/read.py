@@ -97,7 +97,7 @@ def _with_reference(warehouse: Path, folder: Path) -> Mapping[str, Sequence[str]
 
 
 def _quality_seconds(warehouse: Path) -> float:
-    """Of one run. On copies some laws are broken: the books are the demo's."""
+    """Of one run. On copies some invariants are broken: the books are the demo's."""
     began = time.perf_counter()
     done = subprocess.run((SCRIPT, "quality", "--warehouse", str(warehouse)), stdout=subprocess.DEVNULL, check=False)
     if done.returncode > 1:

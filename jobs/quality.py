@@ -1,4 +1,4 @@
-"""Judge the rows of the tables: nulls, ranges, sets and keys as declared, and the laws by which tables agree with each other.
+"""Judge the rows of the tables: nulls, ranges, sets and keys as declared, and the invariants by which tables agree with each other.
 
 Reads one consistent cut (all tables as whole micro-batches left them), takes no lock and writes only the table quality_results: it may run
 beside a live job, at any time. For a scheduler: exit 0 all holds; 1 something is broken, a line for each; 2 it could not be judged.
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tables",
         metavar="NAMES",
-        help="these tables only, with commas between, and the laws that read no other (default: all but quality_results itself)",
+        help="these tables only, with commas between, and the invariants that read no other (default: all but quality_results itself)",
     )
 
 
@@ -81,8 +81,8 @@ def judge_warehouse(look: "ReadingRoom", tables: Sequence[str], docs: Path | Non
     findings: list[Finding] = []
     assert look.cut is not None
     for finding in judge(look, look.cut, tables, validation):
-        if finding.kind in ("key", "law"):
-            print(f"judged {finding.law or finding.table_name}", flush=True)
+        if finding.kind in ("key", "invariant"):
+            print(f"judged {finding.invariant or finding.table_name}", flush=True)
         findings.append(finding)
     append_findings(look.warehouse, findings, run_id=run_id, run_at=run_at, code_version=VERSION)
     if docs is not None:

@@ -72,7 +72,7 @@ def text_lines(document: dict[str, Any]) -> Iterable[str]:
     yield f"events     {events['lines_in']:,} lines = {events['bronze']:,} events + {events['quarantined']:,} quarantined"
     yield (
         f"           {events['applied']:,} applied, {events['duplicates']:,} duplicate, {events['late']:,} late, "
-        f"{events['held']:,} held behind a hole, {events['lost']:,} lost"
+        f"{events['held']:,} held behind a gap, {events['lost']:,} lost"
     )
     gaps = document["gaps"]
     if gaps and (gaps["lost_ranges"] or gaps["clock_steps"]):

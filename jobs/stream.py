@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--once", action="store_true", help="read the present log and end: ingest to its end, then lanes")
     parser.add_argument(
-        "--drain", action="store_true", help="with --once: the log is finite; close open windows and give up on holes at its end"
+        "--drain", action="store_true", help="with --once: the log is finite; close open windows and give up on gaps at its end"
     )
     add_settings_arguments(parser)
 

@@ -60,7 +60,7 @@ class LaneSettings(_Section):
     """How a broker's events are put in order and cut into windows."""
 
     lateness_ms: int = Field(
-        ge=1, le=365 * DAY_MS, description="how far a broker's log must have gone on before a hole in it is given up as lost"
+        ge=1, le=365 * DAY_MS, description="how far a broker's log must have gone on before a gap in it is given up as lost"
     )
     window_ms: int = Field(ge=1000, description="length of the windows of all tables; a whole number of them makes a day")
     clock_step_ms: int = Field(

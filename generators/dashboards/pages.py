@@ -269,7 +269,7 @@ JOB = Page(
         ),
         Panel(
             "Waiting in the job",
-            "Rows that lanes has not read, and events behind a hole of the log",
+            "Rows that lanes has not read, and events behind a gap of the log",
             (Query("dispatch_job_lanes_behind_rows", "not read"), Query("dispatch_job_held_events", "held")),
         ),
         Panel("Quarantine", "Lines in quarantine, by the reason", (Query("dispatch_job_quarantine_lines", "{{reason}}"),)),

@@ -1,7 +1,7 @@
 """One micro-batch of ingest: bronze, then what was rejected, then the books, and the manifest last.
 
 The tasks that parse the log write the files of bronze and of quarantine; here they are committed. Bronze becomes visible a moment before
-the tombstones of the same micro-batch. Lanes do not mistake their places for lost events in that moment: a hole is given up only when a
+the tombstones of the same micro-batch. Lanes do not mistake their places for lost events in that moment: a gap is given up only when a
 complete later ingest batch was seen, and the next one is not begun before this one is whole.
 A crash in between is repaired when Spark runs the same micro-batch again: the files of the log give the same rows, they are written once
 more, and of each table only what is not committed yet is committed. VACUUM deletes the rest.

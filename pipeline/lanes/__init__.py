@@ -1,1 +1,1 @@
-"""Order, duplicates, holes, epochs and windows of one broker; the Spark operator that drives the rules."""
+"""Order, duplicates, gaps, epochs and windows of one broker; the Spark operator that drives the rules."""

@@ -1,6 +1,7 @@
-"""One epoch of one broker: events in `seq` order, holes held, repeats recognised, what is lost or late reported.
+"""One epoch of one broker: events in `seq` order, gaps held, repeats recognised, what is lost or late reported.
 
-Laws. A contiguous event is applied at once. Every event that comes is exactly one of applied, held, a duplicate, late, or a tombstone.
+Invariants. A contiguous event is applied at once. Every event that comes is exactly one of applied, held, a duplicate, late, or a
+tombstone.
 """
 
 from collections.abc import Callable
@@ -108,8 +109,8 @@ class Epoch:
             self.held = np.concatenate((self.held, _gathered(parts, order[done:])))
         self.counts.held += len(self.held) - held_before
 
-    def give_up_holes(self, is_lost: Callable[[Array], bool]) -> None:
-        """Give up the hole before what is held as long as `is_lost(held)`, applying what then is contiguous."""
+    def give_up_gaps(self, is_lost: Callable[[Array], bool]) -> None:
+        """Give up the gap before what is held as long as `is_lost(held)`, applying what then is contiguous."""
         held_before = len(self.held)
         while self.phase == OPEN and len(self.held) and is_lost(self.held):
             self._lose_until(self.held[0])
@@ -117,15 +118,15 @@ class Epoch:
         self.counts.held += len(self.held) - held_before
 
     def end(self) -> None:
-        """The process is over (`broker_stop`, or a newer epoch is old enough): holes are lost, everything alive ends."""
+        """The process is over (`broker_stop`, or a newer epoch is old enough): gaps are lost, everything alive ends."""
         self._finish(ENDED)
 
     def drain(self) -> None:
-        """The log ends here: holes are lost and windows close, but the process may live on."""
+        """The log ends here: gaps are lost and windows close, but the process may live on."""
         self._finish(DRAINED)
 
     def _finish(self, phase: int) -> None:
-        self.give_up_holes(lambda held: True)
+        self.give_up_gaps(lambda held: True)
         if self.phase != OPEN:
             return
         if self.time is not None:

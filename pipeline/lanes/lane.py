@@ -74,14 +74,14 @@ class Lane:
             self.epoch(number).offer(part, glance(part), at_once)
 
     def settle(self) -> None:
-        """All rows with places up to those that came have come: apply them; a hole among them is lost.
+        """All rows with places up to those that came have come: apply them; a gap among them is lost.
 
         What `finish` and a drain would do then is done now, so that fewer rows wait.
         """
         for number in sorted(self.epochs):
             epoch = self.epochs[number]
             epoch.settle()
-            epoch.give_up_holes(lambda held: True)
+            epoch.give_up_gaps(lambda held: True)
 
     def taken_outcomes(self) -> list[Rows]:
         """Outcomes since they were taken last."""
@@ -93,7 +93,7 @@ class Lane:
         for number in sorted(self.epochs):
             epoch = self.epochs[number]
             epoch.settle()
-            epoch.give_up_holes(self._is_lost if not self._drain else lambda held: True)
+            epoch.give_up_gaps(self._is_lost if not self._drain else lambda held: True)
             self._note_maturity(epoch)
         self._end_superseded()
         if self._drain:
@@ -126,7 +126,7 @@ class Lane:
             self._outcomes.append(rows)
 
     def _is_lost(self, held: Array) -> bool:
-        """Is the hole before `held` lost? docs/design/architecture.md, "Lanes": only complete ingest batches testify."""
+        """Is the gap before `held` lost? docs/design/architecture.md, "Lanes": only complete ingest batches testify."""
         complete = held[held[:, INGEST_BATCH] < self.newest_batch]
         if len(complete) == 0 or self.newest_batch < int(held[:, INGEST_BATCH].min()) + 2:
             return False

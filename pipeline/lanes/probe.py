@@ -21,7 +21,7 @@ class Probe:
         self._epoch = self._lane.epoch(epoch)
 
     def offer(self, rows: Array) -> None:
-        """Events of the epoch in any order: int64 [n, LANE_COLUMNS]. What follows without a hole is applied now."""
+        """Events of the epoch in any order: int64 [n, LANE_COLUMNS]. What follows without a gap is applied now."""
         invariant(bool((rows[:, EPOCH] == self._epoch.epoch).all()), f"rows of another epoch than {self._epoch.epoch}")
         self._lane.offer(rows)
         self._lane.finish()  # rows of checks are in the tables already
@@ -29,8 +29,8 @@ class Probe:
     def at(self, now_us: int) -> list[Rows]:
         """Rows of `topic_backlog` and `subscription_backlog` of every loaded topic, as if checked at `now_us` without any action.
 
-        Holes are given up as at a drain, since nothing more comes; otherwise this changes nothing, so it may be asked again and again.
+        Gaps are given up as at a drain, since nothing more comes; otherwise this changes nothing, so it may be asked again and again.
         Nothing once the process has ended.
         """
-        self._epoch.give_up_holes(lambda held: True)
+        self._epoch.give_up_gaps(lambda held: True)
         return [] if self._epoch.time is None else self._epoch.time.model.probe(now_us, self._epoch.epoch)

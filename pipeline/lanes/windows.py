@@ -1,7 +1,7 @@
 """One epoch's time: which window is open, when it closes, what the wall clock did. Drives the broker's model.
 
-Laws. The lane's time is the greatest `ts` of the clock segment; a window closes when it passes. Durations are `ns`. Only events in `seq`
-order come here, so nothing depends on files, commits or micro-batches.
+Invariants. The lane's time is the greatest `ts` of the clock segment; a window closes when it passes. Durations are `ns`. Only events in
+`seq` order come here, so nothing depends on files, commits or micro-batches.
 
 Without `ns` an event comes with `ts` × 1000 in its place (docs/reference/event-log.md). When such a `ts` falls back, the wall clock was
 set: the monotonic clock that is made of it goes on from where it was, and leads `ts` × 1000 by that much from then on.

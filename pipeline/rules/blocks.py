@@ -2,7 +2,7 @@
 
 Rows are ordered by their fields `ledger` and `entry`. A list is a directory of blocks, each a run of up to BLOCK rows of the pool with a
 gap at either end; the directory is a segment (segments.py) of the list's owner. Blocks that go empty are used again.
-Laws: rows keep their order. A row that is put into a list moves at most BLOCK rows; a block that is added, at most once in BLOCK / 2
+Invariants: rows keep their order. A row that is put into a list moves at most BLOCK rows; a block that is added, at most once in BLOCK / 2
 rows, moves the shorter side of the directory. `ends[MOVES]` counts both. What a list holds never depends on how it is cut in blocks.
 """
 

@@ -1,6 +1,6 @@
 """The one pass: events of one broker in `seq` order, applied to its state. Rendered: do not edit (render.py).
 
-Law: an event either is applied whole or not at all. Before each event the fold checks that the stores have room for whatever it could
+Invariant: an event either is applied whole or not at all. Before each event the fold checks that the stores have room for whatever it could
 add; if not it stops there, and its caller makes room and goes on from the same event.
 """
 

@@ -1,6 +1,6 @@
 """64-bit arithmetic that cannot wrap: sums saturate, products are exact to 128 bits.
 
-Laws: every result is the mathematical one, or the nearest int64 bound. Only int64 is used inside, so that the compiled form and the
+Invariants: every result is the mathematical one, or the nearest int64 bound. Only int64 is used inside, so that the compiled form and the
 plain Python form are the same function.
 """
 

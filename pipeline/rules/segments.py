@@ -1,10 +1,10 @@
 """Lists of rows inside one shared array (an arena): each owner has a segment, a ring-free stretch that moves when it outgrows its place.
 
 A segment is four numbers in its owner's row: where it begins, rows dropped at its front, rows in use, and its capacity.
-Laws: rows keep their order. A row added at either end moves a constant number of rows, amortized over all rows added, whatever the number
-of owners and rows: a segment doubles when it is full; an arena is laid out anew when it is full, and since the last time it handed out as
-many rows as it has owners and rows. A row added between others moves those on the shorter side. `ends[MOVES]` counts them, so that a test
-can prove it.
+Invariants: rows keep their order. A row added at either end moves a constant number of rows, amortized over all rows added, whatever the
+number of owners and rows: a segment doubles when it is full; an arena is laid out anew when it is full, and since the last time it handed
+out as many rows as it has owners and rows. A row added between others moves those on the shorter side. `ends[MOVES]` counts them, so that a
+test can prove it.
 """
 
 import numpy as np

@@ -19,7 +19,7 @@ class Declaration:
     `needs`: table → event types without which nobody can know its rows: where a broker's collector has no point for one of them, rows are
     not complete (schemas/completeness.py).
     `title`: the question that its views and tables answer, a heading of docs/reference/by-question.md.
-    `laws`, `views`: names of files in pipeline/upkeep/quality/laws and pipeline/query/views, in the order in which they are registered.
+    `invariants`, `views`: names of files in pipeline/upkeep/quality/invariants and pipeline/query/views, in the order in which they are registered.
     """
 
     name: str
@@ -32,5 +32,5 @@ class Declaration:
     start_settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     enumerations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    laws: tuple[str, ...] = ()
+    invariants: tuple[str, ...] = ()
     views: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/batch_manifest` (
   `applied` BIGINT NOT NULL COMMENT 'lanes: events applied in order',
   `duplicates` BIGINT NOT NULL COMMENT 'lanes: repeats of events already applied, late or quarantined',
   `late` BIGINT NOT NULL COMMENT 'lanes: events that came after their place was given up',
-  `held` BIGINT NOT NULL COMMENT 'lanes: change in the number of events held behind a hole; summed over batches it is the number of held events',
+  `held` BIGINT NOT NULL COMMENT 'lanes: change in the number of events held behind a gap; summed over batches it is the number of held events',
   `lost` BIGINT NOT NULL COMMENT 'lanes: events given up as lost',
   `state_bytes` BIGINT NOT NULL COMMENT 'lanes: size of the state blobs written [bytes]',
   `table_versions` MAP<STRING, STRING> NOT NULL COMMENT 'version of every table after the batch: a consistent cut',

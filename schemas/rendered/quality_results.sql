@@ -1,10 +1,10 @@
 CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quality_results` (
   `run_id` STRING NOT NULL COMMENT 'run of the quality job',
   `run_at` TIMESTAMP NOT NULL COMMENT 'when it began, by its clock',
-  `table_name` STRING NOT NULL COMMENT 'table that was judged; of a law the tables that it reads, with commas between',
+  `table_name` STRING NOT NULL COMMENT 'table that was judged; of an invariant the tables that it reads, with commas between',
   `kind` STRING NOT NULL COMMENT 'kind of demand',
-  `columns` STRING NOT NULL COMMENT 'column, or the key\'s columns with commas between; empty for laws',
-  `law` STRING NOT NULL COMMENT 'name of the law; empty for others',
+  `columns` STRING NOT NULL COMMENT 'column, or the key\'s columns with commas between; empty for invariants',
+  `invariant` STRING NOT NULL COMMENT 'name of the invariant; empty for others',
   `expectation` STRING NOT NULL COMMENT 'name of the expectation in Great Expectations',
   `demand` STRING NOT NULL COMMENT 'the demand, in words or SQL',
   `success` BOOLEAN NOT NULL COMMENT 'it holds',
@@ -14,10 +14,10 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/quality_results` (
   `code_version` STRING NOT NULL COMMENT 'version of this project'
 )
 USING DELTA
-COMMENT 'One row per run of the quality job and expectation: the demand on a table, or on several by a law, and whether it holds.'
+COMMENT 'One row per run of the quality job and expectation: the demand on a table, or on several by an invariant, and whether it holds.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
-  'delta.dataSkippingStatsColumns' = 'run_id,table_name,kind,columns,law',
-  'delta.constraints.kind' = 'kind IN (\'not_null\', \'range\', \'set\', \'key\', \'law\')',
+  'delta.dataSkippingStatsColumns' = 'run_id,table_name,kind,columns,invariant',
+  'delta.constraints.kind' = 'kind IN (\'not_null\', \'range\', \'set\', \'key\', \'invariant\')',
   'delta.constraints.unexpected' = 'unexpected >= 0'
 );

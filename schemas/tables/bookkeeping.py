@@ -67,7 +67,7 @@ BATCH_MANIFEST = Table(
         Field(
             "held",
             "long",
-            "lanes: change in the number of events held behind a hole; summed over batches it is the number of held events",
+            "lanes: change in the number of events held behind a gap; summed over batches it is the number of held events",
         ),
         Field("lost", "long", "lanes: events given up as lost"),
         Field("state_bytes", "long", "lanes: size of the state blobs written", "bytes"),

@@ -2,20 +2,20 @@
 
 from schemas.field import Field, Table
 
-#: What an expectation demands: a value that is there, in a range, of a set; a key once; or a law that rows of several tables keep together.
-KINDS = ("not_null", "range", "set", "key", "law")
+#: What an expectation demands: a value that is there, in a range, of a set; a key once; or an invariant that rows of several tables keep together.
+KINDS = ("not_null", "range", "set", "key", "invariant")
 
 QUALITY_RESULTS = Table(
     "quality_results",
-    "One row per run of the quality job and expectation: the demand on a table, or on several by a law, and whether it holds.",
-    grain=("run_id", "table_name", "kind", "columns", "law"),
+    "One row per run of the quality job and expectation: the demand on a table, or on several by an invariant, and whether it holds.",
+    grain=("run_id", "table_name", "kind", "columns", "invariant"),
     fields=(
         Field("run_id", "string", "run of the quality job"),
         Field("run_at", "timestamp", "when it began, by its clock"),
-        Field("table_name", "string", "table that was judged; of a law the tables that it reads, with commas between"),
+        Field("table_name", "string", "table that was judged; of an invariant the tables that it reads, with commas between"),
         Field("kind", "string", "kind of demand", check="kind IN (" + ", ".join(f"'{kind}'" for kind in KINDS) + ")"),
-        Field("columns", "string", "column, or the key's columns with commas between; empty for laws"),
-        Field("law", "string", "name of the law; empty for others"),
+        Field("columns", "string", "column, or the key's columns with commas between; empty for invariants"),
+        Field("invariant", "string", "name of the invariant; empty for others"),
         Field("expectation", "string", "name of the expectation in Great Expectations"),
         Field("demand", "string", "the demand, in words or SQL"),
         Field("success", "boolean", "it holds"),

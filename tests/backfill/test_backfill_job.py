@@ -60,7 +60,7 @@ def whole(spark: SparkSession, log: list[dict], tmp_path_factory: pytest.TempPat
 
 @pytest.fixture(scope="module")
 def late(spark: SparkSession, log: list[dict], tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """What it makes of a log with a hole on the first day, whose events came when it was drained."""
+    """What it makes of a log with a gap on the first day, whose events came when it was drained."""
     folder = tmp_path_factory.mktemp("late")
     epoch = log[0]["epoch"]
     missing = [event for event in log if event["epoch"] == epoch and event["seq"] in LATE]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from backfill_run import broken_laws, computed, run_backfill_command
+from backfill_run import broken_invariants, computed, run_backfill_command
 from capture_events import capture_events, write_events
 from day_logs import DAY_US, around_midnight, moved
 from delta.tables import DeltaTable
@@ -72,7 +72,7 @@ def test_a_stream_cut_anywhere_with_late_events_and_a_backfill_gives_what_one_ba
     run_job(tmp_path / "events", warehouse, drain=False)
     run_backfill_command(spark, warehouse, "--pending")
     assert computed(tables_in(spark, warehouse)) == computed(tables_in(spark, whole)), f"repeat: pytest {__file__} -k {seed}"
-    assert broken_laws(warehouse) == {}
+    assert broken_invariants(warehouse) == {}
     assert run_backfill_command(spark, warehouse, "--pending")["done"] == []
 
 

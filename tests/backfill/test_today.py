@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from backfill_run import broken_laws, computed, run_backfill_command, unsound, without_states
+from backfill_run import broken_invariants, computed, run_backfill_command, unsound, without_states
 from capture_events import capture_events, write_events
 from day_logs import DAY_US, around_midnight
 from job_run import run_job, tables_in
@@ -41,7 +41,7 @@ class TwoDays:
         self.write("rest", self.events[self.came + 4 :])
 
     def run(self, *, drain: bool = False) -> None:
-        # Holes are given up quickly: the log lasts for a minute.
+        # Gaps are given up quickly: the log lasts for a minute.
         run_job(self.folder, self.warehouse, drain=drain, lanes__lateness_ms="1000", ingest__max_files_per_batch="1")
 
     def waiting(self, spark: SparkSession) -> int:
@@ -73,7 +73,7 @@ def test_today_is_passed_over_and_told_then_counted_once_it_is_over(spark: Spark
 
     log.go_on()
     log.run(drain=True)
-    assert broken_laws(log.warehouse) == {}, "though today was counted on from the state of before yesterday's repair"
+    assert broken_invariants(log.warehouse) == {}, "though today was counted on from the state of before yesterday's repair"
     tables = tables_in(spark, log.warehouse)
     rows = [row for name in ("limiter_windows", "subscription_throttle") for row in tables[name] if row["window_start"] // DAY_US == today]
     assert {row["complete"] for row in rows} == {False}, "until they are counted, the rows say that they lack something"

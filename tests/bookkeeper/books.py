@@ -2,7 +2,7 @@
 
 It shares no code with the product; it was written from the semantics reference and docs/design/throttling.md. Use it to judge the fold:
 
-    books = keep_books(events)                       # contract events of one broker, any order, repeats and holes allowed
+    books = keep_books(events)                       # contract events of one broker, any order, repeats and gaps allowed
     books.subscription_throttle == rows_of_ours      # lists of dicts with the columns of schemas/tables, timestamps in µs
 
 When a comparison fails:
@@ -13,7 +13,7 @@ When a comparison fails:
 4. The captures decide between both: tests/captures/test_bookkeeper_captures.py compares this bookkeeper with real brokers' counters.
 
 The parts: longs (saturation), limiter_models (token bucket, classic), limiters (their windows), walk (one read), backlog (who waits),
-dispatchers (their windows), epoch_time (windows, holes, steps of the clock), epoch_books (what each event does).
+dispatchers (their windows), epoch_time (windows, gaps, steps of the clock), epoch_books (what each event does).
 """
 
 from dataclasses import dataclass, field
@@ -53,8 +53,8 @@ def keep_books(
 ) -> Books:
     """The tables after all `events` of one broker.
 
-    With `drain` every window closes and every hole is given up. Without it the newest window of a living epoch has no rows yet, and
-    what lies behind a hole waits until `lateness_ms` of ns lie behind it, as in a lane that has seen all these events long ago.
+    With `drain` every window closes and every gap is given up. Without it the newest window of a living epoch has no rows yet, and
+    what lies behind a gap waits until `lateness_ms` of ns lie behind it, as in a lane that has seen all these events long ago.
     An epoch ends at its `broker_stop`, or when a newer one is `lateness_ms` old.
     Tombstones are {"tombstone": True, broker, epoch, seq, ts, ns}. ValueError if there are several brokers.
     """
@@ -94,7 +94,7 @@ def one_life(events: list[Event], books: Books) -> list[Event]:
 
 
 def replay(books: EpochTime, life: list[Event], lateness_ns: int | None) -> bool:
-    """Apply an epoch's events; True if all were. Holes are lost at once, or with `lateness_ns` only when that much lies behind them."""
+    """Apply an epoch's events; True if all were. Gaps are lost at once, or with `lateness_ns` only when that much lies behind them."""
     expected = 1
     for position, event in enumerate(life):
         if event["seq"] > expected:

@@ -3,7 +3,7 @@
 It shares no code with the product; it was written from the semantics reference (part C), the log contract and the captures.
 Use it to judge the machine:
 
-    books = keep_channels(events)                  # contract events of one broker, any order, repeats and holes allowed
+    books = keep_channels(events)                  # contract events of one broker, any order, repeats and gaps allowed
     books.channel_backpressure == rows_of_ours     # lists of dicts, timestamps in µs, sorted by their grain
 
 The parts: channel_settings (both vocabularies), channel_limiter (cooldown), channel_tracker (seven types), channel_stretch (time),
@@ -45,7 +45,7 @@ class ChannelBooks:
 
 
 def keep_channels(events: list[Event], *, window_ms: int = 60_000, clock_step_ms: int = 1_000, lateness_ms: int = 10_000) -> ChannelBooks:
-    """The tables after all `events` of one broker; every window closes and every hole is given up.
+    """The tables after all `events` of one broker; every window closes and every gap is given up.
 
     An epoch ends at its `broker_stop`, or when a newer one is `lateness_ms` old.
     Tombstones are {"tombstone": True, broker, epoch, seq, ts, ns}. ValueError if there are several brokers.

@@ -1,4 +1,4 @@
-"""Time of one epoch in the books: windows, holes, steps of the wall clock (docs/design/architecture.md). What lives in it: a subclass."""
+"""Time of one epoch in the books: windows, gaps, steps of the wall clock (docs/design/architecture.md). What lives in it: a subclass."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -59,7 +59,7 @@ def stepped_broker() -> list[Event]:
 
 
 def other_brokers() -> list[Event]:
-    """One with a hole and a rejected line, one that has stopped."""
+    """One with a gap and a rejected line, one that has stopped."""
     holed = [event | {"broker": "holed:1"} for event in life(Log(epoch=FIRST), 100).events]
     holed = [event if event["seq"] != REJECTED_SEQ else event | {"type": "publish", "entry": -5} for event in holed]
     stopped = [event | {"broker": STOPPED} for event in Log(epoch=FIRST).at(3).load().add("broker_stop").events]

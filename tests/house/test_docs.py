@@ -40,7 +40,7 @@ VIEW_FILES = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "p
 TABLES_AND_VIEWS = {*(table.name for table in TABLES), *VIEW_FILES}
 #: Terms that the first pages use in their everyday sense as well: "the job runs", "held back", "what a limiter answers".
 ALSO_EVERYDAY_WORDS = {"agrees", "answer", "complete", "held", "machine", "run", "shrunk and blocked"}
-LAW_ROWS = tuple(f"| `{path.stem}`" for path in (ROOT / "pipeline/upkeep/quality/laws").glob("*.sql"))
+INVARIANT_ROWS = tuple(f"| `{path.stem}`" for path in (ROOT / "pipeline/upkeep/quality/invariants").glob("*.sql"))
 TERMS = re.findall(r"^## (.+)$", text_of(GLOSSARY), re.MULTILINE)
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
@@ -65,8 +65,8 @@ def test_no_clause_stands_in_the_place_of_a_noun(page: Path) -> None:
 
 @every_plain_page
 def test_software_reports_and_does_not_speak(page: Path) -> None:
-    """But for the laws, whose sentences quality.md quotes."""
-    ours = "\n".join(line for line in text_of(page).splitlines() if not line.startswith(LAW_ROWS))
+    """But for the invariants, whose sentences quality.md quotes."""
+    ours = "\n".join(line for line in text_of(page).splitlines() if not line.startswith(INVARIANT_ROWS))
     assert NOT_OUR_WORDS.findall(prose(ours)) == []
 
 

@@ -53,7 +53,7 @@ def test_it_does_not_depend_on_how_the_log_was_cut(seed: int) -> None:
     assert newest(*pieces) == newest([lane_rows(events)]) == [(EPOCH, max(event["ts"] for event in events))]
 
 
-def test_an_event_that_is_held_behind_a_hole_is_not_known_yet() -> None:
+def test_an_event_that_is_held_behind_a_gap_is_not_known_yet() -> None:
     events = busy_log(seconds=40)
     first, rest = without(events[:100], 50), events[100:]
     assert newest([lane_rows(first, 0)]) == [(EPOCH, events[48]["ts"])]

@@ -74,7 +74,7 @@ def test_epochs_may_come_in_any_order() -> None:
     assert balance(counts) == 0
 
 
-def test_a_hole_is_held_until_complete_later_ingest_batches_are_lateness_past_it() -> None:
+def test_a_gap_is_held_until_complete_later_ingest_batches_are_lateness_past_it() -> None:
     events = busy_log(seconds=40)
     early, late = without(events[:100], 50), events[100:]
     _, counts = run_lane([[lane_rows(early, 0)], [lane_rows(late, 1)]])
@@ -86,7 +86,7 @@ def test_a_hole_is_held_until_complete_later_ingest_batches_are_lateness_past_it
 
 
 @pytest.mark.parametrize("drained_at_once", [True, False])
-def test_what_fills_a_hole_lets_go_what_is_held_behind_it(drained_at_once: bool) -> None:
+def test_what_fills_a_gap_lets_go_what_is_held_behind_it(drained_at_once: bool) -> None:
     """It comes alone, as the last of the log: a file that was late, a line that `quarantine replay` put back."""
     events = busy_log(seconds=40)
     fills, drain = lane_rows([events[49]], 1), drain_row()
@@ -220,7 +220,7 @@ def test_without_ns_a_ts_a_little_behind_is_no_step() -> None:
     assert tables_of(events)["log_gaps"] == []
 
 
-def test_without_ns_a_hole_is_given_up_as_soon_after_a_clock_set_back() -> None:
+def test_without_ns_a_gap_is_given_up_as_soon_after_a_clock_set_back() -> None:
     events = set_back_without_ns(at=60)
     early, late = without(events[:100], 50), events[100:]
     _, counts = run_lane([[lane_rows(early, 0)], [lane_rows(late[:-1], 1)], [lane_rows(late[-1:], 2)]])

@@ -116,7 +116,7 @@ def test_order_and_repeats_do_not_matter(seed: int) -> None:
     assert said_by(probe_of(events, *shuffled), now_us, events) == said_by(probe_of(events), now_us, events)
 
 
-def test_a_hole_is_given_up_and_said() -> None:
+def test_a_gap_is_given_up_and_said() -> None:
     events, now_us = a_log(), ms(40) * 1000
     whole = said_by(probe_of(events), now_us, events)[TOPIC]
     holed = said_by(probe_of([event for event in events if event["seq"] != 7]), now_us, events)[TOPIC]

@@ -85,7 +85,7 @@ def report_of(outcomes: list[Rows]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_holes_repeats_and_rejected_lines_end_as_if_all_had_come_at_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gaps_repeats_and_rejected_lines_end_as_if_all_had_come_at_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(seed)
     events = (first_epoch() + second_epoch()) if seed % 2 else capture("p1_batches")
     left = [event for event in events if chance.random() > 0.02]
@@ -103,7 +103,7 @@ def test_holes_repeats_and_rejected_lines_end_as_if_all_had_come_at_once(seed: i
     assert ours["log_gaps"] != []
 
 
-def test_events_behind_a_hole_do_not_wait_for_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_behind_a_gap_do_not_wait_for_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     events = capture("f_limit_above_need")
     rows = lane_rows(events[:40] + events[41:])
     packets = [rows[start : start + 50] for start in range(0, len(rows), 50)]

@@ -43,7 +43,7 @@ def test_tables_are_those_of_the_streaming_job(spark: SparkSession, log: Path, l
     assert tables_unlike(loaded, warehouse) == []
 
 
-def test_laws_hold_and_a_backfill_finds_every_row_as_it_is(spark: SparkSession, loaded: Warehouse) -> None:
+def test_invariants_hold_and_a_backfill_finds_every_row_as_it_is(spark: SparkSession, loaded: Warehouse) -> None:
     assert unsound(loaded) == {}
     dates = ("--from", "2026-11-20", "--to", "2026-11-23", "--dry-run")
     document = run_backfill_command(spark, loaded, *dates)

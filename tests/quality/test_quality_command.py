@@ -49,8 +49,8 @@ def test_what_is_broken_is_one_line_with_table_column_count_and_example() -> Non
     assert a_set.line == 'names.level: 1 row: level is one of a; e.g. {"id": 1}'
     key = replace(a_set, kind="key", columns="a, b", demand="(a, b) occurs once", unexpected=2000)
     assert key.line == 'names: 2,000 rows: (a, b) occurs once; e.g. {"id": 1}'
-    law = replace(a_set, kind="law", columns="", law="it_holds", demand="It holds.", table_name="names, quarantine")
-    assert law.line == 'law it_holds: 1 row: It holds.; e.g. {"id": 1} (names, quarantine)'
+    invariant = replace(a_set, kind="invariant", columns="", invariant="it_holds", demand="It holds.", table_name="names, quarantine")
+    assert invariant.line == 'invariant it_holds: 1 row: It holds.; e.g. {"id": 1} (names, quarantine)'
 
 
 def test_a_long_text_is_cut_in_an_example() -> None:

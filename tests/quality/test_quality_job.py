@@ -21,8 +21,8 @@ from pipeline.faults import BadWarehouse
 from pipeline.query.room import ReadingRoom
 from pipeline.store.table_log import newest_version_at
 from pipeline.upkeep.quality.finding import Finding
+from pipeline.upkeep.quality.invariants import NAMES
 from pipeline.upkeep.quality.judge import judge_table
-from pipeline.upkeep.quality.laws import NAMES
 from pipeline.upkeep.quality.validation import Validation
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.newest_cut import newest_cut
@@ -53,7 +53,7 @@ def test_a_sound_warehouse_passes_and_says_so_everywhere(copied: Warehouse, tmp_
     assert [line for line in said if line.startswith("BROKEN")] == []
     results = contents(copied, "quality_results").to_pylist()
     assert said[-1] == f"{len(results)} of {len(results)} hold; {docs / 'index.html'}"
-    assert {row["law"] for row in results if row["kind"] == "law"} == set(NAMES)
+    assert {row["invariant"] for row in results if row["kind"] == "invariant"} == set(NAMES)
     assert {row["table_name"] for row in results if row["kind"] == "key"} == {table.name for table in JOB_TABLES}
     assert {(row["success"], row["unexpected"], row["example"]) for row in results} == {(True, 0, None)}
     bronze = next(row for row in results if row["table_name"] == "dispatch_events")
@@ -144,10 +144,10 @@ def test_what_came_past_the_checks_ends_with_one_a_line_each_and_rows_that_the_d
     assert main(["quality", "--warehouse", spoilt.root, "--tables", "names,batch_manifest"]) == 1
     broken = [line for line in capsys.readouterr().out.splitlines() if line.startswith("BROKEN")]
     assert broken[0] == 'BROKEN names.level: 1 row: level is one of broker, topic, subscription; e.g. {"id": 1, "level": "cluster"}'
-    assert [line.split(":")[0] for line in broken[1:]] == ["BROKEN law every_event_has_one_fate"]
+    assert [line.split(":")[0] for line in broken[1:]] == ["BROKEN invariant every_event_has_one_fate"]
     room = ReadingRoom(spoilt)
     found, runs = (room.rows(query) for query in queries(text_of(DOCS / "guide" / "quality.md")))
-    assert {(row["table_name"], row["columns"], row["law"]) for row in found} == {
+    assert {(row["table_name"], row["columns"], row["invariant"]) for row in found} == {
         ("names", "level", ""), ("batch_manifest", "", "every_event_has_one_fate"),
     }  # fmt: skip
     assert runs[-1]["broken"] == 2
@@ -170,7 +170,7 @@ def test_what_cannot_be_read_is_refused_before_anything_is_judged(copied: Wareho
 def test_another_results_table_is_refused_with_what_to_do(tmp_path: Path) -> None:
     other = Warehouse(f"file:{tmp_path}")
     deltalake.DeltaTable.create(str(tmp_path / "quality_results"), deltalake.Schema([deltalake.Field("run_id", "string")]))
-    with pytest.raises(BadWarehouse, match=r"column law \(string\) is missing.*move .*quality_results away"):
+    with pytest.raises(BadWarehouse, match=r"column invariant \(string\) is missing.*move .*quality_results away"):
         make_report_table(other, QUALITY_RESULTS)
 
 

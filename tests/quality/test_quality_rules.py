@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.upkeep.quality.laws import LAWS, NAMES, Law
+from pipeline.upkeep.quality.invariants import INVARIANTS, NAMES, Invariant
 from pipeline.upkeep.quality.rules import Rule, rule_of_check, rules_of
 from schemas.field import Field, Table
 from schemas.tables import JOB_TABLES, TABLES, TABLES_BY_NAME
@@ -73,23 +73,25 @@ def test_bronze_is_held_against_the_contract_of_the_log() -> None:
     } <= words
 
 
-def test_the_laws_are_the_files_beside_the_code() -> None:
+def test_the_invariants_are_the_files_beside_the_code() -> None:
     assert sorted(f"{name}.sql" for name in NAMES) == sorted(
-        entry.name for entry in files("pipeline.upkeep.quality").joinpath("laws").iterdir()
+        entry.name for entry in files("pipeline.upkeep.quality").joinpath("invariants").iterdir()
     )
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
-def test_a_law_says_in_a_sentence_what_holds_and_what_a_row_is(law: Law) -> None:
-    assert law.sentence.endswith(".")
-    assert law.sql.splitlines()[1].startswith("-- ")
-    assert law.tables
+@pytest.mark.parametrize("invariant", INVARIANTS, ids=lambda invariant: invariant.name)
+def test_a_invariant_says_in_a_sentence_what_holds_and_what_a_row_is(invariant: Invariant) -> None:
+    assert invariant.sentence.endswith(".")
+    assert invariant.sql.splitlines()[1].startswith("-- ")
+    assert invariant.tables
 
 
-def test_the_page_has_every_law_with_its_sentence() -> None:
+def test_the_page_has_every_invariant_with_its_sentence() -> None:
     page = (Path(__file__).parents[2] / "docs/guide/quality.md").read_text(encoding="utf-8")
-    assert [line for line in page.splitlines() if line.startswith("| `")] == [f"| `{law.name}` | {law.sentence} |" for law in LAWS]
+    assert [line for line in page.splitlines() if line.startswith("| `")] == [
+        f"| `{invariant.name}` | {invariant.sentence} |" for invariant in INVARIANTS
+    ]
 
 
-def test_the_laws_know_every_table() -> None:
-    assert {t.name for t in JOB_TABLES} - {name for law in LAWS for name in law.tables} == set()
+def test_the_invariants_know_every_table() -> None:
+    assert {t.name for t in JOB_TABLES} - {name for invariant in INVARIANTS for name in invariant.tables} == set()

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from capture_events import write_events
+from invariants_run import broken_invariants
 from job_run import run_job
-from laws_run import broken_laws
 from pyspark.sql import SparkSession
 from quarantined_log import FILES, RUBBISH, STRICT, Damaged, listed
 from upkeep_log import capture
@@ -24,7 +24,7 @@ from pipeline.query.room import ReadingRoom
 from pipeline.query.views.register import register_tables
 from pipeline.store.table_log import opened
 from pipeline.upkeep.closed_dates import batch_read_for_good
-from pipeline.upkeep.quality.laws import NAMES, Law
+from pipeline.upkeep.quality.invariants import NAMES, Invariant
 from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock import UpkeepLock
@@ -32,7 +32,7 @@ from pipeline.warehouse.newest_cut import newest_cut
 from schemas.render.ddl import delta_path
 
 BOOKS = "every_line_is_an_event_or_quarantined"
-#: Laws that count lines and events.
+#: Invariants that count lines and events.
 COUNTING = (BOOKS, "lanes_read_every_event_once", "every_event_has_one_fate", "every_loss_is_told")
 NEWEST = FILES - 1
 
@@ -76,7 +76,7 @@ def test_a_line_that_the_parser_accepts_now_comes_back_and_lanes_make_a_late_eve
 ) -> None:
     damaged = copied()
     warehouse, seqs = damaged.warehouse, damaged.seqs
-    assert broken_laws(warehouse, COUNTING) == {}
+    assert broken_invariants(warehouse, COUNTING) == {}
     assert batch_read_for_good(warehouse) == NEWEST
 
     # A newer parser (here: a larger limit) accepts one line as it is.
@@ -92,7 +92,7 @@ def test_a_line_that_the_parser_accepts_now_comes_back_and_lanes_make_a_late_eve
     (told,) = listed(warehouse, "quarantine_replays")
     assert ({told["seq"]}, told["reason"], told["repaired"], told["tombstone"]) == (seqs["noted"], "text_too_long", False, True)
     assert (told["rejected_batch"], told["ingest_batch"], told["event_date"]) == (2, NEWEST, date(2026, 11, 21))
-    assert broken_laws(warehouse, COUNTING) == {}, "the newest cut is of before"
+    assert broken_invariants(warehouse, COUNTING) == {}, "the newest cut is of before"
     assert batch_read_for_good(warehouse) == NEWEST - 1, "nobody may delete a row that lanes have not read"
     assert balance(warehouse)[0]["lanes_behind"] == 1
     run_job(damaged.place, warehouse, drain=False)
@@ -146,12 +146,12 @@ def test_the_next_micro_batch_takes_a_replay_into_the_cut_and_lanes_computed_ane
     run_job(damaged.more, warehouse)
     assert len(listed(warehouse, "dispatch_events")) == len(damaged.events) + len(more)
     assert newest_cut(NewestRoom(warehouse)).versions["quarantine_replays"] == 2
-    assert broken_laws(warehouse, NAMES) == {}
+    assert broken_invariants(warehouse, NAMES) == {}
     assert main(["rebuild", "lanes", "--warehouse", warehouse.root, "--yes"]) == 0
     run_job(damaged.more, warehouse)
     (books,) = ReadingRoom(warehouse).rows("SELECT lost FROM log_balance")  # log_health has a row for each of the two epochs
     assert (listed(warehouse, "late_events"), books["lost"]) == ([], 0)
-    assert broken_laws(warehouse, COUNTING) == {}
+    assert broken_invariants(warehouse, COUNTING) == {}
 
 
 @pytest.mark.parametrize(
@@ -165,12 +165,12 @@ def test_the_next_micro_batch_takes_a_replay_into_the_cut_and_lanes_computed_ane
 )
 def test_a_fault_in_what_moved_is_caught(spark: SparkSession, moved: Damaged, table: str, fault: str) -> None:
     session = spark.newSession()
-    register_tables(session, moved.warehouse, None, {table, *Law(BOOKS).tables})
-    assert session.sql(Law(BOOKS).sql).count() == 0
+    register_tables(session, moved.warehouse, None, {table, *Invariant(BOOKS).tables})
+    assert session.sql(Invariant(BOOKS).sql).count() == 0
     rows = session.sql(fault)
     assert rows.count() != session.table(table).count()
     rows.createOrReplaceTempView(table)
-    assert session.sql(Law(BOOKS).sql).count() > 0
+    assert session.sql(Invariant(BOOKS).sql).count() > 0
 
 
 class Crash(Exception):

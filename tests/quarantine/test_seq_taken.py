@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from capture_events import write_events
+from invariants_run import broken_invariants
 from job_run import run_job
-from laws_run import broken_laws
 from loaded import contents, load_into, tables_unlike
 from pyspark.sql import SparkSession
 from upkeep_log import capture
@@ -36,7 +36,7 @@ def test_the_later_log_goes_to_quarantine_once_also_after_a_rebuild(spark: Spark
     )
     assert all("z.jsonl.gz, micro-batch 0" in row["detail"] for row in rows)
     assert all(contents(warehouse, table).equals(was) for table, was in before.items())
-    assert broken_laws(warehouse) == {}
+    assert broken_invariants(warehouse) == {}
     forget_lanes(warehouse, lambda line: None)
     run_job(log, warehouse)
     assert contents(warehouse, "quarantine").to_pylist() == rows

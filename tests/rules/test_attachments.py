@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from suite.examples import examples
 
 from pipeline.rules.array import Array
-from pipeline.rules.broker import attachments as laws
+from pipeline.rules.broker import attachments as invariants
 from pipeline.rules.broker.attachments import LinkIndexes, Links
 from pipeline.rules.broker.layout import (
     ATTACHMENT_ROW,
@@ -33,24 +33,24 @@ Endpoint = tuple[int, int, int]
 
 @compiled
 def attach(links: Links, indexes: LinkIndexes, c: int, kind: int, target: int, target_id: int, number: int) -> None:
-    laws.attach(links, indexes, c, kind, target, target_id, number)
+    invariants.attach(links, indexes, c, kind, target, target_id, number)
 
 
 @compiled
 def leave(links: Links, endpoints_index: Array, what: int, row: int, kind: int, number: int) -> None:
     if what == END_CONNECTION:
-        laws.detach_all_of_connection(links, row)
+        invariants.detach_all_of_connection(links, row)
     elif what == END_TOPIC:
-        laws.detach_all_of_topic(links, row)
+        invariants.detach_all_of_topic(links, row)
     else:
-        e = find(endpoints_index, links.endpoints, number, laws.owner_of(kind, links.connections[row].id))
+        e = find(endpoints_index, links.endpoints, number, invariants.owner_of(kind, links.connections[row].id))
         if e != EMPTY:
-            laws.detach(links, kind, e)
+            invariants.detach(links, kind, e)
 
 
 @compiled
 def is_unwritable(subscription: Record, connectivity: Record, attachments: Records, connections: Records) -> bool:
-    return laws.is_unwritable(subscription, connectivity, attachments, connections)
+    return invariants.is_unwritable(subscription, connectivity, attachments, connections)
 
 
 def blank_rows(kind: Records, count: int) -> Records:

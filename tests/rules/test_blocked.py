@@ -8,23 +8,23 @@ from suite.examples import examples
 from pipeline.rules.broker.layout import LEVEL_COUNT, NEW_TOPIC, NO_READING, NONE
 from pipeline.rules.compiled import compiled
 from pipeline.rules.records import Record
-from pipeline.rules.throttle import blocked as laws
+from pipeline.rules.throttle import blocked as invariants
 from pipeline.rules.throttle.layout import NO_THROTTLING
 
 
 @compiled
 def charge(throttling: Record, until_ns: int) -> None:
-    laws.charge_blocked_time(throttling, until_ns)
+    invariants.charge_blocked_time(throttling, until_ns)
 
 
 @compiled
 def border(throttling: Record, border_us: int, border_ns: int) -> int:
-    return laws.border_of_blocked_time(throttling, border_us, border_ns)
+    return invariants.border_of_blocked_time(throttling, border_us, border_ns)
 
 
 @compiled
 def wait(throttling: Record, reading: Record, topic: Record) -> None:
-    laws.note_waiting(throttling, reading, topic)
+    invariants.note_waiting(throttling, reading, topic)
 
 
 @settings(max_examples=examples(100), deadline=None)

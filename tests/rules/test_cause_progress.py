@@ -1,4 +1,4 @@
-"""No progress is not progress: reads in vain, blocked keys, open transactions, redeliveries, caps left on (docs/causes.md)."""
+"""No progress is not progress: reads in vain, blocked keys, open transactions, redeliveries, caps left on (docs/design/causes.md)."""
 
 import pytest
 from cause_story import Story

@@ -1,4 +1,4 @@
-"""What the cause is follows from rows that nobody changes on the way, in the order of docs/causes.md. test_causes.py has what it is."""
+"""What the cause is follows from rows that nobody changes on the way, in the order of docs/design/causes.md. See test_causes.py, too."""
 
 import ast
 import inspect

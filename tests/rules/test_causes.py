@@ -1,4 +1,4 @@
-"""Each cause by small logs: what happened, and how many seconds of the backlog are charged to what (docs/causes.md)."""
+"""Each cause by small logs: what happened, and how many seconds of the backlog are charged to what (docs/design/causes.md)."""
 
 from collections import Counter
 

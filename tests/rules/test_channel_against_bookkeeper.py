@@ -114,7 +114,7 @@ def test_real_log(name: str) -> None:
 @pytest.mark.captures
 @pytest.mark.parametrize("name", ["o_unwritable", "y_incident", "p1_batches"])
 def test_real_log_without_throttle_events(name: str) -> None:
-    """The rules alone, and with holes where those events were."""
+    """The rules alone, and with gaps where those events were."""
     events = [event for event in capture_events(CAPTURES / name) if event["type"] != "throttle"]
     assert disagreements(events) == []
     assert disagreements([event | {"seq": seq} for seq, event in enumerate(events, start=1)]) == []

@@ -1,4 +1,4 @@
-"""The limiter after a resume (TimedSingleThreadRateLimiter, §3.3): cases C3–C8, and its law that at most `permits` go in any period."""
+"""The limiter after a resume (TimedSingleThreadRateLimiter, §3.3): cases C3–C8, and its invariant: at most `permits` go in any period."""
 
 import pytest
 from hypothesis import given, settings

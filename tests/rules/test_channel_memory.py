@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from suite.examples import examples
 
-from pipeline.rules.channel import memory as laws
+from pipeline.rules.channel import memory as invariants
 from pipeline.rules.channel.layout import MEMORY_ROW
 from pipeline.rules.compiled import compiled
 from pipeline.rules.records import Record, empty_rows
@@ -15,11 +15,11 @@ REPORT, BOUND, EXCEED = range(3)
 @compiled
 def learn(buffers: Record, what: int, size: int, ts_us: int) -> None:
     if what == REPORT:
-        laws.report(buffers, size, ts_us)
+        invariants.report(buffers, size, ts_us)
     elif what == BOUND:
-        laws.bound(buffers, size, ts_us)
+        invariants.bound(buffers, size, ts_us)
     else:
-        laws.exceed(buffers, size)
+        invariants.exceed(buffers, size)
 
 
 @settings(max_examples=examples(100), deadline=None)

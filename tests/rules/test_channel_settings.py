@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.rules.array import Array
 from pipeline.rules.channel import fields
-from pipeline.rules.channel import settings as laws
+from pipeline.rules.channel import settings as invariants
 from pipeline.rules.channel.layout import CHANNEL_SETTINGS_ROW, DEFAULT, PIP, SHIPPED
 from pipeline.rules.compiled import compiled
 from pipeline.rules.records import Record, empty_rows
@@ -19,7 +19,7 @@ Pair = tuple[int | None, int | None]
 
 @compiled
 def take(settings: Record, event: Array) -> None:
-    laws.take_settings(settings, event)
+    invariants.take_settings(settings, event)
 
 
 @dataclass

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from suite.examples import examples
 
-from pipeline.rules.channel import topics as laws
+from pipeline.rules.channel import topics as invariants
 from pipeline.rules.channel.layout import TOPIC_PAUSE_ROW
 from pipeline.rules.compiled import compiled
 from pipeline.rules.records import Record, empty_rows
@@ -15,13 +15,13 @@ JOIN, LEAVE, END, BORDER = range(4)
 @compiled
 def act(pause: Record, what: int, ts_us: int, ns: int) -> None:
     if what == JOIN:
-        laws.join(pause, ts_us, ns)
+        invariants.join(pause, ts_us, ns)
     elif what == LEAVE:
-        laws.leave(pause, ns)
+        invariants.leave(pause, ns)
     elif what == END:
-        laws.end_pause(pause, ns)
+        invariants.end_pause(pause, ns)
     else:
-        laws.pass_pause_border(pause, ts_us, ns)
+        invariants.pass_pause_border(pause, ts_us, ns)
 
 
 @settings(max_examples=examples(150), deadline=None)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.rules.backlog import check as laws
+from pipeline.rules.backlog import check as invariants
 from pipeline.rules.backlog.layout import CHECK_ROW, KNOWN, NOTHING, SIZE, TIME, UNKNOWN, UNKNOWN_TIME
 from pipeline.rules.broker.layout import NEW_TOPIC
 from pipeline.rules.compiled import compiled
@@ -14,7 +14,7 @@ S, MS = 1_000_000, 1_000  # in µs
 
 @compiled
 def look(topic: Record, check: Record, size: int, now_us: int) -> tuple[int, int]:
-    return laws.decide(topic, check, size, now_us), laws.age_s(check, now_us)
+    return invariants.decide(topic, check, size, now_us), invariants.age_s(check, now_us)
 
 
 def seen(now_us: int, size: int = 0, oldest: int = KNOWN, oldest_ms: int = 0, **of_topic: int) -> tuple[int, int]:

@@ -77,7 +77,7 @@ def test_rows_that_need_a_missing_point_say_so(point: str | None) -> None:
 
 
 def test_a_broker_before_pip_406_has_no_reads_and_says_so() -> None:
-    """Pulsar 4.0.0 and 4.0.1 (docs/collector.md): deliveries are counted, what limiters did is not known."""
+    """Pulsar 4.0.0 and 4.0.1 (docs/guide/collector.md): deliveries are counted, what limiters did is not known."""
     log = Log().start()
     log.events[0]["missing_points"] = ["throttle", "request", "read"]
     (row,) = tables_of(log.dispatch(7).events)["subscription_throttle"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from suite.examples import examples
 
 from pipeline.rules.array import Array
-from pipeline.rules.broker import connections as laws
+from pipeline.rules.broker import connections as invariants
 from pipeline.rules.broker.attachments import Links
 from pipeline.rules.broker.layout import (
     ATTACHMENT_ROW,
@@ -34,20 +34,20 @@ OPEN, MEET, UNWRITABLE, WRITABLE, CLOSE = range(5)
 @compiled
 def meet_all(links: Links, index: Array, counts: Record, ids: Array) -> None:
     for number in ids:
-        laws.new_connection(links.connections, index, counts, number)
+        invariants.new_connection(links.connections, index, counts, number)
 
 
 @compiled
 def change(links: Links, settings_row: Record, c: int, what: int, seq: int) -> None:
     connection, connectivity = links.connections[c], links.connectivity
     if what == CLOSE:
-        laws.close_connection(links, c)
+        invariants.close_connection(links, c)
     elif what == OPEN:
-        laws.open_connection(connection, connectivity, settings_row, seq, 10 * seq, True)
+        invariants.open_connection(connection, connectivity, settings_row, seq, 10 * seq, True)
     else:
-        laws.ensure_connected(connection, connectivity, settings_row, seq, 10 * seq)
+        invariants.ensure_connected(connection, connectivity, settings_row, seq, 10 * seq)
         if what != MEET:
-            laws.set_writable(connection, connectivity, what - UNWRITABLE, seq)
+            invariants.set_writable(connection, connectivity, what - UNWRITABLE, seq)
 
 
 @settings(max_examples=examples(150), deadline=None)

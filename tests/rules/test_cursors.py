@@ -11,7 +11,7 @@ from suite.examples import examples
 
 from pipeline.rules import blocks
 from pipeline.rules.blocks import Blocks
-from pipeline.rules.broker import cursors as laws
+from pipeline.rules.broker import cursors as invariants
 from pipeline.rules.compiled import compiled
 from pipeline.rules.records import Record, Records
 
@@ -23,23 +23,23 @@ LEDGERS = (4, 0, 3, 5)  # entries of ledgers 2 to 5; the last one grows
 @compiled
 def act(topic: Record, ledgers: Records, marks: Blocks, cursor: Record, words: Blocks, what: int, ledger: int, entry: int) -> None:
     if what == ACK:
-        laws.acknowledge(topic, marks, cursor, words, ledger, entry)
+        invariants.acknowledge(topic, marks, cursor, words, ledger, entry)
     elif what == CUMULATIVE:
-        laws.acknowledge_up_to(cursor, ledger, entry)
+        invariants.acknowledge_up_to(cursor, ledger, entry)
     elif what == SEEK:
-        laws.seek(topic, ledgers, cursor, words, ledger, entry)
+        invariants.seek(topic, ledgers, cursor, words, ledger, entry)
     else:
         cursor.evicting = 1 if what == EVICT else 0
-        laws.mark_delete(topic, ledgers, cursor, words, ledger, entry, topic.end_entries, 0)
+        invariants.mark_delete(topic, ledgers, cursor, words, ledger, entry, topic.end_entries, 0)
         cursor.evicting = 0
 
 
 @compiled
 def look(topic: Record, ledgers: Records, cursor: Record, words: Blocks, ledger: int, entry: int) -> tuple[int, int, bool]:
     """(backlog, what its history does not explain, whether acknowledgements explain a move to the position)."""
-    backlog = laws.backlog_entries(topic, ledgers, cursor)
-    explains = laws.is_acknowledged_up_to(topic, ledgers, cursor, words, ledger, entry)
-    return backlog, laws.unexplained(topic, cursor, backlog), explains
+    backlog = invariants.backlog_entries(topic, ledgers, cursor)
+    explains = invariants.is_acknowledged_up_to(topic, ledgers, cursor, words, ledger, entry)
+    return backlog, invariants.unexplained(topic, cursor, backlog), explains
 
 
 class Book:

@@ -7,7 +7,7 @@ from suite.examples import examples
 
 from pipeline.rules import blocks
 from pipeline.rules.blocks import Blocks
-from pipeline.rules.broker import deleted as laws
+from pipeline.rules.broker import deleted as invariants
 from pipeline.rules.broker.layout import BITS, CURSOR_ROW, WORD_ROW
 from pipeline.rules.compiled import compiled, compiled_allocating
 from pipeline.rules.records import Record, Records, empty_rows
@@ -20,27 +20,27 @@ Entry = tuple[int, int]
 @compiled
 def act(cursor: Record, words: Blocks, what: int, ledger: int, entry: int) -> int:
     if what == DELETE:
-        return int(laws.delete_entry(cursor, words, ledger, entry))
+        return int(invariants.delete_entry(cursor, words, ledger, entry))
     if what == PASS:
-        return laws.pass_deleted(cursor, words, ledger, entry)
+        return invariants.pass_deleted(cursor, words, ledger, entry)
     if what == COUNT:
-        return laws.count_deleted(cursor, words, ledger, entry)
+        return invariants.count_deleted(cursor, words, ledger, entry)
     if what == IS:
-        return int(laws.is_deleted(cursor, words, ledger, entry))
-    laws.forget_deleted(cursor, words)
+        return int(invariants.is_deleted(cursor, words, ledger, entry))
+    invariants.forget_deleted(cursor, words)
     return 0
 
 
 @compiled
 def run_from(cursor: Record, words: Blocks, ledger: int, entry: int, entries: int) -> int:
-    return laws.deleted_run(cursor, words, ledger, entry, entries)
+    return invariants.deleted_run(cursor, words, ledger, entry, entries)
 
 
 @compiled_allocating
 def bits_of(numbers: np.ndarray) -> np.ndarray:
     counts = np.empty_like(numbers)
     for k in range(numbers.size):
-        counts[k] = laws.count_bits(numbers[k])
+        counts[k] = invariants.count_bits(numbers[k])
     return counts
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from one_topic import Cursor, Ledger, Mark, Position, with_one_topic
 from suite.examples import examples
 
-from pipeline.rules.backlog import eviction as laws
+from pipeline.rules.backlog import eviction as invariants
 from pipeline.rules.backlog.eviction import FIRST_4_1, TRUNCATES_4_0, TRUNCATES_4_2
 from pipeline.rules.backlog.layout import SIZE, TIME
 from pipeline.rules.compiled import compiled
@@ -26,12 +26,12 @@ LEFT_ALONE = ("topics", "cursors", "heap", "ledgers", "words", "marks")
 def act(broker: Any, backlog: Any, what: int, c: int, decision: int, ledger: int, entry: int, now_ms: int) -> tuple[bool, bool]:
     """Asked whether it reaches a position: (whether that is no further than the eviction takes the cursor, whether the plan ends there)."""
     if what == PLAN:
-        laws.plan_eviction(broker, backlog, 0, decision, now_ms)
+        invariants.plan_eviction(broker, backlog, 0, decision, now_ms)
     elif what == FORGET:
-        laws.forget_plan(broker, backlog, 0)
+        invariants.forget_plan(broker, backlog, 0)
     else:
-        reaches = laws.reaches(broker, backlog, 0, c, decision, ledger, entry, now_ms)
-        return reaches, laws.reaches_target(broker, backlog, 0, c, decision, ledger, entry, now_ms)
+        reaches = invariants.reaches(broker, backlog, 0, c, decision, ledger, entry, now_ms)
+        return reaches, invariants.reaches_target(broker, backlog, 0, c, decision, ledger, entry, now_ms)
     return False, False
 
 
@@ -42,7 +42,7 @@ def reaches(state: BrokerState, decision: int, ledger: int, entry: int, now_ms: 
 
 @compiled
 def to_skip(size: int, limit: int, unacked: int, version: int) -> int:
-    return laws.entries_to_skip(size, limit, unacked, version)
+    return invariants.entries_to_skip(size, limit, unacked, version)
 
 
 def planned(state: BrokerState, decision: int, now_ms: int = 0) -> list[tuple[Position, int] | None]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from suite.examples import examples
 
 from pipeline.rules.array import Array
-from pipeline.rules.broker import heap as laws
+from pipeline.rules.broker import heap as invariants
 from pipeline.rules.broker.layout import HEAP_ROW, NEW_TOPIC, NO_CURSOR, NONE
 from pipeline.rules.compiled import compiled
 from pipeline.rules.records import Record, Records, empty_rows
@@ -21,12 +21,12 @@ Position = tuple[int, int]
 def change(topic: Record, heap: Records, ends: Array, cursors: Records, what: int, c: int) -> int:
     """The slowest cursor after the change."""
     if what == PUSH:
-        laws.push(topic, heap, ends, cursors, c)
+        invariants.push(topic, heap, ends, cursors, c)
     elif what == MOVED:
-        laws.moved(topic, heap, cursors, c)
+        invariants.moved(topic, heap, cursors, c)
     else:
-        laws.remove(topic, heap, cursors, c)
-    return laws.slowest(topic, heap)
+        invariants.remove(topic, heap, cursors, c)
+    return invariants.slowest(topic, heap)
 
 
 class Heap:

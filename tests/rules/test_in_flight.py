@@ -11,7 +11,7 @@ from lane_tables import tables_of
 from log_builder import SUB, TOPIC, Log
 from suite.examples import examples
 
-from pipeline.rules.broker import in_flight as laws
+from pipeline.rules.broker import in_flight as invariants
 
 LEDGER, ENTRIES = 5, 30
 #: Before 4.0 acknowledgements of what was removed count down; then a read forgets what was removed; #25624 counts it down at once.
@@ -203,7 +203,7 @@ def test_the_broker_counts_nothing_of_types_that_acknowledge_up_to_a_position(su
 
 def test_sums_of_deliveries_never_wrap() -> None:
     cursor = SimpleNamespace(dispatched_entries=5, dispatched_msgs=2**62, in_flight=0, in_flight_msgs=1)
-    deliver = getattr(laws.deliver, "py_func", laws.deliver)
+    deliver = getattr(invariants.deliver, "py_func", invariants.deliver)
     for _ in range(3):
         deliver(cursor, 2**62, 2**62)
     assert set(vars(cursor).values()) == {2**63 - 1}

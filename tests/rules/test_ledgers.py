@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from suite.examples import examples
 
 from pipeline.rules.array import Array
-from pipeline.rules.broker import ledgers as laws
+from pipeline.rules.broker import ledgers as invariants
 from pipeline.rules.broker.layout import LEDGER_ROW, NEW_TOPIC
 from pipeline.rules.compiled import compiled
 from pipeline.rules.records import Record, Records, empty_rows
@@ -20,36 +20,36 @@ GROW, CLOSE, TRIM = range(3)
 @compiled
 def change(topic: Record, ledgers: Records, ends: Array, what: int, ledger: int, entries: int, size: int) -> None:
     if what == TRIM:
-        laws.trim_ledger(topic, ledgers, ledger)
+        invariants.trim_ledger(topic, ledgers, ledger)
         return
-    row = laws.meet_ledger(topic, ledgers, ends, ledger)
+    row = invariants.meet_ledger(topic, ledgers, ends, ledger)
     if what == GROW:
-        laws.grow_ledger(topic, ledgers, row, entries, size)
+        invariants.grow_ledger(topic, ledgers, row, entries, size)
     else:
-        laws.close_ledger(topic, ledgers, row, entries, size, 7 * ledger)
+        invariants.close_ledger(topic, ledgers, row, entries, size, 7 * ledger)
 
 
 @compiled
 def place_of(topic: Record, ledgers: Records, ledger: int, entry: int) -> tuple[int, int]:
     """The position's place, and the bytes behind it."""
-    return laws.place_of(topic, ledgers, ledger, entry), laws.size_behind(topic, ledgers, ledger, entry)
+    return invariants.place_of(topic, ledgers, ledger, entry), invariants.size_behind(topic, ledgers, ledger, entry)
 
 
 @compiled
 def ledger_at(topic: Record, ledgers: Records, place: int) -> int:
     """Id of the ledger that has the entry after `place` others, or −1."""
-    row = laws.row_of_place(topic, ledgers, place)
+    row = invariants.row_of_place(topic, ledgers, place)
     return ledgers[row].ledger if row >= 0 else -1
 
 
 @compiled
 def find(topic: Record, ledgers: Records, ledger: int) -> tuple[int, int]:
-    return laws.lower_bound(topic, ledgers, ledger), laws.find_ledger(topic, ledgers, ledger)
+    return invariants.lower_bound(topic, ledgers, ledger), invariants.find_ledger(topic, ledgers, ledger)
 
 
 @compiled
 def sums(topic: Record, ledgers: Records) -> tuple[int, int]:
-    return laws.first_entries_before(topic, ledgers), laws.storage_size(topic, ledgers)
+    return invariants.first_entries_before(topic, ledgers), invariants.storage_size(topic, ledgers)
 
 
 @dataclass

@@ -77,7 +77,7 @@ def half_a_day(entries_per_s: float, jitter: str) -> Array:
     [(20, "even", 50), (1, "even", 50), (0.15, "random", 0), (1, "random", 4_000), (5, "random", 2_500), (50, "random", 1_000)],
 )
 def test_half_a_day_in_as_many_marks_as_ever(entries_per_s: float, jitter: str, exact_to_ms: int) -> None:
-    """docs/backlog.md says these figures."""
+    """docs/design/backlog.md says these figures."""
     times_ms = half_a_day(entries_per_s, jitter)
     count, model = len(times_ms), BrokerModel()
     model.fold(event_rows("publish", count, 1, times_ms, **places(np.arange(count), PER_LEDGER), msgs=3, bytes=9, publish_ts=times_ms))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from one_topic import Cursor, Ledger, Mark, Position, with_one_topic
 from suite.examples import examples
 
-from pipeline.rules.backlog import oldest as laws
+from pipeline.rules.backlog import oldest as invariants
 from pipeline.rules.backlog.layout import KNOWN, NOTHING, UNKNOWN_TIME
 from pipeline.rules.compiled import compiled
 from pipeline.rules.records import Record
@@ -23,17 +23,17 @@ MARKS = [Mark(1 + number // 5, number % 5, 1_000 * number) for number in range(1
 
 @compiled
 def update(check: Record, broker: Any) -> bool:
-    return laws.update_oldest(check, broker, 0)
+    return invariants.update_oldest(check, broker, 0)
 
 
 @compiled
 def truly(broker: Any, c: int) -> tuple[int, int]:
-    return laws.oldest_unacknowledged(broker.topics[0], broker.ledgers, broker.marks, broker.cursors[c], broker.words)
+    return invariants.oldest_unacknowledged(broker.topics[0], broker.ledgers, broker.marks, broker.cursors[c], broker.words)
 
 
 @compiled
 def closed(broker: Any, ledger: int, entry: int) -> tuple[int, int]:
-    return laws.close_time(broker.topics[0], broker.ledgers, ledger, entry)
+    return invariants.close_time(broker.topics[0], broker.ledgers, ledger, entry)
 
 
 def checked(state: BrokerState) -> tuple[bool, int, int, int]:

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from suite.examples import examples
 
-from pipeline.rules.cause import pace as laws
+from pipeline.rules.cause import pace as invariants
 from pipeline.rules.cause.layout import PACE_ROW
 from pipeline.rules.compiled import compiled
 from pipeline.rules.records import Record, empty_rows
@@ -12,7 +12,7 @@ from pipeline.rules.records import Record, empty_rows
 
 @compiled
 def measure(pace: Record, turnaround_ns: int) -> None:
-    laws.measure(pace, turnaround_ns)
+    invariants.measure(pace, turnaround_ns)
 
 
 def after(turnarounds_ns: list[int]) -> int:

@@ -1,4 +1,4 @@
-"""Which policy is in force: cases A18–A20, A23 and B25 of the semantics reference by id, and the laws beside them.
+"""Which policy is in force: cases A18–A20, A23 and B25 of the semantics reference by id, and the invariants beside them.
 
 A case is a log: what is set where, and what the broker then applies. The broker's figure of each step is the effective limit of the case.
 """

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from one_topic import Cursor, Ledger, Position, with_one_topic
 from suite.examples import examples
 
-from pipeline.rules.broker import readings as laws
+from pipeline.rules.broker import readings as invariants
 from pipeline.rules.broker.layout import NO_READING
 from pipeline.rules.compiled import compiled
 from pipeline.rules.records import Record, Records
@@ -20,20 +20,20 @@ END = (15, 512)
 @compiled
 def act(reading: Record, topic: Record, ledgers: Records, what: int, first: int, second: int) -> None:
     if what == OPEN:
-        laws.open_reading(reading, topic, ledgers, first, second, 0)
+        invariants.open_reading(reading, topic, ledgers, first, second, 0)
     elif what in (MOVE, SEEK):
-        laws.move_reading(reading, topic, ledgers, first, second, what == SEEK)
+        invariants.move_reading(reading, topic, ledgers, first, second, what == SEEK)
     elif what == READ:
-        laws.read_up_to(reading, topic, first, second)
+        invariants.read_up_to(reading, topic, first, second)
     elif what == MEET:
-        laws.meet_reading(reading, topic)
+        invariants.meet_reading(reading, topic)
     else:
-        laws.count_consumer(reading, topic, what == CONSUMER_COMES)
+        invariants.count_consumer(reading, topic, what == CONSUMER_COMES)
 
 
 @compiled
 def open_behind(reading: Record, topic: Record, ledgers: Records, ledger: int, entry: int, deleted_behind: int) -> None:
-    laws.open_reading(reading, topic, ledgers, ledger, entry, deleted_behind)
+    invariants.open_reading(reading, topic, ledgers, ledger, entry, deleted_behind)
 
 
 def place(at: Position) -> tuple[int, int] | None:

@@ -1,4 +1,4 @@
-"""Main causes of windows, and windows in a row with the same one: against what docs/causes.md says, in plain Python."""
+"""Main causes of windows, and windows in a row with the same one: against what docs/design/causes.md says, in plain Python."""
 
 import numpy as np
 from hypothesis import given, settings

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from suite.examples import examples
 
-from pipeline.rules import segments as laws
+from pipeline.rules import segments as invariants
 from pipeline.rules.array import Array
 from pipeline.rules.compiled import compiled
 from pipeline.rules.records import Records, empty_rows, record
@@ -21,17 +21,17 @@ INSERT, DROP, REMOVE, CLEAR, RESTART = range(5)
 
 @compiled
 def insert(segments: Array, which: int, arena: Records, ends: Array, position: int, value: int) -> None:
-    arena[laws.insert_row(segments[which], arena, ends, position)].value = value
+    arena[invariants.insert_row(segments[which], arena, ends, position)].value = value
 
 
 @compiled
 def take(segments: Array, which: int, arena: Records, what: int, number: int) -> None:
     if what == DROP:
-        laws.drop_first(segments[which], number)
+        invariants.drop_first(segments[which], number)
     elif what == REMOVE:
-        laws.remove_row(segments[which], arena, number)
+        invariants.remove_row(segments[which], arena, number)
     else:
-        laws.clear(segments[which])
+        invariants.clear(segments[which])
 
 
 @compiled
@@ -40,7 +40,7 @@ def insert_many(segments: Array, arena: Records, ends: Array, at_front: int, sta
     number = start
     while number < count and has_spare(len(arena), ends):
         segment = segments[number % segments.shape[0]]
-        arena[laws.insert_row(segment, arena, ends, 0 if at_front else segment[USED])].value = number
+        arena[invariants.insert_row(segment, arena, ends, 0 if at_front else segment[USED])].value = number
         number += 1
     return number
 
@@ -59,7 +59,7 @@ def assert_segments_lie_apart(segments: Array, ends: Array) -> None:
     """Each within its capacity, all within what was handed out, none over another."""
     places = sorted((begin, begin + capacity) for begin, _, _, capacity in segments.tolist() if capacity)
     assert all(end <= begin for (_, end), (begin, _) in pairwise(places))
-    assert all(end <= ends[laws.HANDED_OUT] for _, end in places)
+    assert all(end <= ends[invariants.HANDED_OUT] for _, end in places)
     assert (segments >= 0).all()
     assert (segments[:, DROPPED] + segments[:, USED] <= segments[:, CAPACITY]).all()
 

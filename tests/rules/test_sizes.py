@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from one_topic import Cursor, Ledger, Mark, Position, with_one_topic
 from suite.examples import examples
 
-from pipeline.rules.backlog import sizes as laws
+from pipeline.rules.backlog import sizes as invariants
 from pipeline.rules.backlog.sizes import FIRST_4_1, LESS_DELETED_4_0, LESS_DELETED_4_1
 from pipeline.rules.broker.cursors import backlog_entries
 from pipeline.rules.compiled import compiled
@@ -26,8 +26,8 @@ def look(broker: Any, c: int) -> tuple[int, int, int]:
     """(the topic's size, the cursor's, messages behind it)."""
     topic, cursor = broker.topics[0], broker.cursors[c]
     entries = backlog_entries(topic, broker.ledgers, cursor)
-    size = laws.subscription_size(topic, broker.ledgers, cursor, entries, broker.settings[0].version)
-    return laws.backlog_size(broker, 0), size, laws.backlog_messages(broker, topic, cursor, entries)
+    size = invariants.subscription_size(topic, broker.ledgers, cursor, entries, broker.settings[0].version)
+    return invariants.backlog_size(broker, 0), size, invariants.backlog_messages(broker, topic, cursor, entries)
 
 
 def of_cursor(state: BrokerState, c: int = 0) -> tuple[int, int, int]:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from suite.examples import examples
 
-from pipeline.rules.channel import stretches as laws
+from pipeline.rules.channel import stretches as invariants
 from pipeline.rules.channel.layout import COOLDOWN, COOLDOWN_RATE, FIRST_TYPE, NO_CHANNEL, PAUSED, STRETCH_COUNT, UNWRITABLE
 from pipeline.rules.compiled import compiled
 from pipeline.rules.integers import INT64_MAX
@@ -18,23 +18,23 @@ BY_TIMER = FIRST_TYPE + COOLDOWN_RATE
 @compiled
 def act(channel: Record, what: int, stretch: int, ts_us: int, ns: int) -> bool:
     if what == BEGIN:
-        laws.begin(channel, stretch, ts_us, ns)
+        invariants.begin(channel, stretch, ts_us, ns)
     elif what == END:
-        laws.end(channel, stretch, ns)
+        invariants.end(channel, stretch, ns)
     elif what == BORDER:
-        return laws.pass_border(channel, ts_us, ns)
+        return invariants.pass_border(channel, ts_us, ns)
     elif what == STEP:
-        laws.step_clock(channel, ts_us, ns)
+        invariants.step_clock(channel, ts_us, ns)
     elif what == CHARGE:
-        laws.charge(channel, stretch, ns)
+        invariants.charge(channel, stretch, ns)
     else:
-        laws.end_all(channel, ns)
+        invariants.end_all(channel, ns)
     return False
 
 
 @compiled
 def place_of_border(began_us: int, began_ns: int, border_us: int, latest_ns: int) -> int:
-    return laws.place_of_border(began_us, began_ns, border_us, latest_ns)
+    return invariants.place_of_border(began_us, began_ns, border_us, latest_ns)
 
 
 def channel() -> Record:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from suite.examples import examples
 
 from pipeline.rules.broker.layout import NONE
-from pipeline.rules.channel import timers as laws
+from pipeline.rules.channel import timers as invariants
 from pipeline.rules.channel.bundles import Timing
 from pipeline.rules.channel.layout import CLOCK_ROW, COOLDOWN, COOLDOWN_ENDS, NO_CHANNEL, PAUSE_ENDS, TIMER_ROW
 from pipeline.rules.compiled import compiled
@@ -18,24 +18,24 @@ CONNECTIONS = 5
 
 @compiled
 def set_timer(timers: Records, clock: Record, counts: Record, channel: Record, conn: int, c: int, kind: int) -> None:
-    laws.set_timer(Timing(timers, clock, counts), channel, conn, c, kind)
+    invariants.set_timer(Timing(timers, clock, counts), channel, conn, c, kind)
 
 
 @compiled
 def take_due(timers: Records, clock: Record, counts: Record, channels: Records, until_ns: int) -> tuple[int, int, int]:
     """(due, row, kind) of the earliest timer if it is due, taken out as by who fires it; else (−1, −1, −1)."""
     timing = Timing(timers, clock, counts)
-    if not laws.is_any_due(timing, channels, until_ns):
+    if not invariants.is_any_due(timing, channels, until_ns):
         return -1, -1, -1
     due_ns, c, kind = timers[0].due_ns, timers[0].connection, timers[0].kind
-    laws.remove_first(timing)
+    invariants.remove_first(timing)
     channels[c].queued_ns[kind] = NONE
     return due_ns, c, kind
 
 
 @compiled
 def estimated_ts(channel: Record, kind: int) -> int:
-    return laws.estimated_ts(channel, kind)
+    return invariants.estimated_ts(channel, kind)
 
 
 class Timers:

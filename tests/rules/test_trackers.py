@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from suite.examples import examples
 
 from pipeline.rules.broker.layout import ATTACHMENT_ROW, NO_CONNECTION, NONE, PRODUCING
-from pipeline.rules.channel import trackers as laws
+from pipeline.rules.channel import trackers as invariants
 from pipeline.rules.channel.bundles import Reach
 from pipeline.rules.channel.layout import (
     COOLDOWN_RATE,
@@ -37,22 +37,22 @@ def believe(reach: Reach, on: int, what: int, at: int) -> None:
     """A reason set or cleared at `at` µs, as many thousand ns."""
     cause = Cause(LOGGED, at, at, 1000 * at, 0)
     if on:
-        laws.mark(reach, what, cause)
+        invariants.mark(reach, what, cause)
     else:
-        laws.unmark(reach, what, cause)
+        invariants.unmark(reach, what, cause)
 
 
 @compiled
 def model(channel: Record, on: int, what: int, carries_throttles: int) -> None:
     if on:
-        laws.mark_modelled(channel, what, carries_throttles)
+        invariants.mark_modelled(channel, what, carries_throttles)
     else:
-        laws.unmark_modelled(channel, what, carries_throttles)
+        invariants.unmark_modelled(channel, what, carries_throttles)
 
 
 @compiled
 def compare(channel: Record, on: int, what: int) -> None:
-    laws.compare_logged(channel, what, on)
+    invariants.compare_logged(channel, what, on)
 
 
 class Connection:

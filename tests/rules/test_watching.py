@@ -1,4 +1,4 @@
-"""From which acknowledgement on a cursor is looked at. test_cause_laws.py has logs."""
+"""From which acknowledgement on a cursor is looked at. test_cause_invariants.py has logs."""
 
 import pytest
 

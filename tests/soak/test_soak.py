@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from backfill_run import broken_laws, computed
+from backfill_run import broken_invariants, computed
 from capture_events import write_events
 from job_run import run_job, tables_in
 from live_job import LiveJob
@@ -148,7 +148,7 @@ def test_stream_maintain_backfill_and_readers_do_not_disturb_each_other(
     run_job(log_in_time(tmp_path / "in_time"), undisturbed, **JOB)
     found, wanted = (computed(tables_in(spark, one)) for one in (warehouse, undisturbed))
     assert [name for name in wanted if found[name] != wanted[name]] == []
-    assert broken_laws(warehouse) == {}
+    assert broken_invariants(warehouse) == {}
 
 
 def maintained(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> int:

@@ -3,8 +3,8 @@
 import argparse
 from typing import Any
 
+from invariants_run import broken_invariants
 from lane_tables import Table
-from laws_run import broken_laws
 from pyspark.sql import SparkSession
 
 from console.chosen_tables import chosen_tables
@@ -33,9 +33,9 @@ def computed(tables: dict[str, Table]) -> dict[str, Table]:
 
 
 def unsound(warehouse: Warehouse) -> dict[str, Any]:
-    """Laws that are broken, each with a row that breaks it; `log_health`: a broker of whose log something seems to be awaited."""
+    """Invariants that are broken, each with a row that breaks it; `log_health`: a broker of whose log something seems to be awaited."""
     awaited = ReadingRoom(warehouse, consistent=True).rows("SELECT * FROM log_health WHERE awaited <> 0 OR late <> 0 OR lost_events <> 0")
-    return broken_laws(warehouse) | ({"log_health": awaited[0]} if awaited else {})
+    return broken_invariants(warehouse) | ({"log_health": awaited[0]} if awaited else {})
 
 
 def without_states(tables: dict[str, Table]) -> dict[str, Table]:

@@ -8,7 +8,7 @@ from docs_pages import DOCS, queries, text_of
 from policy_rows import ORDERS, THREE
 
 from pipeline.query.room import ReadingRoom
-from pipeline.upkeep.quality.laws import Law
+from pipeline.upkeep.quality.invariants import Invariant
 
 
 def answers(room: ReadingRoom, sql: str) -> list[tuple[Any, ...]]:
@@ -40,8 +40,8 @@ def test_the_queries_of_the_docs_have_rows(room: ReadingRoom, query: str) -> Non
     assert room.ask(query).rows
 
 
-def test_the_law_holds_and_finds_two_places_that_rule(room: ReadingRoom) -> None:
-    law = Law("one_policy_is_in_force").sql
-    assert answers(room, law) == []
-    broken = law.replace("FROM policies", "FROM (SELECT * EXCEPT (in_force), true AS in_force FROM policies)")
+def test_the_invariant_holds_and_finds_two_places_that_rule(room: ReadingRoom) -> None:
+    invariant = Invariant("one_policy_is_in_force").sql
+    assert answers(room, invariant) == []
+    broken = invariant.replace("FROM policies", "FROM (SELECT * EXCEPT (in_force), true AS in_force FROM policies)")
     assert len(answers(room, broken)) == 1

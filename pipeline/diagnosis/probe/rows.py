@@ -52,7 +52,7 @@ _NAMES = arrow_schema(NAMES.fields)
 
 
 def _events_of(one: LivingBroker) -> str:
-    """An epoch's events and places of rejected lines in order; an epoch is cut at a `seq`, not at a time: a hole would look like a loss."""
+    """An epoch's events and places of rejected lines in order; an epoch is cut at a `seq`, not at a time: a gap would look like a loss."""
     columns = columns_read()
     stretch = f"broker_id = {one.broker_id} AND epoch = {one.epoch} AND seq <= {one.last_seq}"
     places = ", ".join(f"{_OF_TOMBSTONE.get(name, 'null')} AS `{name}`" for name in columns)

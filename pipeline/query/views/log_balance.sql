@@ -4,7 +4,7 @@
 --   lines_in = bronze + quarantined                                    (ingest_balanced)
 --   rows_in = applied + duplicates + late + tombstones + held          (lanes_balanced; tombstones: rejected lines with a place in the log)
 --   lanes_behind   rows in bronze and tombstones that the lanes query has not read yet
---   held           events that wait behind a hole; lost: places that were given up
+--   held           events that wait behind a gap; lost: places that were given up
 WITH put_back AS (SELECT count(*) AS replayed FROM quarantine_replays)
 SELECT
   *,

@@ -44,7 +44,7 @@ class Refold:
             return []
         self._epoch.offer(rows, glance(rows))
         self._epoch.settle()
-        self._epoch.give_up_holes(lambda held: True)
+        self._epoch.give_up_gaps(lambda held: True)
         return self._taken()
 
     def finish(self) -> list[Rows]:

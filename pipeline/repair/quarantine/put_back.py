@@ -10,7 +10,7 @@ Events are appended, never merged in: lanes, who read with skipChangeCommits, se
 
 **ingest_batch** of the events is the newest micro-batch of ingest that is whole and committed. Lanes take a row with number n for a sign
 that the batches before n have come: of that one it is true, its commit is older. The line's own batch would be true, too, but lanes judge a
-hole by how many batches came since it was first shown, and a row of long ago would make every hole old at once. And Spark never runs
+gap by how many batches came since it was first shown, and a row of long ago would make every gap old at once. And Spark never runs
 a committed micro-batch again, whose rows ingest would count.
 """
 

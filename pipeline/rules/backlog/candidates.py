@@ -1,7 +1,7 @@
 """When what decides on a topic's oldest position changed last: a check looks it up at a moment of its round that the log does not have.
 
-Law: if nothing changed since the round began, the row of a check shows what the broker saw. Else the broker may have seen either; where the
-rules here cannot know cheaply whether anything changed (a reader behind cursors that have all), they take it that it did.
+Invariant: if nothing changed since the round began, the row of a check shows what the broker saw. Else the broker may have seen either;
+where the rules here cannot know cheaply whether anything changed (a reader behind cursors that have all), they take it that it did.
 """
 
 from pipeline.rules.backlog.layout import NO_CHECK, NOT_SEEN, NOTHING_WAITS, SOMETHING_WAITS

@@ -1,8 +1,8 @@
 """Who hangs on which connection: producers of topics, consumers of subscriptions.
 
 A connection's producers of one topic are one attachment, so are its consumers of one subscription. An attachment lies in two chains: that
-of its connection and that of its topic or subscription. Laws: opening, closing and finding cost the same however many there are; ending a
-connection or a topic costs a step for each that ends with it. Ending what is not there changes nothing.
+of its connection and that of its topic or subscription. Invariants: opening, closing and finding cost the same however many there are;
+ending a connection or a topic costs a step for each that ends with it. Ending what is not there changes nothing.
 """
 
 from typing import NamedTuple

@@ -1,7 +1,7 @@
 """Cursors of a topic: where they stand, what is acknowledged behind them, and what moved them (§2.2).
 
-Law: backlog = opened_backlog + published − acknowledged − evicted − expired + sought since the cursor was opened; `unexplained` is what is
-missing from that, and a test holds it at 0.
+Invariant: backlog = opened_backlog + published − acknowledged − evicted − expired + sought since the cursor was opened; `unexplained` is
+what is missing from that, and a test holds it at 0.
 """
 
 from typing import NamedTuple

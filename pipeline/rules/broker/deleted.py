@@ -1,6 +1,6 @@
 """A cursor's individually deleted entries: a bit each, in words of 62 entries of one ledger, ascending.
 
-Law: every bit lies behind the cursor's mark-delete position, and `deleted` is how many there are.
+Invariant: every bit lies behind the cursor's mark-delete position, and `deleted` is how many there are.
 """
 
 from pipeline.rules.blocks import Blocks, clear, drop_before, following, last_at_or_before, put_behind

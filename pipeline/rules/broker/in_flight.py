@@ -1,7 +1,7 @@
 """Entries that consumers have: delivered, and neither acknowledged nor given back. What the broker counts of them as unacknowledged.
 
-Laws: `in_flight`, `passed` and `leaked` are never negative; where each entry in flight has one message, so many messages are in flight.
-docs/backlog.md, "Unacknowledged", has the rules with their sources.
+Invariants: `in_flight`, `passed` and `leaked` are never negative; where each entry in flight has one message, so many messages are in
+flight. docs/design/backlog.md, "Unacknowledged", has the rules with their sources.
 """
 
 from pipeline.rules.blocks import Blocks

@@ -1,6 +1,6 @@
 """A topic's ledgers, ascending, and its scale: every entry the topic ever had has a place on it, and so has every position between entries.
 
-Laws: places never change when ledgers are trimmed; `end` is the sum of all ledgers, trimmed ones too.
+Invariants: places never change when ledgers are trimmed; `end` is the sum of all ledgers, trimmed ones too.
 """
 
 from pipeline.rules.array import Array

@@ -1,6 +1,6 @@
 """The two rate limiters of Pulsar: token bucket (PIP-322) and classic fixed window, on one limiter's row.
 
-Laws. Time is an argument, in ns. A dimension is MSG or BYTES. Nothing here knows who asks.
+Invariants. Time is an argument, in ns. A dimension is MSG or BYTES. Nothing here knows who asks.
 Sources: §1.4 of the semantics reference ([ATB], [DRT], [RL], [DRC]).
 """
 

@@ -1,7 +1,7 @@
 """Where a subscription reads, on its topic's scale of entries and bytes: enough to know whether anybody waited for more.
 
-Laws: a reading never passes the end of the scale; a position in a ledger that is not in the list (trimmed, or never seen) moves nothing.
-docs/throttling.md, "Binding and nominal", has the formula.
+Invariants: a reading never passes the end of the scale; a position in a ledger that is not in the list (trimmed, or never seen) moves
+nothing. docs/design/throttling.md, "Binding and nominal", has the formula.
 """
 
 from pipeline.rules.broker.ledgers import consumed, find_ledger, place_of

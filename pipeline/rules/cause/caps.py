@@ -2,7 +2,8 @@
 
 A dispatcher does not ask consumers that have reached their cap, whatever they granted: their permits let nothing go out.
 
-Law: `consumers_capped` is never more than have reached their cap. Which consumer did is not followed. So one that leaves takes one off.
+Invariant: `consumers_capped` is never more than have reached their cap. Which consumer did is not followed. So one that leaves takes one
+off.
 """
 
 from pipeline.rules.cause.layout import CONSUMER_CAP, SUBSCRIPTION_CAP

@@ -1,6 +1,6 @@
-"""Time of a backlog charged to accounts, split at borders (docs/causes.md).
+"""Time of a backlog charged to accounts, split at borders (docs/design/causes.md).
 
-Law: what is charged to all accounts is the time in which there is a backlog, however many events, windows, steps of the wall clock or
+Invariant: what is charged to all accounts is the time in which there is a backlog, however many events, windows, steps of the wall clock or
 restarts cut it.
 """
 

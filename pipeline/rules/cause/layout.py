@@ -1,4 +1,4 @@
-"""The rows that the cause package keeps beside the broker's subscriptions and topics. docs/causes.md has the rules."""
+"""The rows that the cause package keeps beside the broker's subscriptions and topics. docs/design/causes.md has the rules."""
 
 from pipeline.rules.broker.layout import DIMENSION_COUNT, LEVEL_COUNT, NONE
 from pipeline.rules.package import Beside, Family, Listed, Single, Store
@@ -46,8 +46,8 @@ FRESH, EMPTY_READ, REPLAYED = range(3)
 APART = -2
 
 #: So long after an event of its own, or a `state`, a subscription is taken to be what it was then, whatever is lost: whoever is blocked
-#: asks again within a second (`MESSAGE_RATE_BACKOFF_MS`), and most changes come with several events. docs/causes.md has how often that is
-#: wrong.
+#: asks again within a second (`MESSAGE_RATE_BACKOFF_MS`), and most changes come with several events. docs/design/causes.md has how
+#: often that is wrong.
 PROOF_LASTS_NS = 1_500_000_000
 #: A dispatcher that a limiter blocked asks again after 1,000 ms (`MESSAGE_RATE_BACKOFF_MS`, §1.2 step 4). After this many of them without
 #: any sign of life it does not ask any more.

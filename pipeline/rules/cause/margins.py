@@ -1,4 +1,4 @@
-"""What a read that a limiter blocked would have got without this one limiter, and which limiter binds then (docs/causes.md).
+"""What a read that a limiter blocked would have got without this one limiter, and which limiter binds then (docs/design/causes.md).
 
 Levels that the broker had asked answer as the log has it. It asks none beyond the one that blocks: those answer as the model has them.
 """

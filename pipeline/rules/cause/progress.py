@@ -1,4 +1,4 @@
-"""Signs of life and of progress, and what shows that storage is slow (docs/causes.md, "What needs time")."""
+"""Signs of life and of progress, and what shows that storage is slow (docs/design/causes.md, "What needs time")."""
 
 from pipeline.rules.cause.case import Case
 from pipeline.rules.cause.waiting import waiting_now

@@ -1,6 +1,6 @@
 """Deliveries of entries that had been delivered: how many, and whether they are most of what is delivered.
 
-Law: an acknowledgement does not change whether they are, as long as some entry is with consumers or was given back: it takes away two
+Invariant: an acknowledgement does not change whether they are, as long as some entry is with consumers or was given back: it takes away two
 deliveries, and the entry that these count for.
 """
 

@@ -1,6 +1,6 @@
 """Why a subscription is behind, event by event: what lasted is charged first, then what the event changes is noted, then it is judged anew.
 
-docs/causes.md has the rule of each cause. Most events touch one subscription. A publish touches those for which nothing waited.
+docs/design/causes.md has the rule of each cause. Most events touch one subscription. A publish touches those for which nothing waited.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""From when on nothing moves though it should, and what explains that: docs/causes.md, "What needs time".
+"""From when on nothing moves though it should, and what explains that: docs/design/causes.md, "What needs time".
 
 Progress is a delivery or an acknowledgement. A read that is asked for, that comes back empty, or that brings what was delivered before, is
 none. Pure, as the verdict is: `…_ns` says from when on, and the account is what the time goes to from there.

@@ -1,4 +1,4 @@
-"""What the cause is: the first one that applies, in the order of docs/causes.md ("The causes, in order of precedence").
+"""What the cause is: the first one that applies, in the order of docs/design/causes.md ("The causes, in order of precedence").
 
 Pure: rows are read, none is changed (tests/machines/test_verdict.py). What depends on how long nothing happened is in stalls.py, pure as
 well. Who asks (judging.py) has brought up to date before: what is delivered, what was delivered again, whether channels are unwritable.

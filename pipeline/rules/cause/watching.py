@@ -1,8 +1,8 @@
 """When a subscription is looked at again: hints, so that most events touch no row of a charge. What the cause is they never decide.
 
-Laws: a cursor's `look_at` is never more than it has acknowledged while its backlog `may_be_over`: so it is noted anew whenever a stretch
-begins, and whenever a subscription was judged. A subscription for which nothing waits is in the chain of its topic: a publish looks at
-these, and at no others.
+Invariants: a cursor's `look_at` is never more than it has acknowledged while its backlog `may_be_over`: so it is noted anew whenever a
+stretch begins, and whenever a subscription was judged. A subscription for which nothing waits is in the chain of its topic: a publish looks
+at these, and at no others.
 """
 
 from pipeline.rules.broker.attachments import is_unwritable

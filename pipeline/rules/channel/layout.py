@@ -2,7 +2,7 @@
 
 Two trackers stand beside each other. The *believed* one is what happened: the outbound buffer by rule, the cooldown by its `throttle`
 events where the log carries such events, all else by the log. The *modelled* one decides on both by rule and is compared with the log.
-docs/channels.md has the reasons.
+docs/design/channels.md has the reasons.
 """
 
 from pipeline.rules.broker.layout import CONNECTION_ROW, NONE

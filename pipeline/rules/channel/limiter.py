@@ -1,7 +1,7 @@
 """The limiter of requests after a channel became writable again (TimedSingleThreadRateLimiter, §3.3), on whole ms of the wall clock.
 
-Laws: opening it refills nothing; both edges are strict (a permit is refilled *after* the period, free *after* the cooldown); a closed one
-grants everything and counts nothing.
+Invariants: opening it refills nothing; both edges are strict (a permit is refilled *after* the period, free *after* the cooldown); a closed
+one grants everything and counts nothing.
 """
 
 from pipeline.rules.compiled import compiled

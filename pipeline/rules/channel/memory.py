@@ -1,4 +1,4 @@
-"""The level of all write buffers together: exact at heartbeats, bounded from below by water marks in between (docs/channels.md)."""
+"""The level of all write buffers together: exact at heartbeats, bounded from below by water marks in between (docs/design/channels.md)."""
 
 from pipeline.rules.compiled import compiled_part
 from pipeline.rules.records import Record

@@ -1,6 +1,6 @@
 """How long a channel was unwritable, paused, in its cooldown, throttled by each type: charged while it lasts, split at borders.
 
-Law: the parts of a stretch add up to it, however many windows, steps of the wall clock or restarts cut it.
+Invariant: the parts of a stretch add up to it, however many windows, steps of the wall clock or restarts cut it.
 """
 
 from pipeline.rules.channel.layout import COOLDOWN, COOLDOWN_RATE, FIRST_TYPE, PAUSED, STRETCH_COUNT

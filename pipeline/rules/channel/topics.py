@@ -1,7 +1,7 @@
 """Topics whose producers are made to wait, because a connection with producers of them is paused.
 
-Law: time in which several such connections are paused counts once. As in the broker, a pause costs a step for each topic with producers on
-the connection (`ServerCnxThrottleTracker`: every producer's topic counts a limited publish).
+Invariant: time in which several such connections are paused counts once. As in the broker, a pause costs a step for each topic with
+producers on the connection (`ServerCnxThrottleTracker`: every producer's topic counts a limited publish).
 """
 
 from pipeline.rules.broker.layout import NONE, PRODUCING

@@ -1,6 +1,6 @@
 """Reasons to stop reading from a connection, set and cleared (ServerCnxThrottleTracker, §3.3): what is believed, and what is modelled.
 
-Laws: only TopicPublishRate and ResourceGroupPublishRate may be set more than once; any other repeat, and clearing what is not set, is
+Invariants: only TopicPublishRate and ResourceGroupPublishRate may be set more than once; any other repeat, and clearing what is not set, is
 dropped. Auto-read is off exactly while any reason is set. What is modelled never feeds back into what is believed.
 """
 

@@ -1,7 +1,7 @@
 """Which policy is in force (§1.5, §2.5): the strongest place that has a value, as a whole. Values of several places never mix.
 
-Laws. A rate without a limit in both dimensions is as good as not set. A value that a broker got dynamically replaces the one of its file,
-also when the dynamic one is no limit. Only a subscription's rate can be set for one subscription.
+Invariants. A rate without a limit in both dimensions is as good as not set. A value that a broker got dynamically replaces the one of its
+file, also when the dynamic one is no limit. Only a subscription's rate can be set for one subscription.
 """
 
 from typing import Any, NamedTuple

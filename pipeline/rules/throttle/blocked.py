@@ -1,4 +1,4 @@
-"""Blocked time, and what waits: charged while a dispatcher lives, split at borders (docs/throttling.md)."""
+"""Blocked time, and what waits: charged while a dispatcher lives, split at borders (docs/design/throttling.md)."""
 
 from pipeline.rules.broker.layout import NONE
 from pipeline.rules.compiled import compiled_part

@@ -1,6 +1,6 @@
 """Incarnations that end: dispatchers and limiters are copied whole, so that nothing of them can change until their window's rows are due.
 
-Laws: ending what does not exist changes nothing. The broker resets its own rows afterwards (broker/rules.py).
+Invariants: ending what does not exist changes nothing. The broker resets its own rows afterwards (broker/rules.py).
 """
 
 from typing import Any

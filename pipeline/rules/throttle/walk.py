@@ -1,6 +1,6 @@
 """One read: the walk over the limiters' answers, the six counters, who blocked, who was decisive, who was bound (PIP-406, §1.2).
 
-Laws: the logged answers decide where there are any; the model always walks beside them and never feeds back into them.
+Invariants: the logged answers decide where there are any; the model always walks beside them and never feeds back into them.
 `answers` is an int64 array [3 levels, 2 dimensions]; `present` is 1 for levels that take part.
 """
 

@@ -285,7 +285,7 @@ _OF_THE_JOB = (
         JOB,
         _one("lag_s"),
     ),
-    Family("dispatch_job_held_events", GAUGE, "events", "Events that wait behind a hole of the log", BALANCE, _one("held")),
+    Family("dispatch_job_held_events", GAUGE, "events", "Events that wait behind a gap of the log", BALANCE, _one("held")),
     Family(
         "dispatch_job_lanes_behind_rows", GAUGE, "rows", "Rows of the tables that lanes has not read yet", BALANCE, _one("lanes_behind")
     ),

@@ -16,7 +16,7 @@ from pipeline.warehouse.look import Queries
 _Series = dict[str, list[tuple[float, float]]]
 #: They are held until the end, for OpenMetrics has all samples of a series beside each other: this many take about a gigabyte.
 MOST_SAMPLES = 10_000_000
-#: No column has when they were known: figures of the job, and of holes in the log.
+#: No column has when they were known: figures of the job, and of gaps in the log.
 _WITHOUT_TIME = frozenset({"dispatch_log_lost_events", "dispatch_log_late_events", "dispatch_log_clock_steps"})
 _OF_THE_JOB = (of.JOB, of.BALANCE, of.QUARANTINE)
 FAMILIES = tuple(one for one in of.FAMILIES if one.source not in _OF_THE_JOB and one.name not in _WITHOUT_TIME)

@@ -1,4 +1,4 @@
-"""Which `seq` of one epoch were seen, as ranges: memory grows with the holes, not with the events."""
+"""Which `seq` of one epoch were seen, as ranges: memory grows with the gaps, not with the events."""
 
 from typing import Any
 

@@ -24,5 +24,5 @@ def expectation_of(rule: Rule) -> gxe.Expectation:
 
 
 def no_rows() -> gxe.Expectation:
-    """That a law's query returns nothing."""
+    """That an invariant's query returns nothing."""
     return gxe.ExpectTableRowCountToEqual(value=0)

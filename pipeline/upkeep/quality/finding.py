@@ -16,7 +16,7 @@ class Finding:
     table_name: str
     kind: str
     columns: str
-    law: str
+    invariant: str
     expectation: str
     demand: str
     success: bool
@@ -27,9 +27,14 @@ class Finding:
     @property
     def line(self) -> str:
         """For people: what is broken, by how many rows, and one of them."""
-        what = f"law {self.law}" if self.law else f"{self.table_name}.{self.columns}" if "," not in self.columns else self.table_name
         rows = f"{self.unexpected:,} row{'' if self.unexpected == 1 else 's'}"
-        return f"{what}: {rows}: {self.demand}; e.g. {self.example}" + (f" ({self.table_name})" if self.law else "")
+        return f"{self._subject}: {rows}: {self.demand}; e.g. {self.example}" + (f" ({self.table_name})" if self.invariant else "")
+
+    @property
+    def _subject(self) -> str:
+        if self.invariant:
+            return f"invariant {self.invariant}"
+        return self.table_name if "," in self.columns else f"{self.table_name}.{self.columns}"
 
 
 def example_text(row: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Judges a consistent cut of a warehouse: every table by its suite, then the laws."""
+"""Judges a consistent cut of a warehouse: every table by its suite, then the invariants."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 from pipeline.faults import BadWarehouse
 from pipeline.upkeep.quality.expectations import expectation_of, no_rows
 from pipeline.upkeep.quality.finding import Finding, example_text
-from pipeline.upkeep.quality.laws import LAWS, Law
-from pipeline.upkeep.quality.measures import Measure, law_measure, table_measures
+from pipeline.upkeep.quality.invariants import INVARIANTS, Invariant
+from pipeline.upkeep.quality.measures import Measure, invariant_measure, table_measures
 from pipeline.upkeep.quality.rules import Rule, rules_of
 from pipeline.upkeep.quality.validation import Validation
 from pipeline.warehouse.cut import Cut
@@ -19,7 +19,7 @@ MANIFEST = "batch_manifest"
 
 
 def judge(look: Look, cut: Cut, tables: Collection[str], validation: Validation) -> Iterator[Finding]:
-    """Every finding on the tables that are named, and on each law that reads none but them.
+    """Every finding on the tables that are named, and on each invariant that reads none but them.
 
     `look` reads all of them as of `cut`, so a job may write meanwhile. Raises BadWarehouse if a table lacks a declared column.
     """
@@ -27,9 +27,9 @@ def judge(look: Look, cut: Cut, tables: Collection[str], validation: Validation)
     for table in JOB_TABLES:
         if table.name in tables:
             yield from judge_table(look, table, validation, {table.name: versions[table.name]})
-    for law in LAWS:
-        if set(law.tables) <= set(tables):
-            yield judge_law(look, law, validation, {name: versions[name] for name in law.tables})
+    for invariant in INVARIANTS:
+        if set(invariant.tables) <= set(tables):
+            yield judge_invariant(look, invariant, validation, {name: versions[name] for name in invariant.tables})
 
 
 def judge_table(look: Look, table: Table, validation: Validation, versions: Mapping[str, str]) -> list[Finding]:
@@ -46,17 +46,17 @@ def judge_table(look: Look, table: Table, validation: Validation, versions: Mapp
     return [_finding(table, rule, measure, result, versions) for rule, measure, result in zip(rules, measures, results, strict=True)]
 
 
-def judge_law(look: Look, law: Law, validation: Validation, versions: Mapping[str, str]) -> Finding:
-    """The finding on a law."""
-    measure = law_measure(look, law)
-    (result,) = validation.validate(law.name, [no_rows()], [measure])
+def judge_invariant(look: Look, invariant: Invariant, validation: Validation, versions: Mapping[str, str]) -> Finding:
+    """The finding on an invariant."""
+    measure = invariant_measure(look, invariant)
+    (result,) = validation.validate(invariant.name, [no_rows()], [measure])
     return Finding(
-        table_name=", ".join(law.tables),
-        kind="law",
+        table_name=", ".join(invariant.tables),
+        kind="invariant",
         columns="",
-        law=law.name,
+        invariant=invariant.name,
         expectation=result.expectation_config.type,
-        demand=law.sentence,
+        demand=invariant.sentence,
         success=bool(result.success),
         unexpected=measure.broken,
         example=_example(measure),
@@ -69,7 +69,7 @@ def _finding(table: Table, rule: Rule, measure: Measure, result: Any, versions: 
         table_name=table.name,
         kind=rule.kind,
         columns=", ".join(rule.columns),
-        law="",
+        invariant="",
         expectation=result.expectation_config.type,
         demand=rule.words,
         success=bool(result.success),

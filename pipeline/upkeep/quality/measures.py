@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pipeline.upkeep.quality.laws import Law
+from pipeline.upkeep.quality.invariants import Invariant
 from pipeline.upkeep.quality.rules import Rule
 from pipeline.warehouse.look import Queries
 from schemas.field import Table
@@ -34,10 +34,10 @@ def table_measures(look: Queries, table: Table, rules: Sequence[Rule]) -> list[M
     return [_with_examples(look, measure, _breaking(table, rule)) for rule, measure in zip(rules, found, strict=True)]
 
 
-def law_measure(look: Queries, law: Law) -> Measure:
-    """The rows that the law's query returns: each breaks it."""
-    broken = int(look.rows(f"SELECT count(*) AS broken FROM (\n{law.sql}\n)")[0]["broken"])
-    return _with_examples(look, Measure(rows=broken, nulls=0, broken=broken), f"SELECT * FROM (\n{law.sql}\n)")
+def invariant_measure(look: Queries, invariant: Invariant) -> Measure:
+    """The rows that the invariant's query returns: each breaks it."""
+    broken = int(look.rows(f"SELECT count(*) AS broken FROM (\n{invariant.sql}\n)")[0]["broken"])
+    return _with_examples(look, Measure(rows=broken, nulls=0, broken=broken), f"SELECT * FROM (\n{invariant.sql}\n)")
 
 
 def _counting(table: Table, rules: Sequence[Rule]) -> str:

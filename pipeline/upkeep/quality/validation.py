@@ -27,7 +27,7 @@ _WITH_VALUES = {"result_format": "BASIC", "partial_unexpected_count": EXAMPLES}
 
 @dataclass(frozen=True)
 class _Validated:
-    """The expectations about a table or of a law, and their results."""
+    """The expectations about a table or of an invariant, and their results."""
 
     name: str
     expectations: Sequence[gxe.Expectation]
@@ -35,7 +35,7 @@ class _Validated:
 
 
 class Validation:
-    """Judges tables and laws one after another, and keeps the results of the run for Data Docs."""
+    """Judges tables and invariants one after another, and keeps the results of the run for Data Docs."""
 
     def __init__(self, run_id: str, run_at: datetime) -> None:
         self._run = RunIdentifier(run_name=run_id, run_time=run_at)

@@ -35,7 +35,7 @@ PACKAGE = Declaration(
         SUBSCRIPTION_BACKLOG.name: (*_POSITIONS, "quota_round", "quota_check", "dispatch", "consumer_open", "consumer_close"),
         QUOTA_EVICTIONS.name: (*_CHECKS, "quota_exceeded"),
     },
-    laws=(
+    invariants=(
         "every_cursor_is_checked",
         "backlog_waterfall_closes",
         "backlog_counters_never_fall",

@@ -31,7 +31,7 @@ PACKAGE = Declaration(
         "next_level": LIMITER_LEVELS,
         "next_dimension": DIMENSIONS,
     },
-    laws=("backlog_time_has_its_causes", "transitions_change_the_cause", "margins_are_of_blocked_reads"),
+    invariants=("backlog_time_has_its_causes", "transitions_change_the_cause", "margins_are_of_blocked_reads"),
     views=(
         "limiter_units",
         "catch_up_forecasts",

@@ -51,7 +51,7 @@ PACKAGE = Declaration(
             *("producer_open", "producer_close", "consumer_open", "consumer_close"),
         ),
     },
-    laws=(
+    invariants=(
         "pauses_and_resumes_alternate",
         "transitions_are_counted",
         "paused_time_has_its_reasons",

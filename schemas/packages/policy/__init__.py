@@ -43,6 +43,6 @@ PACKAGE = Declaration(
             *("topic_load", "topic_unload", "dispatcher_open", "dispatcher_close"),
         ),
     },
-    laws=("one_policy_is_in_force",),
+    invariants=("one_policy_is_in_force",),
     views=("policy_spans", "limits_in_force"),
 )

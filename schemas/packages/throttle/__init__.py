@@ -49,7 +49,7 @@ PACKAGE = Declaration(
         "dimension": ("msg", "bytes"),
     },
     needs={SUBSCRIPTION_THROTTLE.name: (*_LIFE, *_WAITING, "writability"), LIMITER_WINDOWS.name: (*_LIFE, *_WAITING)},
-    laws=("windows_sum_to_counters", "reads_add_up"),
+    invariants=("windows_sum_to_counters", "reads_add_up"),
     views=(
         "subscription_totals",
         "subscription_throttle_now",

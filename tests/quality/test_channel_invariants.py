@@ -1,4 +1,4 @@
-"""The laws of channels over the logs of real brokers: they hold there, and each is broken by each fault that it is for."""
+"""The invariants of channels over the logs of real brokers: they hold there, and each is broken by each fault that it is for."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +10,8 @@ from lane_tables import SETTINGS, tables_of
 from lane_views import spark_rows
 from planted_room import PlantedRoom, instead
 
-from pipeline.upkeep.quality.laws import LAWS, Law
-from pipeline.upkeep.quality.measures import law_measure
+from pipeline.upkeep.quality.invariants import INVARIANTS, Invariant
+from pipeline.upkeep.quality.measures import invariant_measure
 from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
@@ -20,7 +20,7 @@ from schemas.tables import TABLES_BY_NAME
 pytestmark = pytest.mark.captures
 
 TABLES = ("channel_backpressure", "channel_transitions", "topic_publish_pauses", "channel_memory")
-CHANNEL_LAWS = tuple(law for law in LAWS if set(law.tables) <= set(TABLES))
+CHANNEL_INVARIANTS = tuple(invariant for invariant in INVARIANTS if set(invariant.tables) <= set(TABLES))
 #: With pauses in several windows: one of a minute, and many of 5 s.
 WINDOWS_MS = (60_000, 5_000)
 
@@ -43,12 +43,12 @@ def room(captures: Path, tmp_path_factory: pytest.TempPathFactory) -> PlantedRoo
     return PlantedRoom(warehouse)
 
 
-@pytest.mark.parametrize("law", CHANNEL_LAWS, ids=lambda law: law.name)
-def test_it_holds_of_real_brokers(room: PlantedRoom, law: Law) -> None:
-    assert room.rows(law.sql) == []
+@pytest.mark.parametrize("invariant", CHANNEL_INVARIANTS, ids=lambda invariant: invariant.name)
+def test_it_holds_of_real_brokers(room: PlantedRoom, invariant: Invariant) -> None:
+    assert room.rows(invariant.sql) == []
 
 
-def test_the_logs_have_what_the_laws_are_about(room: PlantedRoom) -> None:
+def test_the_logs_have_what_the_invariants_are_about(room: PlantedRoom) -> None:
     (row,) = room.rows("""
         SELECT sum(paused_count) AS pauses, max(requests_limited) AS limited, count(DISTINCT window_start) AS windows,
           max(paused_ns) AS longest
@@ -92,12 +92,12 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(
-    ("name", "table", "column", "value"), FAULTS, ids=[f"{law}-{column}-{n}" for n, (law, _, column, _) in enumerate(FAULTS)]
+    ("name", "table", "column", "value"), FAULTS, ids=[f"{invariant}-{column}-{n}" for n, (invariant, _, column, _) in enumerate(FAULTS)]
 )
 def test_a_fault_breaks_it(room: PlantedRoom, name: str, table: str, column: str, value: str) -> None:
     with room.planted(table, instead(column, value)):
-        assert law_measure(room, Law(name)).broken > 0
+        assert invariant_measure(room, Invariant(name)).broken > 0
 
 
-def test_every_law_of_channels_has_a_fault() -> None:
-    assert {law.name for law in CHANNEL_LAWS} == {name for name, *_ in FAULTS}
+def test_every_invariant_of_channels_has_a_fault() -> None:
+    assert {invariant.name for invariant in CHANNEL_INVARIANTS} == {name for name, *_ in FAULTS}

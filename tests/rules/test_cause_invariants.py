@@ -90,7 +90,7 @@ def chained(charges: Records, pace: Record) -> list[int]:
     return found
 
 
-def broken_laws(state: Any) -> list[str]:
+def broken_invariants(state: Any) -> list[str]:
     broker, cause, counts = state.group("broker"), state.group("cause"), state.counts
     charges, cursors = cause.charges[: counts.subscriptions], broker.cursors[: counts.subscriptions]
     assert sorted(chained(charges, cause.pace[0])) == np.flatnonzero(charges["next_to_look"] != APART).tolist()
@@ -102,7 +102,7 @@ def broken_laws(state: Any) -> list[str]:
     ]
 
 
-def assert_laws(rows: Array, slice_rows: int) -> None:
+def assert_invariants(rows: Array, slice_rows: int) -> None:
     """After each slice of so many events."""
     lane = Lane(SETTINGS)
     for start in range(0, len(rows), slice_rows):
@@ -110,10 +110,10 @@ def assert_laws(rows: Array, slice_rows: int) -> None:
         lane.finish()
         for epoch in lane.epochs.values():
             if epoch.time is not None:
-                assert broken_laws(epoch.time.model.state) == [], f"after {start + slice_rows} events"
+                assert broken_invariants(epoch.time.model.state) == [], f"after {start + slice_rows} events"
 
 
-def test_what_breaks_a_law_is_found() -> None:
+def test_what_breaks_a_invariant_is_found() -> None:
     charges = NO_CHARGE.copy()
     charges["running"], charges["backlog_seen"] = 1, 3
     assert [overlooked(charges, blank(CURSOR_ROW, acknowledged=3, look_at=seen)) for seen in (3, 4)] == [0, 1]
@@ -131,7 +131,7 @@ def test_entries_that_expired_need_no_acknowledgement_to_end_a_backlog() -> None
     """Four wait; two expire and two are acknowledged. The cause is the same all the time."""
     story = Story(consumer=False).puts(4)
     story.at(1).of_sub("mark_delete", ledger=5, entry=1, persisted=False)
-    assert_laws(lane_rows(story.at(2).acks(2, 3).beats(5).events), 1)
+    assert_invariants(lane_rows(story.at(2).acks(2, 3).beats(5).events), 1)
 
 
 def test_the_end_of_a_window_does_not_look_at_idle_subscriptions() -> None:
@@ -166,12 +166,12 @@ def test_what_is_read_together_lies_in_one_line_of_the_cache() -> None:
 
 @settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.one_of(logs(), broken(logs()), quota_logs(), stated(logs()), stated(brokers().map(lambda broker: broker.events))))
-def test_laws_hold_whatever_is_lost_or_damaged(events: list[dict[str, object]]) -> None:
+def test_invariants_hold_whatever_is_lost_or_damaged(events: list[dict[str, object]]) -> None:
     if events:
-        assert_laws(lane_rows(events), 1)
+        assert_invariants(lane_rows(events), 1)
 
 
 @pytest.mark.captures
 @EVERY_CAPTURE
-def test_laws_hold_on_real_logs(name: str) -> None:
-    assert_laws(lane_rows(capture_events(CAPTURES / name, until_as_of=False)), 97)
+def test_invariants_hold_on_real_logs(name: str) -> None:
+    assert_invariants(lane_rows(capture_events(CAPTURES / name, until_as_of=False)), 97)

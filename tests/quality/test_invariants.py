@@ -1,19 +1,19 @@
-"""Every law holds of a real warehouse, by the reading room and by Spark, and every fault that is planted against it is caught."""
+"""Every invariant holds of a real warehouse, by the reading room and by Spark, and every fault that is planted against it is caught."""
 
 import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from laws_run import broken_laws
+from invariants_run import broken_invariants
 from planted_room import PlantedRoom, also, and_row, instead, one_more, twice, without
 from pyspark.sql import SparkSession
 
 from pipeline.query.room import ReadingRoom
 from pipeline.query.views.register import register
-from pipeline.upkeep.quality.judge import judge_law
-from pipeline.upkeep.quality.laws import LAWS, NAMES, Law
-from pipeline.upkeep.quality.measures import law_measure
+from pipeline.upkeep.quality.invariants import INVARIANTS, NAMES, Invariant
+from pipeline.upkeep.quality.judge import judge_invariant
+from pipeline.upkeep.quality.measures import invariant_measure
 from pipeline.upkeep.quality.validation import Validation
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.newest_cut import newest_cut
@@ -25,7 +25,7 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 WAITED = """'b1' AS broker, 1 AS epoch, 'persistent://shop/eu/orders' AS topic, 1 AS completeness,
     now() AS window_start, now() AS window_end, 0 AS clock_segment,
     5 AS producers_paused_ns, 1 AS publish_limited_times, 1 AS connections_paused_max"""
-#: Law, the table in which the fault is planted, the fault.
+#: Invariant, the table in which the fault is planted, the fault.
 FAULTS: list[tuple[str, str, str]] = [
     ("every_line_is_an_event_or_quarantined", "dispatch_events", without("seq = 500")),
     ("every_line_is_an_event_or_quarantined", "quarantine", twice("source_line > 0")),
@@ -77,13 +77,13 @@ FAULTS: list[tuple[str, str, str]] = [
 ]
 
 
-def test_every_law_has_a_fault() -> None:
-    assert {law for law, _, _ in FAULTS} == set(NAMES)
+def test_every_invariant_has_a_fault() -> None:
+    assert {invariant for invariant, _, _ in FAULTS} == set(NAMES)
 
 
 def test_all_hold_of_a_log_that_had_every_trouble(room: PlantedRoom, sound: Warehouse) -> None:
     """Else they would hold of nothing."""
-    assert broken_laws(sound) == {}
+    assert broken_invariants(sound) == {}
     tables = ("quarantine", "late_events", "log_gaps", "quota_eviction_moves")
     counts = {name: room.rows(f"SELECT count(*) AS rows FROM {name}")[0]["rows"] for name in tables}
     assert all(counts.values()), counts
@@ -92,12 +92,14 @@ def test_all_hold_of_a_log_that_had_every_trouble(room: PlantedRoom, sound: Ware
     assert room.rows("SELECT max(reads_blocked) AS blocked FROM subscription_throttle")[0]["blocked"] > 0
 
 
-@pytest.mark.parametrize(("name", "table", "fault"), FAULTS, ids=[f"{law}-{table}-{n}" for n, (law, table, _) in enumerate(FAULTS)])
-def test_a_fault_against_a_law_is_caught(room: PlantedRoom, name: str, table: str, fault: str) -> None:
-    law = Law(name)
+@pytest.mark.parametrize(
+    ("name", "table", "fault"), FAULTS, ids=[f"{invariant}-{table}-{n}" for n, (invariant, table, _) in enumerate(FAULTS)]
+)
+def test_a_fault_against_a_invariant_is_caught(room: PlantedRoom, name: str, table: str, fault: str) -> None:
+    invariant = Invariant(name)
     with room.planted(table, fault):
-        finding = judge_law(room, law, Validation("r", NOW), {})
-    assert (finding.success, finding.law, finding.demand) == (False, name, law.sentence)
+        finding = judge_invariant(room, invariant, Validation("r", NOW), {})
+    assert (finding.success, finding.invariant, finding.demand) == (False, name, invariant.sentence)
     assert table in finding.table_name
     assert finding.unexpected > 0
     assert json.loads(finding.example or "")
@@ -106,10 +108,10 @@ def test_a_fault_against_a_law_is_caught(room: PlantedRoom, name: str, table: st
 def test_spark_understands_them_too(spark: SparkSession, sound: Warehouse) -> None:
     """Whoever registers the tables in a session asks the same text. What the engines might count in two ways is counted here."""
     session = spark.newSession()
-    register(session, sound, newest_cut(ReadingRoom(sound)), " ".join(law.sql for law in LAWS))
-    assert [law.name for law in LAWS if not session.sql(law.sql).columns] == []
-    (packets,) = session.sql(Law("packets_hold_their_events").sql.replace("<>", "=")).collect()
-    (lanes,) = session.sql(Law("lanes_read_every_event_once").sql.partition("WHERE rows_read")[0]).collect()
+    register(session, sound, newest_cut(ReadingRoom(sound)), " ".join(invariant.sql for invariant in INVARIANTS))
+    assert [invariant.name for invariant in INVARIANTS if not session.sql(invariant.sql).columns] == []
+    (packets,) = session.sql(Invariant("packets_hold_their_events").sql.replace("<>", "=")).collect()
+    (lanes,) = session.sql(Invariant("lanes_read_every_event_once").sql.partition("WHERE rows_read")[0]).collect()
     assert packets["events_held"] == packets["events_in_packets"] > 8_000
     assert (lanes["caught_up"], lanes["rows_read"]) == (True, lanes["bronze"] + lanes["tombstones"])
 
@@ -118,4 +120,4 @@ def test_they_hold_of_empty_tables(tmp_path: Path) -> None:
     empty = Warehouse(f"file:{tmp_path}")
     create_missing_tables(empty)
     room = ReadingRoom(empty, consistent=True)
-    assert {law.name: law_measure(room, law).broken for law in LAWS} == dict.fromkeys(NAMES, 0)
+    assert {invariant.name: invariant_measure(room, invariant).broken for invariant in INVARIANTS} == dict.fromkeys(NAMES, 0)

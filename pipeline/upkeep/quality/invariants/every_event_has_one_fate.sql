@@ -1,4 +1,4 @@
--- Every row that lanes read was applied, a duplicate, late, a tombstone, or is held behind a hole; and never are fewer than none held.
+-- Every row that lanes read was applied, a duplicate, late, a tombstone, or is held behind a gap; and never are fewer than none held.
 -- A violating row is a micro-batch of lanes. `held` is its change of what is held, `held_in_all` what is held after it.
 SELECT batch_id, rows_in, applied, duplicates, late, quarantined AS tombstones, held, held_in_all
 FROM (

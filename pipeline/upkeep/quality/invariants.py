@@ -1,4 +1,4 @@
-"""The laws: what rows of one or several tables keep together. Each is a query beside this file that returns the rows that break it."""
+"""The invariants: what rows of one or several tables keep together. Each is a query beside this file; it returns the rows that break it."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from importlib.resources import files
 from schemas.packages import PACKAGES
 from schemas.tables import JOB_TABLES
 
-#: In the order in which data reaches the tables, those of the packages amid the log's. One `laws/<name>.sql` each.
+#: In the order in which data reaches the tables, those of the packages amid the log's. One `invariants/<name>.sql` each.
 NAMES = (
     "every_line_is_an_event_or_quarantined",
     "every_id_has_a_name",
@@ -17,21 +17,21 @@ NAMES = (
     "every_event_has_one_fate",
     "every_loss_is_told",
     "the_log_reaches_every_window",
-    *(law for package in PACKAGES for law in package.laws),
+    *(invariant for package in PACKAGES for invariant in package.invariants),
     "days_end_in_order",
 )
 
 
 @dataclass(frozen=True)
-class Law:
-    """A law by its name, which is the name of its file."""
+class Invariant:
+    """An invariant by its name, which is the name of its file."""
 
     name: str
 
     @cached_property
     def sql(self) -> str:
         """Its query over the job's tables. Read as a resource: the code may be in a zip."""
-        return files("pipeline.upkeep.quality").joinpath(f"laws/{self.name}.sql").read_text(encoding="utf-8")
+        return files("pipeline.upkeep.quality").joinpath(f"invariants/{self.name}.sql").read_text(encoding="utf-8")
 
     @property
     def sentence(self) -> str:
@@ -45,4 +45,4 @@ class Law:
         return tuple(table.name for table in JOB_TABLES if table.name in read)
 
 
-LAWS = tuple(Law(name) for name in NAMES)
+INVARIANTS = tuple(Invariant(name) for name in NAMES)
