@@ -17,6 +17,7 @@ from pipeline.what_if.behaviour import Behaviour, behaviour_of
 from pipeline.what_if.changes import Changes
 from pipeline.what_if.compare import SLACK_S, SelfCheck, drained_at, self_check
 from pipeline.what_if.counters import counters_of
+from pipeline.what_if.effect import refuse_without_effect
 from pipeline.what_if.given import Target
 from pipeline.what_if.latency import Latency, latency_of
 from pipeline.what_if.limits import NAMES_OF_CAUSES, next_limit
@@ -107,6 +108,7 @@ def case_of(
     _refuse_holes(world)
     number = world.names.index(topic)
     target = Target(number, _targets(world, number, subscription, changes))
+    refuse_without_effect(world, target, changes)
     behaviours = [behaviour_of(record, sub.sub_id, flow_of(world, s)) for s, sub in enumerate(world.subs)]
     return Case(world, target, behaviours, latency_of(record), _instants(world, number, span), counters_of(look, world))
 

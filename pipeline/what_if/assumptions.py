@@ -10,10 +10,13 @@ OUTSIDE = (
     "consumers take as long for a message as they did then",
 )
 
+RELATIVE = "a relative rate follows an average that is computed from the publishes, once in each cycle of the broker's statistics"
+
 
 def assumptions(world: World, target: Target, changes: Changes) -> list[str]:
     """Sentences, the general ones first."""
-    return [*OUTSIDE, *_of_types(world, target, changes), *_of_record(world)]
+    relative = [RELATIVE] if _has_relative(world, changes) else []
+    return [*OUTSIDE, *_of_types(world, target, changes), *_of_record(world), *relative]
 
 
 def _of_types(world: World, target: Target, changes: Changes) -> list[str]:
@@ -33,6 +36,10 @@ def _shares(world: World, target: Target, changes: Changes, sub: int) -> bool:
     return (changes.consumers if changes.consumers and sub in target.subs else world.slots_of(sub)) > 1
 
 
+def _has_relative(world: World, changes: Changes) -> bool:
+    return any(rate.get("relative") for rate in [*world.record.of("dispatch_rate"), *changes.rates.values()])
+
+
 def _of_record(world: World) -> list[str]:
     found = []
     for sub in world.subs:
@@ -40,6 +47,4 @@ def _of_record(world: World) -> list[str]:
             found.append(f"consumers gave back entries of {sub.name}: a replay gives back only those of consumers that leave")
         if sub.unknown_acks:
             found.append(f"{sub.name} had {sub.unknown_acks:,} acknowledged entries at the beginning, which are taken for backlog")
-    if any(row["relative"] for row in world.record.of("dispatch_rate")):
-        found.append("a rate that is relative to the publish rate is taken without the publish rate")
     return found

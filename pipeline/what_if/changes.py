@@ -9,6 +9,8 @@ from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, QUOTA_POLICIES
 
 #: Dimensions of a rate as people write them, and the field of `dispatch_rate` that each is.
 DIMENSIONS = {"messages": "msg_rate", "bytes": "byte_rate", "period_s": "period_s"}
+#: Levels whose rates may be relative to the publish rate of a topic; the broker's never is.
+LEVELS_RELATIVE = LIMITER_LEVELS[1:]
 #: Quotas as people write them, and their type in the log.
 QUOTAS = {"size": "destination_storage", "age_s": "message_age"}
 NONE = "none"
@@ -20,7 +22,8 @@ Value = TypeVar("Value")
 class Changes:
     """What is different. An empty field or null: as it was.
 
-    `rates`: by level, {field of dispatch_rate: value}; −1 lifts a dimension. `quotas`: by type, {limit or policy: value}.
+    `rates`: by level, {field of dispatch_rate: value}; −1 lifts a dimension, `relative` is 0 or 1. `quotas`: by type, {limit or policy:
+    value}.
     """
 
     rates: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -74,6 +77,7 @@ KEYS = {
     **{f"{level}.dispatch_rate.messages": "messages in a period, or none" for level in LIMITER_LEVELS},
     **{f"{level}.dispatch_rate.bytes": "bytes in a period, or none" for level in LIMITER_LEVELS},
     **{f"{level}.dispatch_rate.period_s": "seconds of a period" for level in LIMITER_LEVELS},
+    **{f"{level}.dispatch_rate.relative": "true: the publish rate of the topic is added; false" for level in LEVELS_RELATIVE},
     "limiter": f"the limiter of all levels: {' or '.join(LIMITER_KINDS)}",
     "quota.size": "bytes, or none",
     "quota.size.policy": f"{', '.join(QUOTA_POLICIES)}",
@@ -114,6 +118,9 @@ def _rates(found: dict[str, str]) -> dict[str, dict[str, int]]:
             value = _taken(found, f"{key}.{name}", _at_least(1) if name == "period_s" else _limit)
             if value is not None:
                 of_level[column] = value
+        relative = _taken(found, f"{key}.relative", _one_of(("true", "false"))) if level in LEVELS_RELATIVE else None
+        if relative is not None:
+            of_level["relative"] = int(relative == "true")
         if of_level:
             rates[level] = of_level
     return rates

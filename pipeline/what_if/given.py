@@ -8,6 +8,7 @@ from pipeline.rules.array import Array
 from pipeline.rules.replay.kinds import ARRIVE, CHARGE, CHECK, LEAVE, LEDGER_CLOSE, PUBLISH, QUOTA, RATE, SAMPLE, SUBSCRIBE
 from pipeline.what_if.changes import Changes
 from pipeline.what_if.record import Row
+from pipeline.what_if.relative import Setting, followed
 from pipeline.what_if.world import World
 from schemas.events import LIMITER_KINDS, LIMITER_LEVELS, QUOTA_POLICIES, QUOTA_TYPES
 
@@ -53,7 +54,7 @@ def limiter_of(world: World, level: str, number: int) -> int:
 
 def _rates(world: World, target: Target, changes: Changes) -> list[tuple[int, ...]]:
     """Rates as they were applied; those of the target's limiters with the changes. A limiter that nobody applied begins with its owner."""
-    rows = []
+    settings: list[Setting] = []
     applied: set[int] = set()
     for row in world.record.of("dispatch_rate"):
         number = _owner(world, row)
@@ -62,14 +63,21 @@ def _rates(world: World, target: Target, changes: Changes) -> list[tuple[int, ..
         limiter = limiter_of(world, row["level"], number)
         applied.add(limiter)
         change = changes.rates.get(row["level"], {}) if _is_target(target, row["level"], number) else {}
-        rows.append(_rate(row["ns"], limiter, {**row, **change}, changes.limiter or row["limiter"]))
+        topic = _topic(world, row["level"], number)
+        settings.append(Setting(row["ns"], limiter, topic, {**row, **change}, changes.limiter or row["limiter"]))
     for level, change in changes.rates.items():
         for number in {"broker": (0,), "topic": (target.topic,), "subscription": target.subs}[level]:
             limiter = limiter_of(world, level, number)
             if limiter not in applied:
                 began_ns = world.subs[number].opened_ns if level == "subscription" else world.begin_ns
-                rows.append(_rate(began_ns, limiter, change, changes.limiter or _usual_limiter(world)))
-    return rows
+                settings.append(Setting(began_ns, limiter, _topic(world, level, number), change, changes.limiter or _usual_limiter(world)))
+    factors = [changes.publish_factor if number == target.topic else 1.0 for number in range(len(world.scales))]
+    return [_rate(one.ns, one.limiter, one.rate, one.kind) for one in followed(world, settings, factors)]
+
+
+def _topic(world: World, level: str, number: int) -> int:
+    """Number of the topic that a limiter is of; 0 of the broker's, which follows none."""
+    return {"broker": 0, "topic": number, "subscription": world.subs[number].topic if level == "subscription" else 0}[level]
 
 
 def _owner(world: World, row: Row) -> int | None:

@@ -20,7 +20,8 @@ LEGEND = "lowered: reads that a limit made smaller; lost: evicted or expired; ow
 
 def table_lines(document: Document) -> Iterable[str]:
     """A line with the name of each subscription (with its topic where there are several), and a line for each of its lives."""
-    names, rows = [], [_HEADER]
+    names: list[tuple[int, str]] = []
+    rows: list[tuple[str, ...]] = [_HEADER]
     for one in document["subscriptions"]:
         names.append((len(rows), name_of(one, document)))
         rows.append(("  as it was", *_cells(one["actual"])))

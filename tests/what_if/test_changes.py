@@ -6,7 +6,7 @@ from pipeline.faults import BadConfig
 from pipeline.what_if.changes import KEYS, NO_LIMIT, Changes, changes_of
 
 #: A value that each kind of key takes.
-GOOD = {"policy": "consumer_backlog_eviction", "limiter": "classic", "dispatch_rate": "none"}
+GOOD = {"relative": "true", "policy": "consumer_backlog_eviction", "limiter": "classic", "dispatch_rate": "none"}
 
 
 def good_value(key: str) -> str:
@@ -43,6 +43,8 @@ def test_nothing_is_no_change() -> None:
         ("topic.dispatch_rate.messages=-1", "from 1 on"),
         ("topic.dispatch_rate.period_s=none", "from 1 on"),
         ("topic.dispatch_rate=5", "expected none"),
+        ("topic.dispatch_rate.relative=1", "topic.dispatch_rate.relative=1: expected true or false"),
+        ("broker.dispatch_rate.relative=true", "broker.dispatch_rate.relative: no such key"),
         ("limiter=bucket", "expected token_bucket or classic"),
         ("quota.size.policy=evict", "consumer_backlog_eviction"),
         ("consumers=0", "from 1 on"),
