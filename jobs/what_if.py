@@ -10,7 +10,7 @@ from datetime import datetime
 
 from console.named_warehouse import look_at
 from console.shown import print_document
-from pipeline.times import time_of
+from pipeline.times import span_of, time_of
 from pipeline.what_if.changes import KEYS, changes_of
 
 _KEYS = "\n".join(f"  {key:<40}{value}" for key, value in KEYS.items())
@@ -21,6 +21,7 @@ examples:
   ./spark-submit.sh what-if persistent://shop/eu/orders --set topic.dispatch_rate.bytes=120000 --warehouse ./warehouse/demo
   ./spark-submit.sh what-if persistent://shop/eu/orders billing --consumers 3 --set consumers.speed=2 --warehouse ./warehouse/demo
   ./spark-submit.sh what-if persistent://shop/eu/orders --set quota.size=none --format json --warehouse ./warehouse/demo
+  ./spark-submit.sh what-if persistent://shop/eu/orders --set topic.dispatch_rate.bytes=120000 --until 2h --warehouse ./warehouse/demo
 """
 ANSWERED, NO_ANSWER = 0, 1
 
@@ -37,6 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--broker", metavar="NAME", help="of several that had the topic (default: the last one)")
     parser.add_argument("--from", dest="from_", metavar="TIME", help="compare from here (default: the first publish of the record)")
     parser.add_argument("--to", metavar="TIME", help="compare up to here (default: the end of the record)")
+    parser.add_argument(
+        "--until",
+        metavar="TIME",
+        help="go on so long after --to, or the end of the record, with the demand of its last part: 2h",
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="json: one document (keys: docs/reference/json.md)")
 
 
@@ -48,9 +54,10 @@ def run(args: argparse.Namespace) -> int:
 
     changes = changes_of([*args.set, *([] if args.consumers is None else [f"consumers={args.consumers}"])])
     span = _instant("--from", args.from_), _instant("--to", args.to)
+    until_s = None if args.until is None else span_of("--until", args.until).total_seconds()
     look = look_at(args.warehouse, OF_CAUSES, consistent=True)
     refuse_half_written(look, look.cut)
-    found = what_if(look, args.topic, args.subscription, changes, args.broker, span)
+    found = what_if(look, args.topic, args.subscription, changes, args.broker, span, until_s)
     print_document(found, args.format, text_lines)
     return ANSWERED if found["self_check"]["ok"] else NO_ANSWER
 

@@ -22,6 +22,7 @@ from pipeline.what_if.given import Target
 from pipeline.what_if.latency import Latency, latency_of
 from pipeline.what_if.limits import NAMES_OF_CAUSES, next_limit
 from pipeline.what_if.play import Life, play, recorded_life
+from pipeline.what_if.projection import add_projection
 from pipeline.what_if.record import record_of
 from pipeline.what_if.recorded import flow_of
 from pipeline.what_if.world import Subscription, World, world_of
@@ -60,8 +61,10 @@ def what_if(
     changes: Changes,
     broker: str | None,
     span: Span,
+    until_s: float | None = None,
 ) -> Document:
-    """The document (docs/reference/json.md). `span`: from and to; null: where the record begins and ends.
+    """The document (docs/reference/json.md). `span`: from and to; null: where the record begins and ends. `until_s`: how long it goes on
+    after the end of the record; null: it does not.
 
     Raises NoAnswer where the record does not hold what a replay needs, BadConfig for a subscription that is not there.
     """
@@ -83,6 +86,7 @@ def what_if(
             "evicted_error": round(check.evicted_error, 4),
             "reasons": list(check.reasons),
         },
+        "until": None,
         "assumptions": assumptions(case.world, case.target, changes),
     }
     lives = _lives(case, changes) if check.ok else None
@@ -91,6 +95,8 @@ def what_if(
     document["producers_held_from"] = None if lives is None else _held_from(case, lives[0])
     band = None if lives is None else _bands(case, changes, lives, check)
     document["subscriptions"] = [_subscription(case, s, was, again, lives, band) for s in range(len(case.world.subs))]
+    if until_s is not None and check.ok:
+        add_projection(document, case, changes, until_s)
     return document
 
 
@@ -247,6 +253,7 @@ def _subscription(case: Case, number: int, was: Life, again: Life, lives: tuple[
             "held_s": {} if lives is None else _held(again, number),
         },
         "predicted": None if lives is None or band is None else _predicted(case, number, lives[0], band[:, :, number]),
+        "projected": None,
     }
 
 

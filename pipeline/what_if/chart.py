@@ -22,6 +22,14 @@ def chart_lines(name: str, one: Document) -> Iterable[str]:
     yield from _chart(f"oldest entry of {name}", [(label, _ages(life)) for label, life in lives], duration)
 
 
+def projected_lines(name: str, one: Document) -> Iterable[str]:
+    """The projected backlog of a subscription over time."""
+    lives = [("as set", one["projected"]["as_it_was"]), ("would be", one["projected"]["would_be"])]
+    yield from _chart(
+        f"projected backlog of {name}", [(label, _of(life, "backlog")) for label, life in lives], lambda most: entries(int(most))
+    )
+
+
 def _chart(title: str, series: list[tuple[str, list[float | None]]], words: Any) -> Iterable[str]:
     highest = max((value for _, values in series for value in values if value is not None), default=0)
     yield f"{title}, up to {words(highest)}"

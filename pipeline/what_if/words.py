@@ -7,6 +7,7 @@ from pipeline.diagnosis.counts import counted, entries
 from pipeline.diagnosis.instants import time_words
 from pipeline.what_if.chart import chart_lines
 from pipeline.what_if.compare import FEW_ENTRIES
+from pipeline.what_if.projected_words import projection_lines
 from pipeline.what_if.table import longest, name_of, table_lines
 
 Document = dict[str, Any]
@@ -35,6 +36,8 @@ def text_lines(document: Document) -> Iterable[str]:
         for one in _worst(document):
             yield from chart_lines(name_of(one, document), one)
         yield ""
+        if document["until"] is not None:
+            yield from projection_lines(document, _worst(document))
         yield from _check_lines(document)
     yield ""
     yield "This takes for granted:"

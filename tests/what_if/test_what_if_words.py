@@ -38,7 +38,7 @@ def document(*, sure: bool, pace_known: bool, pace_ms: float | None = 10.0, ok: 
     check = {"ok": ok, "area_error": 0.01, "reasons": [] if ok else ["its backlog differs by 50% of what it was"]}
     return {
         "self_check": check, "next_limit": "consumers" if ok else None, "sure": sure, "producers_held_from": None, "from": at, "to": at,
-        "broker": "b", "subscriptions": [one], "assumptions": ["storage answers as it did"],
+        "until": None, "broker": "b", "subscriptions": [one], "assumptions": ["storage answers as it did"],
     }  # fmt: skip
 
 
