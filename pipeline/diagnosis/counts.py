@@ -9,3 +9,8 @@ def entries(count: int) -> str:
 def counted(count: int, noun: str) -> str:
     """Of a noun whose plural has an s: `1 message`, `1,200 messages`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """Whole; below one percent two digits: `0.04%`. Something is never `0%`."""
+    return f"{share * 100:.2g}%" if 0 < share < 0.01 else f"{share:.0%}"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.diagnosis.commands import Step, is_partition, policy_of, step, told
+from pipeline.diagnosis.counts import percent
 from pipeline.diagnosis.margins import UNITS, limiter_words
 from pipeline.diagnosis.rates import CHARGES_ENTRIES, CURRENT_IN_S, whole_rate
 
@@ -33,7 +34,7 @@ def throttled(document: Document) -> list[Step]:
     own = next((one["share"] or 0 for one in users if one["this"]), 0)
     if users and not users[0]["this"] and (users[0]["share"] or 0) > MUCH_MORE * own:
         first = users[0]
-        largest = f"{first['subscription']} of {first['topic']} has {first['share']:.0%} of what this limiter gave"
+        largest = f"{first['subscription']} of {first['topic']} has {percent(first['share'])} of what this limiter gave"
         steps.append(told(f"Or slow down or move its largest user: {largest}."))
     return steps
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
+from pipeline.diagnosis.counts import percent
 from pipeline.diagnosis.duration import duration
 from pipeline.warehouse.look import Look
 
@@ -57,7 +58,7 @@ def cells(row: Row) -> list[str]:
         row["topic"],
         row["status"],
         limiter,
-        "" if row["share"] is None else f"{row['share']:.0%}",
+        "" if row["share"] is None else percent(row["share"]),
         "" if row["since_s"] is None else duration(row["since_s"]),
         f"{row['backlog']:,}",
         f"{row['entry_s']:,.0f}",

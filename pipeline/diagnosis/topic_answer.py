@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline.diagnosis.advice import mildest_first
 from pipeline.diagnosis.commands import Step, stats, step, told, whole_topic
-from pipeline.diagnosis.counts import entries
+from pipeline.diagnosis.counts import entries, percent
 from pipeline.diagnosis.duration import duration
 from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.diagnosis.instants import time_words
@@ -92,7 +92,7 @@ def sentence(document: Document) -> str:
         since = f"since {time_words(cut['since'])} ({duration((at - cut['since']).total_seconds())})"
         head = f"Producers of {topic} are shut out {since}: its {cut['quota_type']} quota is exceeded ({cut['policy']})."
     elif exceeded:
-        used = "" if exceeded[0]["share_of_limit"] is None else f", {exceeded[0]['share_of_limit']:.0%} used"
+        used = "" if exceeded[0]["share_of_limit"] is None else f", {percent(exceeded[0]['share_of_limit'])} used"
         head = f"The {exceeded[0]['quota_type']} quota of {topic} is exceeded at {time_words(at)} ({exceeded[0]['policy']}{used})."
     elif document["unknown_reason"] is not None:
         head = f"Whether a quota of {topic} is exceeded at {time_words(at)} is not known: {REASONS[document['unknown_reason']]}."

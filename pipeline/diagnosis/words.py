@@ -8,7 +8,7 @@ from math import ceil
 from pipeline.diagnosis.by_cause import ONE_ACTIVE, cap_words, takes_nothing
 from pipeline.diagnosis.clients import client_lines
 from pipeline.diagnosis.commands import LOSES_DATA
-from pipeline.diagnosis.counts import entries
+from pipeline.diagnosis.counts import entries, percent
 from pipeline.diagnosis.duration import duration
 from pipeline.diagnosis.instants import as_of_line, time_words
 from pipeline.diagnosis.margins import margin_line
@@ -112,7 +112,7 @@ def sentence(document: Document) -> str:
 
 
 def _charged(document: Document, stretch: str, verb: str) -> str:
-    return f"{document['share']:.0%} of its backlog of the last {stretch} {verb} charged to {cause_words(document)}"
+    return f"{percent(document['share'])} of its backlog of the last {stretch} {verb} charged to {cause_words(document)}"
 
 
 def _own_sentence(document: Document) -> str:
@@ -235,7 +235,7 @@ def policy_words(policy: Document) -> str:
 
 def quota_line(quota: Document) -> str:
     """What a quota does next, and who loses."""
-    used = "" if quota["share_of_limit"] is None else f", {quota['share_of_limit']:.0%} used"
+    used = "" if quota["share_of_limit"] is None else f", {percent(quota['share_of_limit'])} used"
     head = f"{quota['quota_type']} quota{used}, {quota['policy']}"
     if quota["exceeded"]:
         when = "exceeded now"
@@ -283,7 +283,7 @@ def text_lines(document: Document) -> Iterable[str]:
     if document["more_consumers"] is not None:
         yield from section("more consumers", [consumers_line(document["more_consumers"])])
     if document["shared_with"]:
-        shares = (f"{one['share'] or 0:.0%} {one['subscription']} of {one['topic']}" for one in document["shared_with"][:3])
+        shares = (f"{percent(one['share'] or 0)} {one['subscription']} of {one['topic']}" for one in document["shared_with"][:3])
         yield from section("shared with", list(shares))
     yield from section("clients", client_lines(document["clients"]))
     for step in document["advice"]:

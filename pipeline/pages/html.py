@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from pipeline.diagnosis.counts import percent
 from pipeline.diagnosis.words import MISSING, cause_words
 from pipeline.pages import numbers
 from pipeline.pages.marks import cause_name, hue_of, mark_of
@@ -39,7 +40,7 @@ def environment(package: str) -> Environment:
         "size": numbers.size,
         "span": numbers.span,
         "lasting": numbers.lasting,
-        "percent": numbers.percent,
+        "percent": percent,
         "limit": numbers.limit,
         "cause": cause_name,
         "cause_words": cause_words,

@@ -51,11 +51,6 @@ def ahead(seconds: float) -> str:
     return span(seconds) if seconds < YEAR_S else "more than a year"
 
 
-def percent(share: float) -> str:
-    """Whole; below one percent two digits: `0.04%`."""
-    return f"{share * 100:.2g}%" if 0 < share < 0.01 else f"{share:.0%}"
-
-
 def limit(permits: float, period_s: float | None, dimension: str) -> str:
     """`40 kB/s`, `60 msg/s`; of another period than a second `600 msg per 10 s`."""
     amount = size(permits) if dimension == "bytes" else f"{short(permits)}{NO_BREAK}msg"

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.diagnosis.counts import percent
 from pipeline.pages import numbers
 from pipeline.pages.axis import axis
 from pipeline.pages.charts import MOST_SLOTS, Line, cause_chart, line_chart, top_of
@@ -23,8 +24,9 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
         (numbers.rate(0), "0/s"),
         (numbers.size(212_279), "212\u00a0kB"),
         (numbers.size(3_997_789), "4\u00a0MB"),
-        (numbers.percent(0.00037), "0.037%"),
-        (numbers.percent(1.415), "142%"),
+        (percent(0.00037), "0.037%"),
+        (percent(0), "0%"),
+        (percent(1.415), "142%"),
         (numbers.span(63), "1\u00a0min\u00a03\u00a0s"),
         (numbers.lasting(0.0074), "7.4\u00a0ms"),
         (numbers.lasting(60), "60\u00a0s"),

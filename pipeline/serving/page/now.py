@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from pipeline.diagnosis.counts import percent
 from pipeline.diagnosis.words import REASONS, cause_words
 from pipeline.pages import numbers
 from pipeline.pages.axis import axis
@@ -187,8 +188,8 @@ def _shares(row: Row) -> str:
     second = ""
     if row["next_cause"] is not None and row["next_share"]:
         other = "another limit" if row["next_cause"] == "throttled" else cause_name({"cause": row["next_cause"]})
-        second = f"; {numbers.percent(row['next_share'])} to {other}"
-    return f"{numbers.percent(row['share'])} of its backlog{second}"
+        second = f"; {percent(row['next_share'])} to {other}"
+    return f"{percent(row['share'])} of its backlog{second}"
 
 
 def _lost_words(eviction: Row) -> str:
