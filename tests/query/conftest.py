@@ -1,5 +1,6 @@
 """A small warehouse of two days, made without Spark."""
 
+import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -29,16 +30,24 @@ def event(seq: int, day: int = 5) -> dict[str, Any]:
     return {"broker": "b1:8080", "epoch": 1, "seq": seq, "v": 1, "type": "heartbeat", "event_date": date(2026, 1, day), "ingest_batch": seq}
 
 
-@pytest.fixture
-def two_days(tmp_path: Path) -> Warehouse:
-    """Events 1 and 2 of one day, 3 of the next; the path has a space and a quote."""
-    folder = tmp_path / "it's a warehouse"
+@pytest.fixture(scope="session")
+def _two_days_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `two_days` is copied from."""
+    folder = tmp_path_factory.mktemp("two_days")
     warehouse = Warehouse(f"file:{folder}")
     create_missing_tables(warehouse)
     append(warehouse, "dispatch_events", [event(1), event(2)])
     append(warehouse, "dispatch_events", [event(3, day=6)])
     append(warehouse, "names", [{"id": 1, "level": "broker", "broker": "b1:8080"}])
-    return warehouse
+    return folder
+
+
+@pytest.fixture
+def two_days(tmp_path: Path, _two_days_once: Path) -> Warehouse:
+    """Events 1 and 2 of one day, 3 of the next; the path has a space and a quote."""
+    folder = tmp_path / "it's a warehouse"
+    shutil.copytree(_two_days_once, folder)
+    return Warehouse(f"file:{folder}")
 
 
 @pytest.fixture
