@@ -30,7 +30,7 @@ case ${1:-} in fast | all | broker | kafka | clients | prometheus | browser | cl
   shift
   ;;
 esac
-# Each file's tests stay in one process: they share what they have built. Files with Spark come first (tests/support/suite/marks.py).
+# Each file's tests stay in one process: they share what they have built. One begins with Spark's, one at the other end (suite/both_ends.py).
 processes=(-n 2 --dist loadfile --no-loadscope-reorder)
 case $which in
 fast)

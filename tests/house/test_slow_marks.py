@@ -1,11 +1,15 @@
 """What is left out of a run is left out for a reason, and nothing starts Spark where nobody expects it."""
 
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pyspark
 import pytest
-from suite.marks import NO_SPARK, faults_of
+from suite.marks import LONG, NO_SPARK, faults_of
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -26,3 +30,18 @@ def test_spark_does_not_start_for_a_test_that_uses_none_of_its_fixtures() -> Non
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert NO_SPARK.removeprefix("-XX:+") in done.stdout + done.stderr
+
+
+def test_the_long_files_are_there() -> None:
+    assert [path for path in LONG if not (ROOT / path).exists()] == []
+
+
+def test_the_first_process_takes_files_from_the_beginning_and_the_second_from_the_end(tmp_path: Path) -> None:
+    for name in "abcd":
+        (tmp_path / f"test_{name}.py").write_text("def test() -> None:\n    pass\n")
+    (tmp_path / "conftest.py").write_text('pytest_plugins = ["suite.both_ends"]\n')
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {ROOT / 'tests/support'}\n")
+    options = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "-v", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *options, "--rootdir", str(tmp_path), "-c", str(tmp_path / "pytest.ini"), str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert sorted(re.findall(r"\[(gw\d)\].* PASSED test_(\w)", done.stdout)) == [("gw0", "a"), ("gw0", "b"), ("gw1", "c"), ("gw1", "d")]

@@ -13,6 +13,18 @@ from real_captures import LARGE_NAMES, NAMES
 OF_CAPTURES = {*NAMES, *LARGE_NAMES}
 #: A test that uses one of them, also through another fixture, starts Spark or works on its session.
 SPARK_FIXTURES = {"spark", "spark_in_a_child"}
+#: Files with Spark that take longest (every run ends with a list): last, they would let the other process wait.
+LONG = (
+    "tests/views/test_both_engines.py",
+    "tests/views/test_cookbook.py",
+    "tests/store/test_stream_into_store.py",
+    "tests/backfill/test_backfill_job.py",
+    "tests/backfill/test_today.py",
+    "tests/quarantine/test_replay.py",
+    "tests/crash/test_every_commit_fails.py",
+    "tests/crash/test_named_kills.py",
+    "tests/ingest/test_ingest_files.py",
+)
 #: Options of the Java process that starts Spark, also of one in a child: Java refuses one that it does not know.
 LAUNCHER_OPTIONS = "SPARK_LAUNCHER_OPTS"
 NO_SPARK = "-XX:+TheTestUsesNoneOfTheFixtures_" + "_or_".join(sorted(SPARK_FIXTURES))
@@ -28,7 +40,7 @@ def faults_of(mark: pytest.Mark) -> list[str]:
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests that start Spark; they come first, the short ones fill what is left. Refuse bad marks."""
+    """Mark tests that start Spark; they come first (suite/both_ends.py), of them the long files. Refuse bad marks."""
     faults = {f"{item.nodeid}: {fault}" for item in items for mark in item.iter_markers("slow") for fault in faults_of(mark)}
     if faults:
         raise pytest.UsageError("\n".join(sorted(faults)))
@@ -38,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if OF_CAPTURES & {value for value in getattr(getattr(item, "callspec", None), "params", {}).values() if isinstance(value, str)}:
             item.add_marker(pytest.mark.captures)
     with_spark = {item.path for item in items if item.get_closest_marker("spark")}
-    items.sort(key=lambda item: item.path not in with_spark)
+    items.sort(key=lambda item: (item.path not in with_spark, not item.nodeid.startswith(LONG)))
 
 
 @pytest.hookimpl(wrapper=True)
