@@ -8,10 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 from capture_events import capture_events
-from lane_tables import OUTCOME_TABLES, tables_of
+from lane_tables import OUTCOME_TABLES, SETTINGS, tables_of
 from lane_views import names_of, spark_rows
 
 from pipeline.diagnosis import topic_rows
+from pipeline.lanes.lane import LaneTiming
+from pipeline.query.room import ReadingRoom
 from pipeline.query.views.catalog import VIEWS, sql_of
 from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
@@ -30,20 +32,30 @@ def warehouse_of(captures: Iterable[Path], folder: Path) -> Warehouse:
     return warehouse_of_logs(map(capture_events, captures), folder)
 
 
-def warehouse_of_logs(logs: Iterable[list[dict[str, Any]]], folder: Path) -> Warehouse:
+def room_over(logs: Iterable[list[dict[str, Any]]], folder: Path, settings: LaneTiming = SETTINGS) -> ReadingRoom:
+    """The views over what comes of these logs. test_both_engines.py holds the views' rows in a room against Spark's."""
+    return ReadingRoom(warehouse_of_logs(logs, folder, settings))
+
+
+def warehouse_of_logs(logs: Iterable[list[dict[str, Any]]], folder: Path, settings: LaneTiming = SETTINGS) -> Warehouse:
     """Every table of lanes, names, and the events that views look at; each log is of one broker."""
     warehouse = Warehouse(f"file:{folder}")
     create_missing_tables(warehouse)
+    append_logs(warehouse, logs, settings)
+    return warehouse
+
+
+def append_logs(warehouse: Warehouse, logs: Iterable[list[dict[str, Any]]], settings: LaneTiming = SETTINGS) -> None:
+    """The same rows, into a warehouse that is there."""
     rows: dict[str, list[Any]] = {name: [] for name in (*OUTCOME_TABLES, "dispatch_events", "names")}
     for events in logs:
         rows["dispatch_events"] += [event for event in events if event["type"] in LOOKED_AT]
-        for name, found in tables_of(events).items():
+        for name, found in tables_of(events, settings=settings).items():
             rows[name] += found
         rows["names"] += [row for row in names_of(events) if row not in rows["names"]]
     for name, found in rows.items():
         if found:
             append_plain(warehouse, name, found)
-    return warehouse
 
 
 def append_plain(warehouse: Warehouse, name: str, rows: list[Any]) -> None:

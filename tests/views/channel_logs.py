@@ -96,3 +96,18 @@ def limited(broker: str) -> Events:
     at(log, 101.011).throttle(COOLDOWN, False)
     at(log, 104).heartbeat(0)
     return of_broker(log, broker)
+
+
+#: What the JVM may have in each busy broker, and which setting names it.
+MEMORY = {
+    "direct": {"PULSAR_MEM": "-Xms2g -Xmx2g -XX:MaxDirectMemorySize=64m"},
+    "heap": {"PULSAR_MEM": "-Xmx20000000"},
+    "netty": {"io.netty.maxDirectMemory": "7340032"},
+    "none": {"io.netty.maxDirectMemory": "0"},
+}
+
+
+def every_log() -> list[Events]:
+    """Each of a broker of its own."""
+    busy_ones = [busy(name, **memory) for name, memory in MEMORY.items()]
+    return [*busy_ones, feature_off("off"), stopped("stopped"), *died("died"), limited("limited")]

@@ -13,10 +13,14 @@ from typing import Any
 
 import pytest
 from backlog_rows import backlog_tables
+from capture_events import capture_events
+from captured_warehouse import append_logs
 from cause_rows import cause_tables
 from channel_rows import channel_tables
 from policy_rows import policy_tables
 from pyspark.sql import SparkSession
+from real_captures import CAPTURES
+from real_captures import NAMES as NAMES_OF_CAPTURES
 from views_from_memory import register_from_memory
 from watch_rows import watch_tables
 
@@ -35,6 +39,8 @@ ORDERS = "persistent://shop/eu/orders"
 AUDIT = "persistent://finance/eu/audit-partition-0"
 S = 10**9
 Row = Mapping[str, Any]
+#: Small ones that have something of each package between them: evictions, holes, connections that are not read from, limiters.
+SOME_CAPTURES = ("c_broker_limit", "h_size_quota_eviction", "l_holes_redelivery_seek")
 #: Lanes have read bronze whole.
 WHOLE_BRONZE = 'v1\n{}\n{"reservoirVersion": 2, "index": -100, "isStartingVersion": false}\n-'
 WINDOW = ("window_start", "window_end", "clock_segment")
@@ -183,6 +189,18 @@ def filled_warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFacto
 def small_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     """The same, made without Spark. Nobody changes it."""
     return fill(Warehouse(f"file:{tmp_path_factory.mktemp('small') / 'warehouse'}"))
+
+
+@pytest.fixture(scope="session")
+def mixed_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """The same with what lanes make of some captures beside it; in one, because Spark takes a second to plan a view.
+
+    They have neither brokers nor times in common. They have a cluster in common: it is that of a broker which does not name its own.
+    """
+    mixed = fill(Warehouse(f"file:{tmp_path_factory.mktemp('mixed') / 'warehouse'}"))
+    logs = [capture_events(CAPTURES / name) for name in SOME_CAPTURES if name in NAMES_OF_CAPTURES]
+    append_logs(mixed, [[{**event, "cluster": "eu-1"} if "cluster" in event else event for event in log] for log in logs])
+    return mixed
 
 
 @pytest.fixture(scope="session")

@@ -164,3 +164,17 @@ def throttle_moved(cluster: str) -> list[Events]:
     filled(alive.at(100), partition(0), 1)
     dispatcher(alive.at(101), partition(0), "billing", 1)
     return [of_broker(dead, cluster, "b1"), of_broker(alive, cluster, "b2")]
+
+
+def every_scenario() -> list[Events]:
+    """Each in a cluster of its own."""
+    return [
+        ages("B26", (None, "x", "y")),
+        ages("B26-none", (None, None, None)),
+        *one_behind("one_behind"),
+        *moved("moved"),
+        *died("died"),
+        evicting("evicting"),
+        *throttled("throttled"),
+        *throttle_moved("throttle_moved"),
+    ]

@@ -11,9 +11,13 @@ from pyspark.sql import functions as F
 from views_from_memory import register_from_memory
 
 from pipeline.query.room import ReadingRoom
-from pipeline.query.views.catalog import sql_of
+from pipeline.query.views.catalog import named_in
+from pipeline.query.views.register import register_views
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
+
+#: Names the views that forecast, and thereby all that they are made of.
+FORECASTS = "quota_forecasts, quota_forecast_scores"
 
 
 def ask(room: ReadingRoom, sql: str) -> list[tuple[Any, ...]]:
@@ -210,11 +214,10 @@ def test_the_least_and_the_largest_limits_do_not_break_the_forecast(
     spark: SparkSession, filled_warehouse: Warehouse, limit: int, expected: list[tuple[Any, ...]]
 ) -> None:
     session = spark.newSession()
-    register_from_memory(session, filled_warehouse)
+    register_from_memory(session, filled_warehouse, FORECASTS)
     limits = {f"backlog_quota_limit_{kind}": F.lit(limit).cast("long") for kind in ("size", "time")}
     session.table("topic_backlog").withColumns(limits).createOrReplaceTempView("topic_backlog")
-    for view in ("quota_breaches", "quota_losers", "quota_forecasts", "quota_forecast_scores"):
-        session.sql(f"CREATE OR REPLACE TEMP VIEW {view} AS\n{sql_of(view)}")
+    register_views(session, named_in(FORECASTS))
     found = session.sql("SELECT quota_type, count(*), count_if(exceeded) FROM quota_forecasts GROUP BY ALL ORDER BY 1").collect()
     assert list(map(tuple, found)) == expected
     (told,) = session.sql("SELECT count(deadline_at), count(breach_at) FROM quota_forecasts WHERE NOT exceeded").collect()

@@ -6,24 +6,23 @@ from typing import Any
 
 import pytest
 from bookkeeper.channel_story import restart_of_many
-from lane_views import session_over
-from pyspark.sql import SparkSession
+from captured_warehouse import room_over
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 @pytest.fixture(scope="module")
-def answers(spark: SparkSession) -> dict[bool, dict[str, Any]]:
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, dict[str, Any]]:
     """Whether the feature is on → the row of the cookbook's query; the two logs are of brokers of their own."""
     logs = [
         [event | {"broker": f"pause-{feature}"} for event in restart_of_many(consumers=50, questions=10, feature=feature).events]
         for feature in (False, True)
     ]
-    session = session_over(spark, logs, ("channel_backpressure", "channel_memory"), ())
+    room = room_over(logs, tmp_path_factory.mktemp("story"))
     page = (DOCS / "guide" / "cookbook.md").read_text(encoding="utf-8")
     found = re.search(r"^## 44\. .*?```sql\n(.*?)```", page, re.DOTALL | re.MULTILINE)
     assert found is not None
-    return {row.pause_enabled: row.asDict() for row in session.sql(found.group(1)).collect()}
+    return {row["pause_enabled"]: row for row in room.rows(found.group(1))}
 
 
 def test_with_the_feature_off_all_answers_lie_in_the_broker(answers: dict[bool, dict[str, Any]]) -> None:

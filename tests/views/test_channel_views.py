@@ -6,27 +6,15 @@ from typing import Any
 
 import channel_logs as logs
 import pytest
+from captured_warehouse import room_over
 from channel_logs import AUDIT, MB, PUBLISH_RATE
-from lane_views import session_over
 from log_builder import START_TS_US, TOPIC
-from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+from pipeline.query.room import ReadingRoom
 
-TABLES = (
-    "names", "dispatch_events", "subscription_throttle", "limiter_windows", "subscription_causes",
-    "channel_backpressure", "channel_transitions", "topic_publish_pauses", "channel_memory", "broker_windows",
-)  # fmt: skip
-VIEWS = ("brokers", "newest_windows", "channels_now", "paused_connections", "channel_memory_now", "oom_risk")
+VIEWS = ("newest_windows", "channels_now", "paused_connections", "channel_memory_now", "oom_risk")
 BUFFER, COOLDOWN = "ConnectionOutboundBufferFull", "ConnectionPauseReceivingCooldownRateLimit"
 HIGH = 65_536
-#: What the JVM may have in each busy broker, and which setting names it.
-MEMORY = {
-    "direct": {"PULSAR_MEM": "-Xms2g -Xmx2g -XX:MaxDirectMemorySize=64m"},
-    "heap": {"PULSAR_MEM": "-Xmx20000000"},
-    "netty": {"io.netty.maxDirectMemory": "7340032"},
-    "none": {"io.netty.maxDirectMemory": "0"},
-}
 Ask = Callable[[str, str, str], list[tuple[Any, ...]]]
 
 
@@ -36,25 +24,18 @@ def second(after_start: float) -> datetime:
 
 
 @pytest.fixture(scope="module")
-def session(spark: SparkSession) -> SparkSession:
+def room(tmp_path_factory: pytest.TempPathFactory) -> ReadingRoom:
     """Every log, each of a broker of its own."""
-    all_logs = [
-        *(logs.busy(name, **memory) for name, memory in MEMORY.items()),
-        logs.feature_off("off"),
-        logs.stopped("stopped"),
-        *logs.died("died"),
-        logs.limited("limited"),
-    ]
-    return session_over(spark, all_logs, TABLES, VIEWS)
+    return room_over(logs.every_log(), tmp_path_factory.mktemp("channels"))
 
 
 @pytest.fixture(scope="module")
-def ask(session: SparkSession) -> Ask:
-    """`ask(view, broker, columns)`: rows of the view, in its order; times of the session's zone in UTC. Each view is read once."""
-    rows = {view: session.table(view).collect() for view in VIEWS[1:]}
+def ask(room: ReadingRoom) -> Ask:
+    """`ask(view, broker, columns)`: rows of the view, in its order; times in UTC. Each view is read once."""
+    rows = {view: room.rows(f"SELECT * FROM {view}") for view in VIEWS}
 
     def answer(view: str, broker: str, columns: str) -> list[tuple[Any, ...]]:
-        values = [[row[name] for name in columns.split(", ")] for row in rows[view] if row.broker == broker]
+        values = [[row[name] for name in columns.split(", ")] for row in rows[view] if row["broker"] == broker]
         return [tuple(value.astimezone(UTC) if isinstance(value, datetime) else value for value in row) for row in values]
 
     return answer
@@ -178,7 +159,7 @@ def test_a_bound_that_falls_shows_nothing_and_neither_does_one_window(ask: Ask) 
     ]
 
 
-def test_the_views_have_one_row_for_what_they_promise(session: SparkSession) -> None:
+def test_the_views_have_one_row_for_what_they_promise(room: ReadingRoom) -> None:
     for view, key in (("channels_now", "broker, conn"), ("paused_connections", "broker, conn"), ("channel_memory_now", "broker")):
-        (row,) = session.sql(f"SELECT count(*) AS rows, count(DISTINCT {key}) AS keys FROM {view}").collect()
-        assert row.rows == row.keys > 0
+        ((rows, keys),) = room.ask(f"SELECT count(*), count(DISTINCT {key}) FROM {view}").rows
+        assert rows == keys > 0

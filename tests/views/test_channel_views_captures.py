@@ -1,23 +1,20 @@
 """The views of channels over the log of a real broker, cut at the moment at which its write buffers held most."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from capture_events import capture_events
+from captured_warehouse import room_over
 from lane_tables import SETTINGS
-from lane_views import session_over
-from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.captures
 
-TABLES = (
-    "names", "dispatch_events", "subscription_throttle", "limiter_windows", "subscription_causes",
-    "channel_backpressure", "channel_transitions", "topic_publish_pauses", "channel_memory", "broker_windows",
-)  # fmt: skip
-VIEWS = ("brokers", "newest_windows", "channels_now", "paused_connections", "channel_memory_now", "oom_risk")
+Rows = Callable[[str], list[SimpleNamespace]]
 MOST_BYTES = 45_159_623
 
 
@@ -31,9 +28,10 @@ def events(captures: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def session(spark: SparkSession, events: list[dict[str, Any]]) -> SparkSession:
-    """Windows of 5 s, so that there is growth to see."""
-    return session_over(spark, [events], TABLES, VIEWS, replace(SETTINGS, window_ms=5_000))
+def rows_of(events: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    """The rows of a view. Windows of 5 s, so that there is growth to see."""
+    room = room_over([events], tmp_path_factory.mktemp("unwritable"), replace(SETTINGS, window_ms=5_000))
+    return lambda view: [SimpleNamespace(**row) for row in room.rows(f"SELECT * FROM {view}")]
 
 
 def utc(us: int) -> datetime:
@@ -41,12 +39,12 @@ def utc(us: int) -> datetime:
     return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=us)
 
 
-def test_connections_stand_as_their_last_writability_left_them(session: SparkSession, events: list[dict[str, Any]]) -> None:
+def test_connections_stand_as_their_last_writability_left_them(rows_of: Rows, events: list[dict[str, Any]]) -> None:
     last = {event["conn"]: event for event in events if event["type"] == "writability"}
     began = {event["conn"]: event["ts"] for before, event in _turned_unwritable(events)}
     opened = {event["conn"]: event["remote"] for event in events if event["type"] == "conn_open"}
     assert set(last) == {3, 6}
-    rows = {row.conn: row for row in session.table("channels_now").collect()}
+    rows = {row.conn: row for row in rows_of("channels_now")}
     assert set(rows) == set(last)
     assert not all(event["writable"] for event in last.values())
     for conn, event in last.items():
@@ -69,12 +67,12 @@ def _turned_unwritable(events: list[dict[str, Any]]) -> list[tuple[bool, dict[st
     return turned
 
 
-def test_paused_connections_name_the_topics_of_their_producers(session: SparkSession, events: list[dict[str, Any]]) -> None:
+def test_paused_connections_name_the_topics_of_their_producers(rows_of: Rows, events: list[dict[str, Any]]) -> None:
     topics: dict[int, set[str]] = {}
     for event in events:
         if event["type"] == "producer_open":
             topics.setdefault(event["conn"], set()).add(event["topic"])
-    rows = session.table("paused_connections").collect()
+    rows = rows_of("paused_connections")
     assert any(row.paused for row in rows)
     for row in rows:
         assert set(row.topic_names) == topics.get(row.conn, set())
@@ -82,15 +80,15 @@ def test_paused_connections_name_the_topics_of_their_producers(session: SparkSes
         assert 0 < row.window_paused_s <= 5
 
 
-def test_the_level_is_the_heartbeat_s(session: SparkSession) -> None:
-    (row,) = session.table("channel_memory_now").collect()
+def test_the_level_is_the_heartbeat_s(rows_of: Rows) -> None:
+    (row,) = rows_of("channel_memory_now")
     assert (row.write_buf_memory_used_bytes, row.exact, row.known_from, row.hour_max) == (MOST_BYTES, True, "heartbeat", MOST_BYTES)
     assert row.connections_open == 6
     assert row.connections_paused == row.connections_unwritable > 0
 
 
-def test_without_a_limit_growth_is_shown_and_no_moment(session: SparkSession, events: list[dict[str, Any]]) -> None:
-    (broker,) = [row for row in session.table("oom_risk").collect() if row.conn is None]
+def test_without_a_limit_growth_is_shown_and_no_moment(rows_of: Rows, events: list[dict[str, Any]]) -> None:
+    (broker,) = [row for row in rows_of("oom_risk") if row.conn is None]
     assert (broker.bytes, broker.exact, broker.limit_bytes, broker.full_in_s) == (MOST_BYTES, True, None, None)
     last_of_window = {event["ts"] // 5_000_000: event for event in events if event["type"] == "heartbeat" and "pending_bytes" in event}
     newest = sorted(last_of_window)[-5:]

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from generators import views_page as page
 from pipeline.query.room import ReadingRoom
-from pipeline.query.views.catalog import VIEWS
+from pipeline.query.views.catalog import VIEWS, all_names
 from pipeline.warehouse.layout import Warehouse
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/guide/cookbook.md").read_text(encoding="utf-8")
@@ -127,9 +127,13 @@ def scripts_of_the_page() -> list[str]:
     return re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
-def test_a_session_of_spark_asks_the_views(spark: SparkSession, filled_warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_session_of_spark_has_every_table_and_view_and_asks_them(
+    spark: SparkSession, filled_warehouse: Warehouse, capsys: pytest.CaptureFixture[str]
+) -> None:
     _, script = scripts_of_the_page()
     session = spark.newSession()
-    exec(script.replace("s3a://bucket/dispatch", filled_warehouse.root), {"spark": session})
+    told = {"spark": session}
+    exec(script.replace("s3a://bucket/dispatch", filled_warehouse.root).replace("register(spark", "registered = register(spark"), told)
     assert "held_by" in capsys.readouterr().out
-    assert session.table("throttled_now").columns
+    assert told["registered"] == all_names()
+    assert {row["viewName"] for row in session.sql("SHOW VIEWS").collect()} == set(all_names())

@@ -5,47 +5,16 @@ from typing import Any
 
 import partition_logs as logs
 import pytest
-from lane_views import session_over
+from captured_warehouse import room_over
 from partition_logs import ORDERS
-from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
-
-TABLES = ("names", "dispatch_events", "subscription_throttle", "topic_backlog", "subscription_backlog", "quota_evictions")
-VIEWS = (
-    "topics",
-    "brokers",
-    "subscription_totals",
-    "subscription_throttle_now",
-    "partitioned_subscription_throttle",
-    "namespace_throttle",
-    "check_intervals",
-    "topic_backlog_now",
-    "partitioned_topic_backlog",
-    "namespace_backlog",
-    "broker_evictions",
-    "backlog_now",
-)
+from pipeline.query.room import ReadingRoom
 
 
 @pytest.fixture(scope="module")
-def session(spark: SparkSession) -> SparkSession:
+def room(tmp_path_factory: pytest.TempPathFactory) -> ReadingRoom:
     """Every scenario, each in a cluster of its own."""
-    return session_over(
-        spark,
-        [
-            logs.ages("B26", (None, "x", "y")),
-            logs.ages("B26-none", (None, None, None)),
-            *logs.one_behind("one_behind"),
-            *logs.moved("moved"),
-            *logs.died("died"),
-            logs.evicting("evicting"),
-            *logs.throttled("throttled"),
-            *logs.throttle_moved("throttle_moved"),
-        ],
-        TABLES,
-        VIEWS,
-    )
+    return room_over(logs.every_scenario(), tmp_path_factory.mktemp("partitions"))
 
 
 ASKED = (
@@ -62,13 +31,13 @@ Ask = Callable[[str, str, str], list[tuple[Any, ...]]]
 
 
 @pytest.fixture(scope="module")
-def ask(session: SparkSession) -> Ask:
+def ask(room: ReadingRoom) -> Ask:
     """`ask(view, cluster, columns)`: rows of the view, in its order. Each view is read once for all tests."""
-    rows = {view: session.table(view).collect() for view in ASKED}
+    rows = {view: room.rows(f"SELECT * FROM {view}") for view in ASKED}
 
     def answer(view: str, cluster: str, columns: str) -> list[tuple[Any, ...]]:
-        of_cluster = [row for row in rows[view] if row.broker.startswith(f"{cluster}-b")] if view == "backlog_now" else [
-            row for row in rows[view] if row.cluster == cluster]  # fmt: skip
+        of_cluster = [row for row in rows[view] if row["broker"].startswith(f"{cluster}-b")] if view == "backlog_now" else [
+            row for row in rows[view] if row["cluster"] == cluster]  # fmt: skip
         return [tuple(row[name] for name in columns.split(", ")) for row in of_cluster]
 
     return answer
@@ -122,11 +91,11 @@ def test_of_a_broker_that_died_only_what_nobody_has_since_counts(ask: Ask) -> No
     assert sorted(found) == [(0, "died-b2", 2, 1), (1, "died-b1", 200_000, 2)]
 
 
-def test_a_namespace_has_the_sum_of_its_topics_over_all_brokers_and_no_age(ask: Ask, session: SparkSession) -> None:
+def test_a_namespace_has_the_sum_of_its_topics_over_all_brokers_and_no_age(ask: Ask, room: ReadingRoom) -> None:
     columns = "tenant, namespace, topics, brokers, backlog_size, size_unknown, msg_backlog, worst_topic, worst_share"
     found = ask("namespace_backlog", "one_behind", columns)
     assert found == [("shop", "shop/eu", 6, 2, 150 * 1024, 1, 198, ORDERS, 100 / 150)]
-    assert not [name for name in session.table("namespace_backlog").columns if name.startswith(("age", "oldest", "limit"))]
+    assert not [name for name in room.ask("SELECT * FROM namespace_backlog").columns if name.startswith(("age", "oldest", "limit"))]
 
 
 def test_a_topic_without_partitions_is_no_partitioned_topic(ask: Ask) -> None:
@@ -186,7 +155,8 @@ def test_every_broker_has_the_cluster_and_version_of_its_newest_start(ask: Ask) 
 
 
 @pytest.mark.parametrize("table", ["topic_backlog", "subscription_throttle"])
-def test_what_a_row_belongs_to_joins_to_any_table_with_a_topic(session: SparkSession, table: str) -> None:
-    joined = session.sql(f"SELECT tenant, cluster FROM {table} LEFT JOIN topics USING (topic) LEFT JOIN brokers USING (broker)").collect()
-    assert len(joined) == session.table(table).count() > 5
-    assert all(row.tenant in ("shop", "bank") and row.cluster for row in joined)
+def test_what_a_row_belongs_to_joins_to_any_table_with_a_topic(room: ReadingRoom, table: str) -> None:
+    joined = room.rows(f"SELECT tenant, cluster FROM {table} LEFT JOIN topics USING (topic) LEFT JOIN brokers USING (broker)")
+    assert [(len(joined),)] == room.ask(f"SELECT count(*) FROM {table}").rows
+    assert len(joined) > 5
+    assert all(row["tenant"] in ("shop", "bank") and row["cluster"] for row in joined)

@@ -5,6 +5,7 @@ The commands' tests (test_demo_queries.py and others) ask views over Delta table
 
 from pyspark.sql import SparkSession
 
+from pipeline.query.views.catalog import all_names, named_in
 from pipeline.query.views.register import register_views
 from pipeline.repair.backfill.slices import frame_of
 from pipeline.store.arrow_reader import arrow_rows
@@ -12,9 +13,10 @@ from pipeline.warehouse.layout import Warehouse
 from schemas.tables import TABLES
 
 
-def register_from_memory(session: SparkSession, warehouse: Warehouse) -> None:
-    """As `register` does, but each table has the rows that it has now."""
+def register_from_memory(session: SparkSession, warehouse: Warehouse, statement: str | None = None) -> None:
+    """As `register` does, also of only what a statement needs, but each table has the rows that it has now."""
+    names = all_names() if statement is None else named_in(statement)
     for table in TABLES:
-        rows = arrow_rows(warehouse.table(table.name))
-        frame_of(session, rows, table).createOrReplaceTempView(table.name)
-    register_views(session)
+        if table.name in names:
+            frame_of(session, arrow_rows(warehouse.table(table.name)), table).createOrReplaceTempView(table.name)
+    register_views(session, names)
