@@ -36,7 +36,8 @@ def archive_of(source: Source, folder: Path | None) -> Archive | None:
 
     def archive(listing: str) -> None:
         for file in files_in(listing):
-            _move(file, folder)
+            if not file.is_open:
+                _move(file, folder)
 
     return archive
 

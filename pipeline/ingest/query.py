@@ -10,9 +10,10 @@ from pyspark.sql.streaming import StreamingQuery
 from pipeline.faults import BadConfig
 from pipeline.ingest.archive import Archive, archive_of
 from pipeline.ingest.first_listing import first_listed
+from pipeline.ingest.following import followed_stream
 from pipeline.ingest.kafka_loss import refuse_or_pass_loss
 from pipeline.ingest.micro_batch import MicroBatch, ingest_micro_batch
-from pipeline.ingest.source_log import planned_files
+from pipeline.ingest.source_log import FILES, plan_of
 from pipeline.ingest.source_log_cleanup import EVERY_BATCHES, forget_gone_files
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
@@ -39,7 +40,7 @@ def start_ingest(
     go_on = settings.kafka.on_loss == "go_on"
     run.source_opened(refuse_or_pass_loss(spark, warehouse, INGEST, source, go_on) if isinstance(source, KafkaTopic) else None)
     return (
-        source.stream(spark)
+        followed_stream(spark, warehouse, INGEST, source, settings.ingest.follow_open_files, once="availableNow" in trigger)
         .writeStream.queryName(INGEST)
         .option("checkpointLocation", warehouse.checkpoint(INGEST))
         .foreachBatch(_writer(source, warehouse, run, archive))
@@ -50,7 +51,7 @@ def start_ingest(
 
 def _refuse_other_source(warehouse: Warehouse, source: Source, events: str) -> None:
     entry = offset_entry(warehouse, INGEST, read_checkpoint(warehouse, INGEST).last_planned)
-    (offset,) = source_offsets(entry) if entry else [None]
+    offset = source_offsets(entry)[FILES] if entry else None
     if offset is not None and not source.owns(offset):
         raise BadConfig(f"--events {events}: the warehouse was read from another kind of source, or another topic: name that one")
 
@@ -62,7 +63,7 @@ def _writer(source: Source, warehouse: Warehouse, run: RunContext, archive: Arch
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
         if archive is not None and batch_id % EVERY_BATCHES == 0:
             forget_gone_files(warehouse, INGEST)
-        planned = partial(planned_files, warehouse, INGEST, batch_id)
+        planned = partial(plan_of, warehouse, INGEST, batch_id)
         reader = source.reader(batch, planned, first_listed(warehouse.checkpoint(INGEST), batch_id, archive))
         if reader is not None:
             ingest_micro_batch(MicroBatch(spark, warehouse, run, INGEST, query_id or "", batch_id), reader)

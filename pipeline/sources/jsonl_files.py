@@ -1,6 +1,7 @@
 """JSON lines in files, plain or compressed."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
@@ -9,11 +10,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pipeline.sources.listed_files import Kind, files_of, listed_stream, opened_by_tasks
 from pipeline.sources.listing import ListedFile, files_now
 from pipeline.sources.names_met import TaskNames
+from pipeline.sources.open_files import unfinished_path
 from pipeline.sources.parse.file import ParseLimits, blocks_of, parse_block
 from pipeline.sources.place import Place, vanished
 from pipeline.sources.rows import Counted, block_rows, summary_row
 from pipeline.sources.source import Batches, FirstListed, PlannedFiles, RowReader
-from pipeline.store.arrow_places import opened_to_read
+from pipeline.store.arrow_places import opened_anywhere, opened_to_read
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 #: Compressed logs grow about so many times.
@@ -52,7 +54,7 @@ class JsonlFiles:
 
 
 def _work_of(file: ListedFile) -> int:
-    return file.length * (1 if file.path.endswith(".jsonl") else _GROWTH) // file.parts
+    return (file.length - file.begin) * (1 if file.path.endswith(".jsonl") else _GROWTH) // file.parts
 
 
 def _read(file: ListedFile, limits: ParseLimits, met: TaskNames) -> Batches:
@@ -61,15 +63,11 @@ def _read(file: ListedFile, limits: ParseLimits, met: TaskNames) -> Batches:
     Lines are counted from the file's beginning, and most compressed files can be read from there only. So whatever lies before the part is
     read, too, but not parsed, which takes a tenth of the time.
     """
-    counted = Counted(file.path, file.length, met)
-    try:
-        stream = opened_to_read(file.path)
-    except FileNotFoundError as fault:
-        raise vanished(file.path) from fault
-    with stream:
+    counted = Counted(*_in_books(file), met)
+    with _opened(file) as stream:
         # What is appended meanwhile is not read: two passes over a growing file must agree.
-        prefix = Prefix(cast(BinaryIO, stream), file.length)
-        for text in blocks_of(cast(BinaryIO, prefix), file.path, limits):
+        prefix = Prefix(cast(BinaryIO, stream), file.length, file.begin)
+        for text in blocks_of(cast(BinaryIO, prefix), file.path, limits, file.lines_before):
             part = min(prefix.done * file.parts // file.length, file.parts - 1)
             if part > file.part:
                 break
@@ -80,16 +78,34 @@ def _read(file: ListedFile, limits: ParseLimits, met: TaskNames) -> Batches:
     yield summary_row(counted)
 
 
+def _in_books(file: ListedFile) -> tuple[str, int]:
+    """Name and bytes for ingest_files. A file that grows has a row for each part that is read, and one when it is finished."""
+    return (f"{file.path}?bytes={file.begin}-{file.length}", file.length - file.begin) if file.is_open else (file.path, file.length)
+
+
+def _opened(file: ListedFile) -> Any:
+    """The file from `begin` on. A file that grows gets its finished name at some time: perhaps between two looks."""
+    places = [f"file:{unfinished_path(file.path)}", file.path] if file.is_open else [file.path]
+    for place in places:
+        with suppress(FileNotFoundError):
+            if not file.begin:
+                return opened_to_read(place)
+            stream = opened_anywhere(place)
+            stream.seek(file.begin)
+            return stream
+    raise vanished(file.path)
+
+
 KIND = Kind(_read, _work_of)
 
 
 class Prefix:
-    """The first `length` bytes of a stream; `done` of them are read."""
+    """The first `length` bytes of a stream; `done` of them are read: at first as many as the stream stands behind."""
 
-    def __init__(self, stream: BinaryIO, length: int) -> None:
+    def __init__(self, stream: BinaryIO, length: int, done: int = 0) -> None:
         self._stream = stream
         self._length = length
-        self.done = 0
+        self.done = done
 
     def read(self, size: int = -1) -> bytes:
         """`size` bytes, or all that are left if these are fewer, or if it is negative."""

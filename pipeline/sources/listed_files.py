@@ -6,7 +6,7 @@ value of sixty columns into a row and out again.
 
 import heapq
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,11 +14,12 @@ from functools import partial
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from pipeline.sources.growing import Part
 from pipeline.sources.listing import ListedFile
 from pipeline.sources.names_met import TaskNames
 from pipeline.sources.parse.line import ParseLimits
 from pipeline.sources.place import Place
-from pipeline.sources.source import Batches, FirstListed, InTask, PlannedFiles, RowReader, task_of
+from pipeline.sources.source import Batches, FirstListed, InTask, Plan, PlannedFiles, RowReader, task_of
 
 #: `binaryFile` lists files in any folder below, with their length; `content` is read only if a query asks for it.
 _LISTED = "path string, modificationTime timestamp, length bigint, content binary"
@@ -68,14 +69,30 @@ def files_of(batch: DataFrame, place: Place, planned: PlannedFiles, first_listed
     """
     with ThreadPoolExecutor(1) as thread:  # a store takes some ten milliseconds for each of its requests
         asked = thread.submit(planned)
-        listed = sorted((row.path, row.length) for row in batch.select("path", "length").collect())
-        place.refuse_vanished(set(asked.result()) - {path for path, _ in listed})
-    return files_in(first_listed(json.dumps(listed)))
+        listed = {row.path: row.length for row in batch.select("path", "length").collect()}
+        plan = asked.result()
+        place.refuse_vanished(set(plan.files) - listed.keys())
+    return files_in(first_listed(json.dumps(sorted([*_finished(listed, plan), *_open(listed, plan)]))))
 
 
 def files_in(listing: str) -> list[ListedFile]:
     """The files of a listing that `files_of` has kept."""
-    return [ListedFile(path, length) for path, length in json.loads(listing)]
+    return [ListedFile(path, length, 0, 1, *of_growth) for path, length, *of_growth in json.loads(listing)]
+
+
+def _finished(listed: Mapping[str, int], plan: Plan) -> Iterator[tuple[object, ...]]:
+    """Fields of whole files, without what was read of them while they grew."""
+    for path, length in listed.items():
+        part = plan.before.get(path)
+        yield (path, length) if part is None else (path, length, min(part.bytes, length), part.lines, False)
+
+
+def _open(listed: Mapping[str, int], plan: Plan) -> Iterator[tuple[object, ...]]:
+    """Fields of files that still grow. One that was finished meanwhile and is listed, too, is read as that."""
+    for path, part in plan.now.items():
+        before = plan.before.get(path, Part())
+        if part.bytes > before.bytes and path not in listed:
+            yield path, part.bytes, before.bytes, before.lines, True
 
 
 def opened_by_tasks(spark: SparkSession, files: Sequence[ListedFile], kind: Kind, limits: ParseLimits) -> RowReader:
@@ -104,7 +121,9 @@ def share_out(files: Sequence[ListedFile], cores: int, kind: Kind) -> list[list[
 
 
 def _parts(file: ListedFile, fair_bytes: int, kind: Kind) -> list[ListedFile]:
-    """The file in parts of `fair_bytes` of work at most."""
+    """The file in parts of `fair_bytes` of work at most. What follows a part that was read before is one part."""
+    if file.begin or file.is_open:
+        return [file]
     of_part = kind.part_bytes or file.length or 1
     count = max(1, -(-kind.work_of(file) // fair_bytes), -(-file.length // of_part))
     return [replace(file, part=part, parts=count) for part in range(count)]

@@ -14,13 +14,17 @@ from pipeline.store.small_files import SmallFiles
 class ListedFile:
     """A file as it was listed: `path` as Spark writes it (`file:/a b/c`, not percent-encoded), `length` in bytes.
 
-    Of a file that several tasks read each reads part `part` of `parts`.
+    Of a file that several tasks read each reads part `part` of `parts`. `begin`: its first bytes, with `lines_before` lines, were read
+    while it grew; one that still grows (`is_open`) is read as far as `length`.
     """
 
     path: str
     length: int
     part: int = 0
     parts: int = 1
+    begin: int = 0
+    lines_before: int = 0
+    is_open: bool = False
 
 
 def files_now(place: Place) -> list[ListedFile]:
@@ -32,17 +36,33 @@ def visible_files(place: Place) -> Iterator[ListedFile]:
     """All files at the place that Spark would list, in any order; wanted or not, empty or not."""
     files = files_at(place.begin)
     # Hadoop expands a glob before anything is listed: what it names may be hidden, what lies below may not.
-    for begin in _named(files, place):
+    for begin in named_by(place):
         for uri, size in files.below(begin):
             below = uri.removeprefix(f"{begin}/") if uri != begin else uri.rpartition("/")[2]
-            if not any(map(_is_hidden, below.split("/"))):
+            if all(map(shows, below.split("/"))):
                 yield ListedFile(uri, size)
 
 
-def _named(files: SmallFiles, place: Place) -> set[str]:
+def named_by(place: Place) -> set[str]:
     """Files and folders that the place's glob names; without a glob where the place begins."""
-    begin = place.begin.rstrip("/")
-    return {one for glob in _alternatives(place.glob) for one in _expanded(files, begin, glob)} if place.glob else {begin}
+    return _matching(place, place.glob)
+
+
+def folders_of(place: Place) -> set[str]:
+    """Folders in which the place's glob looks for names; empty without a glob."""
+    return (
+        {one.rpartition("/")[0] for glob in _alternatives(place.glob) for one in _matching(place, _any_name(glob))} if place.glob else set()
+    )
+
+
+def _any_name(glob: str) -> str:
+    folder, slash, _ = glob.rpartition("/")
+    return f"{folder}{slash}."
+
+
+def _matching(place: Place, glob: str) -> set[str]:
+    files, begin = files_at(place.begin), place.begin.rstrip("/")
+    return {one for way in _alternatives(glob) for one in _expanded(files, begin, way)} if glob else {begin}
 
 
 def _expanded(files: SmallFiles, folder: str, glob: str) -> set[str]:
@@ -60,6 +80,6 @@ def _alternatives(glob: str) -> list[str]:
     return [whole for one in braces[1].split(",") for whole in _alternatives(glob[: braces.start()] + one + glob[braces.end() :])]
 
 
-def _is_hidden(name: str) -> bool:
-    """As Spark has it: `_SUCCESS` and `.crc` are hidden, a partition's folder such as `_date=1` is not."""
-    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+def shows(name: str) -> bool:
+    """Whether Spark lists it: `_SUCCESS` and `.crc` are hidden, a partition's folder such as `_date=1` is not."""
+    return not name.startswith(".") and not (name.startswith("_") and "=" not in name)

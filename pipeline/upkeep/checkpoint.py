@@ -30,7 +30,7 @@ def inspect(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[str, 
     """Everything of the checkpoint of `query`; `refused` is the message with which `stream` would refuse it, None if it may go on."""
     checkpoint, folder = read_checkpoint(warehouse, query), warehouse.checkpoint(query)
     entry = offset_entry(warehouse, query, checkpoint.last_planned)
-    names = STREAMED if query == "lanes" else ("events",)
+    names = STREAMED if query == "lanes" else ("events", "open_files")
     return {
         "query": query,
         "folder": folder,
@@ -39,7 +39,7 @@ def inspect(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[str, 
         "refused": refusal(NewestRoom(warehouse), query),
         "planned": checkpoint.last_planned,
         "committed": checkpoint.last_committed,
-        "sources": None if entry is None else dict(zip(names, source_offsets(entry), strict=True)),
+        "sources": None if entry is None else dict(zip(names, source_offsets(entry), strict=False)),
         "state": _state(spark, folder, entry, checkpoint.last_committed) if query == "lanes" and entry is not None else None,
         "rebuild": warehouse.rebuild_command(query),
     }

@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.faults import BadWarehouse
 from pipeline.warehouse.layout import WRITTEN_BY, Warehouse
 from pipeline.warehouse.look import Look
-from pipeline.warehouse.offsets import Checkpoint, checkpoint_in, entry_in
+from pipeline.warehouse.offsets import Checkpoint, checkpoint_in, entry_in, is_same_input
 
 ManifestRow = dict[str, Any]
 
@@ -80,7 +80,7 @@ def _compare(look: Look, query: str, checkpoint: Checkpoint, manifest: list[Mani
         _refuse(warehouse, query, f"micro-batch {batch_id} is in the tables, but the checkpoint is older: its last is {last}")
     for row in manifest:
         written = entry_in(look.files, warehouse, query, row["batch_id"])
-        if written is not None and written.strip() != row["source_offsets"].strip():
+        if written is not None and not is_same_input(written, row["source_offsets"]):
             _refuse(warehouse, query, f"the checkpoint read other input in micro-batch {row['batch_id']} than what is in the tables")
 
 

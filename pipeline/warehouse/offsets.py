@@ -75,6 +75,23 @@ def source_offsets(entry: str) -> list[dict[str, Any] | None]:
     return [None if line == _NO_OFFSET else dict(json.loads(line)) for line in lines]
 
 
+def is_same_input(entry: str, other: str) -> bool:
+    """Whether two entries say the same. A source that was added to the query later, and had no offset yet, makes no difference."""
+    return _without_empty_sources(entry) == _without_empty_sources(other)
+
+
+def _without_empty_sources(entry: str) -> list[str]:
+    lines = entry.strip().splitlines()
+    while len(lines) > _LINES_BEFORE_SOURCES + 1 and lines[-1] == _NO_OFFSET:
+        lines.pop()
+    return lines
+
+
+def with_another_source(entry: str) -> str:
+    """The entry of a query that has one more source, which had no offset yet."""
+    return f"{entry.rstrip()}\n{_NO_OFFSET}"
+
+
 def entry_settings(entry: str) -> dict[str, str]:
     """Spark's settings that the micro-batch, and so every later one, was run with."""
     return dict(json.loads(entry.splitlines()[1]).get("conf", {}))

@@ -21,10 +21,10 @@ def parse_stream(stream: BinaryIO, name: str, limits: ParseLimits) -> Iterator[P
     return (parse_block(block, name, limits) for block in blocks_of(stream, name, limits))
 
 
-def blocks_of(stream: BinaryIO, name: str, limits: ParseLimits) -> Iterator[FileBlock]:
-    """Blocks of the file `name` (its suffix names its compression), in order, not parsed yet."""
+def blocks_of(stream: BinaryIO, name: str, limits: ParseLimits, lines_before: int = 0) -> Iterator[FileBlock]:
+    """Blocks of the file `name` (its suffix names its compression), in order, not parsed yet. The stream begins after `lines_before`."""
     # A character may begin within the limit and end after it.
-    return read_blocks(stream, compression_of(name), limits.raw_bytes + 4)
+    return read_blocks(stream, compression_of(name), limits.raw_bytes + 4, lines_before)
 
 
 def parse_block(block: FileBlock, name: str, limits: ParseLimits) -> ParsedBlock:

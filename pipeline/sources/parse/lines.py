@@ -172,11 +172,11 @@ class _Tail:
 class _BlockReader:
     """Cuts pieces of text into blocks of whole lines and counts the lines."""
 
-    def __init__(self, head_bytes: int) -> None:
+    def __init__(self, head_bytes: int, lines_before: int) -> None:
         self._whole: list[bytes] = []
         self._whole_bytes = 0
         self._tail = _Tail(head_bytes)
-        self._line = 1
+        self._line = lines_before + 1
 
     def feed(self, piece: bytes) -> Iterator[TextBlock | EndlessLine]:
         """The blocks that `piece` completes."""
@@ -222,9 +222,14 @@ class _BlockReader:
             yield Truncation(TextBlock(b"".join(self._tail.take()), self._line), detail)
 
 
-def read_blocks(stream: BinaryIO, compression: Compression, head_bytes: int) -> Iterator[TextBlock | EndlessLine | Truncation]:
-    """Blocks of about BLOCK_BYTES of whole lines, in order; of endless lines `head_bytes` are kept. A Truncation comes last, if at all."""
-    reader = _BlockReader(head_bytes)
+def read_blocks(
+    stream: BinaryIO, compression: Compression, head_bytes: int, lines_before: int = 0
+) -> Iterator[TextBlock | EndlessLine | Truncation]:
+    """Blocks of about BLOCK_BYTES of whole lines, in order; of endless lines `head_bytes` are kept. A Truncation comes last, if at all.
+
+    The stream may begin after some lines of its file: they are counted.
+    """
+    reader = _BlockReader(head_bytes, lines_before)
     try:
         for piece in _without_bom(decompressed(stream, compression)):
             yield from reader.feed(piece)

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, Protocol
 
+from pipeline.sources.growing import Part, finished_name, growing_files, whole_members
 from pipeline.sources.shipping.folder import LogFile, to_ship
-from pipeline.sources.shipping.growing import finished_name, growing_files, whole_members
 from pipeline.sources.shipping.lines import Record, records_of, too_long
 from pipeline.sources.shipping.not_shipped import NotShipped
 from pipeline.sources.shipping.place import ShippedFiles
@@ -20,13 +20,6 @@ class Topic(Protocol):
 
     def confirm(self) -> list[int]:
         """Wait until all are there; numbers of lines that were refused."""
-
-
-class Part(NamedTuple):
-    """The beginning of a file that Kafka has: so many bytes and lines."""
-
-    bytes: int = 0
-    lines: int = 0
 
 
 class Shipment:

@@ -1,0 +1,343 @@
+"""Files that a collector is still writing: read as far as they are whole, once, whatever happens to the job and to the collector."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+
+from pipeline.ingest import micro_batch
+from pipeline.ingest.open_files_source import OpenFilesReader
+from pipeline.ingest.source_log import TakenUp, plan_of
+from pipeline.query.newest_room import NewestRoom
+from pipeline.settings import default_settings
+from pipeline.sources.growing import UNFINISHED, Part, whole_part
+from pipeline.sources.jsonl_files import KIND, SUFFIXES
+from pipeline.sources.kind import parse_limits
+from pipeline.sources.listed_files import files_in, files_of, share_out
+from pipeline.sources.names_met import TaskNames
+from pipeline.sources.open_files import look
+from pipeline.sources.place import Place, find_place
+from pipeline.sources.rows import EVENT, SUMMARY
+from pipeline.sources.source import Plan
+from pipeline.store.files import files_at
+from pipeline.warehouse.checkpoint import offset_entry
+from pipeline.warehouse.guard import check_checkpoint
+from pipeline.warehouse.offsets import is_same_input, source_offsets, with_another_source
+
+LIMITS = parse_limits(default_settings().ingest)
+
+
+def member(*seqs: int) -> bytes:
+    """What a collector appends at once."""
+    events = (
+        {
+            "v": 1,
+            "broker": "b:1",
+            "epoch": 1_795_000_000_000,
+            "seq": seq,
+            "ts": 1_795_000_000_000_000 + seq,
+            "type": "topic_load",
+            "topic": "t",
+        }
+        for seq in seqs
+    )
+    return gzip.compress("".join(json.dumps(event) + "\n" for event in events).encode(), 1)
+
+
+def append(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(content)
+
+
+def finish(path: Path) -> Path:
+    """As the collector does: the file gets its final name."""
+    return path.rename(path.with_name(path.name.removeprefix(UNFINISHED) + ".jsonl.gz"))
+
+
+def place_of(events: Path | str) -> Place:
+    return find_place(files_at(str(events)), str(events), SUFFIXES)
+
+
+def nothing(_: set[str]) -> set[str]:
+    return set()
+
+
+def test_a_part_ends_with_its_last_whole_member_wherever_reading_stops(tmp_path: Path) -> None:
+    chance = Random(5)
+    whole = [gzip.compress(chance.randbytes(chance.randrange(1, 90_000)) + b"\n") for _ in range(20)]
+    text = b"".join(whole)
+    ends = [sum(map(len, whole[:count])) for count in range(len(whole) + 1)]
+    lines = [sum(gzip.decompress(one).count(b"\n") for one in whole[:count]) for count in range(len(whole) + 1)]
+    file, part = tmp_path / "f", Part()
+    for end in sorted({*(chance.randrange(len(text)) for _ in range(60)), *ends}):
+        file.write_bytes(text[:end])
+        with file.open("rb") as stream:
+            part = whole_part(stream, part)
+        count = max(number for number, at in enumerate(ends) if at <= end)
+        assert part == (ends[count], lines[count])
+
+
+def test_a_look_sees_whole_members_of_wanted_files_under_their_finished_names(tmp_path: Path) -> None:
+    first, second = member(1, 2), member(3)
+    append(tmp_path / "host a" / f"{UNFINISHED}b-1-1", first + second[:-1])
+    append(tmp_path / "_hidden" / f"{UNFINISHED}b-1-1", first)
+    append(tmp_path / f"{UNFINISHED}c-1-1", b"")
+    append(tmp_path / f"{UNFINISHED}left-1-1", first)
+    append(tmp_path / "left-1-1.jsonl.gz", first)
+    place = place_of(tmp_path)
+    file = f"file:{tmp_path}/host a/b-1-1.jsonl.gz"
+    seen = look(place, {}, nothing)
+    assert seen == {file: Part(len(first), 2)}
+    append(tmp_path / "host a" / f"{UNFINISHED}b-1-1", second[-1:] + b"no gzip")
+    assert look(place, seen, nothing) == {file: Part(len(first + second), 3)}
+    assert look(place_of(f"{tmp_path}/host*/b-*"), {}, nothing).keys() == {file}
+    assert look(place_of(f"{tmp_path}/**/c-*"), {}, nothing) == {}
+    assert look(place_of(tmp_path / "left-1-1.jsonl.gz"), {}, nothing) == {}
+
+
+def test_a_finished_file_stays_until_it_is_taken_up_or_gone(tmp_path: Path) -> None:
+    place, names = place_of(tmp_path), ("a-1-1", "b-1-1", "c-1-1")
+    for name in names:
+        append(tmp_path / f"{UNFINISHED}{name}", member(1))
+    seen = look(place, {}, nothing)
+    a, b, c = (f"file:{tmp_path}/{name}.jsonl.gz" for name in names)
+    assert list(seen) == [a, b, c]
+    for name in names[:2]:
+        finish(tmp_path / f"{UNFINISHED}{name}")
+    assert look(place, seen, nothing) == seen
+    assert look(place, seen, lambda files: files & {a, c}) == {b: seen[b], c: seen[c]}
+    (tmp_path / "a-1-1.jsonl.gz").unlink()
+    assert look(place, seen, nothing).keys() == {b, c}
+
+
+class Listed:
+    """The rows of a micro-batch, as Spark lists finished files."""
+
+    def __init__(self, files: dict[str, int]) -> None:
+        self._rows = [type("Row", (), {"path": path, "length": length}) for path, length in files.items()]
+
+    def select(self, *_: str) -> "Listed":
+        return self
+
+    def collect(self) -> list:
+        return self._rows
+
+
+def read(files: list, met: TaskNames) -> list[tuple[str, int, int]]:
+    """(file, line, seq) of all events of a micro-batch; what is counted must agree."""
+    rows = [
+        row for task in share_out(files, 2, KIND) for file in task for batch in KIND.read(file, LIMITS, met) for row in batch.to_pylist()
+    ]
+    events = [(row["source_file"], row["source_line"], row["seq"]) for row in rows if row["row_kind"] == EVENT]
+    assert sum(row["summary"]["lines"] for row in rows if row["row_kind"] == SUMMARY) == len(events)
+    return events
+
+
+class Schedule:
+    """A collector and a job that take turns at random. Spark's share of the job is played: it lists finished files, each once."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.chance, self.folder, self.place = Random(seed), folder, place_of(folder)
+        self.seq, self.file, self.torn, self.over = 0, 0, b"", False
+        self.listed: set[str] = set()
+        self.parts: dict[str, Part] = {}
+        self.events: list[tuple[str, int, int]] = []
+
+    @property
+    def open(self) -> Path:
+        return self.folder / f"{UNFINISHED}b-1-{self.file:06}"
+
+    def write(self) -> None:
+        """A member, whole or torn; the rest of a torn one comes first."""
+        count = self.chance.randrange(1, 4)
+        content = self.torn + member(*range(self.seq + 1, self.seq + 1 + count))
+        cut = self.chance.choice((len(content), self.chance.randrange(len(content))))
+        append(self.open, content[:cut])
+        self.seq, self.torn = self.seq + count, content[cut:]
+
+    def roll(self) -> None:
+        """A whole file is finished."""
+        append(self.open, self.torn)
+        self.torn = b""
+        finish(self.open)
+        self.file += 1
+
+    def run(self) -> None:
+        """A micro-batch, which may be run twice: the second time the collector has gone on."""
+        finished = {f"file:{path}": path.stat().st_size for path in sorted(self.folder.glob("*.gz"))}
+        new = {path: length for path, length in finished.items() if path not in self.listed}
+        taken = dict(list(new.items())[: self.chance.randrange(3)])
+        forgotten = self.chance.random() < 0.5
+        now = look(self.place, self.parts, lambda files: files & self.listed if forgotten else set())
+        kept: list[str] = []
+        plan = Plan(list(taken), self.parts, now)
+        files = files_of(Listed(taken), self.place, lambda: plan, lambda text: kept.append(text) or text)
+        if not self.over and self.chance.random() < 0.3:
+            read(files, TaskNames())
+            self.step()
+            files = files_in(kept[0])
+        self.events += read(files, TaskNames())
+        self.listed |= taken.keys()
+        self.parts = now
+
+    def step(self) -> None:
+        """What a collector does next."""
+        self.chance.choice((self.write, self.write, self.roll if self.open.exists() else self.write))()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_event_is_read_once_and_under_its_line_whatever_the_order_of_writes_renames_and_reruns(tmp_path: Path, seed: int) -> None:
+    schedule = Schedule(tmp_path, seed)
+    for _ in range(60):
+        schedule.chance.choice((schedule.step, schedule.run))()
+    schedule.write()
+    schedule.roll()
+    schedule.over = True
+    for _ in range(60):
+        schedule.run()
+    lines = [
+        (f"file:{path}", line, json.loads(text)["seq"])
+        for path in sorted(tmp_path.glob("*.gz"))
+        for line, text in enumerate(gzip.decompress(path.read_bytes()).splitlines(), 1)
+    ]
+    assert sorted(schedule.events) == lines
+    assert [seq for _, _, seq in lines] == list(range(1, schedule.seq + 1))
+
+
+def test_an_offset_goes_on_and_once_means_one_look(tmp_path: Path) -> None:
+    growing = tmp_path / f"{UNFINISHED}b-1-1"
+    append(growing, member(1))
+    reader = OpenFilesReader(place_of(tmp_path), TakenUp.__new__(TakenUp), True)
+    limit = reader.getDefaultReadLimit()
+    first = reader.latestOffset(reader.initialOffset(), limit)
+    append(growing, member(2, 3))
+    second = reader.latestOffset(first, limit)
+    (before,), (after,) = first["open_files"].values(), second["open_files"].values()
+    assert (before[1], after[1]) == (1, 3)
+    assert reader.latestOffset(second, limit) == second
+    once = OpenFilesReader(place_of(tmp_path), TakenUp.__new__(TakenUp), True)
+    once.prepareForTriggerAvailableNow()
+    third = once.latestOffset(first, limit)
+    append(growing, member(4))
+    assert once.latestOffset(third, limit) == third == second
+    still = OpenFilesReader(place_of(tmp_path), TakenUp.__new__(TakenUp), False)
+    assert still.latestOffset(first, limit) == first
+
+
+def test_a_source_that_came_later_is_the_same_input() -> None:
+    entry = 'v1\n{"conf":{}}\n{"logOffset":3}'
+    longer = with_another_source(entry)
+    assert source_offsets(longer) == [{"logOffset": 3}, None]
+    assert is_same_input(entry, longer)
+    assert not is_same_input(entry, longer.replace("3", "4"))
+    assert not is_same_input(entry, f'{entry}\n{{"open_files": {{}}}}')
+
+
+def test_a_job_that_never_followed_begins_to_and_reads_each_event_once(tmp_path: Path, ingest_into: Callable) -> None:
+    """Before, between and after: files that were finished at once, parts of an open file, its rest, and a micro-batch that is run again."""
+    folder = tmp_path / "e"
+    append(folder / "b-1-1.jsonl.gz", member(1, 2))
+    ingest = ingest_into(folder).run().run()
+    assert len(source_offsets(offset_entry(ingest.warehouse, "ingest", 0) or "")) == 1
+    growing = folder / f"{UNFINISHED}b-1-3"
+    append(growing, member(3) + member(4, 5)[:-5])
+    ingest.run()
+    assert seqs(ingest) == [1, 2, 3]
+    check_checkpoint(NewestRoom(ingest.warehouse), "ingest")
+    append(growing, member(4, 5)[-5:] + member(6))
+    ingest.run()
+    assert seqs(ingest) == [1, 2, 3, 4, 5, 6]
+    append(growing, member(7))
+    finish(growing)
+    ingest.lose_last_commit()
+    ingest.run()
+    ingest.run()
+    assert [(row.source_file, row.source_line, row.seq) for row in events(ingest)] == [
+        (f"file:{folder}/b-1-1.jsonl.gz", 1, 1),
+        (f"file:{folder}/b-1-1.jsonl.gz", 2, 2),
+        *((f"file:{folder}/b-1-3.jsonl.gz", line, line + 2) for line in range(1, 6)),
+    ]
+    size, first = (folder / "b-1-3.jsonl.gz").stat().st_size, len(member(3))
+    second = first + len(member(4, 5) + member(6))
+    books = [(row.source_file.removeprefix(f"file:{folder}/b-1-"), row.bytes, row.lines) for row in ingest.rows("ingest_files", "*")]
+    assert sorted(books) == [
+        ("1.jsonl.gz", (folder / "b-1-1.jsonl.gz").stat().st_size, 2),
+        ("3.jsonl.gz", size, 1),
+        (f"3.jsonl.gz?bytes=0-{first}", first, 1),
+        (f"3.jsonl.gz?bytes={first}-{second}", second - first, 3),
+    ]
+    assert ingest.report_grown() == 0
+    newest = max(int(path.name) for path in Path(ingest.warehouse.checkpoint("ingest"), "offsets").iterdir() if path.name.isdigit())
+    assert list(plan_of(ingest.warehouse, "ingest", newest).files) == [f"file:{folder}/b-1-3.jsonl.gz"]
+
+
+def test_a_crash_amid_a_part_and_a_broker_that_dies_meanwhile_cost_no_event(
+    tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next start of the broker cuts the torn member off, and gives the file its final name."""
+    folder = tmp_path / "e"
+    growing = folder / f"{UNFINISHED}b-1-1"
+    append(growing, member(1) + member(2)[:-4])
+    ingest = ingest_into(folder)
+    for crash_before in ("_commit", "write_manifest"):
+        with monkeypatch.context() as patch:
+            patch.setattr(micro_batch, crash_before, _crash)
+            with pytest.raises(StreamingQueryException, match="the driver ended"):
+                ingest.run()
+    growing.write_bytes(member(1))
+    finish(growing)
+    append(folder / f"{UNFINISHED}b-2-1", member(9))
+    ingest.run()
+    ingest.run()
+    assert seqs(ingest) == [1, 9]
+    assert ingest.report_grown() == 0
+
+
+def test_an_open_file_that_is_gone_before_it_is_read_is_missed(
+    tmp_path: Path, ingest_into: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    growing = tmp_path / "e" / f"{UNFINISHED}b-1-1"
+    append(growing, member(1))
+    ingest = ingest_into(tmp_path / "e")
+    with monkeypatch.context() as patch:
+        patch.setattr(micro_batch, "_written", _crash)
+        with pytest.raises(StreamingQueryException, match="the driver ended"):
+            ingest.run()
+    growing.unlink()
+    with pytest.raises(StreamingQueryException, match=r"b-1-1\.jsonl\.gz was taken up to be read and is gone"):
+        ingest.run()
+    append(growing, member(1))
+    ingest.run()
+    assert seqs(ingest) == [1]
+
+
+@pytest.mark.usefixtures("every_second_log_file_is_compacted")
+def test_files_that_spark_took_up_are_known_once(spark: SparkSession, tmp_path: Path, ingest_into: Callable) -> None:
+    ingest = ingest_into(tmp_path / "e")
+    files = [f"file:{tmp_path}/e/{number}.jsonl.gz" for number in range(5)]
+    taken = TakenUp(ingest.warehouse, "ingest")
+    assert taken.among({*files}) == set()
+    for number in range(5):
+        append(tmp_path / "e" / f"{number}.jsonl.gz", member(number + 1))
+        ingest.run()
+        assert taken.among({*files}) == {files[number]}
+        assert taken.among({*files}) == set()
+    assert TakenUp(ingest.warehouse, "ingest").among({*files[1:3], "file:/x"}) == {*files[1:3]}
+
+
+def events(ingest) -> list:
+    return sorted(ingest.rows("dispatch_events", "source_file", "source_line", "seq"), key=lambda row: row.seq)
+
+
+def seqs(ingest) -> list[int]:
+    return [row.seq for row in events(ingest)]
+
+
+def _crash(*_: object) -> None:
+    raise RuntimeError("the driver ended")
