@@ -21,7 +21,7 @@ from driver.advice import one_line_cause
 from pipeline.run_context import nobody_keeps
 from pipeline.upkeep.run_records.json_lines import log_entry
 from pipeline.upkeep.run_records.outbox import CAPACITY, Entry, Outbox
-from pipeline.upkeep.run_records.progress import is_micro_batch, progress_row
+from pipeline.upkeep.run_records.progress import is_micro_batch, only_looked, progress_row
 from pipeline.visible import visible
 from pipeline.warehouse.layout import QUERIES
 
@@ -95,17 +95,19 @@ class Recorder:
         while self.listener.progress:
             try:
                 progress = json.loads(self.listener.progress.popleft())
-                if progress["name"] in QUERIES and is_micro_batch(progress):
-                    rows.append(self._row(progress))
+                if progress["name"] in QUERIES and is_micro_batch(progress) and (row := self._row(progress)) is not None:
+                    rows.append(row)
             except Exception as fault:  # noqa: BLE001 - a progress of an unknown form must not end the job; it is reported
                 self._report("progress", f"a progress of Spark was not understood: {type(fault).__name__}: {fault}")
         self._report_outboxes()
         return rows
 
-    def _row(self, progress: Mapping[str, Any]) -> Entry:
+    def _row(self, progress: Mapping[str, Any]) -> Entry | None:
         query, batch_id = progress["name"], progress["batchId"]
         with self._counts_lock:
             counts = self._counts.pop((query, batch_id), None)
+        if only_looked(progress, counts):
+            return None
         row = progress_row(progress, counts, self._run_id)
         self.micro_batches += 1
         self._progress.put(row)

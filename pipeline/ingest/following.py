@@ -1,12 +1,20 @@
-"""Whether ingest follows open files, and how a query that never did so begins to."""
+"""Whether ingest follows open files, and what wakes it for them.
+
+Spark's file source takes a file once, by its name, when it is finished. For open files the query has a second source: a counter of Spark's
+own, without rows, which makes a micro-batch at each trigger. The micro-batch looks by itself at open files. It keeps in its listing how
+far it reads them (pipeline/sources/listed_files.py). One that finds nothing writes nothing.
+
+A source of Python could wake the query only when there is something. But Spark gives its process ten seconds to start, and not one more:
+on a busy machine the job would not start.
+"""
+
+from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pipeline.ingest.open_files_source import open_files_stream
-from pipeline.ingest.source_log import OPEN_FILES
+from pipeline.ingest.source_log import FILES
 from pipeline.sources.jsonl_files import JsonlFiles
 from pipeline.sources.open_files import look
-from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.sources.source import Source
 from pipeline.store.address import local_path
 from pipeline.store.files import files_at
@@ -14,23 +22,31 @@ from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import source_offsets, with_another_source
 
+_COUNTER = "rate-micro-batch"
 
-def followed_stream(spark: SparkSession, warehouse: Warehouse, query: str, source: Source, wanted: bool, once: bool) -> DataFrame:
-    """The stream of `source`, and of the open files beside it where that is `wanted` and possible.
 
-    `once`: the query ends with the events that are there now. Raises OSError if the files cannot be looked at.
-    Spark keeps the number of sources of a query. So a query that followed once has the second source for ever, which then may stand still.
+def followed(source: Source, wanted: bool) -> Source:
+    """The source, which follows open files if that is `wanted` and possible."""
+    return replace(source, follows=True) if wanted and isinstance(source, JsonlFiles) and source.place.local else source
+
+
+def woken_stream(spark: SparkSession, warehouse: Warehouse, query: str, source: Source, once: bool) -> DataFrame:
+    """The stream of `source`, with the counter beside it if open files are to be read, or if the query ever had it.
+
+    `once`: the query ends with the events that are there now. Raises OSError if open files cannot be looked at.
     """
     stream = source.stream(spark)
-    if not isinstance(source, JsonlFiles | ParquetFiles):
-        return stream
-    wanted = wanted and isinstance(source, JsonlFiles) and source.place.local
     entries = _newest_entries(warehouse, query)
-    follows = any(len(source_offsets(entry)) > OPEN_FILES for entry in entries.values())
-    if not follows and not (wanted and (not once or look(source.place, {}, set))):
+    has_counter = any(len(source_offsets(entry)) > FILES + 1 for entry in entries.values())
+    if not has_counter and not _needs_counter(source, once):
         return stream
     _add_source(warehouse, query, entries)
-    return stream.union(open_files_stream(spark, warehouse, query, source.place, wanted))
+    counter = spark.readStream.format(_COUNTER).option("rowsPerBatch", 1).option("numPartitions", 1).load()
+    return stream.union(counter.selectExpr("CAST(NULL AS string) AS path", "value AS length").where("false"))
+
+
+def _needs_counter(source: Source, once: bool) -> bool:
+    return isinstance(source, JsonlFiles) and source.follows and (not once or bool(look(source.place, {})))
 
 
 def _newest_entries(warehouse: Warehouse, query: str) -> dict[int, str]:
@@ -40,10 +56,10 @@ def _newest_entries(warehouse: Warehouse, query: str) -> dict[int, str]:
 
 
 def _add_source(warehouse: Warehouse, query: str, entries: dict[int, str]) -> None:
-    """Give the entries a place for the second source: it had no offset then."""
+    """Give the entries a place for the second source: it had no offset then. Spark keeps the number of a query's sources."""
     files, folder = files_at(warehouse.root), f"{warehouse.checkpoint(query)}/offsets"
     for batch, entry in entries.items():
-        if len(source_offsets(entry)) > OPEN_FILES:
+        if len(source_offsets(entry)) > FILES + 1:
             continue
         # Hadoop's checksum of what was there goes first: without one it checks nothing.
         files.delete(f"{folder}/.{batch}.crc")

@@ -10,10 +10,10 @@ from pyspark.sql.streaming import StreamingQuery
 from pipeline.faults import BadConfig
 from pipeline.ingest.archive import Archive, archive_of
 from pipeline.ingest.first_listing import first_listed
-from pipeline.ingest.following import followed_stream
+from pipeline.ingest.following import followed, woken_stream
 from pipeline.ingest.kafka_loss import refuse_or_pass_loss
 from pipeline.ingest.micro_batch import MicroBatch, ingest_micro_batch
-from pipeline.ingest.source_log import FILES, plan_of
+from pipeline.ingest.source_log import FILES, planned_files
 from pipeline.ingest.source_log_cleanup import EVERY_BATCHES, forget_gone_files
 from pipeline.run_context import RunContext
 from pipeline.settings import Settings
@@ -34,13 +34,13 @@ def start_ingest(
     of another kind, or if ingest.archive_folder cannot be, and BadWarehouse if Kafka lost what was to be read.
     """
     write_checkpoints_quickly(spark, warehouse)
-    source = open_source(events, settings)
+    source = followed(open_source(events, settings), settings.ingest.follow_open_files)
     _refuse_other_source(warehouse, source, events)
     archive = archive_of(source, settings.ingest.archive_path)
     go_on = settings.kafka.on_loss == "go_on"
     run.source_opened(refuse_or_pass_loss(spark, warehouse, INGEST, source, go_on) if isinstance(source, KafkaTopic) else None)
     return (
-        followed_stream(spark, warehouse, INGEST, source, settings.ingest.follow_open_files, once="availableNow" in trigger)
+        woken_stream(spark, warehouse, INGEST, source, once="availableNow" in trigger)
         .writeStream.queryName(INGEST)
         .option("checkpointLocation", warehouse.checkpoint(INGEST))
         .foreachBatch(_writer(source, warehouse, run, archive))
@@ -63,7 +63,7 @@ def _writer(source: Source, warehouse: Warehouse, run: RunContext, archive: Arch
         query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
         if archive is not None and batch_id % EVERY_BATCHES == 0:
             forget_gone_files(warehouse, INGEST)
-        planned = partial(plan_of, warehouse, INGEST, batch_id)
+        planned = partial(planned_files, warehouse, INGEST, batch_id)
         reader = source.reader(batch, planned, first_listed(warehouse.checkpoint(INGEST), batch_id, archive))
         if reader is not None:
             ingest_micro_batch(MicroBatch(spark, warehouse, run, INGEST, query_id or "", batch_id), reader)

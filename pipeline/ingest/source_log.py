@@ -1,20 +1,14 @@
-"""What a micro-batch of files is to read: which files Spark's file source took up, by its log in the checkpoint, and parts of open files.
-
-Spark does not report a file that is gone before it is read.
+"""Which files Spark's file source took up, by its log in the checkpoint. Spark does not report a file that is gone before it is read.
 
 Read here, not by a Spark job: for some lines that would cost each micro-batch some tenths of a second.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 from urllib.parse import unquote
 
 from pipeline.faults import invariant
-from pipeline.sources.growing import Part
-from pipeline.sources.open_files import Parts
-from pipeline.sources.source import Plan
 from pipeline.store.files import files_at
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.layout import Warehouse
@@ -24,9 +18,8 @@ from pipeline.warehouse.offsets import source_offsets
 COMPACTED = ".compact"
 _KEYS = {"batchId", "path"}
 NOTHING = -1
-#: The sources of ingest, in their order. The second one is there since it was needed first.
-FILES, OPEN_FILES = 0, 1
-KEY_OF_PARTS = "open_files"
+#: Place of the file source among the sources of ingest. The second one wakes the query (following.py).
+FILES = 0
 
 
 def planned_files(warehouse: Warehouse, query: str, batch_id: int) -> list[str]:
@@ -34,24 +27,9 @@ def planned_files(warehouse: Warehouse, query: str, batch_id: int) -> list[str]:
 
     Raises BrokenInvariant if the log does not name them: nobody would notice one that is gone.
     """
-    return _files_between(warehouse, query, *map(_last_number, _two_entries(warehouse, query, batch_id)))
-
-
-def plan_of(warehouse: Warehouse, query: str, batch_id: int) -> Plan:
-    """What was planned for a micro-batch of a file source. Raises BrokenInvariant as `planned_files`."""
-    entries = _two_entries(warehouse, query, batch_id)
-    files = _files_between(warehouse, query, *map(_last_number, entries))
-    return Plan(files, *(parts_in(_offset(entry, OPEN_FILES)) for entry in entries))
-
-
-def _two_entries(warehouse: Warehouse, query: str, batch_id: int) -> tuple[str | None, str | None]:
     with ThreadPoolExecutor(2) as threads:
-        before, now = threads.map(lambda batch: offset_entry(warehouse, query, batch), (batch_id - 1, batch_id))
-    return before, now
-
-
-def _files_between(warehouse: Warehouse, query: str, before: int, last: int) -> list[str]:
-    """Paths of the files under the numbers of the log after `before` until `last`."""
+        entries_of = threads.map(lambda batch: offset_entry(warehouse, query, batch), (batch_id - 1, batch_id))
+        before, last = map(_last_number, entries_of)
     numbers = range(before + 1, last + 1)
     if not numbers:
         return []
@@ -75,43 +53,10 @@ def files_until(warehouse: Warehouse, query: str, last: int) -> set[str]:
     return {file for _, file in _entries(warehouse, query, [name for number, name in log.items() if number >= first])}
 
 
-class TakenUp:
-    """Which of some files Spark has taken up, asked again and again: each file of the log is read once."""
-
-    def __init__(self, warehouse: Warehouse, query: str) -> None:
-        self._warehouse, self._query, self._read_until = warehouse, query, NOTHING
-
-    def among(self, files: set[str]) -> set[str]:
-        """Those of `files` that Spark has taken up since the last call; at the first call: ever."""
-        log = {number: name for number, name in _log_files(self._warehouse, self._query).items() if number > self._read_until}
-        # What is in a compacted file is in no older one that is still needed.
-        first = max((number for number, name in log.items() if name.endswith(COMPACTED)), default=NOTHING)
-        names = [name for number, name in sorted(log.items()) if number >= first]
-        found = {file for number, file in _entries(self._warehouse, self._query, names) if number > self._read_until}
-        self._read_until = max(log, default=self._read_until)
-        return found & files
-
-
-def parts_in(offset: Mapping[str, Any] | None) -> Parts:
-    """How far open files were read, by an offset of their source."""
-    return {file: Part(*part) for file, part in (offset or {}).get(KEY_OF_PARTS, {}).items()}
-
-
-def offset_of(parts: Parts) -> dict[str, Any]:
-    """The same as an offset."""
-    return {KEY_OF_PARTS: {file: list(part) for file, part in parts.items()}}
-
-
 def _last_number(entry: str | None) -> int:
     """Newest file of the log that the file source was to read by an entry of the offset log. −1: none."""
-    offset = _offset(entry, FILES)
+    offset = source_offsets(entry)[FILES] if entry else None
     return NOTHING if offset is None else int(offset["logOffset"])
-
-
-def _offset(entry: str | None, source: int) -> dict[str, Any] | None:
-    """The offset of a source of the query (FILES or OPEN_FILES) in an entry of the offset log; None: there is none."""
-    offsets = source_offsets(entry) if entry else []
-    return offsets[source] if source < len(offsets) else None
 
 
 def log_folder(warehouse: Warehouse, query: str) -> str:

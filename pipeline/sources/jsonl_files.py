@@ -24,11 +24,12 @@ _GROWTH = 12
 
 @dataclass(frozen=True)
 class JsonlFiles:
-    """Files of JSON lines at `place`, at most `max_files` in a micro-batch."""
+    """Files of JSON lines at `place`, at most `max_files` in a micro-batch; with `follows` also what is whole of open ones."""
 
     place: Place
     max_files: int
     limits: ParseLimits
+    follows: bool = False
 
     def stream(self, spark: SparkSession) -> DataFrame:
         """One row per file: path, length."""
@@ -40,7 +41,7 @@ class JsonlFiles:
 
     def reader(self, batch: DataFrame, planned: PlannedFiles, first_listed: FirstListed) -> RowReader | None:
         """Rows of the micro-batch's files, each as long as it was when the micro-batch was run first."""
-        files = files_of(batch, self.place, planned, first_listed)
+        files = files_of(batch, self.place, planned, first_listed, self.follows)
         return opened_by_tasks(batch.sparkSession, files, KIND, self.limits) if files else None
 
     @property

@@ -17,9 +17,10 @@ from pyspark.sql import functions as F
 from pipeline.sources.growing import Part
 from pipeline.sources.listing import ListedFile
 from pipeline.sources.names_met import TaskNames
+from pipeline.sources.open_files import Parts, look
 from pipeline.sources.parse.line import ParseLimits
 from pipeline.sources.place import Place
-from pipeline.sources.source import Batches, FirstListed, InTask, Plan, PlannedFiles, RowReader, task_of
+from pipeline.sources.source import Batches, FirstListed, InTask, PlannedFiles, RowReader, task_of
 
 #: `binaryFile` lists files in any folder below, with their length; `content` is read only if a query asks for it.
 _LISTED = "path string, modificationTime timestamp, length bigint, content binary"
@@ -62,35 +63,62 @@ def listed_stream(spark: SparkSession, place: Place, max_files: int) -> DataFram
     return files.where(F.col("path").rlike(place.wanted)).select("path", "length")
 
 
-def files_of(batch: DataFrame, place: Place, planned: PlannedFiles, first_listed: FirstListed) -> list[ListedFile]:
-    """Files of a micro-batch of `listed_stream`, each as long as it was when the micro-batch was run first.
+def files_of(batch: DataFrame, place: Place, planned: PlannedFiles, first_listed: FirstListed, follows: bool = False) -> list[ListedFile]:
+    """Files of a micro-batch of `listed_stream`, each as long as it was when the micro-batch was run first; with `follows` also open ones.
 
     Raises BadWarehouse if one of `planned` is gone.
     """
+
+    def listing(before: str | None) -> str | None:
+        listed = _listed(batch, place, planned, spares=follows)
+        parts = _parts_in(before)
+        now = look(place, parts) if follows else parts
+        files = [*_finished(listed, parts), *_open(listed, parts, now)]
+        left = {path: part for path, part in now.items() if path not in listed}
+        if not files and left == parts:
+            return None
+        # Without open files as earlier versions wrote it.
+        return json.dumps({"files": sorted(files), "open": left} if left or parts else sorted(files))
+
+    kept = first_listed(listing)
+    return [] if kept is None else files_in(kept)
+
+
+def _listed(batch: DataFrame, place: Place, planned: PlannedFiles, spares: bool) -> dict[str, int]:
+    """Path → length of the files that Spark planned. `spares`: there are mostly none, and then Spark need not be asked."""
+    if spares and not planned():
+        return {}
     with ThreadPoolExecutor(1) as thread:  # a store takes some ten milliseconds for each of its requests
         asked = thread.submit(planned)
         listed = {row.path: row.length for row in batch.select("path", "length").collect()}
-        plan = asked.result()
-        place.refuse_vanished(set(plan.files) - listed.keys())
-    return files_in(first_listed(json.dumps(sorted([*_finished(listed, plan), *_open(listed, plan)]))))
+        place.refuse_vanished(set(asked.result()) - listed.keys())
+    return listed
 
 
 def files_in(listing: str) -> list[ListedFile]:
     """The files of a listing that `files_of` has kept."""
-    return [ListedFile(path, length, 0, 1, *of_growth) for path, length, *of_growth in json.loads(listing)]
+    kept = json.loads(listing)
+    files = kept["files"] if isinstance(kept, dict) else kept
+    return [ListedFile(path, length, 0, 1, *of_growth) for path, length, *of_growth in files]
 
 
-def _finished(listed: Mapping[str, int], plan: Plan) -> Iterator[tuple[object, ...]]:
+def _parts_in(listing: str | None) -> dict[str, Part]:
+    """How far open files were read, by the listing of the micro-batch before."""
+    kept = json.loads(listing) if listing else []
+    return {path: Part(*part) for path, part in kept["open"].items()} if isinstance(kept, dict) else {}
+
+
+def _finished(listed: Mapping[str, int], parts: Parts) -> Iterator[tuple[object, ...]]:
     """Fields of whole files, without what was read of them while they grew."""
     for path, length in listed.items():
-        part = plan.before.get(path)
+        part = parts.get(path)
         yield (path, length) if part is None else (path, length, min(part.bytes, length), part.lines, False)
 
 
-def _open(listed: Mapping[str, int], plan: Plan) -> Iterator[tuple[object, ...]]:
-    """Fields of files that still grow. One that was finished meanwhile and is listed, too, is read as that."""
-    for path, part in plan.now.items():
-        before = plan.before.get(path, Part())
+def _open(listed: Mapping[str, int], parts: Parts, now: Parts) -> Iterator[tuple[object, ...]]:
+    """Fields of what open files have more than before. One that was finished meanwhile and is listed, too, is read as that."""
+    for path, part in now.items():
+        before = parts.get(path, Part())
         if part.bytes > before.bytes and path not in listed:
             yield path, part.bytes, before.bytes, before.lines, True
 

@@ -5,7 +5,7 @@ the time, as Spark will list it.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from re import match
@@ -17,21 +17,15 @@ from pipeline.store.address import local_path
 
 #: Finished name (`file:/a b/c.jsonl.gz`) → how far it was read while it grew.
 Parts = Mapping[str, Part]
-#: Of the files that are named: those that Spark has taken up.
-TakenUp = Callable[[set[str]], set[str]]
 
 
-def look(place: Place, before: Parts, taken_up: TakenUp) -> dict[str, Part]:
+def look(place: Place, before: Parts) -> dict[str, Part]:
     """How far open files are whole now. `before` is the result of the look before; a part of it never becomes shorter.
 
-    A file that is finished stays in the result until Spark has taken it up, which reads the rest of it, or until it is deleted.
-    Raises OSError.
+    A file that is finished stays in the result: whoever reads the rest of it takes it out. One that is deleted does not. Raises OSError.
     """
     growing = dict(_growing(place))
-    finished = before.keys() - growing.keys()
-    over = {file for file in finished if _is_gone(file)}
-    over |= taken_up(finished - over) if finished - over else set()
-    found = {file: part for file, part in before.items() if file not in over}
+    found = {file: part for file, part in before.items() if file in growing or not _is_gone(file)}
     for file, path in growing.items():
         part = _grown(path, found.get(file, Part()))
         if part.bytes:

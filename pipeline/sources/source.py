@@ -9,7 +9,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from pipeline.sources.listing import ListedFile
-from pipeline.sources.open_files import Parts
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -37,24 +36,12 @@ def task_of(read: Callable[[Batches], Batches], in_task: InTask) -> Callable[[Ba
 
 #: What tasks make of the rows of one micro-batch. Run again, the same files give the same rows, whatever is appended to them in between.
 RowReader = Callable[[InTask], DataFrame]
-#: Gives back the text (one line) that it was given when the micro-batch was run first.
-FirstListed = Callable[[str], str]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a micro-batch of a source of files is to read. `files`: paths of the files that Spark planned for it.
-
-    Of files that still grow: how far they were read by the micro-batch `before` (empty: by none), and how far this one reads them (`now`).
-    """
-
-    files: Sequence[str]
-    before: Parts
-    now: Parts
-
-
-#: Only a source of files may ask: its log in the checkpoint is read for that.
-PlannedFiles = Callable[[], Plan]
+#: Makes the text (one line) that says what a micro-batch reads, out of that of the micro-batch before (None: there is none). None: nothing.
+Listing = Callable[[str | None], str | None]
+#: Gives back what was made when the micro-batch was run first.
+FirstListed = Callable[[Listing], str | None]
+#: Paths of the files that Spark planned for a micro-batch. Only a source of files may ask: its log in the checkpoint is read for that.
+PlannedFiles = Callable[[], Sequence[str]]
 
 
 class Source(Protocol):
@@ -74,7 +61,7 @@ class Source(Protocol):
     def reader(self, batch: DataFrame, planned: PlannedFiles, first_listed: FirstListed) -> RowReader | None:
         """How to read the rows of a micro-batch of `stream`; None if it holds nothing to read.
 
-        `planned` gives what is planned for it: BadWarehouse if one of its files is gone, since Spark would go on without it and
+        `planned` gives the files that Spark planned for it: BadWarehouse if one of them is gone, since Spark would go on without it and
         never report it. With `first_listed` a source whose files may grow keeps how far they are to be read, also when the micro-batch is
         run again.
         """

@@ -30,7 +30,7 @@ def inspect(spark: SparkSession, warehouse: Warehouse, query: str) -> dict[str, 
     """Everything of the checkpoint of `query`; `refused` is the message with which `stream` would refuse it, None if it may go on."""
     checkpoint, folder = read_checkpoint(warehouse, query), warehouse.checkpoint(query)
     entry = offset_entry(warehouse, query, checkpoint.last_planned)
-    names = STREAMED if query == "lanes" else ("events", "open_files")
+    names = STREAMED if query == "lanes" else ("events", "looks")
     return {
         "query": query,
         "folder": folder,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.streaming import StreamingQuery
 
 from pipeline.ingest.files import report_grown_files
 from pipeline.ingest.query import start_ingest
@@ -32,6 +33,10 @@ class Ingest:
         """Read what is there and is new."""
         start_ingest(self.spark, self.warehouse, self.events, self.settings, RUN, {"availableNow": True}).awaitTermination()
         return self
+
+    def live(self) -> StreamingQuery:
+        """A query that reads on and on, without a pause."""
+        return start_ingest(self.spark, self.warehouse, self.events, self.settings, RUN, {"processingTime": "0 seconds"})
 
     def report_grown(self) -> int:
         """How many files have grown since they were read."""

@@ -21,6 +21,8 @@ COUNTS = ("rows_in", "quarantined", "late", "held", "lost")
 #: Column → sum of what state operators report.
 STATE = {"state_rows_updated": "numRowsUpdated", "state_memory_bytes": "memoryUsedBytes", "state_commit_ms": "commitTimeMs"}
 BEHIND = {"files_behind": "numFilesOutstanding", "bytes_behind": "numBytesOutstanding"}
+#: Spark's description of the source that wakes ingest begins so.
+_COUNTER = "RatePerMicroBatchStream["
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _US_OF_YEAR_10000 = 253_402_300_800_000_000
 _NO_COUNTS: Mapping[str, int] = {}
@@ -29,6 +31,11 @@ _NO_COUNTS: Mapping[str, int] = {}
 def is_micro_batch(progress: Mapping[str, Any]) -> bool:
     """Whether a progress is of a micro-batch that was run. Spark also reports triggers that found nothing new."""
     return "addBatch" in progress["durationMs"]
+
+
+def only_looked(progress: Mapping[str, Any], counts: Mapping[str, int] | None) -> bool:
+    """Whether a micro-batch looked for open files (pipeline/ingest/following.py), and found nothing new. There is one for each trigger."""
+    return counts is None and any(source["description"].startswith(_COUNTER) for source in progress["sources"])
 
 
 def progress_row(progress: Mapping[str, Any], counts: Mapping[str, int] | None, run_id: str) -> Entry:
