@@ -14,6 +14,7 @@ load:   a finished log to all tables, by `load` and by `stream --once --drain`, 
 read:   reading commands from a cold shell, on the demo's warehouse and on one of --events rows; and a bare count of one table.
 live:   the job as a user starts it: seconds until its first rows, and from each new file to the tables. Nothing is compared.
 serve:  `serve` with 60,000 series, as a user starts it: scrapes, commits, open pages, memory; beside a bare server of the same bytes.
+screen: from a change at a real broker until `serve` names the new cause, all with defaults. It needs `set-up broker`.
 live_in_store, read_in_store: `live` and `read` with the warehouse in an object store on this machine that takes 20 ms for each request.
 collector: two real brokers under the same load in turn, one of them with the collector. It needs `set-up broker`.
 hour:   the same job for an hour at one file a second: its first ten minutes, and its last ten. Nothing is compared.
@@ -45,6 +46,7 @@ from bench.log import ingested, log_only, multiplied
 from bench.measure import PeakMemory, against_baseline, alternate, cost_of_state, summary
 from bench.read import bench_read, bench_read_in_store
 from bench.runs import TO_END, context
+from bench.screen import bench_screen
 from bench.serve import bench_serve
 from bench.stages import bench_stages
 from bench.topics import SUBSCRIPTIONS, append_active, brokers_of, warehouse_with_idle_topics
@@ -247,6 +249,7 @@ WITHOUT_CAPTURES: dict[str, Callable[[Path, int, int], dict[str, Any]]] = {
     "read": bench_read,
     "serve": lambda folder, rounds, _events: bench_serve(folder, rounds),
     "read_in_store": lambda folder, rounds, _events: bench_read_in_store(folder, rounds),
+    "screen": lambda folder, rounds, _events: bench_screen(folder, rounds),
     "collector": lambda folder, rounds, _events: bench_collector(folder, rounds),
 }
 

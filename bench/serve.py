@@ -58,7 +58,7 @@ def bench_serve(folder: Path, rounds: int) -> dict[str, Any]:
     """Simulate, load, serve, ask. `ratio`: seconds of the bare server's answers over those of `/metrics`, kept, one after the other."""
     warehouse = _loaded(folder)
     load = os.getloadavg()[0]
-    with _served(warehouse, folder) as server:
+    with served(warehouse, folder) as server:
         found: dict[str, Any] = {"start_s": round(server.started_s, 2), "memory_mb": {"start": server.memory_mb()}}
         found |= asyncio.run(_texts(server, folder))
         with _bare(folder / "metrics.gz", folder) as bare:
@@ -98,7 +98,8 @@ def _of_running_brokers(events: Path, log: Path) -> Path:
 
 
 @contextmanager
-def _served(warehouse: Warehouse, folder: Path) -> Iterator[Running]:
+def served(warehouse: Warehouse, folder: Path) -> Iterator[Running]:
+    """`serve` over the warehouse, as a user starts it, its output in `folder`."""
     began = time.perf_counter()
     command = [SCRIPT, "serve", "--warehouse", warehouse.root, "--listen", f"{HOST}:0"]
     with _process(command, folder / "serve") as process:

@@ -25,8 +25,9 @@ class IngestSettings(_Section):
     """How the log is read."""
 
     max_files_per_batch: int = Field(ge=1, description="files that one ingest micro-batch takes at most")
-    follow_open_files: bool = Field(
-        description="read the whole lines of files that a collector is still writing; false: wait for finished files. Local folders only"
+    follow_open_files: Literal["auto", "always", "never"] = Field(
+        description="read the whole lines of files that a collector is still writing, in local folders; auto: unless the warehouse lies in "
+        "an object store; never: wait for finished files"
     )
     max_line_bytes: int = Field(ge=1024, le=1 << 30, description="a longer line is quarantined (text_too_long)")
     max_text_bytes: int = Field(ge=256, le=1 << 30, description="a line with a longer text in it is quarantined (text_too_long)")

@@ -16,7 +16,7 @@ from pipeline.ingest.source_log import FILES
 from pipeline.sources.jsonl_files import JsonlFiles
 from pipeline.sources.open_files import look
 from pipeline.sources.source import Source
-from pipeline.store.address import local_path
+from pipeline.store.address import local_path, object_address
 from pipeline.store.files import files_at
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.layout import Warehouse
@@ -25,8 +25,9 @@ from pipeline.warehouse.offsets import source_offsets, with_another_source
 _COUNTER = "rate-micro-batch"
 
 
-def followed(source: Source, wanted: bool) -> Source:
-    """The source, which follows open files if that is `wanted` and possible."""
+def followed(source: Source, warehouse: Warehouse, mode: str) -> Source:
+    """The source, which follows open files if `mode` (ingest.follow_open_files) is for it, and they are on this machine's file system."""
+    wanted = mode == "always" or (mode == "auto" and object_address(warehouse.root) is None)
     return replace(source, follows=True) if wanted and isinstance(source, JsonlFiles) and source.place.local else source
 
 

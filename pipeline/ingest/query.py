@@ -34,7 +34,7 @@ def start_ingest(
     of another kind, or if ingest.archive_folder cannot be, and BadWarehouse if Kafka lost what was to be read.
     """
     write_checkpoints_quickly(spark, warehouse)
-    source = followed(open_source(events, settings), settings.ingest.follow_open_files)
+    source = followed(open_source(events, settings), warehouse, settings.ingest.follow_open_files)
     _refuse_other_source(warehouse, source, events)
     archive = archive_of(source, settings.ingest.archive_path)
     go_on = settings.kafka.on_loss == "go_on"

@@ -17,14 +17,15 @@ NAMES = Table(
 
 INGEST_FILES = Table(
     "ingest_files",
-    "One row per file that was read. A file that grew after it was read has a second row. A topic of Kafka has a row per partition and "
-    "micro-batch.",
+    "One row per file that was read. A file that grew after it was read has a second row. A file that was read while a collector wrote it "
+    "has a row for each part, and one for the rest. A topic of Kafka has a row per partition and micro-batch.",
     grain=("source_file", "fault"),
     # A topic that was made anew has the same offsets again.
     grain_where="source_file NOT LIKE 'kafka:%'",
     fields=(
-        Field("source_file", "string", "URI of the file; of Kafka kafka:TOPIC/PARTITION?offsets=FIRST-LAST"),
-        Field("bytes", "long", "its length when it was listed; of Kafka the length of the records' values", "bytes"),
+        Field("source_file", "string", "URI of the file; of a part URI?bytes=FROM-TO; of Kafka kafka:TOPIC/PARTITION?offsets=FIRST-LAST"),
+        Field("bytes", "long", "its length when it was listed; of a part its length; of Kafka the length of the records' values",
+              "bytes"),
         Field("lines", "long", "lines in it that are not blank, and one for a truncation", check="lines >= 0"),
         Field("fault", "string", "'none', 'truncated' (ends inside its compressed stream) or 'grew' (longer than when it was read)",
               check="fault IN ('none', 'truncated', 'grew')"),

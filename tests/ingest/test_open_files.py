@@ -4,6 +4,7 @@ import gzip
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -12,10 +13,11 @@ from pyspark.errors import StreamingQueryException
 
 from pipeline.ingest import micro_batch
 from pipeline.ingest.first_listing import first_listed
+from pipeline.ingest.following import followed
 from pipeline.query.newest_room import NewestRoom
 from pipeline.settings import default_settings
 from pipeline.sources.growing import UNFINISHED, Part, whole_part
-from pipeline.sources.jsonl_files import KIND, SUFFIXES
+from pipeline.sources.jsonl_files import KIND, SUFFIXES, JsonlFiles
 from pipeline.sources.kind import parse_limits
 from pipeline.sources.listed_files import files_of, share_out
 from pipeline.sources.listing import ListedFile
@@ -26,6 +28,7 @@ from pipeline.sources.rows import EVENT, SUMMARY
 from pipeline.store.files import files_at
 from pipeline.warehouse.checkpoint import offset_entry
 from pipeline.warehouse.guard import check_checkpoint
+from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import is_same_input, source_offsets, with_another_source
 
 LIMITS = parse_limits(default_settings().ingest)
@@ -209,6 +212,17 @@ def test_every_event_is_read_once_and_under_its_line_whatever_the_order_of_write
     (newest,) = (tmp_path / "checkpoint" / "listed").iterdir()
     kept = json.loads(newest.read_text())
     assert not isinstance(kept, dict) or kept["open"] == {}
+
+
+@pytest.mark.parametrize(
+    ("mode", "root", "follows"),
+    [("auto", "/w", True), ("auto", "s3a://b/w", False), ("always", "s3a://b/w", True), ("never", "/w", False)],
+)
+def test_a_warehouse_in_a_store_is_not_asked_for_a_commit_a_second_unless_somebody_wants_it(
+    tmp_path: Path, mode: str, root: str, follows: bool
+) -> None:
+    source = JsonlFiles(place_of(tmp_path), 10, LIMITS)
+    assert followed(source, Warehouse(root), mode) == replace(source, follows=follows)
 
 
 def test_a_source_that_came_later_is_the_same_input() -> None:

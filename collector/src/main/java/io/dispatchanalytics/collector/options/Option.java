@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 /** Every option of the agent, once: the parser, its messages and docs/guide/collector.md follow from this list. */
 public enum Option {
     DIR("dir", Kind.TEXT, "", "Folder of the log files. It is made when it is missing. Brokers may share a folder"),
-    ROLL_S("roll_s", Kind.COUNT, "30", "A file is finished when it is this old, in seconds. A job sees an event this much later at most"),
+    ROLL_S("roll_s", Kind.COUNT, "30", "A file is finished when it is this old, in seconds. Readers of finished files wait for that"),
     ROLL_MB("roll_mb", Kind.COUNT, "64", "A file is finished when it is this large, in MiB, compressed"),
     KEEP_MB("keep_mb", Kind.COUNT, "10240", "Finished files of this broker may fill this much of the folder, in MiB. Older files are deleted"),
     FLUSH_MS("flush_ms", Kind.COUNT, "1000", "Events reach the file after this time at most, in ms. A crash loses no more than this"),
