@@ -7,6 +7,7 @@ from typing import Any, BinaryIO, cast
 
 from pyspark.sql import DataFrame, SparkSession
 
+from pipeline.faults import BadWarehouse
 from pipeline.sources.listed_files import Kind, files_of, listed_stream, opened_by_tasks
 from pipeline.sources.listing import ListedFile, files_now
 from pipeline.sources.names_met import TaskNames
@@ -76,7 +77,17 @@ def _read(file: ListedFile, limits: ParseLimits, met: TaskNames) -> Batches:
                 block = parse_block(text, file.path, limits)
                 counted.add(block)
                 yield from block_rows(block)
+        _refuse_shorter(file, prefix)
     yield summary_row(counted)
+
+
+def _refuse_shorter(file: ListedFile, read: "Prefix") -> None:
+    """Raise BadWarehouse if an open file is shorter than the driver saw it. One that is finished may have lost bytes in a crash."""
+    if file.is_open and read.done < file.length and unfinished_path(file.path).exists():
+        raise BadWarehouse(
+            f"{unfinished_path(file.path)} has {read.done:,} bytes, and had {file.length:,} when it was listed. On a cluster all hosts "
+            "must see the same files at once; else set ingest.follow_open_files=never"
+        )
 
 
 def _in_books(file: ListedFile) -> tuple[str, int]:

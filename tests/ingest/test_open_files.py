@@ -11,6 +11,7 @@ from random import Random
 import pytest
 from pyspark.errors import StreamingQueryException
 
+from pipeline.faults import BadWarehouse
 from pipeline.ingest import micro_batch
 from pipeline.ingest.first_listing import first_listed
 from pipeline.ingest.following import followed
@@ -26,7 +27,9 @@ from pipeline.sources.open_files import look
 from pipeline.sources.place import Place, find_place
 from pipeline.sources.rows import EVENT, SUMMARY
 from pipeline.store.files import files_at
-from pipeline.warehouse.checkpoint import offset_entry
+from pipeline.store.local_files import LocalFiles
+from pipeline.upkeep.leftovers import old_listings
+from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint
 from pipeline.warehouse.guard import check_checkpoint
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import is_same_input, source_offsets, with_another_source
@@ -111,6 +114,17 @@ def test_a_finished_file_stays_until_it_is_gone(tmp_path: Path) -> None:
     assert look(place, seen) == seen
     (tmp_path / "a-1-1.jsonl.gz").unlink()
     assert look(place, seen).keys() == {b, c}
+
+
+def test_a_host_that_sees_less_of_an_open_file_is_no_end_of_it(tmp_path: Path) -> None:
+    growing = tmp_path / f"{UNFINISHED}b-1-1"
+    append(growing, member(1))
+    ((file, part),) = look(place_of(tmp_path), {}).items()
+    longer = ListedFile(file, part.bytes + 1, is_open=True)
+    with pytest.raises(BadWarehouse, match=r"_unfinished-b-1-1 has \d+ bytes, and had \d+ when it was listed"):
+        list(KIND.read(longer, LIMITS, TaskNames()))
+    finish(growing)
+    assert read([longer], TaskNames()) == [(file, 1, 1)]
 
 
 class Listed:
@@ -329,6 +343,7 @@ def test_looks_that_find_nothing_write_nothing_and_hold_nobody_up(tmp_path: Path
     check_checkpoint(NewestRoom(ingest.warehouse), "ingest")
     (kept,) = (Path(ingest.warehouse.checkpoint("ingest")) / "listed").iterdir()
     assert int(kept.name) <= read_by
+    assert old_listings(LocalFiles(), ingest.warehouse, read_checkpoint(ingest.warehouse, "ingest")) == []
     append(growing, member(2))
     assert seqs(ingest.run()) == [1, 2]
 
