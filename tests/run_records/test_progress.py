@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from progress_json import DURATIONS, progress_of
 
-from pipeline.upkeep.run_records.progress import PHASES, is_micro_batch, progress_row
+from pipeline.upkeep.run_records.progress import PHASES, is_micro_batch, only_looked, progress_row
 from schemas.tables.watch import QUERY_PROGRESS
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -56,3 +56,15 @@ def test_a_time_that_no_timestamp_can_say_is_left_out(newest_ts: int) -> None:
 )
 def test_a_trigger_that_found_nothing_is_no_micro_batch(changes: dict[str, Any], is_one: bool) -> None:
     assert is_micro_batch(progress_of("lanes", 1, **changes)) is is_one
+
+
+@pytest.mark.parametrize(
+    ("description", "counts", "looked"),
+    [
+        ("RatePerMicroBatchStream[rowsPerBatch=1]", None, True),
+        ("RatePerMicroBatchStream[]", COUNTS, False),
+        ("FileStreamSource", None, False),
+    ],
+)
+def test_a_look_for_open_files_that_found_nothing_is_no_news(description: str, counts: dict[str, int] | None, looked: bool) -> None:
+    assert only_looked(progress_of("ingest", 4, sources=[{"metrics": {}}, {"description": description}]), counts) is looked

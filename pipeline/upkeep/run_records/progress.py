@@ -35,7 +35,7 @@ def is_micro_batch(progress: Mapping[str, Any]) -> bool:
 
 def only_looked(progress: Mapping[str, Any], counts: Mapping[str, int] | None) -> bool:
     """Whether a micro-batch looked for open files (pipeline/ingest/following.py), and found nothing new. There is one for each trigger."""
-    return counts is None and any(source["description"].startswith(_COUNTER) for source in progress["sources"])
+    return counts is None and any(source.get("description", "").startswith(_COUNTER) for source in progress["sources"])
 
 
 def progress_row(progress: Mapping[str, Any], counts: Mapping[str, int] | None, run_id: str) -> Entry:
