@@ -20,6 +20,7 @@ _EFFECT_OF = {
     "topicPolicies get-delayed-delivery": CHANGES_NOTHING,
     "topicPolicies get-max-unacked-messages-per-consumer": CHANGES_NOTHING,
     "topicPolicies get-max-unacked-messages-per-subscription": CHANGES_NOTHING,
+    "topicPolicies set-backlog-quota": CAN_BE_UNDONE,
     "topicPolicies set-dispatch-rate": CAN_BE_UNDONE,
     "topicPolicies set-subscription-dispatch-rate": CAN_BE_UNDONE,
     # Writes the newest message of each key into another ledger. The topic keeps what it has.

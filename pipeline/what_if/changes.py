@@ -92,6 +92,11 @@ KEYS = {
 }
 
 
+def read_budget_of(option: str, text: str | None) -> float | None:
+    """Bytes a second; null: no budget. Raises BadConfig for what is no number."""
+    return None if text is None else float(_taken({option: text}, option, _at_least(1)) or 0)
+
+
 def _nothing_left(found: dict[str, str]) -> dict[str, Any]:
     if found:
         raise BadConfig(f"--set {next(iter(found))}: no such key; there are {', '.join(KEYS)}")
@@ -105,7 +110,7 @@ def _taken(found: dict[str, str], key: str, read: Callable[[str], Value]) -> Val
     try:
         return read(text)
     except ValueError as why:
-        raise BadConfig(f"--set {key}={text}: {why}") from None
+        raise BadConfig(f"{key if key.startswith('--') else f'--set {key}'}={text}: {why}") from None
 
 
 def _rates(found: dict[str, str]) -> dict[str, dict[str, int]]:

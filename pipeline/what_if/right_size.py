@@ -1,9 +1,10 @@
 """Limits of the right size: of each limiter in force the smallest limit that keeps ages below a bound, found by replays."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
-from pipeline.diagnosis.commands import policy_of
+from pipeline.diagnosis.commands import policy_of, step
+from pipeline.diagnosis.duration import duration
 from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.faults import BadConfig
 from pipeline.query.room import ReadingRoom
@@ -11,6 +12,8 @@ from pipeline.what_if.answer import NS_PER_S, Case, Span, case_of, checked, play
 from pipeline.what_if.changes import DIMENSIONS, NO_LIMIT, Changes
 from pipeline.what_if.limits import next_limit
 from pipeline.what_if.play import Life, recorded_life
+from pipeline.what_if.quotas_due import quotas_due
+from pipeline.what_if.reads import highest_bytes_per_s
 from pipeline.what_if.record import Row
 from schemas.events import LIMITER_LEVELS
 from schemas.render.ddl import quoted
@@ -20,35 +23,77 @@ Document = dict[str, Any]
 PRECISION = 0.01
 #: A limit is raised at most to so many times what it is.
 MOST_DOUBLINGS = 20
-#: Levels that are looked at: the broker's limiter is one of all topics.
+#: Levels of limiters of one topic: the broker's is one of all.
 LEVELS = LIMITER_LEVELS[1:]
-TOO_LOW, FITS, ABOVE_NEED, NOT_THIS = "too_low", "fits", "above_need", "not_this_limit"
+TOO_LOW, FITS, ABOVE_NEED, NOT_THIS, OVER_BUDGET = "too_low", "fits", "above_need", "not_this_limit", "over_budget"
 #: The record must be so many times as long as the age: then a limit that is found is at most a tenth below the demand.
 LEAST_RECORD = 10
 #: A limit of more than so many times the need is above it.
 MUCH_MORE = 2.0
 
 
-def right_size(look: ReadingRoom, topics: Sequence[str], keep_age_s: float, broker: str | None, span: Span) -> Document:
-    """The document (docs/reference/json.md): a row for each limiter with a rate, and the topics without an answer."""
+class Asked(NamedTuple):
+    """How old entries may get, and bytes a second that the broker may read (null: as many as it likes). `span`: from and to.
+
+    `topic`, `namespace`: only limits of these; without both the broker's limiter is looked at, too.
+    """
+
+    keep_age_s: float
+    read_budget: float | None = None
+    topic: str | None = None
+    namespace: str | None = None
+    span: Span = (None, None)
+
+
+def right_size(look: ReadingRoom, asked: Asked, broker: str | None) -> Document:
+    """The document (docs/reference/json.md): a row for each limiter with a rate, quotas that will trip, and topics without an answer.
+
+    Raises NoAnswer where no limiter is in the log.
+    """
+    found = limited(look, asked, broker)
+    if not found:
+        raise NoAnswer("no topic with a limit of its own, or of a subscription or its broker, is in the log")
+    return together(asked, [of_broker(look, asked, name, topics) for name, topics in sorted(found.items())])
+
+
+def together(asked: Asked, parts: Iterable[Document]) -> Document:
+    """One document of those of several brokers."""
+    several = list(parts)
+    lists = {key: [one for part in several for one in part[key]] for key in ("limits", "quotas", "without_answer")}
+    return {"keep_age_s": asked.keep_age_s, "read_budget": asked.read_budget, **lists}
+
+
+def of_broker(look: ReadingRoom, asked: Asked, broker: str, topics: Sequence[str]) -> Document:
+    """`limits`, `quotas` and `without_answer` of one broker. `topics`: those with a limit."""
     limits: list[Document] = []
     without: list[Document] = []
     for topic in topics:
-        try:
-            case = case_of(look, topic, None, Changes(), broker, span)
-        except (NoAnswer, BadConfig) as why:
-            without.append({"topic": topic, "reasons": [str(why)]})
-            continue
-        check = checked(case)
-        if keep_age_s > _lasted_ns(case) / NS_PER_S / LEAST_RECORD:
-            without.append({"topic": topic, "reasons": [_too_short(case)]})
-        elif _lacks_times(case):
-            without.append({"topic": topic, "reasons": ["its oldest entries are from before the log, so their age is not known"]})
-        elif check.ok:
-            limits += [_sized(case, limiter, keep_age_s) for limiter in _limiters(case)]
-        else:
-            without.append({"topic": topic, "reasons": list(check.reasons)})
-    return {"keep_age_s": keep_age_s, "limits": limits, "without_answer": without}
+        rows, reasons = _of_topic(look, asked, broker, topic, LEVELS)
+        limits += rows
+        without += [{"topic": topic, "broker": broker, "reasons": reasons}] if reasons else []
+    shared = _topic_under_limit(look, broker) if asked.topic is None and asked.namespace is None else None
+    if shared is not None:
+        rows, reasons = _of_topic(look, asked, broker, shared, LIMITER_LEVELS[:1])
+        limits += rows
+        without += [{"topic": None, "broker": broker, "reasons": reasons}] if reasons else []
+    return {"limits": limits, "quotas": quotas_due(look, [broker], asked.topic, asked.namespace), "without_answer": without}
+
+
+def _of_topic(look: ReadingRoom, asked: Asked, broker: str, topic: str, levels: Sequence[str]) -> tuple[list[Document], list[str]]:
+    """(Rows of its limiters of these levels, or why there are none.)"""
+    is_of_broker = levels[0] == LIMITER_LEVELS[0]
+    try:
+        case = case_of(look, topic, None, Changes(rates={LIMITER_LEVELS[0]: {}} if is_of_broker else {}), broker, asked.span)
+    except (NoAnswer, BadConfig) as why:
+        return [], [str(why)]
+    if is_of_broker:
+        case = case.of(tuple(range(len(case.world.subs))))
+    if asked.keep_age_s > _lasted_ns(case) / NS_PER_S / LEAST_RECORD:
+        return [], [_too_short(case)]
+    if _lacks_times(case):
+        return [], ["its oldest entries are from before the log, so their age is not known"]
+    check = checked(case)
+    return ([_sized(case, limiter, asked) for limiter in _limiters(case, levels)], []) if check.ok else ([], list(check.reasons))
 
 
 def _too_short(case: Case) -> str:
@@ -64,29 +109,66 @@ def _lacks_times(case: Case) -> bool:
     return bool(((life.backlog[:, subs] > 0) & (life.oldest_ms[:, subs] <= 0)).any())
 
 
-def topics_with_limits(look: ReadingRoom, topic: str | None, namespace: str | None) -> list[str]:
-    """Topics of the log that have, or had, a limiter of their own or of a subscription; of a namespace, or the one that is named."""
+def limited(look: ReadingRoom, asked: Asked, broker: str | None) -> dict[str, list[str]]:
+    """By broker its topics that have, or had, a limiter of their own or of a subscription. Of several brokers a topic is the last one's.
+
+    A broker whose own limiter has a rate is there without topics, too, unless a topic or a namespace was asked for.
+    """
+    of_broker = "" if broker is None else f" AND broker = {quoted(broker)}"
     levels = ", ".join(map(quoted, LEVELS))
-    chosen = "" if topic is None else f" AND topic = {quoted(topic)}"
     rows = look.rows(
-        f"SELECT DISTINCT topic FROM dispatch_events WHERE type = 'dispatch_rate' AND level IN ({levels})"
-        f" AND (msg_rate > 0 OR byte_rate > 0){chosen} ORDER BY topic"
+        f"SELECT topic, max_by(broker, ts) AS broker FROM dispatch_events WHERE type = 'dispatch_rate' AND level IN ({levels})"
+        f" AND (msg_rate > 0 OR byte_rate > 0){of_broker} GROUP BY topic ORDER BY topic"
     )
-    found = [row["topic"] for row in rows]
-    return found if namespace is None else [name for name in found if name.partition("://")[2].rpartition("/")[0] == namespace]
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if asked.topic in (None, row["topic"]) and asked.namespace in (None, row["topic"].partition("://")[2].rpartition("/")[0]):
+            found.setdefault(row["broker"], []).append(row["topic"])
+    if asked.topic is None and asked.namespace is None:
+        for row in look.rows(
+            f"SELECT DISTINCT broker FROM dispatch_events WHERE type = 'dispatch_rate' AND level = {quoted(LIMITER_LEVELS[0])}"
+            f" AND (msg_rate > 0 OR byte_rate > 0){of_broker}"
+        ):
+            found.setdefault(row["broker"], [])
+    return found
 
 
-def _limiters(case: Case) -> list[tuple[Row, str]]:
-    """(Its newest `dispatch_rate`, dimension as `--set` names it) of each limiter of the topic with a rate."""
+def _topic_under_limit(look: ReadingRoom, broker: str) -> str | None:
+    """Any topic of the newest epoch of a broker whose limiter has a rate: a replay of it is of all. Null: its limiter has none."""
+    rates = look.rows(
+        f"SELECT epoch, msg_rate, byte_rate FROM dispatch_events WHERE type = 'dispatch_rate' AND level = {quoted(LIMITER_LEVELS[0])}"
+        f" AND broker = {quoted(broker)} ORDER BY ts DESC LIMIT 1"
+    )
+    if not rates or max(rates[0]["msg_rate"], rates[0]["byte_rate"]) <= 0:
+        return None
+    topics = look.rows(
+        "SELECT min(topic) AS topic FROM dispatch_events"
+        f" WHERE type = 'publish' AND broker = {quoted(broker)} AND epoch = {rates[0]['epoch']}"
+    )
+    return topics[0]["topic"] if topics else None
+
+
+def _limiters(case: Case, levels: Sequence[str]) -> list[tuple[Row, str]]:
+    """(Its newest `dispatch_rate`, dimension as `--set` names it) of each limiter of these levels with a rate."""
     newest: dict[tuple[str, int], Row] = {}
+    topic_id = case.world.scales[case.target.topic].topic_id
     for row in case.world.record.of("dispatch_rate"):
-        if row["level"] in LEVELS and row["topic_id"] == case.world.scales[case.target.topic].topic_id:
+        if row["level"] in levels and (row["level"] == LIMITER_LEVELS[0] or row["topic_id"] == topic_id):
             newest[row["level"], row["sub_id"] or 0] = row
     return [(row, name) for row in newest.values() for name in ("messages", "bytes") if row[DIMENSIONS[name]] > 0]
 
 
-def _sized(case: Case, limiter: tuple[Row, str], keep_age_s: float) -> Document:
-    """One limiter: what it is, the age that it leads to, and the smallest limit that keeps ages below the bound."""
+class _Sizes(NamedTuple):
+    """Of a limiter: its limit, the smallest that keeps ages, the largest that keeps the budget of reads, and the one to set, if any."""
+
+    now: int
+    needed: int | None
+    most: int | None
+    set_to: int | None
+
+
+def _sized(case: Case, limiter: tuple[Row, str], asked: Asked) -> Document:
+    """One limiter: what it is, the age and the reads that it leads to, the limits that keep both, and the command."""
     row, dimension = limiter
     own = _of_limiter(case, row)
     lives: dict[int, Life] = {}
@@ -98,24 +180,84 @@ def _sized(case: Case, limiter: tuple[Row, str], keep_age_s: float) -> Document:
         return lives[limit]
 
     now = int(row[DIMENSIONS[dimension]])
-    keeps = _keeps(own, life, keep_age_s)
+    keeps = _keeps(own, life, asked.keep_age_s)
     needed = smallest(keeps, now) if keeps(NO_LIMIT) else None
-    verdict = _verdict(now, needed)
+    budget, most = _under_budget(own, life, asked.read_budget, now)
+    sizes = _Sizes(now, needed, most, set_to(now, needed, most))
+    level = row["level"]
     return {
-        "topic": case.world.names[case.target.topic],
-        "subscription": row["sub"] if row["level"] == LIMITER_LEVELS[2] else None,
-        "level": row["level"],
+        "broker": case.world.record.broker,
+        "topic": None if level == LIMITER_LEVELS[0] else case.world.names[case.target.topic],
+        "subscription": row["sub"] if level == LIMITER_LEVELS[2] else None,
+        "level": level,
         "dimension": dimension,
         "limit": now,
         "period_s": row["period_s"] or 1,
         "oldest_s": oldest_s(own, life(now)),
+        "reads_per_s": _reads(own, life(now)),
         "needed": needed,
         "oldest_with_needed_s": None if needed is None else oldest_s(own, life(needed)),
-        "verdict": verdict,
+        "budget": budget,
+        "most": most,
+        "verdict": _verdict(now, needed, most),
         "held_by": next_limit(life(NO_LIMIT), own.target.subs, _lasted_ns(own)) if needed is None else None,
-        # Nobody is told to lower a limit to the bare need of one record.
-        "command": _command(row, dimension, needed) if verdict == TOO_LOW and needed is not None else None,
+        **_advice(own, row, dimension, sizes, life),
     }
+
+
+def _advice(case: Case, row: Row, dimension: str, sizes: _Sizes, life: Callable[[int], Life]) -> Document:
+    """`set_to`, and the effect and the command of it; all null where nothing is to be set."""
+    if sizes.set_to is None:
+        reason = "the need is above the budget of reads" if _is_conflict(sizes) else None
+        return {"set_to": None, "effect": reason, "command": None}
+    now, then = (life(limit) for limit in (sizes.now, sizes.set_to))
+    ages = [duration(oldest_s(case, one)) for one in (now, then)]
+    reads = [_reads(case, one) for one in (now, then)]
+    effect = f"the oldest entry would be {ages[1]} old in place of {ages[0]}"
+    if None not in reads:
+        effect += f", it would read {reads[1]:,.0f} B/s at most in place of {reads[0]:,.0f}"
+    return {"set_to": sizes.set_to, "effect": effect, "command": _command(row, dimension, sizes.set_to)}
+
+
+def _is_conflict(sizes: _Sizes) -> bool:
+    return sizes.needed is not None and sizes.most is not None and sizes.needed > sizes.most
+
+
+def set_to(now: int, needed: int | None, most: int | None) -> int | None:
+    """The limit to set, never below the need: the need where it is above the limit; the most of the budget where the limit is above that;
+    twice the need where the limit is far above it. Null: nothing, or need and budget exclude each other.
+    """
+    if needed is None or (most is not None and needed > most):
+        return None
+    if needed > now:
+        return needed
+    if most is not None and now > most:
+        return most
+    return None if now <= MUCH_MORE * needed else int(MUCH_MORE * needed) + 1 if MUCH_MORE * needed + 1 < now else None
+
+
+def _under_budget(case: Case, life: Callable[[int], Life], read_budget: float | None, now: int) -> tuple[str | None, int | None]:
+    """(Whether the budget is kept `always`, `up_to` a limit, `never`, or `unknown`; that limit.) Null without a budget."""
+    if read_budget is None:
+        return None, None
+
+    def reads(limit: int) -> float | None:
+        return _reads(case, life(limit))
+
+    if reads(NO_LIMIT) is None or reads(now) is None:
+        return "unknown", None
+    if _at_most(reads(NO_LIMIT), read_budget):
+        return "always", None
+    most = largest(lambda limit: _at_most(reads(limit), read_budget), now)
+    return ("never", None) if most is None else ("up_to", most)
+
+
+def _reads(case: Case, life: Life) -> float | None:
+    return highest_bytes_per_s(case.world, life, case.instants_ns, case.target.subs)
+
+
+def _at_most(reads: float | None, read_budget: float) -> bool:
+    return reads is not None and reads <= read_budget
 
 
 def _of_limiter(case: Case, row: Row) -> Case:
@@ -149,6 +291,29 @@ def smallest(keeps: Callable[[int], bool], now: int) -> int | None:
     return high
 
 
+def largest(keeps: Callable[[int], bool], now: int) -> int | None:
+    """The largest limit that `keeps`, to PRECISION; null where not even a limit of 1 does, or one of 2^MOST_DOUBLINGS times `now` does.
+
+    A lower limit is taken to keep whatever a higher one keeps.
+    """
+    low = now
+    while not keeps(low):
+        if low == 1:
+            return None
+        low = max(1, low // 2)
+    high = low * 2
+    for _ in range(MOST_DOUBLINGS):
+        if not keeps(high):
+            break
+        low, high = high, high * 2
+    else:
+        return None
+    while high - low > max(1, int(PRECISION * low)):
+        middle = (low + high) // 2
+        low, high = (middle, high) if keeps(middle) else (low, middle)
+    return low
+
+
 def oldest_s(case: Case, life: Life) -> float:
     """The greatest age of a backlog of the case's subscriptions, in seconds."""
     found = 0.0
@@ -163,18 +328,24 @@ def _lasted_ns(case: Case) -> int:
     return int(case.instants_ns[-1] - case.instants_ns[0])
 
 
-def _verdict(now: int, needed: int | None) -> str:
+def _verdict(now: int, needed: int | None, most: int | None) -> str:
     if needed is None:
         return NOT_THIS
     if needed > now:
         return TOO_LOW
+    if most is not None and now > most:
+        return OVER_BUDGET
     return ABOVE_NEED if now > MUCH_MORE * needed else FITS
 
 
 def _command(row: Row, dimension: str, limit: int) -> str | None:
     """Both dimensions are one object in Pulsar: who sets one of them sets the other, too."""
+    if row["level"] == LIMITER_LEVELS[0]:
+        name = {"messages": "dispatchThrottlingRateInMsg", "bytes": "dispatchThrottlingRateInByte"}[dimension]
+        return step("", "brokers", "update-dynamic-config", "--config", name, "--value", limit).command
     rates = {"messages": row["msg_rate"], "bytes": row["byte_rate"], dimension: limit}
     options: list[object] = ["-md", max(rates["messages"], NO_LIMIT), "-bd", max(rates["bytes"], NO_LIMIT), "-dt", row["period_s"] or 1]
+    options += ["-rp"] if row["relative"] else []
     if row["level"] == LIMITER_LEVELS[1]:
         return policy_of("", "set-dispatch-rate", row["topic"], *options).command
     return policy_of("", "set-subscription-dispatch-rate", row["topic"], "--subscription", row["sub"], *options).command

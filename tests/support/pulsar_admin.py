@@ -13,7 +13,8 @@ from typing import Any
 from pipeline.diagnosis.advice import advice
 from pipeline.diagnosis.by_cause import BY_CAUSE
 from pipeline.diagnosis.topic_answer import advice as of_topic
-from schemas.events import CURSOR_KINDS, UNACKED_CAPS
+from pipeline.what_if.quotas_due import quota_command
+from schemas.events import CURSOR_KINDS, QUOTA_POLICIES, QUOTA_TYPES, UNACKED_CAPS
 from schemas.packages.cause.causes import ACCOUNTS
 
 KNOWN = Path(__file__).parents[1] / "fixtures" / "pulsar_admin_4_0_8.json"
@@ -37,8 +38,8 @@ def of_help(text: str) -> dict[str, Any]:
 
 
 def printed(topic: str, subscription: str) -> list[str]:
-    """Every command that `explain` prints about a subscription: for each cause, kind of cursor and cap, with limits of both dimensions, and
-    a relative one.
+    """Every command that `explain` and `right-size` print about a subscription: for each cause, kind of cursor and cap, with limits of both
+    dimensions, and a relative one.
     """
     limits = [
         {"level": level, "dimension": dimension, "rate": rate, "period_s": 1.0, "per_second": rate, "relative": level == "topic"}
@@ -64,7 +65,8 @@ def printed(topic: str, subscription: str) -> list[str]:
     for kind in CURSOR_KINDS:
         steps += of_topic({"exceeded": True, "topic": topic, "replicators": [],
                            "holders": [{"subscription": subscription, "cursor_kind": kind}]})  # fmt: skip
-    return list(dict.fromkeys(step.command for step in steps if step.command is not None))
+    quotas = [quota_command(topic, quota_type, 50, QUOTA_POLICIES[0]) for quota_type in QUOTA_TYPES]
+    return list(dict.fromkeys(command for command in [*(step.command for step in steps), *quotas] if command is not None))
 
 
 def refusal(command: str) -> str | None:
