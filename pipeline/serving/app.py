@@ -30,9 +30,12 @@ from pipeline.serving.page.routes import page_routes
 from pipeline.serving.page.warm import warm_up
 from pipeline.serving.responses import response_of
 from pipeline.serving.scale import scale_document
+from pipeline.serving.what_if import right_size_document, what_if_document
 from pipeline.visible import document_json
+from pipeline.what_if.changes import KEYS
 
 _TOPIC = {"topic": "the topic, as persistent://shop/eu/orders", "broker": "its broker, where several have it"}
+_SPAN = {"from": "compare from here, ISO 8601 with its zone", "to": "and up to here"}
 _AT = {"at": "an instant as ISO 8601 with its zone; without it: now"}
 #: Path → how it is answered. `/v1/openapi.json` describes those of `/v1`.
 DOCUMENTS: dict[str, Documented] = {
@@ -48,6 +51,20 @@ DOCUMENTS: dict[str, Documented] = {
     "/v1/scale": Documented(
         scale_document, "How many consumers would help a subscription now", schemas.SCALE,
         {**_TOPIC, "subscription": "a subscription of it"}, frozenset({"topic", "subscription"}),
+    ),
+    "/v1/what-if": Documented(
+        what_if_document, "Another limit, quota or number of consumers: the life as it was beside the life as it would have been",
+        schemas.WHAT_IF,
+        {
+            **_TOPIC, "subscription": "a subscription of it; without one: all", **_SPAN,
+            "until": "as 2h: go on so long after the end of the record", **KEYS,
+        },
+        frozenset({"topic"}),
+    ),
+    "/v1/right-size": Documented(
+        right_size_document, "The limit that each limiter of a topic needs", schemas.RIGHT_SIZE,
+        {**_TOPIC, "keep_age": "as 60s: so old may an entry get", "read_budget": "B/s that may be read", **_SPAN},
+        frozenset({"topic", "keep_age"}),
     ),
     "/v1/openapi.json": Documented(lambda *_: document_json(openapi(DOCUMENTS, VERSION)), "This description", schemas.OPENAPI),
     "/readyz": Documented(readiness_document, "Up to when answers know each broker", schemas.READY),

@@ -67,6 +67,43 @@ SCALE = _object(
     optional=("consumers", "consumers_wanted"),
 )  # fmt: skip
 
+_CHECK = _object(
+    {
+        "ok": YES_NO, "area_error": NUMBER, "throttled_error": NUMBER, "evicted_error": NUMBER,
+        "reasons": {"type": "array", "items": TEXT},
+    }
+)  # fmt: skip
+_LIFE = _object(
+    {"samples": LIST, "peak": COUNT, "drained_at": _or_null(TIME), "evicted_entries": COUNT, "throttled": OBJECT, "held_s": OBJECT}
+)
+_LIVES = _object(
+    {
+        "topic": TEXT, "subscription": TEXT, "type": TEXT, "changes": YES_NO, "consumers": OBJECT,
+        "actual": _LIFE, "predicted": _or_null(_LIFE), "projected": _or_null(OBJECT),
+    }
+)  # fmt: skip
+WHAT_IF = _object(
+    {
+        "topic": TEXT, "subscription": _or_null(TEXT), "broker": TEXT, "epoch": WHOLE, "from": TIME, "to": TIME, "self_check": _CHECK,
+        "until": _or_null(OBJECT), "assumptions": {"type": "array", "items": TEXT}, "next_limit": _or_null(TEXT), "sure": YES_NO,
+        "producers_held_from": _or_null(TIME), "subscriptions": {"type": "array", "items": _LIVES},
+    }
+)  # fmt: skip
+_SIZED = _object(
+    {
+        "broker": TEXT, "topic": _or_null(TEXT), "subscription": _or_null(TEXT), "level": TEXT, "dimension": TEXT, "limit": COUNT,
+        "period_s": COUNT, "oldest_s": NUMBER, "reads_per_s": _or_null(NUMBER), "needed": _or_null(COUNT),
+        "oldest_with_needed_s": _or_null(NUMBER), "budget": _or_null(TEXT), "most": _or_null(COUNT), "verdict": TEXT,
+        "held_by": _or_null(TEXT), "set_to": _or_null(COUNT), "effect": _or_null(TEXT), "command": _or_null(TEXT),
+    }
+)  # fmt: skip
+RIGHT_SIZE = _object(
+    {
+        "keep_age_s": NUMBER, "read_budget": _or_null(NUMBER), "limits": {"type": "array", "items": _SIZED},
+        "quotas": {"type": "array", "items": OBJECT}, "without_answer": {"type": "array", "items": OBJECT},
+    }
+)  # fmt: skip
+
 _READY_BROKER = _object({"broker": TEXT, "as_of": TIME, "window_as_of": _or_null(TIME)})
 READY = _object({"brokers": {"type": "array", "items": _READY_BROKER}, "as_of": _or_null(TIME)})
 OPENAPI = _object({"openapi": TEXT, "info": OBJECT, "paths": OBJECT}, closed=False)

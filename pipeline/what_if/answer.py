@@ -22,7 +22,7 @@ from pipeline.what_if.given import Target
 from pipeline.what_if.latency import Latency, latency_of
 from pipeline.what_if.limits import NAMES_OF_CAUSES, next_limit
 from pipeline.what_if.play import Life, play, recorded_life
-from pipeline.what_if.projection import add_projection
+from pipeline.what_if.projection import Going, add_projection
 from pipeline.what_if.record import record_of
 from pipeline.what_if.recorded import flow_of
 from pipeline.what_if.world import Subscription, World, world_of
@@ -96,7 +96,8 @@ def what_if(
     band = None if lives is None else _bands(case, changes, lives, check)
     document["subscriptions"] = [_subscription(case, s, was, again, lives, band) for s in range(len(case.world.subs))]
     if until_s is not None and check.ok:
-        add_projection(document, case, changes, until_s)
+        going = Going(case.world, case.target, case.behaviours, case.latency, case.instants_ns)
+        add_projection(document, going, changes, until_s)
     return document
 
 

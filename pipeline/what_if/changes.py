@@ -94,7 +94,7 @@ KEYS = {
 
 def read_budget_of(option: str, text: str | None) -> float | None:
     """Bytes a second; null: no budget. Raises BadConfig for what is no number."""
-    return None if text is None else float(_taken({option: text}, option, _at_least(1)) or 0)
+    return None if text is None else float(_taken({option: text}, option, _at_least(1), option) or 0)
 
 
 def _nothing_left(found: dict[str, str]) -> dict[str, Any]:
@@ -103,14 +103,14 @@ def _nothing_left(found: dict[str, str]) -> dict[str, Any]:
     return {}
 
 
-def _taken(found: dict[str, str], key: str, read: Callable[[str], Value]) -> Value | None:
+def _taken(found: dict[str, str], key: str, read: Callable[[str], Value], option: str | None = None) -> Value | None:
     text = found.pop(key, None)
     if text is None:
         return None
     try:
         return read(text)
     except ValueError as why:
-        raise BadConfig(f"{key if key.startswith('--') else f'--set {key}'}={text}: {why}") from None
+        raise BadConfig(f"{option or f'--set {key}'}={text}: {why}") from None
 
 
 def _rates(found: dict[str, str]) -> dict[str, dict[str, int]]:

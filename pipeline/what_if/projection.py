@@ -1,9 +1,8 @@
 """What comes after the record (`--until`): when each subscription is current, as it was set and with the changes. A projection."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,26 +11,35 @@ from pipeline.what_if.band import quick_and_slow, shared
 from pipeline.what_if.behaviour import Behaviour
 from pipeline.what_if.changes import Changes
 from pipeline.what_if.compare import FEW_ENTRIES, FEW_SHARE, SLACK_S
+from pipeline.what_if.given import Target
 from pipeline.what_if.going_on import NS_PER_S, gone_on
+from pipeline.what_if.latency import Latency
 from pipeline.what_if.play import Life, play
 from pipeline.what_if.world import World
-
-if TYPE_CHECKING:
-    from pipeline.what_if.answer import Case
 
 Document = dict[str, Any]
 MOST_INSTANTS = 600
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def add_projection(document: Document, case: "Case", changes: Changes, until_s: float) -> None:
+class Going(NamedTuple):
+    """A record made ready, as `Case` of an answer has it."""
+
+    world: World
+    target: Target
+    behaviours: list[Behaviour]
+    latency: Latency
+    instants_ns: Array
+
+
+def add_projection(document: Document, case: Going, changes: Changes, until_s: float) -> None:
     """Put `until`, and of each subscription `projected`, into a document whose self-check is ok. Raises BadConfig where it is too long."""
     lasts_ns = int(until_s * NS_PER_S)
     from_ns = int(case.instants_ns[-1])
     world, demand = gone_on(case.world, from_ns, lasts_ns)
     step = max(NS_PER_S, lasts_ns // MOST_INSTANTS)
     instants_ns = np.arange(from_ns, from_ns + lasts_ns + 1, step, dtype=np.int64)
-    longer = replace(case, world=world, instants_ns=instants_ns)
+    longer = case._replace(world=world, instants_ns=instants_ns)
     per_s = [demand.entries_per_s(sub.topic) for sub in world.subs]
     document["until"] = {
         "to": _at(longer, int(instants_ns[-1])),
@@ -52,7 +60,7 @@ def _has_consumer(world: World, sub: int) -> bool:
     return any(one.sub == sub and one.to_ns > world.end_ns for one in world.presences)
 
 
-def _projected(case: "Case", changes: Changes, per_s: Sequence[float]) -> list[Document]:
+def _projected(case: Going, changes: Changes, per_s: Sequence[float]) -> list[Document]:
     """Of each subscription: samples, and when it is current: as expected, with quicker, and with slower consumers."""
     quick, slow = quick_and_slow(case.world, case.target, changes, case.behaviours)
     lives = [_played(case, changes, behaviours) for behaviours in (case.behaviours, quick, slow)]
@@ -60,11 +68,11 @@ def _projected(case: "Case", changes: Changes, per_s: Sequence[float]) -> list[D
     return [_of(case, number, lives, [s for group in groups if number in group for s in group], per_s) for number in range(len(per_s))]
 
 
-def _played(case: "Case", changes: Changes, behaviours: Sequence[Behaviour]) -> Life:
+def _played(case: Going, changes: Changes, behaviours: Sequence[Behaviour]) -> Life:
     return play(case.world, case.target, changes, behaviours, case.latency, case.instants_ns)
 
 
-def _of(case: "Case", number: int, lives: Sequence[Life], sharing: Sequence[int], per_s: Sequence[float]) -> Document:
+def _of(case: Going, number: int, lives: Sequence[Life], sharing: Sequence[int], per_s: Sequence[float]) -> Document:
     """`sharing`: subscriptions that one limiter holds together. Each is surely current only when all of them are."""
     own = [current_from(life.backlog[:, number], per_s[number]) for life in lives]
     last = [own[2]]
@@ -91,5 +99,5 @@ def current_from(backlog: Array, entries_per_s: float) -> int | None:
     return first if first < len(backlog) else None
 
 
-def _at(case: "Case", ns: int) -> datetime:
+def _at(case: Going, ns: int) -> datetime:
     return _1970 + timedelta(microseconds=case.world.at_us(ns))

@@ -24,9 +24,9 @@ def table_lines(document: Document) -> Iterable[str]:
     rows: list[tuple[str, ...]] = [_HEADER]
     for one in document["subscriptions"]:
         names.append((len(rows), name_of(one, document)))
-        rows.append(("  as it was", *_cells(one["actual"])))
+        rows.append(("  as it was", *cells(one["actual"])))
         if one["predicted"] is not None:
-            rows.append(("  would be", *_cells(one["predicted"])))
+            rows.append(("  would be", *cells(one["predicted"])))
     widths = [max(len(row[k]) for row in rows) for k in range(len(_HEADER))]
     lines = [_line(row, widths) for row in rows]
     for at, name in reversed(names):
@@ -64,7 +64,8 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(text.ljust(w) if k in _TEXTS else text.rjust(w) for k, (text, w) in enumerate(zip(row, widths, strict=True))).rstrip()
 
 
-def _cells(life: Document) -> tuple[str, ...]:
+def cells(life: Document) -> tuple[str, ...]:
+    """Of a life, as the header names them: from `highest` to `held longest by`."""
     last = life["samples"][-1]
     waiting = [sample["age_s"] for sample in life["samples"] if sample["backlog"]]
     lowered = sum(count for levels in life["throttled"].values() for count in levels.values())

@@ -28,7 +28,7 @@ def text_lines(document: Document) -> Iterable[str]:
     if not document["self_check"]["ok"]:
         yield f"No answer: a replay with the settings as they were is not the record: {'; '.join(document['self_check']['reasons'])}."
     else:
-        yield from _answer_lines(document)
+        yield from answer_lines(document)
     yield ""
     yield from table_lines(document)
     if document["self_check"]["ok"]:
@@ -53,7 +53,8 @@ def _worst(document: Document) -> list[Document]:
     return sorted(_changed(document), key=lambda one: -max(one["actual"]["peak"], one["predicted"]["peak"]))[:MOST_SHOWN]
 
 
-def _answer_lines(document: Document) -> Iterable[str]:
+def answer_lines(document: Document) -> Iterable[str]:
+    """Sentences of a document whose self-check is ok: both lives, the holder, and each doubt."""
     worst = _worst(document)
     for one in worst:
         yield f"{one['subscription']}: {_life_words(one['actual'])}; it would have been {_life_words(one['predicted'])}."

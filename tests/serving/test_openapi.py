@@ -1,8 +1,10 @@
 """The OpenAPI file of `/v1` beside the answers."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from broker_scrapes import ALWAYS
@@ -11,6 +13,8 @@ from jsonschema import Draft202012Validator
 from loaded import load_into
 from served import Served, served
 
+from console.command_line import main
+from pipeline.serving import what_if as of_changes
 from pipeline.serving.app import DOCUMENTS
 
 Y_INCIDENT = next(scrape for scrape in ALWAYS if scrape.name == "y_incident")
@@ -23,6 +27,14 @@ QUESTIONS = [
     ("/v1/explain", SUBSCRIPTION),
     ("/v1/explain", {"topic": SUBSCRIPTION["topic"]}),
     ("/v1/scale", SUBSCRIPTION),
+    (
+        "/v1/what-if",
+        {"topic": SUBSCRIPTION["topic"], "subscription": "ledger", "subscription.dispatch_rate.messages": "200", "until": "1m"},
+    ),
+    ("/v1/what-if", {**SUBSCRIPTION, "consumers": "none"}),
+    ("/v1/what-if", {**SUBSCRIPTION, "topic": "none"}),
+    ("/v1/right-size", {"topic": "persistent://real/y/emails", "keep_age": "5s"}),
+    ("/v1/right-size", {"topic": "persistent://real/y/emails"}),
     ("/v1/openapi.json", {}),
     ("/v1/why", {"at": "soon"}),
     ("/v1/scale", {**SUBSCRIPTION, "subscription": "none"}),
@@ -81,3 +93,42 @@ def test_every_subscription_and_topic_is_explained_as_described(server: Served, 
             status, answer = server.get("/v1/explain", **asked)
             assert status == 200
             Draft202012Validator(schema).validate(answer)
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "status", "reason"),
+    [
+        ("/v1/what-if", {**SUBSCRIPTION, "consumers": "none"}, 400, "consumers=none: expected a whole number from 1 on"),
+        ("/v1/what-if", {**SUBSCRIPTION, "subscription": "nobody"}, 400, "nobody: no such subscription; there are ledger, fraud"),
+        ("/v1/what-if", {"subscription": "fraud"}, 400, "topic: name one, as topic=persistent://shop/eu/orders"),
+        ("/v1/what-if", {"topic": "x"}, 404, "the log has no event of x"),
+        ("/v1/what-if", {**SUBSCRIPTION, "until": "soon"}, 400, "until soon: expected a number and its unit, as 90s, 10m, 2h or 1d"),
+        ("/v1/right-size", {"topic": "x"}, 400, "keep_age: name one, as keep_age=60s"),
+        ("/v1/right-size", {"topic": "x", "keep_age": "5s", "read_budget": "0"}, 400, "read_budget=0: expected a whole number from 1 on"),
+    ],
+)
+def test_a_wrong_question_about_a_change_is_one_clear_line(
+    server: Served, path: str, asked: dict[str, str], status: int, reason: str
+) -> None:
+    assert server.get(f"{path}?{urlencode(asked)}") == (status, {"reason": reason})
+
+
+def test_an_answer_is_that_of_the_command(server: Served, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = {"topic": "persistent://real/y/emails", "subscription": "sender"}
+    status, answer = server.get(f"/v1/what-if?{urlencode({**asked, 'subscription.dispatch_rate.messages': 25})}")
+    warehouse = server.answers.warehouse.root
+    words = [*asked.values(), "--set", "subscription.dispatch_rate.messages=25", "--warehouse", warehouse]
+    assert main(["what-if", *words, "--format", "json"]) == 0
+    assert (status, answer) == (200, json.loads(capsys.readouterr().out))
+    status, answer = server.get("/v1/right-size", topic=asked["topic"], keep_age="5s")
+    main(["right-size", asked["topic"], "--keep-age", "5s", "--warehouse", warehouse, "--format", "json"])
+    assert (status, answer) == (200, json.loads(capsys.readouterr().out))
+
+
+def test_a_record_that_is_too_long_for_a_server_is_refused(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of_changes, "MOST_EVENTS", 10)
+    asked = {"topic": "persistent://real/y/orders"}
+    for path in ("/v1/what-if?", "/v1/right-size?keep_age=7s&"):
+        status, answer = server.get(f"{path}{urlencode(asked)}")
+        assert status == 404
+        assert answer["reason"].endswith("events, and a server replays 10 at most: ask the command what-if")

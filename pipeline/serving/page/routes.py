@@ -19,6 +19,7 @@ from pipeline.serving.page.log_page import log_page
 from pipeline.serving.page.now_page import FILTERS, now_page
 from pipeline.serving.page.subscription_page import subscription_page
 from pipeline.serving.page.topic_page import topic_page
+from pipeline.serving.page.what_if_page import NAMES, what_if_page
 from pipeline.serving.responses import response_of
 
 #: From a room and the query of a request to HTML.
@@ -29,6 +30,7 @@ PAGES: Mapping[str, tuple[Page, frozenset[str]]] = {
     "/topic": (topic_page, frozenset({"topic", "broker"})),
     "/broker": (broker_page, frozenset({"broker"})),
     "/log": (log_page, frozenset()),
+    "/what-if": (what_if_page, NAMES),
     "/subscription": (subscription_page, frozenset({"topic", "subscription", "broker"})),
 }
 #: Nothing of another place, nothing inline: a name with markup that got through would still do nothing.

@@ -18,6 +18,7 @@ from pipeline.query.room import ReadingRoom
 from pipeline.serving.page.frame import frame_of, moment_of
 from pipeline.serving.page.html import rendered
 from pipeline.serving.page.now import rates_of
+from pipeline.serving.page.what_if_page import FIELDS
 from pipeline.warehouse.literals import instant
 from schemas.render.ddl import quoted
 
@@ -55,6 +56,7 @@ def subscription_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
         age_chart=line_chart([Line(line_hue, "", _ages(rows.checks))], over, span, _age_limit_s(document)),
         age_limit_s=_age_limit_s(document),
         limiters=rows.limiters,
+        fields=FIELDS,
         lines={
             "limits": [limit_line(one) for one in document["limits"]],
             "precedence": precedence_lines(document["policies"]),
