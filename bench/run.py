@@ -17,6 +17,7 @@ serve:  `serve` with 60,000 series, as a user starts it: scrapes, commits, open 
 screen: from a change at a real broker until `serve` names the new cause, all with defaults. It needs `set-up broker`.
 live_in_store, read_in_store: `live` and `read` with the warehouse in an object store on this machine that takes 20 ms for each request.
 collector: two real brokers under the same load in turn, one of them with the collector. It needs `set-up broker`.
+what_if: an hour of a busy broker (at most 16 million events), and what-if of one topic, a sweep, and a limit of the broker, on one core.
 hour:   the same job for an hour at one file a second: its first ten minutes, and its last ten. Nothing is compared.
 """
 
@@ -51,6 +52,7 @@ from bench.serve import bench_serve
 from bench.stages import bench_stages
 from bench.topics import SUBSCRIPTIONS, append_active, brokers_of, warehouse_with_idle_topics
 from bench.watch import watched_and_not
+from bench.what_if import BUSY_EVENTS, bench_what_if
 from driver.session import build_session
 from pipeline.lanes.control import issue_drain
 from pipeline.lanes.query import start_lanes
@@ -250,6 +252,7 @@ WITHOUT_CAPTURES: dict[str, Callable[[Path, int, int], dict[str, Any]]] = {
     "serve": lambda folder, rounds, _events: bench_serve(folder, rounds),
     "read_in_store": lambda folder, rounds, _events: bench_read_in_store(folder, rounds),
     "screen": lambda folder, rounds, _events: bench_screen(folder, rounds),
+    "what_if": lambda folder, rounds, events: bench_what_if(folder, rounds, min(events, BUSY_EVENTS)),
     "collector": lambda folder, rounds, _events: bench_collector(folder, rounds),
 }
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from pipeline.faults import BadConfig
 from pipeline.query.room import ReadingRoom
 from pipeline.rules.array import Array
 from pipeline.what_if.assumptions import assumptions
-from pipeline.what_if.band import bands, quick_and_slow, shared
+from pipeline.what_if.band import CHANCES, bands, quick_and_slow, shared
 from pipeline.what_if.behaviour import Behaviour, behaviour_of
 from pipeline.what_if.changes import Changes
 from pipeline.what_if.compare import SLACK_S, SelfCheck, drained_at, self_check
@@ -23,9 +24,10 @@ from pipeline.what_if.latency import Latency, latency_of
 from pipeline.what_if.limits import NAMES_OF_CAUSES, next_limit
 from pipeline.what_if.play import Life, play, recorded_life
 from pipeline.what_if.projection import Going, add_projection
-from pipeline.what_if.record import record_of
-from pipeline.what_if.recorded import flow_of
-from pipeline.what_if.world import Subscription, World, world_of
+from pipeline.what_if.record import Span, record_of
+from pipeline.what_if.recorded import flow_of, since
+from pipeline.what_if.samples import samples_of
+from pipeline.what_if.world import World, world_of
 from schemas.events import LIMITER_LEVELS
 
 NS_PER_S = 1_000_000_000
@@ -34,8 +36,6 @@ MOST_INSTANTS, LEAST_STEP_NS = 600, NS_PER_S
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 
 Document = dict[str, Any]
-#: From and to; null: where the record begins and ends.
-Span = tuple[datetime | None, datetime | None]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,11 @@ class Case:
     latency: Latency
     instants_ns: Array
     counters: Array
+
+    @cached_property
+    def at(self) -> list[datetime]:
+        """The instants by the wall clock."""
+        return [_at(self.world, int(ns)) for ns in self.instants_ns]
 
     def of(self, subs: tuple[int, ...]) -> "Case":
         """The same with other subscriptions that change."""
@@ -62,13 +67,16 @@ def what_if(
     broker: str | None,
     span: Span,
     until_s: float | None = None,
+    *,
+    may_share: bool = False,
 ) -> Document:
     """The document (docs/reference/json.md). `span`: from and to; null: where the record begins and ends. `until_s`: how long it goes on
-    after the end of the record; null: it does not.
+    after the end of the record; null: it does not. `may_share`: all topics of the broker are replayed; without it only where they share
+    its limiter.
 
     Raises NoAnswer where the record does not hold what a replay needs, BadConfig for a subscription that is not there.
     """
-    case = case_of(look, topic, subscription, changes, broker, span)
+    case = case_of(look, topic, subscription, changes, broker, span, may_share=may_share)
     was = recorded_life(case.world, case.instants_ns)
     again = played(case, Changes(), case.behaviours)
     check = _checked(case, was, again)
@@ -90,6 +98,8 @@ def what_if(
         "assumptions": assumptions(case.world, case.target, changes),
     }
     lives = _lives(case, changes) if check.ok else None
+    if case.world.record.is_apart and any(life.throttled[:, 0].any() for life in (again, *(lives or ()))):
+        return what_if(look, topic, subscription, changes, broker, span, until_s, may_share=True)
     document["next_limit"] = None if lives is None else next_limit(lives[0], case.target.subs, _lasted_ns(case))
     document["sure"] = lives is not None and _is_sure(case, lives)
     document["producers_held_from"] = None if lives is None else _held_from(case, lives[0])
@@ -108,11 +118,13 @@ def case_of(
     changes: Changes,
     broker: str | None,
     span: Span,
+    *,
+    may_share: bool = False,
 ) -> Case:
-    """Read the record of the topic, and of its whole broker where the broker's limiter has a rate, or gets one."""
-    record = record_of(look, topic, broker, may_share=LIMITER_LEVELS[0] in changes.rates)
-    world = world_of(record, topic, whole_broker=record.is_of_broker)
-    _refuse_holes(world)
+    """Read the record of the topic; of its whole broker where the broker's limiter held somebody, or gets a rate, or with `may_share`."""
+    record = record_of(look, topic, broker, span, may_share=may_share or LIMITER_LEVELS[0] in changes.rates)
+    world = world_of(record)
+    _refuse_gaps(world)
     number = world.names.index(topic)
     target = Target(number, _targets(world, number, subscription, changes))
     refuse_without_effect(world, target, changes)
@@ -120,18 +132,18 @@ def case_of(
     return Case(world, target, behaviours, latency_of(record), _instants(world, number, span), counters_of(look, world))
 
 
-def _refuse_holes(world: World) -> None:
+def _refuse_gaps(world: World) -> None:
     for name, scale in zip(world.names, world.scales, strict=True):
         if not scale.is_whole:
             raise NoAnswer(f"publishes of {name} are missing from the log: events were lost, so its demand is not known")
-    for sub in world.subs:
-        if _was_sought(world, sub):
+    for number, sub in enumerate(world.subs):
+        if _was_sought(world, number):
             raise NoAnswer(f"somebody moved the cursor of {sub.name} (a seek): its entries came again for a reason that a replay lacks")
 
 
-def _was_sought(world: World, sub: Subscription) -> bool:
+def _was_sought(world: World, number: int) -> bool:
     """Whether a reset moved the cursor: that of a new cursor leaves it where it is."""
-    moves = world.record.where("mark_delete", sub.sub_id, "in_memory")
+    sub, moves = world.subs[number], since(world, number, "mark_delete")
     marks = world.scales[sub.topic].places(moves["ledger"], moves["entry"]) + 1
     before = np.concatenate([[sub.mark], marks[:-1]])[: len(marks)]
     return bool(((moves["sought"] == 1) & (marks != before)).any())
@@ -217,7 +229,10 @@ def _bands(case: Case, changes: Changes, lives: tuple[Life, Life, Life], check: 
         for s in case.world.subs_of(case.target.topic):
             times = case.world.scales[case.target.topic].publishes["ns"]
             published[:, s] = np.searchsorted(times, case.instants_ns, side="right") * max(1.0, changes.publish_factor)
-    return bands(lives, topics, published, check.area_error, _entries_per_s(case), _lasted_ns(case))
+    is_shared = bool(shared(lives[0], topics, _lasted_ns(case)))
+    chances = [replace(case, latency=case.latency.by_chance(seed)) for seed in range(1, 1 + CHANCES)] if is_shared else []
+    by_chance = [played(one, changes, case.behaviours) for one in chances]
+    return bands(lives, by_chance, topics, published, check.area_error, _entries_per_s(case), _lasted_ns(case))
 
 
 def _is_sure(case: Case, lives: tuple[Life, Life, Life]) -> bool:
@@ -262,24 +277,17 @@ def _of_life(case: Case, number: int, life: Life) -> Document:
     backlog = life.backlog[:, number]
     gone = drained_at(backlog)
     return {
-        "samples": [
-            {"at": _at(case.world, int(ns)), "backlog": int(entries), "age_s": _age_s(case.world, int(ns), int(entries), int(oldest))}
-            for ns, entries, oldest in zip(case.instants_ns, backlog, life.oldest_ms[:, number], strict=True)
-        ],
+        "samples": samples_of(life, number, case.at, case.instants_ns + case.world.wall_minus_ns),
         "peak": int(backlog.max(initial=0)),
         "drained_at": None if gone is None else _at(case.world, int(case.instants_ns[gone])),
         "evicted_entries": int(life.evicted[number]),
     }
 
 
-def _age_s(world: World, ns: int, entries: int, oldest_ms: int) -> float | None:
-    return None if entries <= 0 or oldest_ms <= 0 else round(max(0.0, world.at_us(ns) / 1e6 - oldest_ms / 1e3), 3)
-
-
 def _predicted(case: Case, number: int, life: Life, band: Array) -> Document:
     found = {**_of_life(case, number, life), "throttled": _throttled(life.throttled[number]), "held_s": _held(life, number)}
-    for sample, least, most in zip(found["samples"], *band, strict=True):
-        sample["low"], sample["high"] = int(least), int(most)
+    for sample, least, most in zip(found["samples"], *band.tolist(), strict=True):
+        sample["low"], sample["high"] = least, most
     return found
 
 

@@ -1,12 +1,27 @@
 """What a replay is given: the demand and the settings, as they were or changed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from pipeline.rules.array import Array
-from pipeline.rules.replay.kinds import ARRIVE, CHARGE, CHECK, LEAVE, LEDGER_CLOSE, PUBLISH, QUOTA, RATE, SAMPLE, SUBSCRIBE
+from pipeline.rules.replay.kinds import (
+    ARRIVE,
+    CHARGE,
+    CHECK,
+    LEAVE,
+    LEDGER_CLOSE,
+    PUBLISH,
+    QUOTA,
+    RATE,
+    SAMPLE,
+    SUBSCRIBE,
+    THERE,
+)  # fmt: skip
+from pipeline.what_if.buckets import Refill
 from pipeline.what_if.changes import Changes
+from pipeline.what_if.given_start import limiter_of, of_start, own_charges, owner_of, refills_of, rows_of
 from pipeline.what_if.record import Row
 from pipeline.what_if.relative import Setting, followed
 from pipeline.what_if.world import World
@@ -29,42 +44,43 @@ class Target:
 
 def given_rows(world: World, target: Target, changes: Changes, instants_ns: Array) -> Array:
     """Int64 [n, 7], by time: (ns, kind, who, and what the kind needs). Of one instant settings come before clients and publishes."""
+    refills = refills_of(world)
     rows = [
-        *_rates(world, target, changes),
+        *_rates(world, target, changes, refills),
         *_quotas(world, target, changes),
         *_closes(world),
         *((sub.opened_ns, SUBSCRIBE, number, sub.mark) for number, sub in enumerate(world.subs)),
         *_clients(world, target, changes),
+        *of_start(world, first_consumers(world, target, changes)),
         *_checks(world),
     ]
     few = np.zeros((len(rows), WIDTH), dtype=np.int64)
     for k, row in enumerate(rows):
         few[k, : len(row)] = row
-    all_rows = np.concatenate([few, *_publishes(world, target, changes), _charges(world), _samples(instants_ns)])
+    all_rows = np.concatenate(
+        [few, *_publishes(world, target, changes), _charges(world), *own_charges(world, refills), _samples(instants_ns)]
+    )
     return all_rows[np.argsort(all_rows[:, 0], kind="stable")]
-
-
-def limiter_of(world: World, level: str, number: int) -> int:
-    """Number of a limiter: the broker's, then those of topics, then those of subscriptions."""
-    return {"broker": 0, "topic": 1 + number, "subscription": 1 + len(world.scales) + number}[level]
 
 
 # ---- settings --------------------------------------------------------------------------------------------------------------------------
 
 
-def _rates(world: World, target: Target, changes: Changes) -> list[tuple[int, ...]]:
+def _rates(world: World, target: Target, changes: Changes, refills: Mapping[int, Refill]) -> list[tuple[int, ...]]:
     """Rates as they were applied; those of the target's limiters with the changes. A limiter that nobody applied begins with its owner."""
     settings: list[Setting] = []
     applied: set[int] = set()
     for row in world.record.of("dispatch_rate"):
-        number = _owner(world, row)
+        number = owner_of(world, row)
         if number is None:
             continue
         limiter = limiter_of(world, row["level"], number)
         applied.add(limiter)
         change = changes.rates.get(row["level"], {}) if _is_target(target, row["level"], number) else {}
+        # A bucket begins anew at its last refill before the beginning: its balance then is known.
+        since_ns = max(row["ns"], refills[limiter].at_ns) if limiter in refills and row["ns"] < world.begin_ns else row["ns"]
         topic = _topic(world, row["level"], number)
-        settings.append(Setting(row["ns"], limiter, topic, {**row, **change}, changes.limiter or row["limiter"]))
+        settings.append(Setting(since_ns, limiter, topic, {**row, **change}, changes.limiter or row["limiter"]))
     for level, change in changes.rates.items():
         for number in {"broker": (0,), "topic": (target.topic,), "subscription": target.subs}[level]:
             limiter = limiter_of(world, level, number)
@@ -78,16 +94,6 @@ def _rates(world: World, target: Target, changes: Changes) -> list[tuple[int, ..
 def _topic(world: World, level: str, number: int) -> int:
     """Number of the topic that a limiter is of; 0 of the broker's, which follows none."""
     return {"broker": 0, "topic": number, "subscription": world.subs[number].topic if level == "subscription" else 0}[level]
-
-
-def _owner(world: World, row: Row) -> int | None:
-    """Number of the topic or subscription whose limiter it is; 0 of the broker; null: it is not in this world."""
-    if row["level"] == "broker":
-        return 0
-    if row["level"] == "topic":
-        ids = [scale.topic_id for scale in world.scales]
-        return ids.index(row["topic_id"]) if row["topic_id"] in ids else None
-    return next((number for number, sub in enumerate(world.subs) if sub.sub_id == row["sub_id"]), None)
 
 
 def _is_target(target: Target, level: str, number: int) -> bool:
@@ -109,10 +115,9 @@ def _usual_limiter(world: World) -> str:
 def _quotas(world: World, target: Target, changes: Changes) -> list[tuple[int, ...]]:
     rows = []
     applied: set[str] = set()
-    ids = [scale.topic_id for scale in world.scales]
     for row in world.record.of("backlog_quota"):
-        if row["topic_id"] in ids:
-            number = ids.index(row["topic_id"])
+        number = world.topic_numbers.get(row["topic_id"])
+        if number is not None:
             change = changes.quotas.get(row["quota_type"], {}) if number == target.topic else {}
             if number == target.topic:
                 applied.add(row["quota_type"])
@@ -151,14 +156,21 @@ def first_consumers(world: World, target: Target, changes: Changes) -> list[int]
 
 
 def _clients(world: World, target: Target, changes: Changes) -> list[tuple[int, ...]]:
-    """Consumers come and go as they did; one more than there were comes and goes with one that was there."""
+    """Consumers come and go as they did; one more than there were comes and goes with one that was there. Who was there at the beginning
+    comes right before it.
+    """
     rows = []
     firsts = first_consumers(world, target, changes)
     for number in range(len(world.subs)):
         slots, recorded = consumers_of(world, target, changes, number), world.slots_of(number)
         for slot in range(slots):
-            for one in world.presences:
-                if one.sub == number and one.slot == slot % max(1, recorded):
+            for one in world.presences_of(number):
+                if one.slot != slot % max(1, recorded) or one.to_ns <= world.begin_ns:
+                    continue
+                if one.from_ns < world.begin_ns and number in world.starts:
+                    rows.append((world.begin_ns - 1, THERE, firsts[number] + slot))
+                    rows.append((one.to_ns, LEAVE, firsts[number] + slot))
+                else:
                     rows.append((one.from_ns, ARRIVE, firsts[number] + slot))
                     rows.append((one.to_ns, LEAVE, firsts[number] + slot))
     return [row for row in rows if row[0] <= world.end_ns]
@@ -168,7 +180,7 @@ def _publishes(world: World, target: Target, changes: Changes) -> list[Array]:
     parts = []
     for number, scale in enumerate(world.scales):
         times = copies(len(scale.publishes["ns"]), changes.publish_factor if number == target.topic else 1.0)
-        parts.append(_rows(np.repeat(scale.publishes["ns"], times), PUBLISH, number))
+        parts.append(rows_of(np.repeat(scale.publishes["ns"], times), PUBLISH, number))
     return parts
 
 
@@ -182,27 +194,19 @@ def _closes(world: World) -> list[tuple[int, ...]]:
     first = 0
     for scale in world.scales:
         known = {int(ledger): first + k for k, ledger in enumerate(scale.ledgers)}
-        closes = [row for row in world.record.of("ledger_close") if row["topic_id"] == scale.topic_id and row["ledger"] in known]
+        closes = [row for row in world.record.of_topic("ledger_close", scale.topic_id) if row["ledger"] in known]
         rows += [(row["ns"], LEDGER_CLOSE, known[row["ledger"]], row["close_ts"]) for row in closes]
         first += len(scale.ledgers)
     return rows
 
 
 def _charges(world: World) -> Array:
-    """Deliveries of topics that are not in this world, as a broker's own: they draw on its limiter."""
-    events = world.record.all("dispatch")
-    ids = np.array([scale.topic_id for scale in world.scales], dtype=np.int64)
-    others = ~np.isin(events["topic_id"], ids)
-    rows = _rows(events["ns"][others], CHARGE, limiter_of(world, LIMITER_LEVELS[0], 0))
-    rows[:, 3], rows[:, 4] = events["msgs"][others], events["bytes"][others]
+    """Deliveries of topics that are not in this world: they draw on the broker's limiter."""
+    charges = world.record.charges
+    rows = rows_of(charges[:, 0], CHARGE, limiter_of(world, LIMITER_LEVELS[0], 0))
+    rows[:, 3:5] = charges[:, 1:]
     return rows
 
 
 def _samples(instants_ns: Array) -> Array:
-    return _rows(instants_ns, SAMPLE, np.arange(len(instants_ns)))
-
-
-def _rows(ns: Array, kind: int, who: Array | int) -> Array:
-    rows = np.zeros((len(ns), WIDTH), dtype=np.int64)
-    rows[:, 0], rows[:, 1], rows[:, 2] = ns, kind, who
-    return rows
+    return rows_of(instants_ns, SAMPLE, np.arange(len(instants_ns)))

@@ -18,6 +18,7 @@ from pipeline.what_if.behaviour import Behaviour
 from pipeline.what_if.changes import Changes
 from pipeline.what_if.given import Target, first_consumers, given_rows
 from pipeline.what_if.latency import Latency
+from pipeline.what_if.record import BATCH_MODE
 from pipeline.what_if.recorded import given_of
 from pipeline.what_if.topic_rows import topic_rows
 from pipeline.what_if.world import SINGLE, World
@@ -33,7 +34,7 @@ _OF_CLOCK = {
     "consumer_cap": ("maxUnackedMessagesPerConsumer", 50_000),
     "subscription_cap": ("maxUnackedMessagesPerSubscription", 200_000),
 }
-_FLAGS = {"batch_mode": "dispatchThrottlingOnBatchMessageEnabled", "precise_check": "preciseTimeBasedBacklogQuotaCheck"}
+_FLAGS = {"batch_mode": BATCH_MODE, "precise_check": "preciseTimeBasedBacklogQuotaCheck"}
 #: Entries that a consumer may have in hand beyond its receiver queue and its cap, before a replay gives up.
 _MORE_IN_HAND = 4096
 
@@ -119,6 +120,7 @@ def _fill_clock(replay: Replay, world: World, changes: Changes, latency: Latency
         clock[name] = int(settings.get(key, "false") == "true")
     clock.read_ns, clock.wake_ns = latency.read_ns, latency.wake_ns
     clock.retry_ns, clock.grant_ns = latency.retry_ns, latency.grant_ns
+    clock.retry_spread_ns, clock.chance = latency.retry_spread_ns, latency.chance
     clock.wall_minus_ns = world.wall_minus_ns
     clock.version = version_number(next((row["version"] for row in reversed(world.record.of("broker_start"))), None))
     if changes.consumer_cap is not None:

@@ -1,7 +1,9 @@
 """The recorded life of topics on one broker, as arrays: what a replay is made of. It only reads."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,24 +12,11 @@ import pyarrow as pa
 from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.query.room import ReadingRoom
 from pipeline.rules.array import Array
+from pipeline.what_if.frequent import COLUMNS, Events, frequent_of, owner_of
+from pipeline.what_if.stretch import CHARGED_BEFORE_US, Stretch, marks_at, rows_since, us_of
 from schemas.events import CODES, LIMITER_LEVELS
 from schemas.render.ddl import quoted
 
-#: Types of which a busy broker writes many, and the columns that a replay takes of them.
-FREQUENT = ("publish", "read", "read_done", "dispatch", "ack", "mark_delete", "flow", "redeliver")
-COLUMNS = (
-    "seq", "ts", "ns", "type_code", "topic_id", "sub_id", "ledger", "entry", "msgs", "bytes", "publish_ts", "conn", "consumer", "permits",
-    "entries", "duration_us", "batch_index",
-)  # fmt: skip
-#: Of an acknowledgement, of a move of the mark, and of entries that were given back though their consumer stayed.
-FLAGS = {
-    "cumulative": "ack_type = 'cumulative'",
-    "sought": "`reset` AND NOT persisted",
-    "in_memory": "NOT persisted",
-    "asked_again": "cause <> 'consumer_closed'",
-}
-#: What is absent from an event; −1 is an entry, and an index of a batch.
-ABSENT = -2
 RARE = (
     "broker_start", "setting", "dispatch_rate", "backlog_quota", "topic_load", "topic_unload", "ledger_open", "ledger_close", "cursor_open",
     "cursor_close", "dispatcher_open", "consumer_open", "consumer_close", "quota_round", "quota_exceeded", "broker_stop",
@@ -37,33 +26,67 @@ _OF_RARE = (
     "byte_rate", "period_s", "relative", "limiter", "quota_type", "limit", "policy", "ledger", "entry", "entries", "bytes", "close_ts",
     "snapshot", "durable", "cursor_kind", "sub_type", "conn", "consumer", "phase",
 )  # fmt: skip
+#: Events that name a topic whose life is in the log.
+_NAMING = ("topic_load", "cursor_open", "ledger_open", "ledger_close")
+#: Reads tell how long storage takes: those of so many topics are enough.
+TIMED_TOPICS = 50
+#: Deliveries of others are charged together, all of so long at its beginning: never later than they were.
+CHARGED_NS = 100_000_000
+#: Pulsar's setting by which limiters count entries in place of messages.
+BATCH_MODE = "dispatchThrottlingOnBatchMessageEnabled"
 
 Row = dict[str, Any]
+#: From and to; null: where the record begins and ends.
+Span = tuple[datetime | None, datetime | None]
 
 
 @dataclass(frozen=True)
 class Record:
-    """One epoch of a broker. `frequent`: of each type of FREQUENT, int64 arrays by COLUMNS and FLAGS, by owner, of each in the order of the
-    log; `rare`: rows of RARE in that order. `is_of_broker`: it has the events of all topics, not of one alone.
+    """One epoch of a broker. `frequent`: of each type events by COLUMNS, by owner, of each in the order of the log; `rare`: rows of RARE in
+    that order. `topics`: names by ids, of those whose events it has. `charges`: int64 [n, 3], (ns, permits, bytes) that other topics took
+    of the broker's limiter. `is_apart`: it has one topic alone of a broker whose limiter has a rate. `stretch`: the part of the log.
 
     Times: µs since 1970 (`ts`), ns of the monotonic clock (`ns`).
     """
 
     broker: str
     epoch: int
-    frequent: dict[str, dict[str, Array]]
+    frequent: dict[str, Events]
     rare: list[Row]
-    is_of_broker: bool
+    topics: dict[int, str]
+    charges: Array
+    is_apart: bool
+    stretch: Stretch = field(default_factory=Stretch)
 
     def of(self, *types: str) -> list[Row]:
-        """Rare rows of these types."""
+        """Rare rows of these types, in the order of the log."""
+        if len(types) == 1:
+            return self._by_type.get(types[0], [])
         return [row for row in self.rare if row["type"] in types]
 
-    def all(self, event_type: str) -> dict[str, Array]:
+    def of_topic(self, event_type: str, topic_id: int) -> list[Row]:
+        """Rare rows of one type and topic."""
+        return self._by_topic.get((event_type, topic_id), [])
+
+    @cached_property
+    def _by_type(self) -> dict[str, list[Row]]:
+        found: dict[str, list[Row]] = {}
+        for row in self.rare:
+            found.setdefault(row["type"], []).append(row)
+        return found
+
+    @cached_property
+    def _by_topic(self) -> dict[tuple[str, int], list[Row]]:
+        found: dict[tuple[str, int], list[Row]] = {}
+        for row in self.rare:
+            found.setdefault((row["type"], row["topic_id"]), []).append(row)
+        return found
+
+    def all(self, event_type: str) -> Events:
         """Frequent events of a type."""
         return self.frequent[event_type]
 
-    def where(self, event_type: str, owner: int, flag: str | None = None) -> dict[str, Array]:
+    def where(self, event_type: str, owner: int, flag: str | None = None) -> Events:
         """Frequent events of a type, of one subscription (of a topic: `publish`), by its id; with `flag` those that have it."""
         events = self.frequent[event_type]
         ids = events[owner_of(event_type)]
@@ -71,63 +94,118 @@ class Record:
         found = {name: values[inside] for name, values in events.items()}
         return found if flag is None else {name: values[found[flag] == 1] for name, values in found.items()}
 
-    @property
+    @cached_property
     def setting(self) -> dict[str, str]:
         """Pulsar's configuration of the broker, as it stood at the end."""
-        found: dict[str, str] = {}
-        for row in self.of("broker_start", "setting"):
+        return _settings(self.rare)
+
+
+def _settings(rare: Sequence[Row]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for row in rare:
+        if row["type"] in ("broker_start", "setting"):
             found.update({row["key"]: row["value"]} if row["type"] == "setting" else dict(row["settings"] or {}))
-        return found
+    return found
 
 
-def owner_of(event_type: str) -> str:
-    """The id by which events of a type are kept together."""
-    return "topic_id" if event_type == "publish" else "sub_id"
+def record_of(look: ReadingRoom, topic: str, broker: str | None, span: Span, *, may_share: bool) -> Record:
+    """An epoch of a broker that had the topic (or of `broker`), the newest one within `span`: events of the topic; of all topics where they
+    share a limiter.
 
-
-def record_of(look: ReadingRoom, topic: str, broker: str | None, *, may_share: bool) -> Record:
-    """The newest epoch of a broker that had the topic, or of `broker`: events of the topic; of all topics where they share a limiter.
-
-    They do where the broker's limiter ever had a rate, or `may_share`. Raises NoAnswer where the log has no such topic.
+    They do with `may_share`, or where the broker's limiter lowered a read. Where it has a rate that lowered none, others only take of it.
+    With a beginning only rows are read that a replay from then on needs. Raises NoAnswer where the log has no such topic.
     """
+    life = _life(look, topic, broker, span)
+    where = f"broker_id = {life['broker_id']} AND epoch = {life['epoch']}"
+    stretch = _stretch(life, span)
+    has_rate = _has_broker_rate(look, where)
+    is_shared = may_share or (has_rate and _has_lowered(look, life))
+    rare = _rare(look, where + stretch.until + ("" if is_shared else f" AND (topic IS NULL OR topic_id = {life['topic_id']})"))
+    topics = {row["topic_id"]: row["topic"] for row in rare if row["type"] in _NAMING and row["topic"] is not None}
+    if life["topic_id"] not in topics:
+        raise NoAnswer(f"the log does not have how {topic} was loaded: neither its ledgers nor its cursors are known")
+    of_topic = where + stretch.until + ("" if is_shared else f" AND topic_id = {life['topic_id']}")
+    if stretch.from_us is not None:
+        opened = _open_at(rare, stretch.from_us)
+        stretch = replace(stretch, marks=marks_at(look, of_topic, stretch.from_us, opened))
+        of_topic += rows_since(stretch, opened, [row for row in rare if row["type"] == "ledger_open"])
+    charges = _charges(look, where + _charged_since(stretch), list(topics), rare) if is_shared or has_rate else np.zeros((0, 3), np.int64)
+    frequent = _frequent(look, of_topic, list(topics) if is_shared else [], life["topic_id"])
+    return Record(life["broker"], life["epoch"], frequent, rare, topics, charges, has_rate and not is_shared, stretch)
+
+
+def _life(look: ReadingRoom, topic: str, broker: str | None, span: Span) -> Row:
+    """The newest epoch of the topic that lies in the span; the newest of all where none does."""
     of_broker = "" if broker is None else f" AND broker = {quoted(broker)}"
     lives = look.rows(
-        "SELECT broker, broker_id, epoch, min(topic_id) AS topic_id FROM dispatch_events"
+        "SELECT broker, broker_id, epoch, min(topic_id) AS topic_id, min(ts) AS first, max(ts) AS last FROM dispatch_events"
         f" WHERE topic = {quoted(topic)}{of_broker} GROUP BY broker, broker_id, epoch ORDER BY max(ts)"
     )
     if not lives:
         raise NoAnswer(f"the log has no event of {topic}" + ("" if broker is None else f" on {broker}"))
-    life = lives[-1]
-    where = f"broker_id = {life['broker_id']} AND epoch = {life['epoch']}"
-    rare = _rare(look, where)
-    is_shared = may_share or _has_broker_rate(rare)
-    of_topic = "" if is_shared else f" AND topic_id = {life['topic_id']}"
-    return Record(life["broker"], life["epoch"], _frequent(look, where + of_topic), rare, is_shared)
+    begin, end = (None if at is None else us_of(at) for at in span)
+    inside = [life for life in lives if (begin is None or life["last"] > begin) and (end is None or life["first"] < end)]
+    return [*lives, *inside][-1]
 
 
-def _has_broker_rate(rare: Sequence[Row]) -> bool:
-    rates = [row for row in rare if row["type"] == "dispatch_rate" and row["level"] == LIMITER_LEVELS[0]]
-    return any(row["msg_rate"] > 0 or row["byte_rate"] > 0 for row in rates)
+def _stretch(life: Row, span: Span) -> Stretch:
+    """Without a beginning where the topic's life begins within the span, without an end where it ends within it."""
+    begin, end = (None if at is None else us_of(at) for at in span)
+    from_us = begin if begin is not None and begin > life["first"] else None
+    return Stretch(from_us, end if end is not None and max(begin or 0, life["first"]) < end < life["last"] else None)
 
 
-def _frequent(look: ReadingRoom, where: str) -> dict[str, dict[str, Array]]:
-    codes = ", ".join(str(CODES[name]) for name in FREQUENT)
-    columns = ", ".join(f"coalesce(`{name}`, {ABSENT}) AS `{name}`" for name in COLUMNS)
-    columns += "".join(f", CASE WHEN {question} THEN 1 ELSE 0 END AS `{name}`" for name, question in FLAGS.items())
-    names = (*COLUMNS, *FLAGS)
-    batches = list(look.batches(f"SELECT {columns} FROM dispatch_events WHERE {where} AND type_code IN ({codes}) ORDER BY seq"))
+def _open_at(rare: Sequence[Row], at_us: int) -> list[Row]:
+    """The newest `cursor_open` of each cursor that is open at an instant."""
+    found: dict[int, Row] = {}
+    for row in rare:
+        if row["ts"] < at_us and row["type"] == "cursor_open":
+            found[row["sub_id"]] = row
+        elif row["ts"] < at_us and row["type"] == "cursor_close":
+            found.pop(row["sub_id"], None)
+    return list(found.values())
+
+
+def _charged_since(stretch: Stretch) -> str:
+    return stretch.until + ("" if stretch.from_us is None else f" AND ts >= {stretch.from_us - CHARGED_BEFORE_US}")
+
+
+def _has_broker_rate(look: ReadingRoom, where: str) -> bool:
+    rates = f"type = 'dispatch_rate' AND level = {quoted(LIMITER_LEVELS[0])} AND (msg_rate > 0 OR byte_rate > 0)"
+    return bool(look.rows(f"SELECT 1 AS found FROM dispatch_events WHERE {where} AND {rates} LIMIT 1"))
+
+
+def _has_lowered(look: ReadingRoom, life: Row) -> bool:
+    """Whether the broker's limiter lowered a read of any topic."""
+    counters = [f"dispatch_throttled_{dimension}_events_by_broker_limit" for dimension in ("msg", "bytes")]
+    lowered = " OR ".join(f"{counter} > 0" for counter in counters)
+    of_life = f"broker = {quoted(life['broker'])} AND epoch = {life['epoch']}"
+    return bool(look.rows(f"SELECT 1 AS found FROM subscription_throttle WHERE {of_life} AND ({lowered}) LIMIT 1"))
+
+
+def _frequent(look: ReadingRoom, where: str, topics: Sequence[int], topic_id: int) -> dict[str, Events]:
+    """Of all topics (none named: of the one), but reads of some: those of all only where there are no grants to learn queues from."""
+    found = frequent_of(look, {event_type: where for event_type in COLUMNS if not event_type.startswith("read")})
+    reads = where
+    if topics and len(found["flow"]["ns"]):
+        timed = {topic_id, *sorted(topics)[:TIMED_TOPICS]}
+        reads += f" AND topic_id IN ({', '.join(map(str, timed))})"
+    return found | frequent_of(look, {event_type: reads for event_type in COLUMNS if event_type.startswith("read")})
+
+
+def _charges(look: ReadingRoom, where: str, topics: Sequence[int], rare: Sequence[Row]) -> Array:
+    """What topics other than these took of the broker's limiter."""
+    permits = "entries" if _settings(rare).get(BATCH_MODE) == "true" else "msgs"
+    of_others = f"type_code = {CODES['dispatch']} AND topic_id NOT IN ({', '.join(map(str, topics))}) AND coalesce(charged, true)"
+    query = (
+        f"SELECT ns DIV {CHARGED_NS} * {CHARGED_NS} AS at_ns, sum({permits}) AS permits, sum(bytes) AS bytes FROM dispatch_events"
+        f" WHERE {where} AND {of_others} GROUP BY 1 ORDER BY 1"
+    )
+    batches = list(look.batches(query))
     if not batches:
-        return {event_type: {name: np.zeros(0, dtype=np.int64) for name in names} for event_type in FREQUENT}
+        return np.zeros((0, 3), dtype=np.int64)
     table = pa.Table.from_batches(batches)
-    arrays = {name: table[name].to_numpy().astype(np.int64, copy=False) for name in names}
-    first = np.concatenate([[True], np.diff(arrays["seq"]) != 0])  # a repeat is the same event, delivered twice
-    return {event_type: _by_owner(arrays, first & (arrays["type_code"] == CODES[event_type]), event_type) for event_type in FREQUENT}
-
-
-def _by_owner(arrays: dict[str, Array], chosen: Array, event_type: str) -> dict[str, Array]:
-    rows = np.flatnonzero(chosen)
-    rows = rows[np.argsort(arrays[owner_of(event_type)][rows], kind="stable")]
-    return {name: values[rows] for name, values in arrays.items()}
+    return np.stack([table[name].to_numpy().astype(np.int64) for name in ("at_ns", "permits", "bytes")], axis=1)
 
 
 def _rare(look: ReadingRoom, where: str) -> list[Row]:
@@ -135,8 +213,3 @@ def _rare(look: ReadingRoom, where: str) -> list[Row]:
     columns = ", ".join(f"`{name}`" for name in _OF_RARE)
     rows = look.rows(f"SELECT {columns} FROM dispatch_events WHERE {where} AND type IN ({types}) ORDER BY seq")
     return [row for row, before in zip(rows, [None, *rows], strict=False) if before is None or before["seq"] != row["seq"]]
-
-
-def ids_of(rows: Sequence[Row]) -> dict[int, str]:
-    """Topics of rare rows by their ids."""
-    return {row["topic_id"]: row["topic"] for row in rows if row["topic"] is not None}

@@ -5,11 +5,13 @@ import numpy as np
 from pipeline.rules.array import Array
 from pipeline.rules.replay.kinds import ACKED, MARKED, PUBLISH, SAMPLE, SUBSCRIBE
 from pipeline.what_if.behaviour import Flow
-from pipeline.what_if.record import ABSENT
+from pipeline.what_if.frequent import ABSENT, Events
+from pipeline.what_if.scale import Scale
 from pipeline.what_if.world import World
 
 #: The policy by which a quota evicts, and how long an eviction may go on after its check: a precise age eviction runs by itself.
 EVICTS, EVICTION_NS = "consumer_backlog_eviction", 2_000_000_000
+NEVER = np.iinfo(np.int64).max
 
 
 def given_of(world: World, instants_ns: Array) -> Array:
@@ -23,14 +25,17 @@ def given_of(world: World, instants_ns: Array) -> Array:
     for number, sub in enumerate(world.subs):
         parts.append(_rows(np.array([sub.opened_ns]), SUBSCRIBE, number, sub.mark))
         scale = world.scales[sub.topic]
-        acks = world.record.where("ack", sub.sub_id)
+        if number in world.starts:
+            acked = world.starts[number].acked
+            parts.append(_rows(np.full(len(acked), sub.opened_ns), ACKED, number, acked))
+        acks = since(world, number, "ack")
         whole = acks["batch_index"] == ABSENT
         places = scale.places(acks["ledger"], acks["entry"])
         single = whole & (acks["cumulative"] == 0) & (places >= 0)
         parts.append(_rows(acks["ns"][single], ACKED, number, places[single]))
         up_to = whole & (acks["cumulative"] == 1)
         parts.append(_rows(acks["ns"][up_to], MARKED, number, places[up_to] + 1, 1))
-        marks = world.record.where("mark_delete", sub.sub_id, "in_memory")
+        marks = since(world, number, "mark_delete")
         is_acked = 1 - _is_evicting(world, scale.topic_id, marks["ns"])
         parts.append(_rows(marks["ns"], MARKED, number, scale.places(marks["ledger"], marks["entry"]) + 1, is_acked))
     rows = np.concatenate(parts)
@@ -39,7 +44,7 @@ def given_of(world: World, instants_ns: Array) -> Array:
 
 def _is_evicting(world: World, topic_id: int, ns: Array) -> Array:
     """1 where a quota of the topic evicts at that time. Marks of readers, of transactions, of skips move without one."""
-    evictions = [row["ns"] for row in world.record.of("quota_exceeded") if row["topic_id"] == topic_id and row["policy"] == EVICTS]
+    evictions = [row["ns"] for row in world.record.of_topic("quota_exceeded", topic_id) if row["policy"] == EVICTS]
     begins = np.array([np.iinfo(np.int64).min // 2, *evictions], dtype=np.int64)
     is_near = ns - begins[np.searchsorted(begins, ns, side="right") - 1] < EVICTION_NS
     return is_near.astype(np.int64)
@@ -52,31 +57,68 @@ def _rows(ns: Array, kind: int, who: Array | int, a: Array | int = 0, b: Array |
     return rows
 
 
+def since(world: World, number: int, event_type: str) -> Events:
+    """Events of a subscription from the beginning of the replay on; of one that comes later, or of a whole record, all."""
+    events = world.record.where(event_type, world.subs[number].sub_id)
+    return {name: values[events["ns"] >= world.begin_ns] for name, values in events.items()} if number in world.starts else events
+
+
 def flow_of(world: World, number: int) -> Flow:
-    """Of one subscription: deliveries, acknowledgements, and what was given back."""
+    """Of one subscription: deliveries, acknowledgements, and what was given back. What consumers have at the beginning they get then."""
     sub = world.subs[number]
     scale = world.scales[sub.topic]
-    handed = world.record.where("dispatch", sub.sub_id)
-    acks = world.record.where("ack", sub.sub_id)
-    back = world.record.where("redeliver", sub.sub_id)
+    handed, acks, back = (since(world, number, event_type) for event_type in ("dispatch", "ack", "redeliver"))
     per_entry = max(1.0, handed["msgs"].sum() / max(1, handed["entries"].sum()))
     msgs, places = _messages_by_place(world, sub.topic), scale.places(acks["ledger"], acks["entry"])
     acked = _messages_acked(acks, places, msgs, sub.mark)
-    ns = np.concatenate([handed["ns"], acks["ns"], back["ns"]])
+    start = world.starts.get(number)
+    held_msgs = np.array([msgs[start.held].sum()] if start is not None and len(start.held) else [], dtype=np.int64)
+    passed, passed_ns = passed_in_hand(scale, handed, acks, since(world, number, "mark_delete"))
+    back_ns = np.concatenate([back["ns"], passed_ns])
+    ns = np.concatenate([np.full(len(held_msgs), world.begin_ns - 1), handed["ns"], acks["ns"], back_ns])
     order = np.argsort(ns, kind="stable")
-    none, no_acks, no_back = (np.zeros(len(part["ns"]), dtype=np.int64) for part in (handed, acks, back))
-    given_back = -np.rint(np.maximum(0, back["entries"]) * per_entry).astype(np.int64)
+    none, no_acks, no_back = (np.zeros(len(part), dtype=np.int64) for part in ([*held_msgs, *handed["ns"]], acks["ns"], back_ns))
+    given_back = -np.concatenate([np.rint(np.maximum(0, back["entries"]) * per_entry).astype(np.int64), msgs[passed]])
     return Flow(
         ns[order],
-        np.concatenate([handed["msgs"], no_acks, given_back])[order],
+        np.concatenate([held_msgs, handed["msgs"], no_acks, given_back])[order],
         np.concatenate([none, acked, no_back])[order],
         _consumers_at(world, number, ns[order]),
-        *_responses(handed, acks, places, msgs, sub.mark),
+        *_responses(handed, acks, places, msgs, sub.mark if start is None else start.read),
     )
 
 
-def _responses(handed: dict[str, Array], acks: dict[str, Array], places: Array, msgs: Array, mark: int) -> tuple[Array, Array]:
-    """(ns from delivery to acknowledgement, messages of the delivery up to and with the entry) of entries.
+def passed_in_hand(scale: Scale, handed: Events, acks: Events, marks: Events) -> tuple[Array, Array]:
+    """(Places, ns) of entries that a mark passed while a consumer had them, and whose acknowledgement the log does not have.
+
+    So it is of an eviction: the broker has no use for the acknowledgement. None where consumers acknowledge all up to an entry.
+    """
+    none = np.zeros(0, dtype=np.int64)
+    if not len(marks["ns"]) or bool((acks["cumulative"] == 1).any()):
+        return none, none
+    delivered_ns = _delivered_ns(scale, handed)
+    acked = scale.places(acks["ledger"], acks["entry"])
+    delivered_ns[acked[(acked >= 0) & (acked < len(delivered_ns))]] = NEVER
+    reached = np.maximum.accumulate(scale.places(marks["ledger"], marks["entry"]) + 1)
+    places = np.flatnonzero(delivered_ns[: reached[-1]] < NEVER)
+    at_ns = marks["ns"][np.searchsorted(reached, places, side="right")]
+    is_in_hand = delivered_ns[places] <= at_ns
+    return places[is_in_hand], at_ns[is_in_hand]
+
+
+def _delivered_ns(scale: Scale, handed: Events) -> Array:
+    """When each place was delivered last; NEVER where the log does not say so."""
+    found = np.full(scale.total, NEVER, dtype=np.int64)
+    firsts, lasts = (scale.places(handed[f"{end}_ledger"], handed[f"{end}_entry"]) for end in ("first", "last"))
+    known = (handed["last_ledger"] != ABSENT) & (firsts >= 0) & (lasts < scale.total) & (firsts <= lasts)
+    counts = (lasts - firsts + 1)[known]
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    found[np.repeat(firsts[known], counts) + within] = np.repeat(handed["ns"][known], counts)
+    return found
+
+
+def _responses(handed: Events, acks: Events, places: Array, msgs: Array, mark: int) -> tuple[Array, Array]:
+    """(ns from delivery to acknowledgement, messages of the delivery up to and with the entry) of entries from `mark` on.
 
     None unless entries were delivered once each, in order.
     """
@@ -99,7 +141,7 @@ def _messages_by_place(world: World, topic: int) -> Array:
     return msgs
 
 
-def _messages_acked(acks: dict[str, Array], places: Array, msgs: Array, mark: int) -> Array:
+def _messages_acked(acks: Events, places: Array, msgs: Array, mark: int) -> Array:
     """Messages that each acknowledgement stands for; a cumulative one for all since the one before it, or since the first mark."""
     found = np.zeros(len(places), dtype=np.int64)
     inside = (places >= 0) & (places < len(msgs)) & (acks["batch_index"] == ABSENT)
@@ -114,8 +156,8 @@ def _messages_acked(acks: dict[str, Array], places: Array, msgs: Array, mark: in
 
 
 def _consumers_at(world: World, number: int, ns: Array) -> Array:
-    steps = [(one.from_ns, 1) for one in world.presences if one.sub == number]
-    steps += [(one.to_ns, -1) for one in world.presences if one.sub == number]
+    steps = [(one.from_ns, 1) for one in world.presences_of(number)]
+    steps += [(one.to_ns, -1) for one in world.presences_of(number)]
     if not steps:
         return np.zeros(len(ns), dtype=np.int64)
     steps.sort()

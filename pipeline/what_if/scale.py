@@ -48,24 +48,32 @@ class Scale:
 
 
 def scale_of(record: Record, topic_id: int) -> Scale:
-    """The scale of a topic: of its publishes, and of ledgers that were there before."""
+    """Of a topic: of its publishes, and of ledgers that were there before; from the ledger of the earliest mark on, if it has one."""
     publishes = record.where("publish", topic_id)
-    closed = [row for row in record.of("ledger_close") if row["topic_id"] == topic_id]
-    opened = [row for row in record.of("ledger_open") if row["topic_id"] == topic_id]
-    ledgers = np.unique(np.concatenate([publishes["ledger"], _ids(closed), _ids(opened)]).astype(np.int64))
+    closed, opened = record.of_topic("ledger_close", topic_id), record.of_topic("ledger_open", topic_id)
+    known, cursors = record.stretch.marks, record.of_topic("cursor_open", topic_id)
+    marked = np.array([known[row["sub_id"]] for row in cursors if row["sub_id"] in known], dtype=np.int64).reshape(-1, 2)
+    ledgers = np.unique(np.concatenate([publishes["ledger"], _ids(closed), _ids(opened), marked[:, 0]]).astype(np.int64))
+    if len(marked):
+        ledgers = ledgers[ledgers >= marked[:, 0].min()]
+        publishes = {name: values[publishes["ledger"] >= ledgers[0]] for name, values in publishes.items()}
     rows = np.searchsorted(ledgers, publishes["ledger"])
     first = np.full(len(ledgers), np.iinfo(np.int64).max)
     np.minimum.at(first, rows, publishes["entry"])
     last = np.zeros(len(ledgers), dtype=np.int64)
     np.maximum.at(last, rows, publishes["entry"] + 1)
+    reached = np.zeros(len(ledgers), dtype=np.int64)
+    np.maximum.at(reached, np.searchsorted(ledgers, marked[:, 0]), marked[:, 1] + 1)
     totals = {row["ledger"]: (row["entries"], row["bytes"]) for row in closed}
     earlier = np.where(first < np.iinfo(np.int64).max, first, 0)
+    # Entries up to a mark are there, though the record does not have them.
+    earlier = np.where(last == 0, np.maximum(earlier, reached), earlier)
     size = np.zeros(len(ledgers), dtype=np.int64)
     for k, ledger in enumerate(ledgers):
         entries, of_ledger = totals.get(int(ledger), (0, 0))
         if last[k] == 0:
-            earlier[k] = entries
-        last[k] = max(last[k], entries)
+            earlier[k] = max(earlier[k], entries)
+        last[k] = max(last[k], entries, earlier[k])
         size[k] = of_ledger // entries if entries else 0
     firsts = np.concatenate([[0], np.cumsum(last)[:-1]]) if len(ledgers) else np.zeros(0, dtype=np.int64)
     return Scale(topic_id, ledgers, firsts.astype(np.int64), last, earlier.astype(np.int64), publishes, size)

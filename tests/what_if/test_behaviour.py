@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from pipeline.what_if.behaviour import Behaviour, Flow, behaviour_of
-from pipeline.what_if.record import COLUMNS, FLAGS, FREQUENT, Record
+from pipeline.what_if.frequent import COLUMNS, columns_of
+from pipeline.what_if.record import Record
 
 MS, SECOND = 1_000_000, 1_000_000_000
 SUB = 5
@@ -14,12 +15,12 @@ SUB = 5
 
 def record(grants: Sequence[tuple[int, int]] = (), reads: Sequence[int] = ()) -> Record:
     """A record with the grants of consumer 0, (ns, messages) each, and with reads that saw so many permits."""
-    frequent = {name: {column: np.zeros(0, dtype=np.int64) for column in (*COLUMNS, *FLAGS)} for name in FREQUENT}
+    frequent = {name: {column: np.zeros(0, dtype=np.int64) for column in columns_of(name)} for name in COLUMNS}
     for name, rows in (("flow", grants), ("read", [(0, permits) for permits in reads])):
-        frequent[name] = {column: np.zeros(len(rows), dtype=np.int64) for column in (*COLUMNS, *FLAGS)}
+        frequent[name] = {column: np.zeros(len(rows), dtype=np.int64) for column in columns_of(name)}
         frequent[name]["sub_id"][:] = SUB
         frequent[name]["ns"], frequent[name]["permits"] = (np.array([row[k] for row in rows], dtype=np.int64) for k in (0, 1))
-    return Record("b", 1, frequent, [], False)
+    return Record("b", 1, frequent, [], {}, np.zeros((0, 3), dtype=np.int64), is_apart=False)
 
 
 def flow(handed: Sequence[tuple[int, int]], acked: Sequence[tuple[int, int]], consumers: int = 1) -> Flow:

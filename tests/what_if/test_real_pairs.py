@@ -118,3 +118,12 @@ def test_a_longer_stretch_than_the_record_is_refused(folder: Path) -> None:
         what_if(a.room, a.changed["topic"], None, Changes(), None, (a.span[1], a.span[0]))
     with pytest.raises(NoAnswer):
         what_if(a.room, "persistent://real/none/none", None, changes_of([]), None, a.span)
+
+
+@pytest.mark.parametrize(("name", "compared_asks", "exact"), [("a", 286, 286), ("b", 1067, 1066)])
+def test_the_docs_have_how_near_the_model_of_a_shared_limit_is(folder: Path, name: str, compared_asks: int, exact: int) -> None:
+    room = side("topic_rate_50_to_200", name, folder).room
+    rows = room.rows("SELECT sum(compared) AS compared, sum(exact) AS exact, max(largest_difference) AS apart FROM limiter_windows")
+    assert rows == [{"compared": compared_asks, "exact": exact, "apart": compared_asks - exact}]
+    page = " ".join((DOCS / "design" / "throttling.md").read_text(encoding="utf-8").split())
+    assert f"{exact:,} of {compared_asks:,}" in page

@@ -125,3 +125,23 @@ def test_who_of_two_gets_a_token_of_a_shared_limit_is_chance_and_the_band_says_s
 
 def test_a_retry_comes_as_late_as_in_the_record(log: Log) -> None:
     assert 1_000_000_000 <= log.case.latency.retry_ns < 1_000_100_000  # a simulated timer is not late
+
+
+@pytest.mark.parametrize("topic", [ORDERS, LIMITED, SLOW])
+def test_a_replay_that_begins_in_the_middle_begins_with_the_facts(log: Log, topic: str) -> None:
+    begin = log.scenario.start + timedelta(seconds=17)
+    whole = what_if(log.look, topic, None, Changes(), None, (None, None))
+    part = what_if(log.look, topic, None, Changes(), None, (begin, log.scenario.start + timedelta(seconds=36)))
+    assert part["self_check"]["ok"], part["self_check"]
+    assert len(part["subscriptions"]) == len(whole["subscriptions"])
+    for one in part["subscriptions"]:
+        actual, predicted = (one[side]["samples"] for side in ("actual", "predicted"))
+        assert actual[0]["backlog"] == predicted[0]["backlog"] > PER_S
+        assert max(abs(a["backlog"] - b["backlog"]) for a, b in zip(actual, predicted, strict=True)) <= 2 * PER_S
+        of_whole = next(of for of in whole["subscriptions"] if of["subscription"] == one["subscription"])["actual"]
+        assert sum(map(sum, counts(one["actual"]))) <= sum(map(sum, counts(of_whole)))
+
+
+def counts(life: dict[str, Any]) -> list[list[int]]:
+    """Reads that limiters lowered."""
+    return [list(levels.values()) for levels in life["throttled"].values()]

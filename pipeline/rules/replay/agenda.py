@@ -16,32 +16,35 @@ def plan(replay: Any, at_ns: int, kind: int, who: int, life: int) -> None:
         return
     clock.planned += 1
     clock.order += 1
-    row = agenda[place]
-    row.at_ns, row.order, row.kind, row.who, row.life = at_ns, clock.order, kind, who, life
+    # The new one goes up from the end. It was planned last, so one at the same instant stays above it.
     while place > 0:
         above = (place - 1) // 2
-        if _is_before(agenda[above], agenda[place]):
+        if agenda[above].at_ns <= at_ns:
             break
-        _swap(agenda[above], agenda[place])
+        _copy(agenda[above], agenda[place])
         place = above
+    row = agenda[place]
+    row.at_ns, row.order, row.kind, row.who, row.life = at_ns, clock.order, kind, who, life
 
 
 @compiled_part
 def drop_first(replay: Any) -> None:
-    """Take the earliest one out."""
+    """Take the earliest one out: the last one takes its place, and goes down."""
     clock, agenda = replay.clock[0], replay.agenda
     clock.planned -= 1
     used, place = clock.planned, 0
-    _swap(agenda[0], agenda[used])
+    last = agenda[used]
     while True:
-        least = place
-        for below in (2 * place + 1, 2 * place + 2):
-            if below < used and _is_before(agenda[below], agenda[least]):
-                least = below
-        if least == place:
-            return
-        _swap(agenda[least], agenda[place])
+        least = 2 * place + 1
+        if least >= used:
+            break
+        if least + 1 < used and _is_before(agenda[least + 1], agenda[least]):
+            least += 1
+        if _is_before(last, agenda[least]):
+            break
+        _copy(agenda[least], agenda[place])
         place = least
+    _copy(last, agenda[place])
 
 
 @compiled_part
@@ -50,9 +53,6 @@ def _is_before(one: Record, other: Record) -> bool:
 
 
 @compiled_part
-def _swap(one: Record, other: Record) -> None:
-    one.at_ns, other.at_ns = other.at_ns, one.at_ns
-    one.order, other.order = other.order, one.order
-    one.kind, other.kind = other.kind, one.kind
-    one.who, other.who = other.who, one.who
-    one.life, other.life = other.life, one.life
+def _copy(one: Record, other: Record) -> None:
+    """Make `other` what `one` is."""
+    other.at_ns, other.order, other.kind, other.who, other.life = one.at_ns, one.order, one.kind, one.who, one.life

@@ -17,16 +17,21 @@ PPM = 1_000_000
 @compiled_part
 def arrive(replay: Any, c: int) -> None:
     """A consumer subscribes, and grants as many permits as its receiver queue holds."""
-    consumer, clock = replay.consumers[c], replay.clock[0]
-    if consumer.present == 1:
-        return
+    if replay.consumers[c].present == 0:
+        appear(replay, c)
+        plan(replay, replay.clock[0].now_ns + replay.clock[0].grant_ns, GRANT, c, replay.consumers[c].life)
+
+
+@compiled_part
+def appear(replay: Any, c: int) -> None:
+    """A consumer is there, with nothing in hand; nothing is granted yet."""
+    consumer = replay.consumers[c]
     consumer.present = 1
     consumer.permits = consumer.unacked_msgs = consumer.taken_msgs = consumer.is_capped = 0
     consumer.is_busy = consumer.ack_planned = 0
     consumer.acked = consumer.done = consumer.got = 0
     replay.subs[consumer.sub].present += 1
     consumer.taken_msgs = consumer.receiver_queue
-    plan(replay, clock.now_ns + clock.grant_ns, GRANT, c, consumer.life)
 
 
 @compiled_part

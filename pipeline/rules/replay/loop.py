@@ -3,13 +3,13 @@
 from typing import Any
 
 from pipeline.rules.broker.layout import BYTES, MSG, NONE
-from pipeline.rules.broker.limiter import apply_rate, consume
+from pipeline.rules.broker.limiter import apply_rate, ask, consume
 from pipeline.rules.compiled import compiled, compiled_part
 from pipeline.rules.records import Record
-from pipeline.rules.replay.agenda import drop_first
+from pipeline.rules.replay.agenda import drop_first, plan
 from pipeline.rules.replay.backlog import acknowledge, is_acked, move_mark, sample, settle
 from pipeline.rules.replay.caps import check_caps
-from pipeline.rules.replay.clients import acknowledge_done, arrive, done, forget_reads, granted
+from pipeline.rules.replay.clients import acknowledge_done, appear, arrive, done, forget_reads, granted, receive
 from pipeline.rules.replay.deliveries import deliver, deliver_again, put_back
 from pipeline.rules.replay.kinds import (
     ACK,
@@ -20,9 +20,11 @@ from pipeline.rules.replay.kinds import (
     DELIVERY,
     DONE,
     GRANT,
+    HELD,
     LEAVE,
     LEDGER_CLOSE,
     MARKED,
+    ON,
     PUBLISH,
     QUOTA,
     RATE,
@@ -30,6 +32,7 @@ from pipeline.rules.replay.kinds import (
     RETRY,
     SAMPLE,
     SUBSCRIBE,
+    THERE,
 )  # fmt: skip
 from pipeline.rules.replay.layout import NO_CONSUMER
 from pipeline.rules.replay.quotas import check_quotas
@@ -107,8 +110,7 @@ def _play_given(replay: Any, given: Record) -> None:
     elif kind == CHECK:
         check_quotas(replay)
     elif kind == CHARGE:
-        consume(replay.limiters[who], MSG, given.a, given.at_ns)
-        consume(replay.limiters[who], BYTES, given.b, given.at_ns)
+        _charge(replay.limiters[who], given)
     elif kind == LEDGER_CLOSE:
         ledger = replay.ledgers[who]
         ledger.closed, ledger.close_ms = 1, given.a
@@ -118,12 +120,55 @@ def _play_given(replay: Any, given: Record) -> None:
         _set_rate(replay.limiters[who], given)
     elif kind == SUBSCRIBE:
         _subscribe(replay, who, given.a)
+    elif kind == THERE:
+        appear(replay, who)
+        granted(replay, who)
+    elif kind == HELD:
+        _hold(replay, who, given.a)
+    elif kind == ON:
+        _go_on(replay, who, given.a)
     elif kind == ACKED:
         acknowledge(replay, replay.subs[who], given.a)
     elif kind == MARKED:
         passed = move_mark(replay, replay.subs[who], given.a)
         if given.b == 0:
             replay.subs[who].evicted += passed
+
+
+@compiled_part
+def _charge(limiter: Record, given: Record) -> None:
+    """`a`: permits, `b`: bytes of a recorded delivery. Its read asked before it: a bucket refills only when asked."""
+    if limiter.exists == 1:
+        ask(limiter, MSG, given.at_ns)
+        ask(limiter, BYTES, given.at_ns)
+    consume(limiter, MSG, given.a, given.at_ns)
+    consume(limiter, BYTES, given.b, given.at_ns)
+
+
+@compiled_part
+def _hold(replay: Any, c: int, place: int) -> None:
+    """The consumer has the entry already, and it was charged before the replay. Its grant of permits for the entry is not there yet."""
+    consumer = replay.consumers[c]
+    sub = replay.subs[consumer.sub]
+    sub.read = max(sub.read, place + 1)
+    if consumer.present == 0 or is_acked(replay, sub, place):
+        return
+    msgs = replay.entries[replay.topics[sub.topic].first_entry + place].msgs
+    consumer.permits -= msgs
+    consumer.unacked_msgs += msgs
+    sub.unacked_msgs += msgs
+    receive(replay, c, place)
+
+
+@compiled_part
+def _go_on(replay: Any, s: int, retry_ns: int) -> None:
+    """The dispatcher does what it was about to do: it tries a blocked read again at `retry_ns`, or it reads (0)."""
+    sub = replay.subs[s]
+    if retry_ns > 0:
+        sub.retry_planned = 1
+        plan(replay, retry_ns, RETRY, s, 0)
+    else:
+        read_more(replay, s)
 
 
 @compiled_part
