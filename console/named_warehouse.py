@@ -9,7 +9,6 @@ from pipeline.store.address import why_no_warehouse
 if TYPE_CHECKING:
     from pipeline.query.room import ReadingRoom
     from pipeline.warehouse.layout import Warehouse
-    from pipeline.warehouse.look import Look
 
 
 def refuse_address(uri: str) -> None:
@@ -49,8 +48,8 @@ def look_at(uri: str, tables: Iterable[str] = (), *, consistent: bool = False, m
     return ReadingRoom(existing_warehouse(uri, tables), consistent=consistent, most_memory=most_memory)
 
 
-def look_at_causes(uri: str) -> "Look":
-    """A look for those who answer about subscriptions: all tables at one consistent cut.
+def look_at_causes(uri: str) -> "ReadingRoom":
+    """The room for those who answer about subscriptions: all tables at one consistent cut.
 
     Raises BadWarehouse as `look_at` does, and where the first micro-batch is half written: half of it is no answer.
     """

@@ -15,6 +15,8 @@ EXAMPLES = """examples:
   ./spark-submit.sh report --at 2026-11-21T11:48:00Z --window 1h --out incident.html --warehouse /data/dispatch
   ./spark-submit.sh report --from 2026-11-21T11:00:00Z --to 2026-11-21T12:00:00Z --out incident.html --warehouse /data/dispatch
 """
+#: Subscriptions whose limit is doubled in a replay: each takes seconds.
+MOST_DOUBLED = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,8 +39,12 @@ def run(args: argparse.Namespace) -> int:
         raise BadConfig(f"--from {args.start}: is not before the end, {args.at or args.to}")
     from pipeline.pages.report.page import page
     from pipeline.pages.report.story import story
+    from pipeline.what_if.doubled import doubled
 
-    text = page(story(look_at_causes(args.warehouse), start, end, span_of("--window", args.window)))
+    look = look_at_causes(args.warehouse)
+    told = story(look, start, end, span_of("--window", args.window))
+    held = [number for number, one in enumerate(told.answers) if one["cause"] == "throttled"][:MOST_DOUBLED]
+    text = page(told, {number: doubled(look, told.answers[number]) or [] for number in held})
     try:
         Path(args.out).write_text(text, encoding="utf-8")
     except OSError as fault:

@@ -53,8 +53,8 @@ def _worst(document: Document) -> list[Document]:
     return sorted(_changed(document), key=lambda one: -max(one["actual"]["peak"], one["predicted"]["peak"]))[:MOST_SHOWN]
 
 
-def answer_lines(document: Document) -> Iterable[str]:
-    """Sentences of a document whose self-check is ok: both lives, the holder, and each doubt."""
+def answer_lines(document: Document, named_range: str = " The column low–high has the range.") -> Iterable[str]:
+    """Sentences of a document whose self-check is ok: both lives, the holder, and each doubt; `named_range`: where its range is shown."""
     worst = _worst(document)
     for one in worst:
         yield f"{one['subscription']}: {_life_words(one['actual'])}; it would have been {_life_words(one['predicted'])}."
@@ -62,7 +62,7 @@ def answer_lines(document: Document) -> Iterable[str]:
         yield f"{counted(len(_changed(document)) - len(worst), 'more subscription')}, with smaller backlogs: in the table."
     yield _holder_line(document)
     if not document["sure"]:
-        yield f"Not sure: {_doubt(_changed(document))}. The column low–high has the range."
+        yield f"Not sure: {_doubt(_changed(document))}.{named_range}"
     if document["producers_held_from"] is not None:
         yield f"Its quota would shut producers out from {time_words(document['producers_held_from'])}: what follows is as if it did not."
 

@@ -1,5 +1,6 @@
 """The file of a story: one page, no script, no network, with the look and the parts of the pages of `serve`."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
@@ -38,11 +39,15 @@ class Told(NamedTuple):
     lines: list[tuple[str, str]]
 
 
-def page(story: Story) -> str:
-    """HTML. Names are escaped; what would steer a reader's screen is shown as its code."""
+def page(story: Story, doubled: Mapping[int, Sequence[str]] | None = None) -> str:
+    """HTML. Names are escaped; what would steer a reader's screen is shown as its code.
+
+    `doubled`: by number of an answer, sentences about twice the limit that holds it.
+    """
     return _template().render(
         story=story,
         style=Markup(style()),  # ours, and markup would escape its selectors
+        doubled=doubled or {},
         told=[_told(story, number) for number in range(len(story.answers))],
         happened=happened(story.moments),
         losses=losses(story.evictions),
