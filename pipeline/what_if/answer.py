@@ -13,7 +13,7 @@ from pipeline.faults import BadConfig
 from pipeline.query.room import ReadingRoom
 from pipeline.rules.array import Array
 from pipeline.what_if.assumptions import assumptions
-from pipeline.what_if.band import CHANCES, bands, quick_and_slow, shared
+from pipeline.what_if.band import bands, quick_and_slow, shared
 from pipeline.what_if.behaviour import Behaviour, behaviour_of
 from pipeline.what_if.changes import Changes
 from pipeline.what_if.compare import SLACK_S, SelfCheck, drained_at, self_check
@@ -229,10 +229,7 @@ def _bands(case: Case, changes: Changes, lives: tuple[Life, Life, Life], check: 
         for s in case.world.subs_of(case.target.topic):
             times = case.world.scales[case.target.topic].publishes["ns"]
             published[:, s] = np.searchsorted(times, case.instants_ns, side="right") * max(1.0, changes.publish_factor)
-    is_shared = bool(shared(lives[0], topics, _lasted_ns(case)))
-    chances = [replace(case, latency=case.latency.by_chance(seed)) for seed in range(1, 1 + CHANCES)] if is_shared else []
-    by_chance = [played(one, changes, case.behaviours) for one in chances]
-    return bands(lives, by_chance, topics, published, check.area_error, _entries_per_s(case), _lasted_ns(case))
+    return bands(lives, topics, published, check.area_error, _entries_per_s(case), _lasted_ns(case))
 
 
 def _is_sure(case: Case, lives: tuple[Life, Life, Life]) -> bool:

@@ -25,8 +25,6 @@ BOUNDED_NOISE = 0.10
 KEYED_FACTOR = 2.0
 #: Of a predicted backlog, whatever the check of the record has: chosen on simulated pairs (bench.what_if_pairs, seeds 107 to 190).
 LEAST_SPREAD = 0.05
-#: Lives of chance, and how many times their greatest difference the truth may be away (bench.what_if_pairs, seeds 1007 to 1090).
-CHANCES, SPREADS = 6, 2.0
 #: Counts of random publishes lie within so many standard deviations at 19 of 20 instants.
 DEVIATIONS = 2.0
 _BROKER, _TOPIC = (slice(2 * LIMITER_LEVELS.index(level), 2 * LIMITER_LEVELS.index(level) + 2) for level in ("broker", "topic"))
@@ -51,18 +49,8 @@ def _at_pace(one: Behaviour, factor: float) -> Behaviour:
     return replace(one, paces=tuple((at, ns if ns < 0 else int(ns * factor)) for at, ns in one.paces))
 
 
-def bands(
-    lives: Sequence[Life],
-    by_chance: Sequence[Life],
-    topics: Sequence[int],
-    published: Array,
-    area_error: float,
-    entries_per_s: float,
-    lasted_ns: int,
-) -> Array:
+def bands(lives: Sequence[Life], topics: Sequence[int], published: Array, area_error: float, entries_per_s: float, lasted_ns: int) -> Array:
     """Int64 [2, instants, subscriptions]: least and most, of the predicted life and those with quicker and slower consumers.
-
-    `by_chance`: lives in which the order varies in which those ask who share a limiter.
 
     `topics`: of each subscription; `published` [instants, subscriptions]: entries whose time is chance until then, 0 as recorded.
     """
@@ -70,19 +58,9 @@ def bands(
     more = np.maximum(max(area_error, LEAST_SPREAD) * backlogs[0], SLACK_S * entries_per_s) + DEVIATIONS * np.sqrt(published)
     low, high = np.maximum(0, backlogs.min(0) - more), backlogs.max(0) + more
     for members in shared(lives[0], topics, lasted_ns):
-        _widen(low, high, lives[0], by_chance, members)
+        # Each may get all tokens, or none: only the sum is known.
+        low[:, members], high[:, members] = 0, high[:, members].sum(1, keepdims=True)
     return np.stack([np.floor(low), np.ceil(high)]).astype(np.int64)
-
-
-def _widen(low: Array, high: Array, life: Life, by_chance: Sequence[Life], members: list[int]) -> None:
-    """By what lives of chance differ from the predicted one, some times: a few of them do not show the most. Never above the sum."""
-    middle = life.backlog[:, members]
-    apart = np.max([np.abs(other.backlog[:, members] - middle) for other in by_chance], axis=0)
-    # A difference stays: who has got more goes on with less to wait for.
-    apart = SPREADS * np.maximum.accumulate(apart, axis=0).max(1, keepdims=True)
-    whole = high[:, members].sum(1, keepdims=True)
-    low[:, members] = np.maximum(0, np.minimum(low[:, members], middle - apart))
-    high[:, members] = np.minimum(whole, np.maximum(high[:, members], middle + apart))
 
 
 def shared(life: Life, topics: Sequence[int], lasted_ns: int) -> list[list[int]]:

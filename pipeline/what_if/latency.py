@@ -1,6 +1,6 @@
 """How long the broker and its clients take for what a replay does not decide, as the record has it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,8 +13,6 @@ RETRY_NS = 1_000_000_000 + 300_000
 USUAL_READ_NS, USUAL_GRANT_NS = 2_000_000, 1_000_000
 
 
-#: Timers differ by less. So much mixes the order of those that wait for the same refill, and keeps what they get in all.
-CHANCE_SPREAD_NS = 20_000_000
 #: A read of at most so many entries is one at the end of the log, which a publish woke.
 FEW_ENTRIES, ENOUGH_READS = 5, 20
 #: Two reads of a subscription that are so far apart: the first was blocked, the second is its retry.
@@ -24,19 +22,13 @@ RETRIES_NS = (1_000_000_000, 1_050_000_000)
 @dataclass(frozen=True)
 class Latency:
     """`read_ns`: from asking storage to the delivery; `wake_ns`: from a publish to its delivery; `grant_ns`: of permits to the broker;
-    `retry_ns`: from a blocked read to the next; `retry_spread_ns`: by which it may be later, by a stream of chance from `chance`.
+    `retry_ns`: from a blocked read to the next.
     """
 
     read_ns: int
     wake_ns: int
     retry_ns: int = RETRY_NS
     grant_ns: int = USUAL_GRANT_NS
-    retry_spread_ns: int = 0
-    chance: int = 1
-
-    def by_chance(self, seed: int) -> "Latency":
-        """The same with retries that come by chance, up to a while later: who of several asks first after a refill varies."""
-        return replace(self, retry_spread_ns=CHANCE_SPREAD_NS, chance=seed)
 
 
 def latency_of(record: Record) -> Latency:

@@ -120,7 +120,6 @@ def _fill_clock(replay: Replay, world: World, changes: Changes, latency: Latency
         clock[name] = int(settings.get(key, "false") == "true")
     clock.read_ns, clock.wake_ns = latency.read_ns, latency.wake_ns
     clock.retry_ns, clock.grant_ns = latency.retry_ns, latency.grant_ns
-    clock.retry_spread_ns, clock.chance = latency.retry_spread_ns, latency.chance
     clock.wall_minus_ns = world.wall_minus_ns
     clock.version = version_number(next((row["version"] for row in reversed(world.record.of("broker_start"))), None))
     if changes.consumer_cap is not None:

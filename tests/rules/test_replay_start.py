@@ -53,17 +53,3 @@ def test_deliveries_before_the_beginning_are_charged_and_a_bucket_refills_when_t
     replay = begun([rate(TOPIC_LIMITER, msgs=10, at_ns=3 * SECOND + 500 * MS), *charges, (BEGIN, ON, 0, 20 * SECOND)])
     # 10 − 8; then 1.1 s after the beginning a refill by 11 to at most 10, less 8 more; 600 ms later none: −6.
     assert balance(replay.limiters[TOPIC_LIMITER], MSG) == -6
-
-
-def test_a_retry_by_chance_is_late_by_at_most_the_spread_and_the_same_each_time() -> None:
-    def lives(chance: int, spread_ns: int) -> list[int]:
-        replay = replay_of([*published([0] * 30), rate(TOPIC_LIMITER, msgs=1), *sampled(*(k * 500 * MS for k in range(60)))])
-        replay.clock[0].retry_spread_ns, replay.clock[0].chance = spread_ns, chance
-        run(replay)
-        return backlogs(replay)
-
-    assert lives(1, 0) == lives(2, 0)
-    assert lives(1, 400 * MS) == lives(1, 400 * MS) != lives(2, 400 * MS)
-    # Each of thirty retries is up to 0.4 s late: so much fewer of them come in the same time.
-    late, on_time = lives(1, 400 * MS)[-1], lives(1, 0)[-1]
-    assert on_time < late <= on_time + 10

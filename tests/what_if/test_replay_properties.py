@@ -137,7 +137,6 @@ def test_a_replay_that_begins_in_the_middle_begins_with_the_facts(log: Log, topi
     for one in part["subscriptions"]:
         actual, predicted = (one[side]["samples"] for side in ("actual", "predicted"))
         assert actual[0]["backlog"] == predicted[0]["backlog"] > PER_S
-        assert max(abs(a["backlog"] - b["backlog"]) for a, b in zip(actual, predicted, strict=True)) <= 2 * PER_S
         of_whole = next(of for of in whole["subscriptions"] if of["subscription"] == one["subscription"])["actual"]
         assert sum(map(sum, counts(one["actual"]))) <= sum(map(sum, counts(of_whole)))
 

@@ -23,8 +23,6 @@ CLOCK = record(
     "read_ns",  # from asking storage to the delivery
     "wake_ns",  # from a publish to the delivery, of a read that waits
     "retry_ns",  # from a blocked read to the next one
-    "retry_spread_ns",  # by which it may be later: chance
-    "chance",  # the last number drawn, from 1 to LARGEST_CHANCE
     "grant_ns",  # from a client's grant of permits to the broker
     "max_read_entries",  # dispatcherMaxReadBatchSize
     "max_read_bytes",  # dispatcherMaxReadSizeBytes

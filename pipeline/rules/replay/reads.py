@@ -14,9 +14,6 @@ from pipeline.rules.throttle.walk import walk
 
 #: What an entry costs beside its bytes, in the broker's estimate (§1.6, [ECE]).
 ENTRY_OVERHEAD_BYTES = 64
-#: A stream of chance: each number is the one before by the factor, modulo the largest (Park and Miller, CACM 31(10), 1988; its factor of
-#: 1993).
-CHANCE_FACTOR, LARGEST_CHANCE = 48_271, 2**31 - 1
 
 
 @compiled_part
@@ -40,21 +37,12 @@ def read_more(replay: Any, s: int) -> None:
             sub.cause = 2 * level + (MSG if entries == 0 else BYTES)
         if sub.retry_planned == 0:
             sub.retry_planned = 1
-            plan(replay, clock.now_ns + clock.retry_ns + _later_ns(clock), RETRY, s, 0)
+            plan(replay, clock.now_ns + clock.retry_ns, RETRY, s, 0)
         return
     if sub.is_capped == 1:
         sub.cause = UNACKED_CAP
         return
     _issue(replay, s, sub, max(entries, 1), max(size, 1))
-
-
-@compiled_part
-def _later_ns(clock: Record) -> int:
-    """By how much the timer of a retry is late: up to the spread, by the next number of a stream of chance."""
-    if clock.retry_spread_ns <= 0:
-        return 0
-    clock.chance = clock.chance * CHANCE_FACTOR % LARGEST_CHANCE
-    return clock.chance * clock.retry_spread_ns // LARGEST_CHANCE
 
 
 @compiled_part
