@@ -82,5 +82,6 @@ def _add_reads(reads: Iterable[Row], counts: dict[Named, Array]) -> None:
             continue
         answers = np.array([UNLIMITED if row[name] is None else row[name] for name in _ANSWERS], dtype=np.int64)
         known = np.array([row[name] is not None for name in _ANSWERS]).reshape(LEVEL_COUNT, DIMENSION_COUNT)
-        walk(answers.reshape(LEVEL_COUNT, DIMENSION_COUNT), np.array(known.any(1), dtype=np.int64), row["want_msgs"], row["want_bytes"], lowered)
+        present: Array = known.max(axis=1).astype(np.int64)
+        walk(answers.reshape(LEVEL_COUNT, DIMENSION_COUNT), present, row["want_msgs"], row["want_bytes"], lowered)
         counts[row["topic"], row["sub"]] += lowered

@@ -74,15 +74,15 @@ def flow_of(world: World, number: int) -> Flow:
     start = world.starts.get(number)
     held_msgs = np.array([msgs[start.held].sum()] if start is not None and len(start.held) else [], dtype=np.int64)
     passed, passed_ns = passed_in_hand(scale, handed, acks, since(world, number, "mark_delete"))
-    back_ns = np.concatenate([back["ns"], passed_ns])
-    ns = np.concatenate([np.full(len(held_msgs), world.begin_ns - 1), handed["ns"], acks["ns"], back_ns])
+    ack_ns = np.concatenate([acks["ns"], passed_ns])
+    ns = np.concatenate([np.full(len(held_msgs), world.begin_ns - 1), handed["ns"], ack_ns, back["ns"]])
     order = np.argsort(ns, kind="stable")
-    none, no_acks, no_back = (np.zeros(len(part), dtype=np.int64) for part in ([*held_msgs, *handed["ns"]], acks["ns"], back_ns))
-    given_back = -np.concatenate([np.rint(np.maximum(0, back["entries"]) * per_entry).astype(np.int64), msgs[passed]])
+    none, no_acks, no_back = (np.zeros(len(part), dtype=np.int64) for part in ([*held_msgs, *handed["ns"]], ack_ns, back["ns"]))
+    given_back = -np.rint(np.maximum(0, back["entries"]) * per_entry).astype(np.int64)
     return Flow(
         ns[order],
         np.concatenate([held_msgs, handed["msgs"], no_acks, given_back])[order],
-        np.concatenate([none, acked, no_back])[order],
+        np.concatenate([none, acked, msgs[passed], no_back])[order],
         _consumers_at(world, number, ns[order]),
         *_responses(handed, acks, places, msgs, sub.mark if start is None else start.read),
     )
@@ -91,7 +91,8 @@ def flow_of(world: World, number: int) -> Flow:
 def passed_in_hand(scale: Scale, handed: Events, acks: Events, marks: Events) -> tuple[Array, Array]:
     """(Places, ns) of entries that a mark passed while a consumer had them, and whose acknowledgement the log does not have.
 
-    So it is of an eviction: the broker has no use for the acknowledgement. None where consumers acknowledge all up to an entry.
+    So it is of an eviction: the broker has no use for the acknowledgement. The consumer processes them all the same, before whatever it
+    acknowledges next: that is their time. None where consumers acknowledge all up to an entry.
     """
     none = np.zeros(0, dtype=np.int64)
     if not len(marks["ns"]) or bool((acks["cumulative"] == 1).any()):
@@ -103,7 +104,8 @@ def passed_in_hand(scale: Scale, handed: Events, acks: Events, marks: Events) ->
     places = np.flatnonzero(delivered_ns[: reached[-1]] < NEVER)
     at_ns = marks["ns"][np.searchsorted(reached, places, side="right")]
     is_in_hand = delivered_ns[places] <= at_ns
-    return places[is_in_hand], at_ns[is_in_hand]
+    following = np.searchsorted(acks["ns"], at_ns[is_in_hand])
+    return places[is_in_hand], np.append(acks["ns"], NEVER)[following].clip(max=max(acks["ns"].max(initial=0), at_ns.max(initial=0)))
 
 
 def _delivered_ns(scale: Scale, handed: Events) -> Array:
