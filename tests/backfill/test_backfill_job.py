@@ -14,6 +14,7 @@ from day_logs import DAY_US, around_midnight, moved
 from delta.tables import DeltaTable
 from job_run import run_job, tables_in
 from lane_tables import tables_of
+from loaded import load_into
 from pyspark.sql import SparkSession
 from whose_versions import operations_without_our_mark
 
@@ -49,13 +50,11 @@ def days(log: list[dict]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def whole(spark: SparkSession, log: list[dict], tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """What the job makes of the whole log. Nobody may change it: copy it."""
+def whole(log: list[dict], tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """What comes of the whole log; loaded, which is quicker than the job (test_loaded_by_spark.py). Nobody may change it: copy it."""
     folder = tmp_path_factory.mktemp("whole")
     write_events(log, folder / "events" / "1.jsonl")
-    warehouse = Warehouse(f"file:{folder / 'warehouse'}")
-    run_job(folder / "events", warehouse)
-    return warehouse
+    return load_into(folder / "events", folder / "warehouse")
 
 
 @pytest.fixture(scope="module")
@@ -82,13 +81,6 @@ def copy_of(tmp_path: Path) -> Callable[[Warehouse], Warehouse]:
     return copy
 
 
-def test_a_backfill_of_every_day_gives_what_the_stream_gave(spark: SparkSession, whole: Warehouse, days: list[str]) -> None:
-    document = run_backfill_command(spark, whole, "--from", days[0], "--to", days[-1], "--dry-run")
-    (one,) = document["done"]
-    assert {name: table["dates"] for name, table in one["tables"].items() if table["dates"]} == {}
-    assert sum(table["computed"] for table in one["tables"].values()) == sum(map(len, computed(tables_in(spark, whole)).values()))
-
-
 @pytest.mark.slow(reason="a round by Spark's own jobs: half a minute; the driver's way runs by default, test_compare compares both")
 def test_a_day_of_many_rows_and_large_states_gives_what_the_stream_gave(
     spark: SparkSession, whole: Warehouse, days: list[str], monkeypatch: pytest.MonkeyPatch
@@ -100,7 +92,7 @@ def test_a_day_of_many_rows_and_large_states_gives_what_the_stream_gave(
     assert not any(table["dates"] for table in one["tables"].values()), "a date in the middle, from the snapshot before it"
 
 
-def test_late_events_count_after_a_backfill_and_a_second_one_finds_nothing(
+def test_late_events_count_after_a_backfill_and_one_of_every_day_gives_what_is_there(
     spark: SparkSession, whole: Warehouse, late: Warehouse, days: list[str], copy_of: Callable[[Warehouse], Warehouse]
 ) -> None:
     warehouse = copy_of(late)
@@ -117,6 +109,9 @@ def test_late_events_count_after_a_backfill_and_a_second_one_finds_nothing(
     assert unsound(warehouse) == {}
     told = spark.read.format("delta").load(warehouse.table("backfills")).where("swapped").collect()
     assert {row.run_id for row in told} == {document["run_id"]}
+    (again,) = run_backfill_command(spark, warehouse, "--from", days[0], "--to", days[-1], "--dry-run")["done"]
+    assert {name: table["dates"] for name, table in again["tables"].items() if table["dates"]} == {}, "of two days the stream's rows"
+    assert sum(table["computed"] for table in again["tables"].values()) == sum(map(len, computed(tables).values()))
 
 
 @pytest.mark.slow(reason="four runs and seven rounds: two minutes; test_refold and the backfill of late events run by default")
