@@ -21,7 +21,10 @@ class Run(NamedTuple):
     def events(self, life: dict[str, Any]) -> list[dict[str, Any]]:
         """The events of one epoch; lines that are damaged are left out."""
         found = []
+        epoch = str(life["epoch"])
         for line in self.lines:
+            if epoch not in line or life["broker"] not in line:  # of another epoch: most lines, and reading one takes long
+                continue
             try:
                 event = json.loads(line)
             except ValueError:
