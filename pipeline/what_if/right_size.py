@@ -83,7 +83,7 @@ def _of_topic(look: ReadingRoom, asked: Asked, broker: str, topic: str, levels: 
     """(Rows of its limiters of these levels, or why there are none.)"""
     is_of_broker = levels[0] == LIMITER_LEVELS[0]
     try:
-        case = case_of(look, topic, None, Changes(rates={LIMITER_LEVELS[0]: {}} if is_of_broker else {}), broker, asked.span)
+        case = _case_of_broker(look, topic, broker, asked.span) if is_of_broker else _case_of_topic(look, topic, broker, asked.span)
     except (NoAnswer, BadConfig) as why:
         return [], [str(why)]
     if is_of_broker:
@@ -94,6 +94,20 @@ def _of_topic(look: ReadingRoom, asked: Asked, broker: str, topic: str, levels: 
         return [], ["its oldest entries are from before the log, so their age is not known"]
     check = checked(case)
     return ([_sized(case, limiter, asked) for limiter in _limiters(case, levels)], []) if check.ok else ([], list(check.reasons))
+
+
+def _case_of_broker(look: ReadingRoom, topic: str, broker: str, span: Span) -> Case:
+    return case_of(look, topic, None, Changes(rates={LIMITER_LEVELS[0]: {}}), broker, span)
+
+
+def _case_of_topic(look: ReadingRoom, topic: str, broker: str, span: Span) -> Case:
+    """Of the topic alone; of its whole broker where the broker's limiter would bind if the topic had no limits: others then get less."""
+    case = case_of(look, topic, None, Changes(), broker, span)
+    if not case.world.record.is_apart:
+        return case
+    no_limits = Changes(rates={level: dict.fromkeys(DIMENSIONS.values(), NO_LIMIT) for level in LEVELS})
+    freest = played(case, no_limits, case.behaviours)
+    return case_of(look, topic, None, Changes(), broker, span, may_share=True) if freest.throttled[:, 0].any() else case
 
 
 def _too_short(case: Case) -> str:
