@@ -56,7 +56,7 @@ def answer(room: ReadingRoom, path: str, **asked: str) -> Any:
 def answered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answered]:
     """The capture's log until its figures were taken, loaded."""
     scrape: Scrape = request.param
-    room = loaded_until_scraped(scrape, tmp_path_factory.mktemp(scrape.name))
+    room = ReadingRoom(loaded_until_scraped(scrape, tmp_path_factory))
     ours = {topic: answer(room, f"{topic.replace('://', '/')}/stats") for topic in scrape.stats}
     return Answered(scrape, room, scrape.stats, ours)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from broker_scrapes import ALWAYS, Scrape
+from broker_scrapes import ALWAYS, loaded_until_scraped, loaded_whole
 from capture_events import write_events
 from loaded import load_into
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_open_metrics
@@ -34,13 +34,8 @@ OF_STOPPED_BROKERS = {
 @pytest.fixture(scope="module")
 def rooms(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ReadingRoom]:
     """Of captures, each loaded until its figures were taken."""
-
-    def loaded(scrape: Scrape) -> ReadingRoom:
-        folder = tmp_path_factory.mktemp(scrape.name)
-        log = write_events(scrape.events(), folder / "log" / "events.jsonl.gz").parent
-        return ReadingRoom(load_into(log, folder / "w"), consistent=True)
-
-    return {scrape.name: loaded(scrape) for scrape in (Y_INCIDENT, F_LIMIT)}
+    scrapes = (Y_INCIDENT, F_LIMIT)
+    return {scrape.name: ReadingRoom(loaded_until_scraped(scrape, tmp_path_factory), consistent=True) for scrape in scrapes}
 
 
 @pytest.fixture(scope="module", params=["y_incident", "f_limit_above_need"])
@@ -217,9 +212,8 @@ def test_throttles_are_binding_or_nominal(incident: ReadingRoom) -> None:
     assert max(found.values()) > 100
 
 
-def test_of_a_broker_that_has_stopped_little_is_known(tmp_path: Any) -> None:
-    log = Y_INCIDENT.log
-    text = clean_text(ReadingRoom(load_into(log, tmp_path / "w"), consistent=True), open_metrics=True)
+def test_of_a_broker_that_has_stopped_little_is_known(tmp_path_factory: pytest.TempPathFactory) -> None:
+    text = clean_text(ReadingRoom(loaded_whole(Y_INCIDENT, tmp_path_factory), consistent=True), open_metrics=True)
     assert {family.name for family in read_open_metrics(text)} - {LEFT_OUT} == OF_STOPPED_BROKERS
     assert set(figures(text, "dispatch_broker_stopped").values()) == {1}
     assert {dict(labels)["status"] for labels in values(text, "dispatch_subscription_status")} == {"unknown"}

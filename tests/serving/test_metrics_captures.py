@@ -75,7 +75,7 @@ def of(line: str) -> str:
 def answered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answered]:
     """The capture's log until its figures were taken, loaded."""
     scrape: Scrape = request.param
-    room = loaded_until_scraped(scrape, tmp_path_factory.mktemp(scrape.name))
+    room = ReadingRoom(loaded_until_scraped(scrape, tmp_path_factory))
     theirs = [line for line in scrape.lines if of(line) in SERVED]
     return Answered(scrape, room, theirs, metrics_text(room), metrics_text(room, topics=False))
 

@@ -7,10 +7,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from broker_scrapes import ALWAYS
-from capture_events import write_events
+from broker_scrapes import ALWAYS, loaded_until_scraped
 from jsonschema import Draft202012Validator
-from loaded import load_into
 from served import Served, served
 
 from console.command_line import main
@@ -43,8 +41,7 @@ QUESTIONS = [
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    folder = tmp_path_factory.mktemp("openapi")
-    with served(load_into(write_events(Y_INCIDENT.events(), folder / "log" / "events.jsonl.gz").parent, folder / "w")) as made:
+    with served(loaded_until_scraped(Y_INCIDENT, tmp_path_factory)) as made:
         yield made
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from broker_scrapes import ALWAYS
+from broker_scrapes import ALWAYS, loaded_whole
 from capture_events import write_events
 from loaded import load_into
 from served import Served, served
@@ -63,8 +63,8 @@ def test_what_is_not_known_is_no_figure(changed: dict[str, Any]) -> None:
 # These load a log, which forks: before this process has a server's threads for long.
 
 
-def test_a_stopped_broker_and_strangers_get_a_reason(tmp_path: Path) -> None:
-    with served(load_into(Y_INCIDENT.log, tmp_path / "w")) as stopped:
+def test_a_stopped_broker_and_strangers_get_a_reason(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with served(loaded_whole(Y_INCIDENT, tmp_path_factory)) as stopped:
         fraud = {"topic": "persistent://real/y/payments", "subscription": "fraud"}
         assert stopped.get("/v1/scale", **fraud) == (
             404,

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from capture_events import write_events
 from loaded import load_into
 from real_captures import CAPTURES
 
-from pipeline.query.room import ReadingRoom
+from pipeline.warehouse.layout import Warehouse
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
@@ -76,10 +77,20 @@ EVERY_SCRAPE = [
 ]
 
 
-def loaded_until_scraped(scrape: Scrape, folder: Path) -> ReadingRoom:
-    """The log until the figures were taken, loaded into a warehouse below the folder."""
-    log = write_events(scrape.events(), folder / "log" / "events.jsonl.gz").parent
-    return ReadingRoom(load_into(log, folder / "warehouse"))
+def loaded_until_scraped(scrape: Scrape, folders: pytest.TempPathFactory) -> Warehouse:
+    """The log until the figures were taken, loaded once for all tests of a process. Nobody changes it."""
+    folder = folders.getbasetemp() / "until_scraped" / scrape.name
+    return _once(folder, lambda: write_events(scrape.events(), folder / "log" / "events.jsonl.gz").parent)
+
+
+def loaded_whole(scrape: Scrape, folders: pytest.TempPathFactory) -> Warehouse:
+    """The same of the whole log, whose broker has stopped."""
+    return _once(folders.getbasetemp() / "whole" / scrape.name, lambda: scrape.log)
+
+
+def _once(folder: Path, log: Callable[[], Path]) -> Warehouse:
+    made = folder / "warehouse"
+    return Warehouse(f"file:{made}") if made.exists() else load_into(log(), made)
 
 
 def series_of(line: str) -> str:
