@@ -58,7 +58,7 @@ class _Kept:
         """Keep it, in the place of the one that nobody asked for longest."""
         with self._lock:
             self._by_pattern[pattern] = translation
-            if len(self._by_pattern) > MOST_KEPT:
+            while len(self._by_pattern) > MOST_KEPT:
                 self._by_pattern.popitem(last=False)
             assert self._new is not None
             self._new.add(pattern)
