@@ -139,6 +139,10 @@ class ReadingRoom:
         """What the log of each table still has of its newest `most` versions, newest first."""
         return self._logs.commits(tables, most)
 
+    def open(self, tables: Collection[str]) -> None:
+        """Open tables that several questions will name one after the other: a store tells of all at once as quickly as of one."""
+        self._open_tables(tables, lenient=True)
+
     # ---- statements of people ---------------------------------------------------------------------------------------------------------
 
     def ask(self, sql: str, most: int | None = None) -> Answer:

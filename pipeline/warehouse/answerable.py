@@ -1,6 +1,7 @@
 """Whether a warehouse can answer about subscriptions now; if not, the reason, with the command that helps."""
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 from pipeline.faults import BadWarehouse
 from pipeline.store.small_files import SmallFiles
@@ -15,7 +16,10 @@ OF_CAUSES = ("subscription_causes", "broker_windows")
 
 def refuse_missing(warehouse: Warehouse, files: SmallFiles, tables: Iterable[str]) -> None:
     """Raise BadWarehouse with the command that helps where no warehouse is, or one of `tables` is not in it."""
-    gone = [table for table in ("batch_manifest", *tables) if not files.exists(f"{warehouse.table(table)}/_delta_log")]
+    needed = ("batch_manifest", *tables)
+    with ThreadPoolExecutor(len(needed)) as threads:
+        there = threads.map(files.exists, [f"{warehouse.table(table)}/_delta_log" for table in needed])
+        gone = [table for table, is_there in zip(needed, there, strict=True) if not is_there]
     if "batch_manifest" in gone:
         make = "./spark-submit.sh stream --once --events URI --warehouse URI"
         raise BadWarehouse(f"there is no warehouse at {warehouse.root}; make one: {make}")

@@ -19,6 +19,7 @@ def probe(
     `at_us`: µs since 1970. Raises BadConfig if no event lies before the instant, or none of that broker or topic; BadWarehouse if names
     are still to come.
     """
+    room.open(("names", "dispatch_events", "lane_control"))
     brokers = brokers_at(room, at_us, broker, topic)
     found = rows_of(room, [one for one in brokers if not one.stopped], at_us, settings)
     tables = {}
