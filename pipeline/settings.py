@@ -26,8 +26,8 @@ class IngestSettings(_Section):
 
     max_files_per_batch: int = Field(ge=1, description="files that one ingest micro-batch takes at most")
     follow_open_files: Literal["auto", "always", "never"] = Field(
-        description="read the whole lines of files that a collector is still writing, in local folders; auto: unless the warehouse lies in "
-        "an object store; never: wait for finished files"
+        description="read the whole lines of files that a collector is still writing, in local folders; auto: if there is one when the "
+        "job starts, and the warehouse is in no object store; never: wait for finished files"
     )
     max_line_bytes: int = Field(ge=1024, le=1 << 30, description="a longer line is quarantined (text_too_long)")
     max_text_bytes: int = Field(ge=256, le=1 << 30, description="a line with a longer text in it is quarantined (text_too_long)")

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.ingest.source_log import FILES
 from pipeline.sources.jsonl_files import JsonlFiles
-from pipeline.sources.open_files import look
+from pipeline.sources.open_files import has_open_files
 from pipeline.sources.source import Source
 from pipeline.store.address import local_path, object_address
 from pipeline.store.files import files_at
@@ -31,23 +31,24 @@ def followed(source: Source, warehouse: Warehouse, mode: str) -> Source:
     return replace(source, follows=True) if wanted and isinstance(source, JsonlFiles) and source.place.local else source
 
 
-def woken_stream(spark: SparkSession, warehouse: Warehouse, query: str, source: Source, once: bool) -> DataFrame:
-    """The stream of `source`, with the counter beside it if open files are to be read, or if the query ever had it.
+def woken_stream(spark: SparkSession, warehouse: Warehouse, query: str, source: Source, waits: bool) -> DataFrame:
+    """The stream of `source`, with the counter beside it if there are open files to follow, or if the query ever had it.
 
-    `once`: the query ends with the events that are there now. Raises OSError if open files cannot be looked at.
+    `waits`: also if there are none yet. Raises OSError if open files cannot be looked at.
     """
     stream = source.stream(spark)
     entries = _newest_entries(warehouse, query)
     has_counter = any(len(source_offsets(entry)) > FILES + 1 for entry in entries.values())
-    if not has_counter and not _needs_counter(source, once):
+    if not has_counter and not _needs_counter(source, waits):
         return stream
     _add_source(warehouse, query, entries)
     counter = spark.readStream.format(_COUNTER).option("rowsPerBatch", 1).option("numPartitions", 1).load()
     return stream.union(counter.selectExpr("CAST(NULL AS string) AS path", "value AS length").where("false"))
 
 
-def _needs_counter(source: Source, once: bool) -> bool:
-    return isinstance(source, JsonlFiles) and source.follows and (not once or bool(look(source.place, {})))
+def _needs_counter(source: Source, waits: bool) -> bool:
+    """Not where nobody writes: with the counter the number of a micro-batch depends on the time, without it on the files alone."""
+    return isinstance(source, JsonlFiles) and source.follows and (waits or has_open_files(source.place))
 
 
 def _newest_entries(warehouse: Warehouse, query: str) -> dict[int, str]:

@@ -34,13 +34,14 @@ def start_ingest(
     of another kind, or if ingest.archive_folder cannot be, and BadWarehouse if Kafka lost what was to be read.
     """
     write_checkpoints_quickly(spark, warehouse)
-    source = followed(open_source(events, settings), warehouse, settings.ingest.follow_open_files)
+    follow = settings.ingest.follow_open_files
+    source = followed(open_source(events, settings), warehouse, follow)
     _refuse_other_source(warehouse, source, events)
     archive = archive_of(source, settings.ingest.archive_path)
     go_on = settings.kafka.on_loss == "go_on"
     run.source_opened(refuse_or_pass_loss(spark, warehouse, INGEST, source, go_on) if isinstance(source, KafkaTopic) else None)
     return (
-        woken_stream(spark, warehouse, INGEST, source, once="availableNow" in trigger)
+        woken_stream(spark, warehouse, INGEST, source, waits=follow == "always" and "availableNow" not in trigger)
         .writeStream.queryName(INGEST)
         .option("checkpointLocation", warehouse.checkpoint(INGEST))
         .foreachBatch(_writer(source, warehouse, run, archive))

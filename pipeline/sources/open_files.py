@@ -33,6 +33,11 @@ def look(place: Place, before: Parts) -> dict[str, Part]:
     return dict(sorted(found.items()))
 
 
+def has_open_files(place: Place) -> bool:
+    """Whether somebody writes at the place now. Raises OSError."""
+    return any(True for _ in _growing(place))
+
+
 def unfinished_path(file: str) -> Path:
     """Where a file lies while it grows."""
     path = _path(file)
