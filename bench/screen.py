@@ -37,7 +37,7 @@ WARM_UP = 1
 #: How long a state lasts before the next change: a cause needs a moment to be the main one, and its windows to be written.
 SETTLE_S = 8.0
 PATIENCE_S = 120.0
-POLL_S = 0.05
+POLL_S = 0.25
 SUBSCRIPTION = "s"
 BOUNDS = {"p50_s": 5.0, "p95_s": 8.0}
 _HELD = "throttled"

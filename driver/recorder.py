@@ -1,23 +1,23 @@
 """The run's own records: in the log file, in query_progress and run_ledger, and for the person who waits. The job never waits for them.
 
-Spark reports each micro-batch once, to a StreamingQueryListener. The listener puts the report into a bounded queue and returns. (Asking a
-query for its recentProgress would copy the last hundred from Java at every look.) The main thread takes reports from the queue. Outboxes
-with threads of their own write them. A fault or a hanging writer is reported once on stderr, and counted.
+Spark reports each micro-batch once (reports.py). The report goes into a bounded queue. (Asking a query for its recentProgress would copy
+the last hundred from Java at every look.) The main thread takes reports from the queue. Outboxes with threads of their own write them. A
+fault or a hanging writer is reported once on stderr, and counted.
 """
 
 import json
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from pyspark.sql.streaming import StreamingQuery, StreamingQueryListener
+from pyspark.sql.streaming import StreamingQuery
 
 from console.shown import say
 from driver.advice import one_line_cause
+from driver.reports import INBOX, Reports
 from pipeline.run_context import nobody_keeps
 from pipeline.upkeep.run_records.json_lines import log_entry
 from pipeline.upkeep.run_records.outbox import CAPACITY, Entry, Outbox
@@ -25,35 +25,10 @@ from pipeline.upkeep.run_records.progress import is_micro_batch, only_looked, pr
 from pipeline.visible import visible
 from pipeline.warehouse.layout import QUERIES
 
-#: The main thread looks five times a second; a listing of all log files may keep it for a minute.
-INBOX = 1_000
 #: Spark reports a query's end from another thread, some milliseconds after it.
 LAST_WORDS_S = 5.0
 #: How long the end of the job may wait for its records to be written.
 CLOSE_WAIT_S = 10.0
-
-
-class _Listener(StreamingQueryListener):
-    """Hands on the reports of Spark, unread."""
-
-    def __init__(self) -> None:
-        self.progress: deque[str] = deque(maxlen=INBOX)
-        self.pushed_out = 0
-        self.ended: set[str] = set()
-        self.query_ended = threading.Event()
-
-    def onQueryStarted(self, event: Any) -> None:  # noqa: N802 - Spark's name
-        """Nobody waits for it."""
-
-    def onQueryProgress(self, event: Any) -> None:  # noqa: N802 - Spark's name
-        """Keep the progress; the oldest gives way."""
-        self.pushed_out += len(self.progress) == INBOX
-        self.progress.append(event.progress.json)
-
-    def onQueryTerminated(self, event: Any) -> None:  # noqa: N802 - Spark's name
-        """No progress of this run of the query follows."""
-        self.ended.add(str(event.runId))
-        self.query_ended.set()
 
 
 class Recorder:
@@ -72,7 +47,7 @@ class Recorder:
     ) -> None:
         self.outcome = "done"
         self.micro_batches = 0
-        self.listener = _Listener()
+        self.reports = Reports()
         self._run_id = run_id
         self._now = now
         self._progress = progress
@@ -92,9 +67,9 @@ class Recorder:
     def take(self) -> list[Entry]:
         """Record micro-batches that were finished since the last call; their rows of query_progress. Main thread only, never raises."""
         rows = []
-        while self.listener.progress:
+        while self.reports.progress:
             try:
-                progress = json.loads(self.listener.progress.popleft())
+                progress = json.loads(self.reports.progress.popleft())
                 if progress["name"] in QUERIES and is_micro_batch(progress) and (row := self._row(progress)) is not None:
                     rows.append(row)
             except Exception as fault:  # noqa: BLE001 - a progress of an unknown form must not end the job; it is reported
@@ -132,15 +107,15 @@ class Recorder:
         """Until Spark has reported everything of queries that ended; LAST_WORDS_S at most."""
         waited_for = {str(query.runId) for query in queries}
         deadline = time.monotonic() + LAST_WORDS_S
-        while not waited_for <= self.listener.ended and (left := deadline - time.monotonic()) > 0:
-            self.listener.query_ended.wait(left)
-            self.listener.query_ended.clear()
+        while not waited_for <= self.reports.ended and (left := deadline - time.monotonic()) > 0:
+            self.reports.query_ended.wait(left)
+            self.reports.query_ended.clear()
 
     @property
     def unrecorded(self) -> int:
         """Micro-batches that query_progress will lack, as far as is known now."""
         box = self._progress
-        return self.listener.pushed_out + (box.given_up if box.fault is None else box.unwritten)
+        return self.reports.pushed_out + (box.given_up if box.fault is None else box.unwritten)
 
     def close(self, ledger: Outbox) -> None:
         """Have everything written, CLOSE_WAIT_S at most. Report on stderr what could not be written."""

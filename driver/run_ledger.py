@@ -39,7 +39,7 @@ def recorded(opened: OpenWarehouse, settings: Settings, *, events: str, mode: st
     started = _Started(ledger, begun)
     recorder = Recorder(run.run_id, run.now, progress, log, started.put)
     recorder.record("run_started", **{key: value for key, value in begun.items() if key not in ("run_id", "event")})
-    opened.spark.streams.addListener(recorder.listener)
+    recorder.reports.begin(opened.spark)
     outcome, error = "failed", None
     try:
         yield recorder
@@ -48,7 +48,7 @@ def recorded(opened: OpenWarehouse, settings: Settings, *, events: str, mode: st
         error = one_line_cause(fault)[:ERROR_CHARACTERS]
         raise
     finally:
-        _forget_listener(opened, recorder)
+        _forget_listener(recorder)
         recorder.take()
         counted = {"micro_batches": recorder.micro_batches, "unrecorded": recorder.unrecorded}
         end: dict[str, Any] = {"ended_at": run.now(), "outcome": outcome, "error": error, **counted}
@@ -73,8 +73,8 @@ class _Started:
         self._ledger.put({**self._begun, "lost": lost})
 
 
-def _forget_listener(opened: OpenWarehouse, recorder: Recorder) -> None:
+def _forget_listener(recorder: Recorder) -> None:
     try:
-        opened.spark.streams.removeListener(recorder.listener)
+        recorder.reports.stop()
     except Exception as fault:  # noqa: BLE001 - Java may be gone by now; the fault that ended the job reports it
         print(f"WARNING: the listener could not be removed: {one_line_cause(fault)}", file=sys.stderr, flush=True)

@@ -27,7 +27,7 @@ def recorder(lines: list[Entry]) -> Recorder:
 
 
 def tell(recorder: Recorder, text: str) -> None:
-    recorder.listener.onQueryProgress(SimpleNamespace(progress=SimpleNamespace(json=text)))
+    recorder.reports.keep(text)
 
 
 def tracker(*tasks_of_stages: int) -> Any:

@@ -43,7 +43,7 @@ class Kept:
 
     def told(self, *progress: str) -> list[Entry]:
         for text in progress:
-            self.recorder.listener.onQueryProgress(SimpleNamespace(progress=SimpleNamespace(json=text)))
+            self.recorder.reports.keep(text)
         return self.recorder.take()
 
     def closed(self) -> "Kept":
@@ -136,7 +136,7 @@ def test_a_writer_that_hangs_is_left_behind_at_the_end(capsys: pytest.CaptureFix
 def test_the_last_words_of_a_query_are_waited_for_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     kept, query = Kept(), SimpleNamespace(runId="22222222-0000-0000-0000-000000000000")
     queries: Any = [query]
-    threading.Timer(0.1, kept.recorder.listener.onQueryTerminated, [query]).start()
+    threading.Timer(0.1, kept.recorder.reports.end, [query.runId]).start()
     began = time.monotonic()
     kept.recorder.wait_for_last_words(queries)
     assert time.monotonic() - began < module.LAST_WORDS_S
