@@ -7,7 +7,7 @@ from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
 from pipeline.pages.axis import Axis, Tick
-from pipeline.pages.marks import cause_name, hue_of
+from pipeline.pages.badges import cause_name, hue_of
 
 #: More bars, points or ticks could not be told apart. A bar is then of several windows.
 MOST_BARS = 240

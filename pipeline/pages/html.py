@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from pipeline.diagnosis.counts import percent
 from pipeline.diagnosis.words import MISSING, cause_words
 from pipeline.pages import numbers
-from pipeline.pages.marks import cause_name, hue_of, mark_of
+from pipeline.pages.badges import cause_name, hue_of
 from pipeline.visible import visible
 
 #: An instant as sentences of a diagnosis have it.
@@ -45,7 +45,6 @@ def environment(package: str) -> Environment:
         "cause": cause_name,
         "cause_words": cause_words,
         "hue": hue_of,
-        "mark": mark_of,
         "missing": MISSING.__getitem__,
         "iso": iso,
     }

@@ -27,7 +27,7 @@ def lines_that_name(package: str) -> list[str]:
 def test_the_channel_package_is_one_name_in_a_list_and_what_is_rendered_of_it() -> None:
     lines = lines_that_name("channel")
     # A cause has this name, too: pipeline/diagnosis, the page and the view `why` have words for it.
-    elsewhere = ("pipeline/rules/fold.py", "pipeline/diagnosis/", "pipeline/query/views/status_words.py", "pipeline/pages/marks.py")
+    elsewhere = ("pipeline/rules/fold.py", "pipeline/diagnosis/", "pipeline/query/views/status_words.py", "pipeline/pages/badges.py")
     assert [line for line in lines if not line.startswith(elsewhere)] == [
         'schemas/packages/__init__.py: NAMES = ("broker", "throttle", "backlog", "channel", "policy", "cause")',
         'schemas/packages/cause/causes.py: "channel",',

@@ -15,8 +15,8 @@ from loaded import load_into
 from served import PATIENCE_S, Served, served
 
 from pipeline.diagnosis.answer import answer
+from pipeline.pages.badges import LOSING
 from pipeline.pages.html import told
-from pipeline.pages.marks import LOSING
 from pipeline.query.room import ReadingRoom
 from pipeline.serving.page.frame import Frame, Moment, moment_of, newest_known
 from pipeline.serving.page.html import rendered, static, version
@@ -96,10 +96,10 @@ def test_harm_comes_first_and_a_broker_that_stopped_does_none() -> None:
     lost = {"topic": "persistent://a/b/t", "subscription": "loses", "quota_type": "size", "quota_limit": 1000, "entries": 5, "times": 2,
             "first": NOON, "last": NOON, "each": [{"at": NOON, "entries": 5}]}  # fmt: skip
     rows = NowRows([why_row(), why_row(subscription="loses")], {}, {}, [lost], [])
-    assert lines(rows)[0].mark == LOSING
+    assert lines(rows)[0].badge == LOSING
     assert heading(lines(rows), rows, frame(), "").harm == "1 loses entries."
     stopped = NowRows([why_row(subscription="loses", status="unknown", unknown_reason="broker_stopped")], {}, {}, [lost], [])
-    assert lines(stopped)[0].mark.word == "Unknown"
+    assert lines(stopped)[0].badge.word == "Unknown"
 
 
 def test_nothing_behind_and_nothing_known_are_different_answers() -> None:

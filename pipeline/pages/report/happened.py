@@ -11,7 +11,7 @@ from pipeline.pages.report.story import Moment
 Row = dict[str, Any]
 #: Single ones of a repeat in its fold.
 MOST_REPEATS = 100
-#: A kind's mark (a symbol of marks.html) and hue.
+#: A kind's icon (a symbol of icons.html) and hue.
 _LOOKS = {"eviction": ("loss", "harm"), "limit": ("held", "lim"), "log": ("gap", "harm")}
 
 
@@ -20,7 +20,7 @@ class Happened(NamedTuple):
 
     first: datetime
     last: datetime | None
-    mark: str
+    icon: str
     hue: str
     head: str
     name: str
@@ -43,19 +43,19 @@ def _repeats(moment: Moment) -> Hashable:
 
 def _line(run: Sequence[Moment]) -> Happened:
     one = run[0]
-    mark, hue = _LOOKS.get(one.kind, ("", ""))
+    icon, hue = _LOOKS.get(one.kind, ("", ""))
     name = " / ".join(part for part in ((one.topic or "").rpartition("/")[2], one.subscription) if part) or one.broker
     if len(run) == 1:
         head = {"limit": "Limit", "log": "Log", "eviction": "Eviction", "cause": "Cause"}.get(one.kind, one.kind)
-        return Happened(one.at, None, mark, hue, f"{head} of", f"{name}:", one.words, [], 0)
+        return Happened(one.at, None, icon, hue, f"{head} of", f"{name}:", one.words, [], 0)
     passed = numbers.span((run[-1].at - one.at).total_seconds())
     each = [(moment.at, moment.words) for moment in run[:MOST_REPEATS]]
     more = len(run) - len(each)
     if one.kind == "eviction":
         lost = sum(moment.entries for moment in run)
-        return Happened(one.at, run[-1].at, mark, hue, f"{len(run):,} evictions in {passed}:", name, f"lost {lost:,} entries.", each, more)
+        return Happened(one.at, run[-1].at, icon, hue, f"{len(run):,} evictions in {passed}:", name, f"lost {lost:,} entries.", each, more)
     head, words = f"{len(run):,} changes of cause in {passed}:", f"in the end {run[-1].words}"
-    return Happened(one.at, run[-1].at, mark, hue, head, f"{name},", words, each, more)
+    return Happened(one.at, run[-1].at, icon, hue, head, f"{name},", words, each, more)
 
 
 def losses(evictions: Sequence[Row]) -> list[Row]:

@@ -12,9 +12,9 @@ from pipeline.diagnosis.recovery import pace_line
 from pipeline.diagnosis.words import consumers_line, limit_line, precedence_lines, quota_line
 from pipeline.pages import numbers
 from pipeline.pages.axis import Axis, axis
+from pipeline.pages.badges import LOSING, Badge, badge_of
 from pipeline.pages.charts import Chart, Line, cause_chart, line_chart
 from pipeline.pages.html import environment, style
-from pipeline.pages.marks import LOSING, Mark, mark_of
 from pipeline.pages.report.happened import happened, losses
 from pipeline.pages.report.story import MOST_ROWS, Story
 
@@ -27,7 +27,7 @@ class Told(NamedTuple):
     document: Row
     namespace: str
     lost: int
-    mark: Mark
+    badge: Badge
     over: Axis
     by_cause: Chart | None
     size: Chart | None
@@ -76,7 +76,7 @@ def _told(story: Story, number: int) -> Told:
         document=document,
         namespace=(document["topic"].partition("://")[2] or document["topic"]).rpartition("/")[0],
         lost=lost,
-        mark=LOSING._replace(word="Lost entries") if lost else mark_of(document["status"]),
+        badge=LOSING._replace(word="Lost entries") if lost else badge_of(document["status"]),
         over=over,
         by_cause=cause_chart(story.causes[number], over),
         size=size,

@@ -9,7 +9,7 @@ from pipeline.diagnosis.counts import percent
 from pipeline.diagnosis.words import REASONS, cause_words
 from pipeline.pages import numbers
 from pipeline.pages.axis import axis
-from pipeline.pages.marks import LOSING, SHUT_OUT, Mark, cause_name, hue_of, mark_of
+from pipeline.pages.badges import LOSING, SHUT_OUT, Badge, badge_of, cause_name, hue_of
 from pipeline.pages.spark import Spark, spark
 from pipeline.query.views.status_words import WELL
 from pipeline.serving.page.now_rows import LOOK_BACK, NowRows
@@ -44,8 +44,8 @@ class Line(NamedTuple):
     subscription: str
     short_topic: str
     namespace: str
-    mark: Mark
-    cause_mark: Mark
+    badge: Badge
+    cause_badge: Badge
     cause: str
     hue: str
     since: datetime | None
@@ -78,7 +78,7 @@ def lines(rows: NowRows) -> list[Line]:
 
 
 def _rank(line: Line, quotas: list[Row]) -> tuple[bool, bool, float, float]:
-    is_harm = line.mark.hue == "harm"
+    is_harm = line.badge.hue == "harm"
     # A quota that is exceeded, and takes nothing from this one, is no harm to come.
     soon = min((one["breach_in_s"] for one in quotas if one["breach_in_s"] is not None and not one["exceeded"]), default=_NEVER)
     return line.is_well and not is_harm, not is_harm, soon if soon <= _SOON_S else _NEVER, -(line.age_ms or 0)
@@ -100,16 +100,16 @@ def _line(row: Row, rows: NowRows, lost: Mapping[tuple[str, str], Row], fills: s
     checks = [one for one in rows.checks.get(name, []) if one["check_time"] <= row["as_of"]]
     quotas, eviction = rows.quotas.get(row["topic"], []), lost.get(name)
     is_unknown = row["status"] == "unknown"
-    mark = cause_mark = mark_of(row["status"])
+    badge = cause_badge = badge_of(row["status"])
     # A decision of the last check is the newest that there is; a broker that stopped does no harm any more.
     if not is_unknown and eviction is not None and row["checked_at"] is not None and eviction["last"] >= row["checked_at"]:
-        mark = LOSING
+        badge = LOSING
     elif not is_unknown and name in fills:
-        mark = SHUT_OUT
+        badge = SHUT_OUT
     rates = rates_of(checks)
     domain_less = row["topic"].partition("://")[2] or row["topic"]
     namespace, _, last = domain_less.rpartition("/")
-    why = _why(row, rows, rates, eviction if mark is LOSING else None)
+    why = _why(row, rows, rates, eviction if badge is LOSING else None)
     backlogs = [(one["check_time"], one["msg_backlog"]) for one in checks]
     drops = [] if eviction is None else [each["at"] for each in eviction["each"]]
     return Line(
@@ -117,8 +117,8 @@ def _line(row: Row, rows: NowRows, lost: Mapping[tuple[str, str], Row], fills: s
         subscription=row["subscription"],
         short_topic=_PARTITION.sub("-", last),
         namespace=namespace,
-        mark=mark,
-        cause_mark=cause_mark,
+        badge=badge,
+        cause_badge=cause_badge,
         cause=cause_of(row),
         hue="none" if is_unknown else hue_of(row["cause"]),
         since=row["since"],
@@ -129,10 +129,10 @@ def _line(row: Row, rows: NowRows, lost: Mapping[tuple[str, str], Row], fills: s
         backlogs=backlogs,
         drops=drops,
         spark=_spark(backlogs, drops, row["as_of"]),
-        next=_next(quotas, is_unknown, mark.hue == "harm"),
+        next=_next(quotas, is_unknown, badge.hue == "harm"),
         is_well=row["status"] in WELL,
         is_unknown=is_unknown,
-        found_by=" ".join((row["topic"], row["subscription"], mark.word, row["status"], cause_of(row))).lower(),
+        found_by=" ".join((row["topic"], row["subscription"], badge.word, row["status"], cause_of(row))).lower(),
     )
 
 

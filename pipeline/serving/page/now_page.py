@@ -20,11 +20,11 @@ FILTERS = frozenset({"q", "namespace", "cause"})
 
 
 class Heading(NamedTuple):
-    """The answer: `words`, then `harm` in red; `mark` and `hue` where nothing is behind, or nothing is known."""
+    """The answer: `words`, then `harm` in red; `icon` and `hue` where nothing is behind, or nothing is known."""
 
     words: str
     harm: str
-    mark: str
+    icon: str
     hue: str
     lead: str
 
@@ -36,7 +36,7 @@ def now_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
     rows = now_rows(room, moment.at)
     all_lines = lines(rows)
     kept = [line for line in all_lines if _is_kept(line, asked)]
-    behind = units([line for line in kept if not line.is_well or line.mark.hue == "harm"])
+    behind = units([line for line in kept if not line.is_well or line.badge.hue == "harm"])
     reason = "" if all_lines else why_no_row(room, asked.get("at") or asked.get("to"))
     return rendered(
         "now.html",
@@ -44,13 +44,13 @@ def now_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
         heading=heading(all_lines, rows, frame, reason),
         behind=behind[:MOST_ROWS],
         more=len(behind) - len(behind[:MOST_ROWS]),
-        well=units([line for line in kept if line.is_well and line.mark.hue != "harm"]),
+        well=units([line for line in kept if line.is_well and line.badge.hue != "harm"]),
         total=len(all_lines),
         shown=len(kept),
         asked=asked,
         is_filtered=any(asked.get(name) for name in FILTERS),
         namespaces=sorted({line.namespace for line in all_lines}),
-        causes=sorted({line.mark.word for line in all_lines} | {line.cause_mark.word for line in all_lines}),
+        causes=sorted({line.badge.word for line in all_lines} | {line.cause_badge.word for line in all_lines}),
         happened=_happened(rows),
     )
 
@@ -58,7 +58,7 @@ def now_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
 def _is_kept(line: Line, asked: Mapping[str, str]) -> bool:
     words = asked.get("q", "").lower().split()
     in_namespace = asked.get("namespace", "") in ("", line.namespace)
-    of_cause = asked.get("cause", "") in ("", line.mark.word, line.cause_mark.word)
+    of_cause = asked.get("cause", "") in ("", line.badge.word, line.cause_badge.word)
     return in_namespace and of_cause and all(word in line.found_by for word in words)
 
 
@@ -66,7 +66,7 @@ def heading(all_lines: list[Line], rows: NowRows, frame: Frame, reason: str) -> 
     """Of all subscriptions, whatever the filter keeps."""
     total, unknown = len(all_lines), sum(line.is_unknown for line in all_lines)
     behind = sum(not line.is_well and not line.is_unknown for line in all_lines)
-    losing, shut = (sum(line.mark.word == word for line in all_lines) for word in ("Losing entries", "Producers shut out"))
+    losing, shut = (sum(line.badge.word == word for line in all_lines) for word in ("Losing entries", "Producers shut out"))
     harm = " ".join(
         words
         for words in (
@@ -113,7 +113,7 @@ def _happened(rows: NowRows) -> list[dict[str, Any]]:
         {
             "first": row["first"],
             "last": row["last"],
-            "mark": "loss",
+            "icon": "loss",
             "hue": "harm",
             "head": _evictions(row),
             "name": f"{row['topic'].rpartition('/')[2]} / {row['subscription']}",
@@ -132,7 +132,7 @@ def _happened(rows: NowRows) -> list[dict[str, Any]]:
             seen[key] = {
                 "first": row["created_at"],
                 "last": row["closed_at"],
-                "mark": "held",
+                "icon": "held",
                 "hue": "lim",
                 "head": f"{row['level'].capitalize()} limit {numbers.limit(row['rate'], row['period_s'], row['dimension'])}",
                 "name": " / ".join(whose) or row["broker"],

@@ -32,7 +32,7 @@ def units(lines: Sequence[Line]) -> list[Unit]:
             continue
         whole = (found[1], line.subscription)
         known[whole] = known.get(whole, 0) + 1
-        groups.setdefault((*whole, line.mark.word, line.cause_mark.word, line.cause), []).append(line)
+        groups.setdefault((*whole, line.badge.word, line.cause_badge.word, line.cause), []).append(line)
     return [_unit(key, group, known.get((key[0], key[1]), 0)) for key, group in groups.items()]
 
 

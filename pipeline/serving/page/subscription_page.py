@@ -10,8 +10,8 @@ from pipeline.diagnosis.verdict import is_unproven
 from pipeline.diagnosis.words import REASONS, as_of_line, consumers_line, limit_line, precedence_lines, quota_line
 from pipeline.faults import BadConfig
 from pipeline.pages.axis import Axis, axis
+from pipeline.pages.badges import badge_of
 from pipeline.pages.charts import Chart, Line, Point, cause_chart, line_chart
-from pipeline.pages.marks import mark_of
 from pipeline.pages.numbers import rate, span
 from pipeline.pages.rows import cause_rows, lost_stretches
 from pipeline.query.room import ReadingRoom
@@ -37,14 +37,14 @@ def subscription_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
     rows = _Rows(room, document)
     stretch = (document["from"], document["to"])
     over = axis(*stretch, lost_stretches(room, document["broker"], document["epoch"], *stretch))
-    hue = mark_of(document["status"]).hue
+    hue = badge_of(document["status"]).hue
     line_hue = hue if hue in ("lim", "slow", "none", "chan") else "none"
     return rendered(
         "subscription.html",
         frame=frame_of(room, moment),
         asked=asked,
         document=document,
-        mark=mark_of(document["status"]),
+        badge=badge_of(document["status"]),
         names=_names(document),
         rates=rates_of(rows.checks),
         check=rows.checks[-1] if rows.checks else None,

@@ -1,20 +1,20 @@
-"""The word, the mark and the hue of a status, and those of a cause: a hue is a cause, and no status is told by colour alone. Pure."""
+"""The word, the icon and the hue of a status, and those of a cause: a hue is a cause, and no status is told by colour alone. Pure."""
 
 from typing import Any, NamedTuple
 
 from pipeline.query.views.status_words import STATUS, WELL
 
 
-class Mark(NamedTuple):
-    """A word with its mark (a symbol of base.html) and its hue (a class of style.css)."""
+class Badge(NamedTuple):
+    """A word with its icon (a symbol of icons.html) and its hue (a class of style.css)."""
 
     word: str
-    mark: str
+    icon: str
     hue: str
 
 
-LOSING = Mark("Losing entries", "loss", "harm")
-SHUT_OUT = Mark("Producers shut out", "shut", "harm")
+LOSING = Badge("Losing entries", "loss", "harm")
+SHUT_OUT = Badge("Producers shut out", "shut", "harm")
 _OF_STATUS = {
     "current": ("ok", "ok"),
     "keeping up": ("ok", "mute"),
@@ -50,10 +50,10 @@ _OF_CAUSE = {
 _NAMES = {**STATUS, "delayed": "delayed", "catching_up": "delivering"}
 
 
-def mark_of(status: str) -> Mark:
+def badge_of(status: str) -> Badge:
     """Of a status of the view `why`."""
-    mark, hue = _OF_STATUS.get(status, _OTHER)
-    return Mark(f"{status[:1].upper()}{status[1:]}", mark, hue)
+    icon, hue = _OF_STATUS.get(status, _OTHER)
+    return Badge(f"{status[:1].upper()}{status[1:]}", icon, hue)
 
 
 def hue_of(cause: str | None) -> str:
