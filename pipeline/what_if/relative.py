@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pipeline.rules.array import Array
 from pipeline.what_if.changes import NO_LIMIT
 from pipeline.what_if.record import Row
+from pipeline.what_if.stretch import CHARGED_BEFORE_US
 from pipeline.what_if.world import World
 
 NS_PER_S = 1_000_000_000
@@ -66,16 +67,27 @@ def _added(rate: Row, average: Array) -> Row:
 
 
 def averages_of(world: World, topic: int, factor: float) -> tuple[Array, Array]:
-    """(instants ns [n], whole messages and bytes a second [n, 2]) of each renewal while the world lasts."""
+    """(instants ns [n], whole messages and bytes a second [n, 2]) of each renewal until the end of the world.
+
+    Of a replay from an instant on, publishes before it count, too: the record has those of the last two minutes (CHARGED_BEFORE_US).
+    """
     cycle_ns = int(world.record.setting.get("statsUpdateFrequencyInSecs", USUAL_CYCLE_S)) * NS_PER_S
-    starts = [int(row["ns"]) for row in world.record.of("broker_start")]
-    first = starts[-1] if starts and starts[-1] <= world.begin_ns else world.begin_ns
-    borders = np.arange(first, world.end_ns + 1, cycle_ns, dtype=np.int64)
-    publishes = world.scales[topic].publishes
+    borders = np.arange(_first_border_ns(world, cycle_ns), world.end_ns + 1, cycle_ns, dtype=np.int64)
+    # Not those of the scale: it begins at the ledger of the earliest mark.
+    publishes = world.record.where("publish", world.scales[topic].topic_id)
     places = np.searchsorted(publishes["ns"], borders)
     sums = [np.concatenate([[0], np.cumsum(publishes[name])])[places] for name in ("msgs", "bytes")]
     seen = np.diff(np.stack(sums, axis=1), axis=0) * factor * NS_PER_S / cycle_ns
     return borders[1:], np.floor(_renewed(seen)).astype(np.int64)
+
+
+def _first_border_ns(world: World, cycle_ns: int) -> int:
+    """Where cycles begin: at the broker's start; without it in the log, whole cycles before the replay whose publishes the record has."""
+    starts = [int(row["ns"]) for row in world.record.of("broker_start")]
+    if starts and starts[-1] <= world.begin_ns:
+        return starts[-1]
+    before = 0 if world.record.stretch.from_us is None else CHARGED_BEFORE_US * 1000 // cycle_ns
+    return world.begin_ns - before * cycle_ns
 
 
 def _renewed(seen: NDArray[np.float64]) -> NDArray[np.float64]:

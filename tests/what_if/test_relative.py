@@ -13,22 +13,48 @@ from pipeline.faults import BadConfig
 from pipeline.what_if.answer import what_if
 from pipeline.what_if.changes import NO_LIMIT, changes_of
 from pipeline.what_if.relative import NS_PER_S, Setting, averages_of, followed
+from pipeline.what_if.stretch import Stretch
 from pipeline.what_if.world import World
 
 
-def world_of_publishes(per_minute: list[int], started_ns: int = 0) -> World:
-    """A topic that gets so many messages of 10 bytes in each minute, spread evenly."""
+def world_of_publishes(per_minute: list[int], started_ns: int | None = 0, from_minute: int | None = None) -> World:
+    """A topic that gets so many messages of 10 bytes in each minute, spread evenly.
+
+    `started_ns`: of the broker; null: before the log. `from_minute`: replayed from then on; null: as a whole.
+    """
     ns = [k * 60 * NS_PER_S + 60 * NS_PER_S * i // count for k, count in enumerate(per_minute) for i in range(count)]
     ones = np.ones(len(ns), dtype=np.int64)
-    scale = SimpleNamespace(publishes={"ns": np.array(ns, dtype=np.int64), "msgs": ones, "bytes": 10 * ones})
-    record = SimpleNamespace(setting={}, of=lambda _: [{"ns": started_ns}])
-    return cast("World", SimpleNamespace(record=record, scales=[scale], begin_ns=0, end_ns=60 * NS_PER_S * len(per_minute)))
+    publishes = {"ns": np.array(ns, dtype=np.int64), "msgs": ones, "bytes": 10 * ones}
+    record = SimpleNamespace(
+        setting={},
+        of=lambda _: [] if started_ns is None else [{"ns": started_ns}],
+        where=lambda *_: publishes,
+        stretch=Stretch(None if from_minute is None else from_minute * 60_000_000),
+    )
+    begin_ns = 60 * NS_PER_S * (from_minute or 0)
+    end_ns = 60 * NS_PER_S * len(per_minute)
+    return cast("World", SimpleNamespace(record=record, scales=[SimpleNamespace(topic_id=1)], begin_ns=begin_ns, end_ns=end_ns))
 
 
 def test_an_average_rises_at_once_and_falls_by_half() -> None:
     ns, averages = averages_of(world_of_publishes([600, 6_000, 0, 0]), 0, 1.0)
     assert (ns / NS_PER_S).tolist() == [60, 120, 180, 240]
     assert averages.tolist() == [[10, 100], [100, 1_000], [50, 500], [25, 250]]
+
+
+@pytest.mark.parametrize("started_ns", [0, None])
+def test_from_an_instant_on_a_rate_begins_with_the_publishes_of_the_minute_before(started_ns: int | None) -> None:
+    world = world_of_publishes([600, 1_200, 6_000, 0, 600], started_ns, from_minute=3)
+    rate = {"msg_rate": 50, "byte_rate": NO_LIMIT, "relative": True}
+    found = followed(world, [Setting(world.begin_ns, 1, 0, rate, "token_bucket")], [1.0])
+    assert [(one.ns // (60 * NS_PER_S), one.rate["msg_rate"]) for one in found] == [(3, 50 + 100), (4, 50 + 50)]
+
+
+def test_a_record_that_is_replayed_as_a_whole_begins_without_an_average() -> None:
+    world = world_of_publishes([600, 600], None)
+    rate = {"msg_rate": 50, "byte_rate": NO_LIMIT, "relative": True}
+    found = followed(world, [Setting(0, 1, 0, rate, "token_bucket")], [1.0])
+    assert [one.rate["msg_rate"] for one in found] == [50, 60]
 
 
 @given(st.lists(st.integers(0, 3_000), min_size=1, max_size=8), st.floats(0.1, 10))
