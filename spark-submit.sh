@@ -141,6 +141,12 @@ for word in "${ours[@]}"; do
   fi
 done
 needs=$("$python" -P -m console.needs "${ours[@]}") || exit $?
+if [[ $needs == *' look' ]]; then
+  needs=${needs% look}
+  # shellcheck disable=SC2086 # words
+  set_up $needs
+  needs+=" $("$venv/bin/python" -P -m console.needs_after_look "${ours[@]}")" || exit $?
+fi
 if [[ $needs != *jars* ]]; then
   # shellcheck disable=SC2086 # words
   set_up $needs

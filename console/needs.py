@@ -1,6 +1,6 @@
 """Checks a command line for spark-submit.sh before anything is set up. Prints what the command needs: parts of tools/environment.
 
-Without `jars` it starts no Spark.
+Without `jars` it starts no Spark. With `look` that is not known before a look at the warehouse (console/needs_after_look.py).
 
 Standard library only: it runs before the environment exists.
 """
@@ -13,6 +13,13 @@ from pipeline.store.address import with_hadoops_scheme
 
 #: What a command that reads needs besides.
 _ALSO = {"probe": ["rules"], "what-if": ["rules"], "right-size": ["rules"], "quality": ["quality"], "serve": ["serve"]}
+#: Those that start Spark for several brokers.
+_OF_BROKERS = ("right-size",)
+
+
+def look_of(args: argparse.Namespace) -> list[str]:
+    """Whether only the warehouse tells if Spark is needed: one topic, or one broker, needs none."""
+    return ["look"] if args.command in _OF_BROKERS and args.broker is None and args.topic is None else []
 
 
 def s3_of(args: argparse.Namespace) -> list[str]:
@@ -34,7 +41,7 @@ if __name__ == "__main__":
         elif getattr(args, "checkpoint", None):
             print("packages jars rules", *s3_of(args))
         elif command in (*READERS, *UPKEEP):
-            print("packages", *(_ALSO.get(command, [])))
+            print("packages", *(_ALSO.get(command, [])), *look_of(args))
         else:
             later = ["broker"] if getattr(args, "live", False) else []
             kafka = ["kafka"] if getattr(args, "events", None) and args.events.startswith("kafka://") else []

@@ -75,13 +75,19 @@ class ReadingRoom:
     """A look at one warehouse (`Look`), which also answers statements of people (`ask`).
 
     A table is opened when a query first names it, and stays at that version until `refresh`. With `consistent` tables of the job stand at
-    the newest consistent cut of that moment, else each at its newest version. Raises BadWarehouse for a
+    the newest consistent cut of that moment, with `cut` at that one for good, else each at its newest version. Raises BadWarehouse for a
     table that is gone, or that only Spark reads. `most_memory`: what DuckDB may hold (closed_duckdb.py). `kept`: views that are computed
     once for a state of their tables, as a whole; others where a query names them, as far as it needs them. Not for several threads.
     """
 
     def __init__(
-        self, warehouse: Warehouse, *, consistent: bool = False, most_memory: str | None = None, kept: Collection[str] = ()
+        self,
+        warehouse: Warehouse,
+        *,
+        consistent: bool = False,
+        cut: Cut | None = None,
+        most_memory: str | None = None,
+        kept: Collection[str] = (),
     ) -> None:
         refused = why_no_warehouse(warehouse.root)
         if refused is not None:
@@ -95,8 +101,8 @@ class ReadingRoom:
         #: Of names that `_within` gave, whether files are left out.
         self._fewer: dict[str, bool] = {}
         self._kept = {*SMALL_VIEWS, *kept}
-        self._consistent = consistent
-        self.cut: Cut | None = None
+        self._consistent = consistent and cut is None
+        self.cut: Cut | None = cut
         self._closed = ClosedDuckDB([self._folder(table.name) for table in TABLES], most_memory)
         self._duckdb = self._closed.connection
         self._plain = PlainFiles(self._duckdb)

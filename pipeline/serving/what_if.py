@@ -8,9 +8,11 @@ from pipeline.faults import BadConfig
 from pipeline.query.room import ReadingRoom
 from pipeline.times import span_of, time_of
 from pipeline.visible import document_json
-from pipeline.what_if.answer import Span, what_if
+from pipeline.what_if.answer import what_if
 from pipeline.what_if.changes import KEYS, changes_of, read_budget_of
-from pipeline.what_if.right_size import Asked, right_size
+from pipeline.what_if.limited import Asked
+from pipeline.what_if.right_size import right_size
+from pipeline.what_if.stretch import Span
 from schemas.events import LIMITER_LEVELS
 from schemas.render.ddl import quoted
 

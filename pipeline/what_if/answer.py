@@ -24,9 +24,10 @@ from pipeline.what_if.latency import Latency, latency_of
 from pipeline.what_if.limits import NAMES_OF_CAUSES, next_limit
 from pipeline.what_if.play import Life, play, recorded_life
 from pipeline.what_if.projection import Going, add_projection
-from pipeline.what_if.record import Span, record_of
+from pipeline.what_if.record import record_of
 from pipeline.what_if.recorded import flow_of, since
 from pipeline.what_if.samples import samples_of
+from pipeline.what_if.stretch import Span
 from pipeline.what_if.world import World, world_of
 from schemas.events import LIMITER_LEVELS
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +12,7 @@ from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.query.room import ReadingRoom
 from pipeline.rules.array import Array
 from pipeline.what_if.frequent import COLUMNS, Events, frequent_of, owner_of
-from pipeline.what_if.stretch import CHARGED_BEFORE_US, Stretch, marks_at, rows_since, us_of
+from pipeline.what_if.stretch import CHARGED_BEFORE_US, Span, Stretch, marks_at, rows_since, us_of
 from schemas.events import CODES, LIMITER_LEVELS
 from schemas.render.ddl import quoted
 
@@ -37,7 +36,6 @@ BATCH_MODE = "dispatchThrottlingOnBatchMessageEnabled"
 
 Row = dict[str, Any]
 #: From and to; null: where the record begins and ends.
-Span = tuple[datetime | None, datetime | None]
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,15 @@ from pipeline.diagnosis.duration import duration
 from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.faults import BadConfig
 from pipeline.query.room import ReadingRoom
-from pipeline.what_if.answer import NS_PER_S, Case, Span, case_of, checked, played
+from pipeline.what_if.answer import NS_PER_S, Case, case_of, checked, played
 from pipeline.what_if.changes import DIMENSIONS, NO_LIMIT, Changes
+from pipeline.what_if.limited import LEVELS, Asked, limited
 from pipeline.what_if.limits import next_limit
 from pipeline.what_if.play import Life, recorded_life
 from pipeline.what_if.quotas_due import quotas_due
 from pipeline.what_if.reads import highest_bytes_per_s
 from pipeline.what_if.record import Row
+from pipeline.what_if.stretch import Span
 from schemas.events import LIMITER_LEVELS
 from schemas.render.ddl import quoted
 
@@ -23,8 +25,6 @@ Document = dict[str, Any]
 PRECISION = 0.01
 #: A limit is raised at most to so many times what it is.
 MOST_DOUBLINGS = 20
-#: Levels of limiters of one topic: the broker's is one of all.
-LEVELS = LIMITER_LEVELS[1:]
 TOO_LOW, FITS, ABOVE_NEED, NOT_THIS, OVER_BUDGET = "too_low", "fits", "above_need", "not_this_limit", "over_budget"
 #: The record must be so many times as long as the age: then a limit that is found is at most a tenth below the demand.
 LEAST_RECORD = 10
@@ -32,28 +32,12 @@ LEAST_RECORD = 10
 MUCH_MORE = 2.0
 
 
-class Asked(NamedTuple):
-    """How old entries may get, and bytes a second that the broker may read (null: as many as it likes). `span`: from and to.
-
-    `topic`, `namespace`: only limits of these; without both the broker's limiter is looked at, too.
-    """
-
-    keep_age_s: float
-    read_budget: float | None = None
-    topic: str | None = None
-    namespace: str | None = None
-    span: Span = (None, None)
-
-
 def right_size(look: ReadingRoom, asked: Asked, broker: str | None) -> Document:
     """The document (docs/reference/json.md): a row for each limiter with a rate, quotas that will trip, and topics without an answer.
 
     Raises NoAnswer where no limiter is in the log.
     """
-    found = limited(look, asked, broker)
-    if not found:
-        raise NoAnswer("no topic with a limit of its own, or of a subscription or its broker, is in the log")
-    return together(asked, [of_broker(look, asked, name, topics) for name, topics in sorted(found.items())])
+    return together(asked, [of_broker(look, asked, *one) for one in limited(look, asked, broker)])
 
 
 def together(asked: Asked, parts: Iterable[Document]) -> Document:
@@ -121,30 +105,6 @@ def _lacks_times(case: Case) -> bool:
     life = recorded_life(case.world, case.instants_ns)
     subs = list(case.target.subs)
     return bool(((life.backlog[:, subs] > 0) & (life.oldest_ms[:, subs] <= 0)).any())
-
-
-def limited(look: ReadingRoom, asked: Asked, broker: str | None) -> dict[str, list[str]]:
-    """By broker its topics that have, or had, a limiter of their own or of a subscription. Of several brokers a topic is the last one's.
-
-    A broker whose own limiter has a rate is there without topics, too, unless a topic or a namespace was asked for.
-    """
-    of_broker = "" if broker is None else f" AND broker = {quoted(broker)}"
-    levels = ", ".join(map(quoted, LEVELS))
-    rows = look.rows(
-        f"SELECT topic, max_by(broker, ts) AS broker FROM dispatch_events WHERE type = 'dispatch_rate' AND level IN ({levels})"
-        f" AND (msg_rate > 0 OR byte_rate > 0){of_broker} GROUP BY topic ORDER BY topic"
-    )
-    found: dict[str, list[str]] = {}
-    for row in rows:
-        if asked.topic in (None, row["topic"]) and asked.namespace in (None, row["topic"].partition("://")[2].rpartition("/")[0]):
-            found.setdefault(row["broker"], []).append(row["topic"])
-    if asked.topic is None and asked.namespace is None:
-        for row in look.rows(
-            f"SELECT DISTINCT broker FROM dispatch_events WHERE type = 'dispatch_rate' AND level = {quoted(LIMITER_LEVELS[0])}"
-            f" AND (msg_rate > 0 OR byte_rate > 0){of_broker}"
-        ):
-            found.setdefault(row["broker"], [])
-    return found
 
 
 def _topic_under_limit(look: ReadingRoom, broker: str) -> str | None:

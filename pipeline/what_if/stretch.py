@@ -16,6 +16,8 @@ _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 
 Row = dict[str, Any]
 Position = tuple[int, int]
+#: From and to; null: where the record begins and ends.
+Span = tuple[datetime | None, datetime | None]
 
 
 @dataclass(frozen=True)
