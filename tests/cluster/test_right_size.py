@@ -4,6 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
 from cluster_job import EXECUTORS, ROOT
 from several_brokers import warehouse_of
 from standalone import Standalone
@@ -16,6 +17,8 @@ from pipeline.what_if.limited import Asked
 from pipeline.what_if.right_size import right_size
 
 
+@pytest.mark.usefixtures("spark_in_a_child")
+@pytest.mark.slow(reason="a cluster of Java processes; test_several_brokers has by default that tasks give the answer of one process")
 def test_executors_give_the_answer_of_one_process(cluster: Standalone, tmp_path: Path) -> None:
     warehouse = warehouse_of(dict.fromkeys(("east", "south", "west"), "topic_rate_50_to_200"), tmp_path)
     found = right_size(look_at(warehouse.root, consistent=True), Asked(5.0), None)

@@ -60,7 +60,7 @@ def test_twenty_brokers_are_twenty_tasks(spark: SparkSession, tmp_path: Path, ca
     jobs = _jobs(spark)
     twenty = warehouse_of({f"b{number:02}": "topic_rate_50_to_200" for number in range(20)}, tmp_path)
     assert main(["right-size", "--keep-age", "5s", "--read-budget", "100000", "--format", "json", "--warehouse", twenty.root]) == 1
-    assert capsys.readouterr().out.strip() == _answer(twenty, Asked(5.0, 100_000))
+    assert capsys.readouterr().out.strip() == _answer(twenty, Asked(5.0, 100_000.0))
     assert [_tasks(spark, job) for job in _jobs(spark) - jobs] == [20]
 
 
