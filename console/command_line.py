@@ -42,7 +42,7 @@ COMMANDS = {
 WITHOUT_SPARK = ("validate", "collector", "ship", "simulate")
 #: Those that need compiled rules, and no Spark.
 LOADERS = ("load",)
-#: Those that only read: the reading room answers them, without Spark.
+#: Those that only read: the reading room answers them, without Spark; of several brokers `right-size` in tasks of Spark.
 READERS = ("why", "explain", "what-if", "right-size", "top", "report", "serve", "export", "sql", "status", "probe", "quality")
 #: Of these, who needs pandas: Great Expectations does.
 WITH_PANDAS = ("quality",)

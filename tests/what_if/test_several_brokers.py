@@ -24,17 +24,16 @@ from pipeline.what_if.right_size import right_size
 BROKERS = {
     "east": "topic_rate_50_to_200",
     "north": "quota_raised",
-    "south": "topic_rate_50_to_200",
     "west": "topic_rate_50_to_200",
 }
 WEST = "west/topic-rate-50-to-200"
-LIMITED = ["east:8080", "south:8080", "west:8080"]
+LIMITED = ["east:8080", "west:8080"]
 ASKED = Asked(5.0)
 
 
 @pytest.fixture(scope="module")
 def several(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """A warehouse of four brokers."""
+    """A warehouse of three brokers."""
     return warehouse_of(BROKERS, tmp_path_factory.mktemp("several"))
 
 
@@ -55,7 +54,7 @@ def test_tasks_give_the_answer_of_one_process(spark: SparkSession, several: Ware
     assert [_tasks(spark, job) for job in _jobs(spark) - jobs] == [len(LIMITED)]
 
 
-@pytest.mark.slow(reason="twenty logs are loaded; test_tasks_give_the_answer_of_one_process has three brokers")
+@pytest.mark.slow(reason="twenty logs are loaded; test_tasks_give_the_answer_of_one_process has two")
 def test_twenty_brokers_are_twenty_tasks(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     jobs = _jobs(spark)
     twenty = warehouse_of({f"b{number:02}": "topic_rate_50_to_200" for number in range(20)}, tmp_path)
