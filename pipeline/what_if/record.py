@@ -35,7 +35,6 @@ CHARGED_NS = 100_000_000
 BATCH_MODE = "dispatchThrottlingOnBatchMessageEnabled"
 
 Row = dict[str, Any]
-#: From and to; null: where the record begins and ends.
 
 
 @dataclass(frozen=True)
