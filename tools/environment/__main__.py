@@ -97,7 +97,8 @@ def _begun(place: Place, missing: Sequence[str], board: Board, tools: Tools, thr
         rest = begin(packages.install, place, "packages", [pin for pin in pins if not packages.is_for_rules(pin)], board, tools)
         complete = begin(_finish_packages, [for_rules, rest], place, board, tools)
     if RULES in missing:
-        begin(_after, for_rules, rules.make_rules, place, board, tools)
+        for_tests = packages.TESTS in missing or _is_complete(place, packages.TESTS)
+        begin(_after, for_rules, partial(rules.make_rules, for_tests=for_tests), place, board, tools)
     for wanted in JAR_SETS:
         if wanted.part in missing:
             begin(_after, complete, partial(jars.make_jars, wanted), place, board, tools)

@@ -1,4 +1,4 @@
-"""`python -m tools.environment.compiling`: compile the rules into numba's cache, on all cores. Prints `K of N` after each."""
+"""`python -m tools.environment.compiling [--keep-parts]`: compile the rules into numba's cache. Prints `K of N` after each."""
 
 import multiprocessing
 import os
@@ -12,6 +12,7 @@ from pipeline.rules.replay.loop import run
 from pipeline.rules.replay.rows import empty_replay
 from pipeline.rules.warm_up import compile_ends, rules_of_the_fold, warm_up
 from pipeline.rules_cache import parts_cache
+from tools.environment.rules import KEEP_PARTS
 
 #: A process that compiles takes 0.4 GB.
 MOST_PROCESSES = 4
@@ -31,8 +32,8 @@ def compile_one(number: int) -> None:
         rule.compile(types)
 
 
-def compile_all() -> None:
-    """Compile everything; then what only rules call is not needed any more."""
+def compile_all(*, keep_parts: bool = False) -> None:
+    """Compile everything; then what only rules call is not needed any more, but by tests (KEEP_PARTS)."""
     numbers = [_ENDS, _REPLAY, *range(len(_rules()))]
     count = len(numbers) + 1
     processes = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, MOST_PROCESSES)
@@ -41,7 +42,8 @@ def compile_all() -> None:
             print(f"{done} of {count}", flush=True)
     warm_up()
     print(f"{count} of {count}", flush=True)
-    shutil.rmtree(parts_cache(os.environ.get("NUMBA_CACHE_DIR", "")), ignore_errors=True)
+    if not keep_parts:
+        shutil.rmtree(parts_cache(os.environ.get("NUMBA_CACHE_DIR", "")), ignore_errors=True)
 
 
 def _end(_number: int, _frame: Any) -> None:
@@ -51,4 +53,4 @@ def _end(_number: int, _frame: Any) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, _end)
-    compile_all()
+    compile_all(keep_parts=KEEP_PARTS in sys.argv[1:])
