@@ -187,7 +187,11 @@ esac
 [[ -z $master ]] || spark_options+=(--master "$master")
 delta_jars=$(printf '%s,' "$venv"/jars/*.jar)
 [[ " $needs " != *' kafka '* ]] || delta_jars+=$(printf '%s,' "$venv"/kafka-jars/*.jar)
-[[ " $needs " != *' s3 '* ]] || delta_jars+=$(printf '%s,' "$venv"/s3-jars/*.jar)
+for store in s3 google azure; do
+  [[ " $needs " != *" $store "* ]] || delta_jars+=$(printf '%s,' "$venv"/$store-jars/*.jar)
+done
+# For reading several parts of a file at once Google's connector calls a method that Hadoop 3.5 lacks.
+[[ " $needs " != *' google '* ]] || spark_options+=(--conf spark.hadoop.parquet.hadoop.vectored.io.enabled=false)
 spark_options+=(--properties-file "$defaults" --deploy-mode "$deploy_mode" --jars "${delta_jars%,}$jars")
 # What Python workers import before Spark's own code: our modules, and the rules that numba compiled.
 spark_options+=(--conf spark.python.daemon.module=driver.python_daemon)

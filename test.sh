@@ -14,8 +14,8 @@
 #                              keeps what it saw)
 #   ./test.sh prometheus       only tests with a real Prometheus, which scrapes `serve`; Debian's package is fetched once
 #   ./test.sh kafka            only tests beside a real Kafka broker, which they start on this machine; its jars are fetched once
-#   ./test.sh store            only tests on a real S3 server behind a proxy that misbehaves by seed, and on a real HDFS: 16 minutes on
-#                              two cores. Go makes the server, once, and Ivy fetches HDFS, once (STORE_SEED=7, STORE_KILLS=20,
+#   ./test.sh store            only tests on real servers: S3 behind a proxy that misbehaves by seed, Google's, Azure's, HDFS: 20 minutes on
+#                              two cores. Go, npm and Ivy get them, once (STORE_SEED=7, STORE_KILLS=20,
 #                              KILL_SEED=7 for other faults and kills)
 #   ./test.sh clients          only tests that ask `serve` with Pulsar's Java client and command line, and with Go's: a minute once Maven and
 #                              Go have fetched them
@@ -91,6 +91,7 @@ esac
 sets=(quality tests serve dashboards s3)
 [[ $which != broker ]] || sets+=(broker)
 [[ $which != browser ]] || sets+=(browser)
+[[ $which != store ]] || sets+=(google azure)
 [[ $which != kafka ]] || sets+=(kafka ship)
 ./spark-submit.sh set-up "${sets[@]}"
 venv=$root/.venv

@@ -9,10 +9,12 @@ import argparse
 import sys
 
 from console.command_line import LOADERS, READERS, UPKEEP, WITHOUT_SPARK, build_parser, command_of
-from pipeline.store.address import with_hadoops_scheme
+from pipeline.store.address import scheme_of, with_hadoops_scheme
 
 #: What a command that reads needs besides.
 _ALSO = {"probe": ["rules"], "what-if": ["rules"], "right-size": ["rules"], "quality": ["quality"], "serve": ["serve"]}
+#: What Spark needs where the log or the warehouse lies in an object store, by the scheme of the address.
+_OF_STORES = {"s3a": "s3", "gs": "google", "abfss": "azure"}
 #: Those that start Spark for several brokers.
 _OF_BROKERS = ("right-size",)
 
@@ -22,10 +24,10 @@ def look_of(args: argparse.Namespace) -> list[str]:
     return ["look"] if args.command in _OF_BROKERS and args.broker is None and args.topic is None else []
 
 
-def s3_of(args: argparse.Namespace) -> list[str]:
-    """What Spark needs where the log or the warehouse lies in S3."""
-    places = [getattr(args, name, None) or "" for name in ("events", "warehouse")]
-    return ["s3"] if any(with_hadoops_scheme(place).startswith("s3a:") for place in places) else []
+def stores_of(args: argparse.Namespace) -> list[str]:
+    """What Spark needs for the places of the log and of the warehouse."""
+    schemes = {scheme_of(with_hadoops_scheme(getattr(args, name, None) or "")) for name in ("events", "warehouse")}
+    return [part for scheme, part in _OF_STORES.items() if scheme in schemes]
 
 
 if __name__ == "__main__":
@@ -39,11 +41,11 @@ if __name__ == "__main__":
         if command in LOADERS:
             print("packages rules")
         elif getattr(args, "checkpoint", None):
-            print("packages jars rules", *s3_of(args))
+            print("packages jars rules", *stores_of(args))
         elif command in (*READERS, *UPKEEP):
             print("packages", *(_ALSO.get(command, [])), *look_of(args))
         else:
             later = ["broker"] if getattr(args, "live", False) else []
             kafka = ["kafka"] if getattr(args, "events", None) and args.events.startswith("kafka://") else []
             page = ["serve"] if getattr(args, "serve", False) else []
-            print("packages jars rules", *kafka, *s3_of(args), *later, *page)
+            print("packages jars rules", *kafka, *stores_of(args), *later, *page)

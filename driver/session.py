@@ -7,10 +7,12 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BadConfig
+from pipeline.store import azure, google
 from pipeline.store.credentials import OF_STORES
 
 ROOT = Path(__file__).parent.parent
@@ -35,21 +37,19 @@ def build_session(app_name: str, extra_conf: Mapping[str, str] | None = None) ->
 
     Raises BadConfig in one line if Spark cannot start (no jars, no Java, port in use, no memory).
     """
-    builder = SparkSession.builder.appName(app_name)
+    options = {"spark.app.name": app_name}
     if not os.environ.get("PYSPARK_SUBMIT_ARGS") and "PYSPARK_GATEWAY_PORT" not in os.environ:
-        builder = builder.config("spark.jars", _jars()).config("spark.python.daemon.module", "driver.python_daemon")
+        options |= {"spark.jars": _jars(), "spark.python.daemon.module": "driver.python_daemon"}
         _environment_of_plain_python()
-    for key, value in {**_of_object_stores(), **(extra_conf or {})}.items():
-        builder = builder.config(key, value)
     try:
-        return _start_shielded(builder)
+        return _start_shielded({**options, **(extra_conf or {})})
     except PySparkRuntimeError as fault:
         raise BadConfig("Spark's Java process did not start; the lines above show why (Java 17 or newer? memory? options?)") from fault
     except Exception as fault:
         raise BadConfig(_start_fault(str(fault))) from fault
 
 
-def _start_shielded(builder: SparkSession.Builder) -> SparkSession:
+def _start_shielded(options: Mapping[str, str]) -> SparkSession:
     """Start the JVM deaf to SIGTERM: whoever signals the whole process group (timeout, a terminal) must not end it amid a micro-batch.
 
     An ignored signal stays ignored in a child, Java respects that; the JVM ends when our process does.
@@ -57,20 +57,30 @@ def _start_shielded(builder: SparkSession.Builder) -> SparkSession:
     try:
         earlier = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     except ValueError:  # not in the main thread: signals are somebody else's then
-        return builder.getOrCreate()
+        return _started(options)
     try:
-        return builder.getOrCreate()
+        return _started(options)
     finally:
         signal.signal(signal.SIGTERM, earlier)
 
 
+def _started(options: Mapping[str, str]) -> SparkSession:
+    """Java is told the credentials of stores when it runs: everybody on this machine can list what it was started with."""
+    SparkContext._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll([*options.items()]))
+    builder = SparkSession.builder
+    for key, value in {**_of_object_stores(), **options}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
 def _of_object_stores() -> dict[str, str]:
-    """What the environment has of object stores, for executors, too: tasks write files into the warehouse.
+    """What the environment has of object stores, for executors, too: tasks write files into the warehouse. There are secrets in it.
 
     A store that is not Amazon's has its buckets in the path of an address, not in the name of a host.
     """
     found = {f"spark.executorEnv.{name}": os.environ[name] for name in OF_STORES if os.environ.get(name)}
-    return found | ({"spark.hadoop.fs.s3a.path.style.access": "true"} if os.environ.get("AWS_ENDPOINT_URL") else {})
+    s3 = {"spark.hadoop.fs.s3a.path.style.access": "true"} if os.environ.get("AWS_ENDPOINT_URL") else {}
+    return found | s3 | google.spark_options() | azure.spark_options()
 
 
 def _jars() -> str:

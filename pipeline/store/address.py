@@ -109,8 +109,3 @@ def delta_url(uri: str) -> str:
         raise BadWarehouse(reason)
     place, path = object_address(uri), local_path(uri)
     return place.url if place is not None else uri if path is None else path.as_uri()
-
-
-def wants_plain_http(url: str) -> bool:
-    """Whether delta-rs and obstore must be told to speak plain HTTP: the endpoint in the environment says so."""
-    return url.startswith("s3") and os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")

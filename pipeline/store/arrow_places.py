@@ -5,8 +5,9 @@ from typing import Any
 
 import pyarrow as pa
 from deltalake.fs import DeltaStorageHandler
-from pyarrow.fs import FileSystem, LocalFileSystem, PyFileSystem, S3FileSystem
+from pyarrow.fs import AzureFileSystem, FileSystem, GcsFileSystem, LocalFileSystem, PyFileSystem, S3FileSystem
 
+from pipeline.store import azure, google
 from pipeline.store.address import hdfs_address, local_path, object_address
 from pipeline.store.credentials import arrow_options
 
@@ -41,8 +42,9 @@ def arrow_place(uri: str) -> tuple[str, FileSystem]:
         return str(local_path(uri)), LocalFileSystem()
     if place.bucket.startswith("s3:"):
         return f"{place.bucket.removeprefix('s3://')}/{place.key}", _s3_filesystem(**arrow_options())
-    filesystem, root = _object_filesystem(place.bucket)
-    return f"{root}/{place.key}", filesystem
+    if place.bucket.startswith("gs:"):
+        return f"{place.bucket.removeprefix('gs://')}/{place.key}", _google_filesystem(**google.arrow_options())
+    return f"{azure.container(place.bucket)}/{place.key}", _azure_filesystem(**azure.arrow_options(place.bucket))
 
 
 @lru_cache(maxsize=4)
@@ -51,8 +53,11 @@ def _s3_filesystem(**options: Any) -> FileSystem:
     return S3FileSystem(**options)
 
 
-@lru_cache(maxsize=64)
-def _object_filesystem(bucket: str) -> tuple[FileSystem, str]:
-    """Of a bucket of Google's or Azure's, by its URL. Credentials are the environment's."""
-    filesystem, root = FileSystem.from_uri(bucket)
-    return filesystem, root.rstrip("/")
+@lru_cache(maxsize=4)
+def _google_filesystem(**options: Any) -> FileSystem:
+    return GcsFileSystem(**options)
+
+
+@lru_cache(maxsize=16)
+def _azure_filesystem(**options: Any) -> FileSystem:
+    return AzureFileSystem(**options)

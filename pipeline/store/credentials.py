@@ -4,7 +4,7 @@ A key of S3 that is in the environment is read there by obstore, delta-rs, Arrow
 as the AWS command line does: a profile (also of a role, of SSO, of a program), a web identity, the role of a container or an instance. It
 renews a key that expires. obstore asks for the key before each request, Arrow and delta-rs get it when they open something: what they
 open lives for less than the ten minutes that a key has left, or is opened anew (kept_open.py). Spark asks Amazon's own chain in Java
-(conf/spark-defaults.conf). Google's and Azure's credentials all of them take from the environment, and renew themselves.
+(conf/spark-defaults.conf). Google's and Azure's are in google.py and azure.py.
 """
 
 import os
@@ -13,7 +13,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pipeline.faults import BadConfig
-from pipeline.store.address import wants_plain_http
+from pipeline.store import azure, google
+from pipeline.store.azure import OF_AZURE
+from pipeline.store.google import OF_GOOGLE
 
 #: Variables by which S3 is opened.
 OF_S3 = (
@@ -23,14 +25,7 @@ OF_S3 = (
 )  # fmt: skip
 #: All by which stores are opened: executors of a cluster get them from the driver. What a host has of its own (the role of a container or
 #: an instance) is not here.
-OF_STORES = (
-    *OF_S3,
-    "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_SERVICE_ACCOUNT", "GOOGLE_SERVICE_ACCOUNT_PATH", "GOOGLE_SERVICE_ACCOUNT_KEY",
-    "AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_SAS_KEY", "AZURE_STORAGE_SAS_TOKEN",
-    "AZURE_STORAGE_TOKEN", "AZURE_STORAGE_CLIENT_ID", "AZURE_STORAGE_CLIENT_SECRET", "AZURE_STORAGE_TENANT_ID",
-    "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "AZURE_TENANT_ID", "AZURE_AUTHORITY_HOST", "AZURE_FEDERATED_TOKEN_FILE",
-    "HADOOP_CONF_DIR", "HADOOP_USER_NAME",
-)  # fmt: skip
+OF_STORES = (*OF_S3, *OF_GOOGLE, *OF_AZURE, "HADOOP_CONF_DIR", "HADOOP_USER_NAME")
 #: Where neither environment nor profile names one: as obstore and delta-rs have it.
 _REGION = "us-east-1"
 #: Whoever gets a key with this asks again before the next request: botocore knows how long it is good, and answers at once.
@@ -47,9 +42,9 @@ class Key(NamedTuple):
     region: str
 
 
-def s3_environment() -> tuple[str | None, ...]:
-    """All that the environment says of S3: whoever keeps a client keeps it for this."""
-    return tuple(map(os.environ.get, (*OF_S3, "HOME")))
+def store_environment() -> tuple[str | None, ...]:
+    """All that the environment says of stores: whoever keeps a client keeps it for this."""
+    return tuple(map(os.environ.get, (*OF_STORES, "HOME")))
 
 
 def s3_key() -> Key | None:
@@ -59,27 +54,45 @@ def s3_key() -> Key | None:
     """
     if os.environ.get("AWS_ACCESS_KEY_ID") and os.environ.get("AWS_SECRET_ACCESS_KEY"):
         return None
-    return _found_key(_session(s3_environment()))
+    return _found_key(_session(store_environment()))
 
 
 def delta_options(url: str) -> dict[str, str]:
-    """What delta-rs must be told of a store beside the environment. They change when a key is renewed."""
-    key = s3_key() if url.startswith("s3:") else None
-    options = {"aws_allow_http": "true"} if wants_plain_http(url) else {}
-    if key is not None:
-        options |= {"aws_access_key_id": key.id, "aws_secret_access_key": key.secret, "aws_region": key.region}
-        options |= {"aws_session_token": key.token} if key.token else {}
-    return options
+    """What delta-rs must be told of a store beside the environment. They change when a key of S3 is renewed."""
+    return _object_options(url) | ({"allow_http": "true"} if _speaks_plain_http(url) else {})
 
 
 def obstore_options(bucket: str) -> dict[str, Any]:
-    """What obstore must be told of a bucket beside the environment: a function that it asks for the key before each request."""
-    options: dict[str, Any] = {"client_options": {"allow_http": wants_plain_http(bucket)}}
-    key = s3_key() if bucket.startswith("s3:") else None
+    """What obstore must be told of a bucket beside the environment: of S3 a function that it asks for the key before each request."""
+    options: dict[str, Any] = {"client_options": {"allow_http": _speaks_plain_http(bucket)}}
+    if not bucket.startswith("s3:"):
+        return options | {"config": _object_options(bucket)}
+    key = s3_key()
     if key is not None:
-        session = _session(s3_environment())
+        session = _session(store_environment())
         options |= {"region": key.region, "credential_provider": lambda: _for_obstore(_found_key(session))}
     return options
+
+
+def _object_options(url: str) -> dict[str, str]:
+    if url.startswith("gs:"):
+        return google.object_options()
+    if url.startswith("abfss:"):
+        return azure.object_options()
+    key = s3_key() if url.startswith("s3:") else None
+    if key is None:
+        return {}
+    options = {"aws_access_key_id": key.id, "aws_secret_access_key": key.secret, "aws_region": key.region}
+    return options | ({"aws_session_token": key.token} if key.token else {})
+
+
+def _speaks_plain_http(url: str) -> bool:
+    """Whether the environment names a server without TLS, which clients take only when they are told so."""
+    if url.startswith("gs:"):
+        return google.speaks_plain_http()
+    if url.startswith("abfss:"):
+        return azure.speaks_plain_http()
+    return url.startswith("s3") and os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")
 
 
 def arrow_options() -> dict[str, Any]:

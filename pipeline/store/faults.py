@@ -19,6 +19,7 @@ _ADVICE = (
     # S3 answers so to a key that is over, and to another region's; what it says of it is in no answer to HEAD.
     (r"HEAD .*400 Bad Request", "see AWS_REGION, the key, and whether it expired"),
     (r"NoSuchBucket", "there is no such bucket"),
+    (r"Generic (?:GCS|GoogleCloudStorage|MicrosoftAzure) error", "see the address and the network, then repeat this"),
     (r"", "see the address (AWS_ENDPOINT_URL, AWS_REGION) and the network, then repeat this"),
 )
 

@@ -48,7 +48,7 @@ def services() -> Iterator[str]:
 
 def test_a_key_of_the_environment_is_told_to_nobody_and_asks_for_nothing(s3: S3) -> None:
     assert s3_key() is None
-    assert delta_options("s3://lake/wh") == {"aws_allow_http": "true"}
+    assert delta_options("s3://lake/wh") == {"allow_http": "true"}
     program = """
 import sys
 from pipeline.store.arrow_places import arrow_place
@@ -224,5 +224,6 @@ def test_spark_shows_no_secret() -> None:
     (hidden,) = (line.split()[1] for line in lines if line.startswith("spark.redaction.regex"))
     shown = {name for name in OF_STORES if not re.search(hidden, f"spark.executorEnv.{name}")}
     assert shown.isdisjoint(name for name in OF_STORES if name.endswith(("_SECRET", "_KEY", "_TOKEN")))
+    assert {"AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_SAS_TOKEN", "AZURE_CLIENT_SECRET"} <= {*OF_STORES} - shown
     assert {"AWS_PROFILE", "AWS_REGION", "HADOOP_CONF_DIR"} <= shown
     assert not {key for key in ("spark.hadoop.fs.s3a.access.key", "spark.hadoop.fs.s3a.secret.key") if not re.search(hidden, key)}

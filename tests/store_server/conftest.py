@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from bad_proxy import BadProxy
 from pyspark.sql import SparkSession
+from real_azure import ACCOUNT, RealAzure
+from real_gcs import gcs_server
 from real_hdfs import RealHdfs
 from real_store import BUCKET, RealStore, environment_of
 from suite.session import session_of_tests
@@ -31,8 +33,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BadProxy]:
 
 @pytest.fixture(scope="session")
 def spark(store: BadProxy) -> Iterator[SparkSession]:
-    """The session of the tests, with S3's jars."""
-    jars = sorted(str(jar) for folder in ("jars", "s3-jars") for jar in (Path(sys.prefix) / folder).glob("*.jar"))
+    """The session of the tests, with the jars of all stores."""
+    jars = sorted(
+        str(jar) for folder in ("jars", "s3-jars", "google-jars", "azure-jars") for jar in (Path(sys.prefix) / folder).glob("*.jar")
+    )
     yield from session_of_tests({"spark.jars": ",".join(jars)})
 
 
@@ -40,6 +44,30 @@ def spark(store: BadProxy) -> Iterator[SparkSession]:
 def place(store: BadProxy, request: pytest.FixtureRequest) -> str:
     """A folder of the store, of this test alone."""
     return f"s3a://{BUCKET}/{_folder_of(request)}"
+
+
+@pytest.fixture(scope="session")
+def google(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Google's bucket, for all tests that want it."""
+    with gcs_server(tmp_path_factory.mktemp("gcs")) as host, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STORAGE_EMULATOR_HOST", host)
+        yield f"gs://{BUCKET}"
+
+
+@pytest.fixture(scope="session")
+def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Azure's container, for all tests that want it."""
+    with RealAzure(tmp_path_factory.mktemp("azure")) as real, pytest.MonkeyPatch.context() as patch:
+        for name, value in real.environment().items():
+            patch.setenv(name, value)
+        real.make_container()
+        yield f"abfss://{BUCKET}@{ACCOUNT}.dfs.core.windows.net"
+
+
+@pytest.fixture(params=["google", "azure"])
+def other_place(request: pytest.FixtureRequest) -> str:
+    """A folder of Google's bucket, and of Azure's container, of this test alone."""
+    return f"{request.getfixturevalue(request.param)}/{_folder_of(request)}"
 
 
 @pytest.fixture(scope="session")

@@ -8,29 +8,30 @@ import sys
 import time
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 MODULE, VERSION = "github.com/johannesboyne/gofakes3/cmd/gofakes3", "v1.2.0"
 BUCKET = "lake"
-KEPT = Path(sys.prefix) / "store-server" / VERSION
+KEPT = Path(sys.prefix) / "store-server"
 _PATIENCE_S = 30.0
 
 
-def binary() -> Path:
-    """The server, made when it is asked for first. Raises RuntimeError in one line where there is no Go, or where Go cannot make it."""
-    made = KEPT / "gofakes3"
+def made_by_go(module: str, version: str) -> Path:
+    """A program, made when it is asked for first. Raises RuntimeError in one line where there is no Go, or where Go cannot make it."""
+    made = KEPT / version / module.rpartition("/")[2]
     if made.exists():
         return made
     go = shutil.which("go")
     if go is None:
-        raise RuntimeError("there is no Go on this machine, which makes the S3 server of these tests: install it, or put it on PATH")
-    KEPT.mkdir(parents=True, exist_ok=True)
+        raise RuntimeError(f"there is no Go on this machine, which makes {made.name} for these tests: install it, or put it on PATH")
+    made.parent.mkdir(parents=True, exist_ok=True)
     # Made aside: a build that is interrupted leaves nothing that looks whole.
-    aside = KEPT / "building"
+    aside = made.parent / "building"
     done = subprocess.run(
-        [go, "install", f"{MODULE}@{VERSION}"], env={**os.environ, "GOBIN": str(aside)}, capture_output=True, text=True, check=False
+        [go, "install", f"{module}@{version}"], env={**os.environ, "GOBIN": str(aside)}, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        raise RuntimeError(f"Go cannot make {MODULE}@{VERSION}: {' '.join(done.stderr.split())}")
+        raise RuntimeError(f"Go cannot make {module}@{version}: {' '.join(done.stderr.split())}")
     (aside / made.name).rename(made)
     aside.rmdir()
     return made
@@ -53,22 +54,26 @@ def environment_of(port: int) -> dict[str, str]:
     }
 
 
-class RealStore:
-    """The server, from `with` to its end; it has one empty bucket. Its log is in `folder`."""
+class Server:
+    """A program that listens on a port of this machine, from `with` to its end. Its log is in `folder`."""
 
-    def __init__(self, folder: Path) -> None:
-        self._log = folder / "gofakes3.log"
+    def __init__(self, folder: Path, name: str) -> None:
+        self._name, self._log = name, folder / f"{name}.log"
         self.port = free_port()
 
-    def __enter__(self) -> "RealStore":
-        command = [str(binary()), "-backend", "memory", "-initialbucket", BUCKET, "-host", f"127.0.0.1:{self.port}", "-quiet"]
+    def command(self) -> list[str]:
+        """How it is started. Raises RuntimeError in one line where it cannot be got."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        command = self.command()
         with self._log.open("wb") as output:
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         deadline = time.monotonic() + _PATIENCE_S
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self._process.kill()
-                raise RuntimeError(f"the S3 server did not start: {self._log.read_text(encoding='utf-8', errors='replace')}")
+                raise RuntimeError(f"{self._name} did not start: {self._log.read_text(encoding='utf-8', errors='replace')}")
             time.sleep(0.02)
         return self
 
@@ -82,3 +87,16 @@ class RealStore:
         except OSError:
             return False
         return True
+
+
+class RealStore(Server):
+    """The S3 server; it has one empty bucket."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, "gofakes3")
+
+    def command(self) -> list[str]:
+        """How it is started."""
+        return [
+            str(made_by_go(MODULE, VERSION)), "-backend", "memory", "-initialbucket", BUCKET, "-host", f"127.0.0.1:{self.port}", "-quiet",
+        ]  # fmt: skip

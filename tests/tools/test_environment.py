@@ -29,6 +29,8 @@ LOCKS = (
     "jars.lock",
     "kafka-jars.lock",
     "s3-jars.lock",
+    "google-jars.lock",
+    "azure-jars.lock",
 )
 
 
@@ -61,6 +63,8 @@ def complete(place: Place) -> Place:
         ("jars", jars.content(place, jars.DELTA)),
         ("kafka", jars.content(place, jars.KAFKA)),
         ("s3", jars.content(place, jars.S3)),
+        ("google", jars.content(place, jars.GOOGLE)),
+        ("azure", jars.content(place, jars.AZURE)),
         ("ship", packages.content(place, "ship")),
     ):
         place.stamp(part, content)
@@ -96,6 +100,8 @@ def test_without_its_interpreter_everything_is_missing_again(complete: Place) ->
         ("jars.lock", ["jars"]),
         ("kafka-jars.lock", ["kafka"]),
         ("s3-jars.lock", ["s3"]),
+        ("google-jars.lock", ["google"]),
+        ("azure-jars.lock", ["azure"]),
     ],
 )
 def test_a_changed_lock_makes_its_part_anew(complete: Place, file: str, parts: list[str]) -> None:

@@ -1,6 +1,7 @@
 """`python -m tools.environment PART…`: make what is missing of these parts of the environment. spark-submit.sh calls it.
 
-packages: what runs. jars: Delta's. kafka: those that read a topic. s3: those that open s3a://. rules: compiled.
+packages: what runs. jars: Delta's. kafka: those that read a topic. s3, google, azure: those that open s3a://, gs://, abfss://.
+rules: compiled.
 quality: packages of the quality job.
 tests: packages of the tests. broker: a client that loads a real broker. serve: an HTTP server. dashboards: a builder of them.
 browser: a driver of a browser.
@@ -24,11 +25,12 @@ from tools.environment.place import Place, SetUpFailed
 from tools.environment.tool import Tools
 
 PACKAGES, JARS, KAFKA, S3, RULES = "packages", jars.DELTA.part, jars.KAFKA.part, jars.S3.part, rules.PART
-JAR_SETS = (jars.DELTA, jars.KAFKA, jars.S3)
+GOOGLE, AZURE = jars.GOOGLE.part, jars.AZURE.part
+JAR_SETS = (jars.DELTA, jars.KAFKA, jars.S3, jars.GOOGLE, jars.AZURE)
 #: Sets of packages beside what runs; each is asked for by its name.
 LATER = (packages.QUALITY, packages.TESTS, packages.BROKER, packages.SERVE, packages.DASHBOARDS, packages.BROWSER, packages.SHIP)
 #: All that is made on request only.
-REQUESTED = (KAFKA, S3, *LATER)
+REQUESTED = (KAFKA, S3, GOOGLE, AZURE, *LATER)
 PARTS = (PACKAGES, JARS, RULES, *REQUESTED)
 #: How much is said of each before it is made: seconds on two quiet cores with a fast network, and MB.
 WORDS = {
@@ -36,6 +38,8 @@ WORDS = {
     JARS: "Delta's jars, 10 s, 13 MB",
     KAFKA: "Kafka's jars, 5 s, 7 MB",
     S3: "S3's jars, 10 s, 12 MB",
+    GOOGLE: "Google's connector, 5 s, 37 MB",
+    AZURE: "Azure's connector, 3 s, 1 MB",
     RULES: "compiled rules, a minute, 28 MB",
     packages.QUALITY: "packages of the quality job",
     packages.TESTS: "packages of the tests",

@@ -27,17 +27,21 @@ DELTA = JarSet("jars", "Delta's jars", "jars.lock", "jars")
 KAFKA = JarSet("kafka", "Kafka's jars", "kafka-jars.lock", "kafka-jars")
 #: Only where a log or a warehouse is in S3.
 S3 = JarSet("s3", "S3's jars", "s3-jars.lock", "s3-jars")
+#: The same for Google's store, and for Azure's.
+GOOGLE = JarSet("google", "Google's connector", "google-jars.lock", "google-jars")
+AZURE = JarSet("azure", "Azure's connector", "azure-jars.lock", "azure-jars")
 _RETRIEVED = "[organisation]_[artifact]-[revision].[ext]"
 
 
 @dataclass(frozen=True)
 class Jar:
-    """A jar of a Maven repository."""
+    """A jar of a Maven repository. `classifier` is that of one beside the main jar."""
 
     sha256: str
     group: str
     artifact: str
     version: str
+    classifier: str = ""
 
     @property
     def file(self) -> str:
@@ -48,7 +52,10 @@ class Jar:
     def dependency(self) -> str:
         """As a line of an ivy.xml: the jar itself, without what it asks for."""
         name = f"org={quoteattr(self.group)} name={quoteattr(self.artifact)} rev={quoteattr(self.version)}"
-        return f'<dependency {name} transitive="false" conf="default->master"/>'
+        if not self.classifier:
+            return f'<dependency {name} transitive="false" conf="default->master"/>'
+        jar = f'<artifact name={quoteattr(self.artifact)} type="jar" ext="jar" m:classifier={quoteattr(self.classifier)}/>'
+        return f'<dependency {name} transitive="false" conf="default->master">{jar}</dependency>'
 
 
 def jars_of(text: str) -> list[Jar]:
