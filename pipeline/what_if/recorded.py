@@ -81,7 +81,7 @@ def flow_of(world: World, number: int) -> Flow:
     given_back = -np.rint(np.maximum(0, back["entries"]) * per_entry).astype(np.int64)
     return Flow(
         ns[order],
-        np.concatenate([held_msgs, handed["msgs"], no_acks, given_back])[order],
+        np.concatenate([held_msgs, messages_handed(scale, handed, msgs), no_acks, given_back])[order],
         np.concatenate([none, acked, msgs[passed], no_back])[order],
         _consumers_at(world, number, ns[order]),
         *_responses(handed, acks, places, msgs, sub.mark if start is None else start.read),
@@ -141,6 +141,22 @@ def _messages_by_place(world: World, topic: int) -> Array:
     msgs = np.ones(scale.total, dtype=np.int64)
     msgs[scale.places(scale.publishes["ledger"], scale.publishes["entry"])] = scale.publishes["msgs"]
     return msgs
+
+
+def messages_handed(scale: Scale, handed: Events, msgs: Array) -> Array:
+    """Messages of each delivery: those of its entries, where it has all from the first to the last and the log has their publishes.
+
+    A dispatcher with one active consumer counts a delivery after it, in an object of its thread (SendMessageInfo.getThreadLocal). Another
+    delivery of that thread may have come between: then `dispatch.msgs` is of the other one. The broker charges that to its limiters,
+    but the consumer got its entries.
+    """
+    firsts, lasts = (scale.places(handed[f"{end}_ledger"], handed[f"{end}_entry"]) for end in ("first", "last"))
+    is_known = (handed["last_ledger"] != ABSENT) & (firsts >= int(scale.earlier.sum())) & (lasts < len(msgs))
+    is_known &= lasts - firsts + 1 == handed["entries"]
+    total = np.concatenate([[0], np.cumsum(msgs)])
+    found: Array = handed["msgs"].copy()
+    found[is_known] = total[lasts[is_known] + 1] - total[firsts[is_known]]
+    return found
 
 
 def _messages_acked(acks: Events, places: Array, msgs: Array, mark: int) -> Array:
