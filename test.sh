@@ -8,8 +8,9 @@
 #   ./test.sh soak             only the test that lets stream, maintain and readers run together (SOAK_MINUTES=2 for less than ten)
 #   ./test.sh cluster          only tests on a cluster of Spark, which they start on this machine: eight minutes on two cores. One has its
 #                              warehouse in the S3 server of the word store
-#   ./test.sh broker           only tests beside a real Pulsar broker with the collector: about half an hour on two cores. With names of
-#                              scenarios (tests/broker/scenarios) only those; --keep DIR keeps their logs and figures
+#   ./test.sh broker           only tests beside a real Pulsar broker with the collector: about three quarters of an hour on two cores,
+#                              a third of it pairs of lives that what-if predicts. With names of scenarios (tests/broker/scenarios)
+#                              only those; --keep DIR keeps their logs and figures
 #   ./test.sh browser          only tests of the page in a real Chromium, which is fetched once: some minutes on two cores (--pictures DIR
 #                              keeps what it saw)
 #   ./test.sh prometheus       only tests with a real Prometheus, which scrapes `serve`; Debian's package is fetched once

@@ -32,7 +32,7 @@ def never(number: int) -> bool:
 class Publishing:
     """How messages are published. `batch` > 1: so many in an entry. `delay_ms` > 0: to be delivered so much later.
 
-    `keys` > 0: that many keys, one after the other.
+    `keys` > 0: that many keys, one after the other. `first_at_s`: when the first one is sent, by `time.monotonic`; null: at once.
     """
 
     count: int
@@ -41,6 +41,7 @@ class Publishing:
     batch: int = 1
     delay_ms: int = 0
     keys: int = 0
+    first_at_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Clients:
         failed: list[Any] = []
         with self.connected() as client:
             producer = client.create_producer(topic, block_if_queue_full=True, send_timeout_millis=0, **(batching if how.batch > 1 else {}))
-            begun = time.monotonic()
+            begun = time.monotonic() if how.first_at_s is None else how.first_at_s
             later = {"deliver_after": timedelta(milliseconds=how.delay_ms)} if how.delay_ms else {}
             for number in range(how.count):
                 _sleep_until(begun + number / how.per_s)
