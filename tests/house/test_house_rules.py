@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,9 @@ def test_no_merge_is_left_half_done(path: Path) -> None:
     marks = ("<" * 7 + " ", "=" * 7 + "\n", ">" * 7 + " ")
     with path.open(encoding="utf-8", errors="replace") as lines:
         assert [line for line in lines if line.startswith(marks)] == []
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """Of two of them pytest collects one, and takes the other for it."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []

@@ -141,9 +141,10 @@ def test_a_mount_point_is_refused_at_once(events: Path, capsys: pytest.CaptureFi
     assert "a file system is mounted there" in refused(["--events", str(events), "--warehouse", "/proc"], capsys)
 
 
-#: Loads, but a process that parses waits.
+#: Loads, but a process that parses waits. A shell without a terminal gives what it starts in the background a SIGINT that is ignored.
 WAITING = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from pipeline.ingest import bronze_files
 bronze_files.BronzeFiles.close = lambda self: (print("waits", flush=True), time.sleep(100))
 from console.command_line import main
