@@ -37,7 +37,7 @@ class Reports:
     def begin(self, spark: SparkSession) -> None:
         """Have every report of the session's queries from now on. Once."""
         gateway: Any = spark.sparkContext._gateway
-        ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+        ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]  # PySpark has no types there
         self._queries: Any = spark._jsparkSession.streams()
         self._java = gateway.jvm.org.apache.spark.sql.streaming.PythonStreamingQueryListenerWrapper(FromJava(self))
         self._queries.addListener(self._java)

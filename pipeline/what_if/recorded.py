@@ -111,12 +111,18 @@ def passed_in_hand(scale: Scale, handed: Events, acks: Events, marks: Events) ->
 def _delivered_ns(scale: Scale, handed: Events) -> Array:
     """When each place was delivered last; NEVER where the log does not say so."""
     found = np.full(scale.total, NEVER, dtype=np.int64)
-    firsts, lasts = (scale.places(handed[f"{end}_ledger"], handed[f"{end}_entry"]) for end in ("first", "last"))
+    firsts, lasts = _ends(scale, handed)
     known = (handed["last_ledger"] != ABSENT) & (firsts >= 0) & (lasts < scale.total) & (firsts <= lasts)
     counts = (lasts - firsts + 1)[known]
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     found[np.repeat(firsts[known], counts) + within] = np.repeat(handed["ns"][known], counts)
     return found
+
+
+def _ends(scale: Scale, handed: Events) -> tuple[Array, Array]:
+    """Places of the first and of the last entry of each delivery; only where `last_ledger` is not ABSENT."""
+    first, last = (scale.places(handed[f"{end}_ledger"], handed[f"{end}_entry"]) for end in ("first", "last"))
+    return first, last
 
 
 def _responses(handed: Events, acks: Events, places: Array, msgs: Array, mark: int) -> tuple[Array, Array]:
@@ -150,7 +156,7 @@ def messages_handed(scale: Scale, handed: Events, msgs: Array) -> Array:
     delivery of that thread may have come between: then `dispatch.msgs` is of the other one. The broker charges that to its limiters,
     but the consumer got its entries.
     """
-    firsts, lasts = (scale.places(handed[f"{end}_ledger"], handed[f"{end}_entry"]) for end in ("first", "last"))
+    firsts, lasts = _ends(scale, handed)
     is_known = (handed["last_ledger"] != ABSENT) & (firsts >= int(scale.earlier.sum())) & (lasts < len(msgs))
     is_known &= lasts - firsts + 1 == handed["entries"]
     total = np.concatenate([[0], np.cumsum(msgs)])

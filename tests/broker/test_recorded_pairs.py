@@ -33,6 +33,7 @@ def records(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def test_the_second_life_is_as_predicted(records: Records, kind: Kind) -> None:
     """An answer that is not sure promises only its band."""
     outcome = records.outcome_of(kind)
+    # Without an answer, or where the machine disturbed the truth, there is nothing to compare. Most kinds must be compared: the test below.
     if outcome.verdict is None:
         pytest.skip(f"no answer: {'; '.join(outcome.refused)}")
     if not outcome.is_repeatable:
@@ -42,5 +43,6 @@ def test_the_second_life_is_as_predicted(records: Records, kind: Kind) -> None:
     assert outcome.verdict.is_in_band if not outcome.is_sure else outcome.faults == ()
 
 
-def test_most_kinds_are_answered(records: Records) -> None:
-    assert sum(not records.outcome_of(kind).refused for kind in KINDS) >= 2 * len(KINDS) / 3
+def test_most_kinds_are_compared(records: Records) -> None:
+    outcomes = [records.outcome_of(kind) for kind in KINDS]
+    assert sum(one.verdict is not None and one.is_repeatable for one in outcomes) >= 2 * len(KINDS) / 3

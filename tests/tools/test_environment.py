@@ -7,11 +7,13 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tools.environment import board as boards
-from tools.environment import jars, packages
+from tools.environment import jars, packages, rules
 from tools.environment.__main__ import PARTS, alone, missing_parts
 from tools.environment.board import Board
 from tools.environment.place import ROOT, Place, SetUpFailed, digest
@@ -50,8 +52,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 @pytest.fixture
 def complete(place: Place) -> Place:
     """The same with every part in it."""
-    from tools.environment import rules
-
     for part, content in (
         ("packages", packages.content(place, "run")),
         ("quality", packages.content(place, "quality")),
@@ -229,3 +229,16 @@ def test_when_one_fails_the_others_end_and_none_begins(tmp_path: Path) -> None:
     running.join(30)
     assert results == [False]
     assert not tools.run([sys.executable, "-c", ""], tmp_path / "log", {}, lambda line: None)
+
+
+@pytest.mark.parametrize("for_tests", [False, True])
+def test_parts_of_rules_are_kept_for_tests_alone(place: Place, for_tests: bool) -> None:
+    commands: list[list[str]] = []
+
+    def run(command: list[str], *_: Any) -> bool:
+        commands.append(command)
+        return True
+
+    tools: Any = SimpleNamespace(run=run)
+    rules.make_rules(place, Board(io.StringIO()), tools, for_tests=for_tests)
+    assert (rules.KEEP_PARTS in commands[0]) == for_tests

@@ -1,5 +1,6 @@
 """What must hold of every replay, asked of simulated logs: they share no code with the rules."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from pipeline.what_if.answer import Case, case_of, what_if
 from pipeline.what_if.band import shared
 from pipeline.what_if.changes import Changes
 from pipeline.what_if.play import Life, play
+from pipeline.what_if.recorded import flow_of
 from sim.run import EVENTS, simulate
 from sim.scenario import Scenario, scenario_of
 
@@ -144,3 +146,12 @@ def test_a_replay_that_begins_in_the_middle_begins_with_the_facts(log: Log, topi
 def counts(life: dict[str, Any]) -> list[list[int]]:
     """Reads that limiters lowered."""
     return [list(levels.values()) for levels in life["throttled"].values()]
+
+
+def test_the_flow_of_a_consumer_has_its_entries_where_the_broker_counted_another_delivery(log: Log) -> None:
+    world = log.case.world
+    dispatch = world.record.frequent["dispatch"]
+    miscounted = {**dispatch, "msgs": dispatch["msgs"] + 60 * (np.arange(len(dispatch["msgs"])) % 5 == 0)}
+    other = replace(world, record=replace(world.record, frequent={**world.record.frequent, "dispatch": miscounted}))
+    flow, same = vars(flow_of(world, 0)), vars(flow_of(other, 0))
+    assert {name: values.tolist() for name, values in same.items()} == {name: values.tolist() for name, values in flow.items()}
