@@ -40,7 +40,7 @@ WORDS = {
     S3: "S3's jars, 10 s, 12 MB",
     GOOGLE: "Google's connector, 5 s, 37 MB",
     AZURE: "Azure's connector, 3 s, 1 MB",
-    RULES: "compiled rules, a minute, 28 MB",
+    RULES: "compiled rules, two minutes, 28 MB",
     packages.QUALITY: "packages of the quality job",
     packages.TESTS: "packages of the tests",
     packages.BROKER: "a client of Pulsar, 2 s, 25 MB",
