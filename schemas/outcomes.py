@@ -8,7 +8,7 @@ from schemas.completeness import INCOMPLETE_REASONS
 from schemas.lane_columns import united
 from schemas.packages import PACKAGES
 from schemas.tables import LANE_TABLES
-from schemas.tables.lane_snapshots import SNAPSHOT_MARKS
+from schemas.tables.lane_snapshots import MILESTONES
 
 #: Stands for null: no value of ours is the smallest int64.
 NULL = -(2**63)
@@ -27,7 +27,7 @@ FILLED_LATER = ("backfilled_by",)
 ENUMS: dict[str, tuple[str, ...]] = united(
     (
         {
-            "mark": SNAPSHOT_MARKS,
+            "milestone": MILESTONES,
             "kind": ("lost", "clock_step"),
             "reason": ("given_up", "quarantined", "epoch_over"),
             "incomplete_reason": tuple(INCOMPLETE_REASONS),

@@ -26,7 +26,7 @@ SEQ, TS, NS = (COLUMN[c] for c in ("seq", "ts", "ns"))
 LOST_RANGE, CLOCK_STEP = 0, 1
 NS_PER_US = 1_000
 US_PER_DAY = 86_400_000_000
-#: SNAPSHOT_MARKS: the state at a day's end; all rows of the day are out; the epoch is over; its log is.
+#: MILESTONES: the state at a day's end; all rows of the day are out; the epoch is over; its log is.
 DAY, SETTLED, ENDED, DRAINED = range(4)
 
 
@@ -179,11 +179,12 @@ class EpochTime:
         """Whether rows of `day` (since 1970) or before come no more, unless the clock goes back."""
         return self.window >= (day + 1) * US_PER_DAY and not self.model.waits((day + 1) * US_PER_DAY)
 
-    def _emit_snapshot(self, mark: int, day: int, next_seq: int, digest: int = 0, state: bytes = b"") -> None:
+    def _emit_snapshot(self, milestone: int, day: int, next_seq: int, digest: int = 0, state: bytes = b"") -> None:
         if not self.started:
             return
         columns: dict[str, Array | int] = {
-            "epoch": self.epoch, "mark": mark, "event_date": day, "next_seq": next_seq, "digest": digest, "began_from": self.chain,
+            "epoch": self.epoch, "milestone": milestone, "event_date": day, "next_seq": next_seq, "digest": digest,
+            "began_from": self.chain,
         }  # fmt: skip
         self.emit(Rows("lane_snapshots", columns, 1, state))
 

@@ -72,7 +72,7 @@ def test_rows_with_one_key_are_left_to_spark(spark: SparkSession) -> None:
 
 def snapshot(state: bytes, next_seq: int = 9) -> dict[str, Any]:
     return {
-        "broker": "a", "epoch": 1, "mark": "day", "event_date": MONDAY.date(), "next_seq": next_seq,
+        "broker": "a", "epoch": 1, "milestone": "day", "event_date": MONDAY.date(), "next_seq": next_seq,
         "digest": 7, "began_from": 0, "state": state,
     }  # fmt: skip
 

@@ -23,7 +23,7 @@ def day(number: int) -> date:
     return FIRST + timedelta(days=number)
 
 
-def mark(name: str, number: int, next_seq: int, digest: int = 0, began_from: int = 0, epoch: int = EPOCH) -> tuple:
+def milestone(name: str, number: int, next_seq: int, digest: int = 0, began_from: int = 0, epoch: int = EPOCH) -> tuple:
     return (B, epoch, name, day(number), next_seq, digest, began_from, b"")
 
 
@@ -37,10 +37,10 @@ Write = Callable[[list[tuple], list[tuple]], None]
 
 @pytest.fixture
 def written(spark: SparkSession, warehouse: Warehouse) -> Write:
-    """Writes marks and late events into the warehouse's tables."""
+    """Writes milestones and late events into the warehouse's tables."""
 
-    def write(marks: list[tuple], late_events: list[tuple]) -> None:
-        for table, rows in ((LANE_SNAPSHOTS, marks), (LATE_EVENTS, late_events)):
+    def write(milestones: list[tuple], late_events: list[tuple]) -> None:
+        for table, rows in ((LANE_SNAPSHOTS, milestones), (LATE_EVENTS, late_events)):
             spark.sql(create_table(table, warehouse.table(table.name)))
             spark.createDataFrame(rows, struct(table.fields)).write.format("delta").mode("append").save(warehouse.table(table.name))
 
@@ -48,9 +48,14 @@ def written(spark: SparkSession, warehouse: Warehouse) -> Write:
 
 
 def test_late_events_wait_on_the_dates_of_their_place(spark: SparkSession, warehouse: Warehouse, written: Write) -> None:
-    marks = [mark("day", 0, 100, 5), mark("settled", 0, 100), mark("day", 2, 300, 6, 5), mark("drained", 7, 20, epoch=9)]
+    milestones = [
+        milestone("day", 0, 100, 5),
+        milestone("settled", 0, 100),
+        milestone("day", 2, 300, 6, 5),
+        milestone("drained", 7, 20, epoch=9),
+    ]
     written(
-        marks,
+        milestones,
         [
             late(50, 0),
             late(100, 0),  # its ts is a moment before midnight, its place after the day's end
@@ -71,15 +76,17 @@ def test_late_events_wait_on_the_dates_of_their_place(spark: SparkSession, wareh
 def test_a_date_that_began_from_another_state_is_carried_the_first_one_first(
     spark: SparkSession, warehouse: Warehouse, written: Write
 ) -> None:
-    written([mark("day", 0, 100, 5), mark("settled", 0, 100), mark("day", 1, 200, 6, 5), mark("ended", 2, 250, 0, 6)], [])
+    written(
+        [milestone("day", 0, 100, 5), milestone("settled", 0, 100), milestone("day", 1, 200, 6, 5), milestone("ended", 2, 250, 0, 6)], []
+    )
     assert carried_dates(spark, warehouse) == []
-    other = [mark("day", 0, 100, 50, epoch=8), mark("day", 3, 200, 60, 51, epoch=8), mark("drained", 4, 250, 0, 61, epoch=8)]
+    other = [milestone("day", 0, 100, 50, epoch=8), milestone("day", 3, 200, 60, 51, epoch=8), milestone("drained", 4, 250, 0, 61, epoch=8)]
     written(other, [])
     assert carried_dates(spark, warehouse) == [Due(Dates(B, day(1), day(3)), "carried")]
 
 
 def test_the_oldest_snapshot_that_is_left_is_not_judged(spark: SparkSession, warehouse: Warehouse, written: Write) -> None:
-    written([mark("day", 1, 200, 6, 5), mark("ended", 2, 250, 0, 6)], [])
+    written([milestone("day", 1, 200, 6, 5), milestone("ended", 2, 250, 0, 6)], [])
     assert carried_dates(spark, warehouse) == []
 
 

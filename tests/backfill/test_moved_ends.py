@@ -25,8 +25,8 @@ def late(seq: int, number: int, *, broker: str = "b", reason: str = "epoch_over"
 def test_an_end_moves_to_the_newest_event_after_it_and_never_back(warehouse: Warehouse) -> None:
     create_missing_tables(warehouse)
     brokers = ("b", "earlier date", "before the end", "not yet", "given up")
-    ends = [{"broker": name, "epoch": 1, "mark": "ended", "event_date": day(2), "next_seq": ENDED, "state": b""} for name in brokers]
-    begun = [{"broker": "b", "epoch": 1, "mark": "day", "event_date": day(0), "next_seq": 10, "digest": 3, "state": b"s"}]
+    ends = [{"broker": name, "epoch": 1, "milestone": "ended", "event_date": day(2), "next_seq": ENDED, "state": b""} for name in brokers]
+    begun = [{"broker": "b", "epoch": 1, "milestone": "day", "event_date": day(0), "next_seq": 10, "digest": 3, "state": b"s"}]
     append(warehouse, "lane_snapshots", [*begun, *ends])
     append(
         warehouse,

@@ -16,7 +16,7 @@ from real_captures import CAPTURES, EVERY_CAPTURE
 from pipeline.faults import BrokenInvariant
 from pipeline.repair.backfill.refold import Refold
 from pipeline.repair.backfill.slices import SWAPPED_TABLES, date_of
-from pipeline.repair.backfill.stretch import Dates, EpochSpan, Mark, NotClosed, stretch_of
+from pipeline.repair.backfill.stretch import Dates, EpochSpan, Milestone, NotClosed, stretch_of
 from pipeline.rules.outcome import Rows
 
 START = date(1970, 1, 1)
@@ -42,10 +42,10 @@ def refolded(events: list[dict], snapshots: Table, day: int, epoch: int, chunk: 
     of_day = [event["seq"] for event in own if event["ts"] // DAY_US == day]
     span = EpochSpan("b", 1, epoch, min(of_day, default=None), max(of_day, default=None))
     of_epoch = [row for row in snapshots if row["epoch"] == epoch]
-    marks = [Mark(row["mark"], START + timedelta(days=row["event_date"]), row["next_seq"]) for row in of_epoch]
-    stretch = stretch_of(Dates("b", on, on), span, marks)
+    milestones = [Milestone(row["milestone"], START + timedelta(days=row["event_date"]), row["next_seq"]) for row in of_epoch]
+    stretch = stretch_of(Dates("b", on, on), span, milestones)
     assert stretch is not None
-    state = next((row["state"] for row in of_epoch if row["mark"] == "day" and row["next_seq"] == stretch.first_seq), b"")
+    state = next((row["state"] for row in of_epoch if row["milestone"] == "day" and row["next_seq"] == stretch.first_seq), b"")
     fold = Refold(stretch, state, on, SETTINGS)
     rows = lane_rows([event for event in own if stretch.first_seq <= event["seq"] <= stretch.last_seq])
     outcomes = []
@@ -104,9 +104,9 @@ def test_a_date_that_lanes_have_not_passed_is_not_closed() -> None:
 
 def test_an_epoch_that_was_over_before_has_no_rows_to_give() -> None:
     first = date(2026, 11, 21)
-    marks = [Mark("ended", first, 11)]
+    milestones = [Milestone("ended", first, 11)]
     span = EpochSpan("b", 1, 5, None, None)
-    assert stretch_of(Dates("b", first + timedelta(days=3), first + timedelta(days=3)), span, marks) is None
+    assert stretch_of(Dates("b", first + timedelta(days=3), first + timedelta(days=3)), span, milestones) is None
 
 
 def test_events_that_do_not_close_the_dates_are_our_fault() -> None:
@@ -114,7 +114,7 @@ def test_events_that_do_not_close_the_dates_are_our_fault() -> None:
     day = events[0]["ts"] // DAY_US
     on = START + timedelta(days=day)
     span = EpochSpan("b", 1, events[0]["epoch"], 1, 10)
-    stretch = stretch_of(Dates("b", on, on), span, [Mark("settled", on, 11), Mark("day", on + timedelta(days=1), 12)])
+    stretch = stretch_of(Dates("b", on, on), span, [Milestone("settled", on, 11), Milestone("day", on + timedelta(days=1), 12)])
     assert stretch is not None
     fold = Refold(replace(stretch), b"", on, SETTINGS)
     fold.offer(lane_rows(events[:10]))

@@ -45,7 +45,7 @@ def plain(table: Table, **given: Any) -> dict[str, Any]:
         "double": 1.0,
     }
     words = {
-        "mark": "day",
+        "milestone": "day",
         "kind": "lost",
         "reason": "given_up",
         "level": "topic",

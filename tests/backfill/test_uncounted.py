@@ -1,12 +1,12 @@
-"""A lane goes on while a backfill runs: its newest marks may tell of events that the backfill does not count."""
+"""A lane goes on while a backfill runs: its newest milestones may tell of events that the backfill does not count."""
 
 from datetime import date
 
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.repair.backfill.stretch import Mark
-from pipeline.repair.backfill.uncounted_dates import counted_marks, first_uncounted
+from pipeline.repair.backfill.stretch import Milestone
+from pipeline.repair.backfill.uncounted_dates import counted_milestones, first_uncounted
 from pipeline.warehouse.layout import Warehouse
 
 B, OTHER = "b'1:8080", "b2:8080"
@@ -14,7 +14,7 @@ EPOCH, OVER = 7, 5
 COUNTS, AFTER = 3, 4
 
 EVENTS = {
-    "is of no mark yet": (B, EPOCH, 120, AFTER),
+    "is of no milestone yet": (B, EPOCH, 120, AFTER),
     "counts": (B, EPOCH, 99, COUNTS),
     "was late": (B, EPOCH, 40, AFTER),
     "came twice, and counts": (B, EPOCH, 30, COUNTS),
@@ -59,7 +59,7 @@ def test_what_lanes_may_have_applied_since_is(spark: SparkSession, written: Ware
 
 
 def test_a_mark_before_the_first_event_that_does_not_count_stays() -> None:
-    """`next_seq` is the first event that a mark does not tell of."""
-    before, at, beyond = (Mark("day", date(2026, 11, 21), next_seq) for next_seq in (69, 70, 71))
-    marks = {(B, EPOCH): [before, at, beyond], (OTHER, EPOCH): [beyond]}
-    assert counted_marks(marks, {(B, EPOCH): 70}) == {(B, EPOCH): [before, at], (OTHER, EPOCH): [beyond]}
+    """`next_seq` is the first event that a milestone does not tell of."""
+    before, at, beyond = (Milestone("day", date(2026, 11, 21), next_seq) for next_seq in (69, 70, 71))
+    milestones = {(B, EPOCH): [before, at, beyond], (OTHER, EPOCH): [beyond]}
+    assert counted_milestones(milestones, {(B, EPOCH): 70}) == {(B, EPOCH): [before, at], (OTHER, EPOCH): [beyond]}

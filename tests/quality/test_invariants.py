@@ -72,8 +72,8 @@ FAULTS: list[tuple[str, str, str]] = [
     ("transitions_change_the_cause", "cause_transitions", instead("since", "noticed_at + INTERVAL 1 SECOND")),
     ("margins_are_of_blocked_reads", "limiter_margins", one_more("reads", by=10**6)),
     ("margins_are_of_blocked_reads", "limiter_margins", instead("granted_entries", "wanted_entries + 1")),
-    ("days_end_in_order", "lane_snapshots", instead("mark", "'day'")),
-    ("days_end_in_order", "lane_snapshots", also("mark = 'ended'", "next_seq", "next_seq + 1")),
+    ("days_end_in_order", "lane_snapshots", instead("milestone", "'day'")),
+    ("days_end_in_order", "lane_snapshots", also("milestone = 'ended'", "next_seq", "next_seq + 1")),
 ]
 
 

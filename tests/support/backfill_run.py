@@ -40,5 +40,5 @@ def unsound(warehouse: Warehouse) -> dict[str, Any]:
 
 def without_states(tables: dict[str, Table]) -> dict[str, Table]:
     """Ids are hashed otherwise in the pure lane of the tests, and are in states."""
-    marks = [{name: row[name] for name in ("mark", "event_date", "next_seq")} for row in tables["lane_snapshots"]]
-    return {**tables, "lane_snapshots": marks}
+    milestones = [{name: row[name] for name in ("milestone", "event_date", "next_seq")} for row in tables["lane_snapshots"]]
+    return {**tables, "lane_snapshots": milestones}

@@ -109,7 +109,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> ReadingRoom:
         "broker_windows": [window, {**window, "broker": "b2:8080"}, {**window, **BEFORE}],
         "subscription_causes": [{**charged("before", "no_consumer", 9), **BEFORE}],
         "batch_manifest": [{"query": "lanes", "table_versions": {"names": "1"}, "newest_events": reached()}],
-        "lane_snapshots": [{"broker": "b2:8080", "mark": "drained", "next_seq": 9, "state": b""}],
+        "lane_snapshots": [{"broker": "b2:8080", "milestone": "drained", "next_seq": 9, "state": b""}],
         "names": [{"id": text_id("b", broker), "level": "broker", "broker": broker} for broker in ("b1:8080", "b2:8080", "b3:8080")],
     }
     for name, (main, changes, _) in CASES.items():

@@ -198,7 +198,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> ReadingRoom:
         *(reached(m) for m in range(6)),
         *({**reached(m), **lossy, "lost_events": 3 if m == 4 else 0} for m in range(6)),
     ]
-    tables["lane_snapshots"] = [{"broker": "b3:8080", "mark": "ended", "state": b""}]
+    tables["lane_snapshots"] = [{"broker": "b3:8080", "milestone": "ended", "state": b""}]
     tables["subscription_backlog"] += [{**checked("of-b3", 5, 7), "broker": "b3:8080", "topic": f"{TOPIC}-3"}]
     tables["topic_backlog"] += [{"topic": f"{TOPIC}-3", "check_time": second(300), "check_number": 5, "broker": "b3:8080"}]
     tables["broker_windows"] += [{**reached(m), "broker": "b3:8080"} for m in range(6)]

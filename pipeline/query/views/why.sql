@@ -177,7 +177,7 @@ paced AS (
 stopped AS (
   SELECT n.broker, n.epoch
   FROM newest n
-  JOIN (SELECT broker, epoch FROM lane_snapshots WHERE mark = 'ended' GROUP BY broker, epoch) e ON e.broker = n.broker AND e.epoch = n.epoch
+  JOIN (SELECT broker, epoch FROM lane_snapshots WHERE milestone = 'ended' GROUP BY broker, epoch) e ON e.broker = n.broker AND e.epoch = n.epoch
   JOIN broker_windows w ON w.broker = n.broker AND w.epoch = n.epoch
   GROUP BY n.broker, n.epoch, n.clock_segment, n.window_start
   HAVING max(struct(w.clock_segment, w.window_start)) = struct(n.clock_segment, n.window_start)

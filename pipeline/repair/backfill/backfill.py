@@ -91,7 +91,7 @@ def _round(
     try:
         stage(spark, warehouse, planned.stretches, run.ingest_batch, lane_timing(settings), f"{folder}/outcomes")
         computed = staged_tables(spark, warehouse, f"{folder}/outcomes", dates)
-        # Before lane_snapshots is swapped: its marks show where a date ended, and so which events are of it.
+        # Before lane_snapshots is swapped: its milestones show where a date ended, and so which events are of it.
         late = staged_late_events(waiting_events(spark, warehouse, run.ingest_batch), dates, f"{folder}/late")
         finished = _compare_and_swap(spark, warehouse, run, dates, reasons, computed, folder)
         counted = late.select("broker", "epoch", "seq").toArrow() if not run.dry_run and not run.is_partial else None

@@ -45,8 +45,8 @@ def waiting_events(spark: SparkSession, warehouse: Warehouse, ingest_batch: int)
     """
     late = spark.read.format("delta").load(warehouse.table("late_events"))
     waiting = late.where(_waits(ingest_batch))
-    marks = spark.read.format("delta").load(warehouse.table("lane_snapshots")).where("mark <> 'settled'")
-    ends = marks.select("broker", "epoch", F.expr("mark = 'day'").alias("is_day"), F.col("event_date").alias("end"), "next_seq")
+    milestones = spark.read.format("delta").load(warehouse.table("lane_snapshots")).where("milestone <> 'settled'")
+    ends = milestones.select("broker", "epoch", F.expr("milestone = 'day'").alias("is_day"), F.col("event_date").alias("end"), "next_seq")
     placed = waiting.join(ends, ["broker", "epoch"], "left").groupBy("broker", "epoch", "seq", "event_date").agg(
         F.min(F.expr("if(is_day AND next_seq > seq, end, null)")).alias("day"),
         F.max(F.expr("if(is_day, null, end)")).alias("last_day"),
@@ -66,18 +66,18 @@ def carried_dates(spark: SparkSession, warehouse: Warehouse) -> list[Due]:
 
 
 def _broken_links(snapshots: DataFrame) -> DataFrame:
-    """Marks that began from another snapshot than the one before them, with its date.
+    """Milestones that began from another snapshot than the one before them, with its date.
 
     The oldest snapshot of an epoch is not judged: what it began from may have been deleted (`maintain.keep_days`).
     """
-    before = Window.partitionBy("broker", "epoch").orderBy("next_seq", F.col("mark") != "day").rowsBetween(Window.unboundedPreceding, -1)
-    is_day = F.col("mark") == "day"
+    is_day = F.col("milestone") == "day"
+    before = Window.partitionBy("broker", "epoch").orderBy("next_seq", ~is_day).rowsBetween(Window.unboundedPreceding, -1)
     linked = snapshots.select(
-        "broker", "epoch", "mark", "event_date", "began_from",
+        "broker", "epoch", "milestone", "event_date", "began_from",
         F.last(F.when(is_day, F.col("digest")), ignorenulls=True).over(before).alias("digest_before"),
         F.last(F.when(is_day, F.col("event_date")), ignorenulls=True).over(before).alias("date_before"),
     )  # fmt: skip
-    return linked.where("mark <> 'settled' AND digest_before IS NOT NULL AND digest_before <> began_from")
+    return linked.where("milestone <> 'settled' AND digest_before IS NOT NULL AND digest_before <> began_from")
 
 
 def without_last(due: Due) -> Due | None:

@@ -10,8 +10,8 @@ from pyspark.sql import functions as F
 
 from pipeline.query.newest_room import NewestRoom
 from pipeline.repair.backfill.slices import rows_of
-from pipeline.repair.backfill.stretch import Dates, EpochSpan, Mark, NotClosed, Stretch, stretch_of
-from pipeline.repair.backfill.uncounted_dates import counted_marks, first_uncounted
+from pipeline.repair.backfill.stretch import Dates, EpochSpan, Milestone, NotClosed, Stretch, stretch_of
+from pipeline.repair.backfill.uncounted_dates import counted_milestones, first_uncounted
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.look import Look
 from schemas.render.ddl import is_among
@@ -39,14 +39,14 @@ def plan(spark: SparkSession, warehouse: Warehouse, asked: Sequence[Dates], inge
     snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots"))
     brokers = [one.broker for one in asked]
     look = NewestRoom(warehouse)
-    marks = counted_marks(_marks(look, brokers), first_uncounted(spark, warehouse, brokers, ingest_batch))
+    milestones = counted_milestones(_milestones(look, brokers), first_uncounted(spark, warehouse, brokers, ingest_batch))
     ends = moved_ends(look, ingest_batch)
     wanted = {one.broker: _with_moved_ends(one, ends) for one in asked}
     stretches: list[tuple[Stretch, date]] = []
     not_closed: dict[str, NotClosed] = {}
     for span in _spans(spark, warehouse, bronze, list(wanted.values())):
         try:
-            stretch = stretch_of(wanted[span.broker], span, marks.get((span.broker, span.epoch), ()))
+            stretch = stretch_of(wanted[span.broker], span, milestones.get((span.broker, span.epoch), ()))
         except NotClosed as fault:
             not_closed[span.broker] = fault
             continue
@@ -61,24 +61,24 @@ def plan(spark: SparkSession, warehouse: Warehouse, asked: Sequence[Dates], inge
     return Plan(tuple(one for one in wanted.values() if one.broker not in not_closed), keyed, not_closed)
 
 
-def _marks(look: Look, brokers: Collection[str]) -> dict[_Epoch, list[Mark]]:
-    marks = defaultdict(list)
-    for row in look.rows(f"SELECT broker, epoch, mark, event_date, next_seq FROM lane_snapshots WHERE {is_among('broker', brokers)}"):
-        marks[row["broker"], row["epoch"]].append(Mark(row["mark"], row["event_date"], row["next_seq"]))
-    return dict(marks)
+def _milestones(look: Look, brokers: Collection[str]) -> dict[_Epoch, list[Milestone]]:
+    milestones = defaultdict(list)
+    for row in look.rows(f"SELECT broker, epoch, milestone, event_date, next_seq FROM lane_snapshots WHERE {is_among('broker', brokers)}"):
+        milestones[row["broker"], row["epoch"]].append(Milestone(row["milestone"], row["event_date"], row["next_seq"]))
+    return dict(milestones)
 
 
 def moved_ends(look: Look, ingest_batch: int) -> list[Dates]:
     """For each epoch that was held to be over when more of it came: from the date of that end to that of the newest event after it."""
     moved = look.rows(f"""
-        WITH ends AS (SELECT broker, epoch, next_seq, event_date AS ended FROM lane_snapshots WHERE mark IN ('ended', 'drained'))
+        WITH ends AS (SELECT broker, epoch, next_seq, event_date AS ended FROM lane_snapshots WHERE milestone IN ('ended', 'drained'))
         SELECT broker, min(ended) AS ended, max(greatest(event_date, ended)) AS newest FROM late_events JOIN ends USING (broker, epoch)
         WHERE reason = 'epoch_over' AND ingest_batch <= {ingest_batch} AND seq >= next_seq GROUP BY broker, epoch""")
     return [Dates(row["broker"], row["ended"], row["newest"]) for row in moved]
 
 
 def _with_moved_ends(dates: Dates, ends: Iterable[Dates]) -> Dates:
-    """The dates and those of every end that moves from, to or over one of them: its old mark must go where its new one comes."""
+    """The dates and those of every end that moves from, to or over one of them: its old milestone must go where its new one comes."""
     for end in ends:
         if end.broker == dates.broker and end.first <= dates.last and end.last >= dates.first:
             dates = replace(dates, first=min(dates.first, end.first), last=max(dates.last, end.last))
@@ -107,5 +107,5 @@ def _states(snapshots: DataFrame, stretches: Iterable[Stretch]) -> dict[_Epoch, 
     if not begins:
         return {}
     wanted = snapshots.sparkSession.createDataFrame(begins, "broker string, epoch bigint, next_seq bigint")
-    rows = snapshots.where("mark = 'day'").join(F.broadcast(wanted), ["broker", "epoch", "next_seq"]).collect()
+    rows = snapshots.where("milestone = 'day'").join(F.broadcast(wanted), ["broker", "epoch", "next_seq"]).collect()
     return {(row.broker, row.epoch): bytes(row.state) for row in rows}

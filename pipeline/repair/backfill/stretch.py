@@ -1,4 +1,4 @@
-"""What of an epoch is folded again for a range of dates, decided from the marks that lanes left in lane_snapshots. No Spark."""
+"""What of an epoch is folded again for a range of dates, decided from the milestones that lanes left in lane_snapshots. No Spark."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ class Dates:
 
 
 @dataclass(frozen=True)
-class Mark:
+class Milestone:
     """A row of lane_snapshots without its state."""
 
-    mark: str
+    kind: str
     event_date: date
     next_seq: int
 
@@ -44,7 +44,7 @@ FIRST_SEQ = 1
 class Stretch:
     """Events [first_seq, last_seq] of an epoch, folded from the snapshot before `first_seq` (1: from the epoch's beginning).
 
-    Rows of the dates are out once an event beyond `needed_seq` was folded and nothing waits. `end` is the mark with which the epoch ends
+    Rows of the dates are out once an event beyond `needed_seq` was folded and nothing waits. `end` is the milestone at which the epoch ends
     (`ended` or `drained`) if the stretch reaches its end, else empty.
     """
 
@@ -63,27 +63,27 @@ class NotClosed(Exception):
         self.date = day
 
 
-def stretch_of(dates: Dates, span: EpochSpan, marks: Iterable[Mark]) -> Stretch | None:
+def stretch_of(dates: Dates, span: EpochSpan, milestones: Iterable[Milestone]) -> Stretch | None:
     """The stretch that gives all rows of the dates; None if there are none: the epoch was over before.
 
     Raises NotClosed if rows of the dates may still come.
 
-    A mark `day` of an earlier date stands before every row of the dates: lanes had reached no later one there.
+    A milestone `day` of an earlier date stands before every row of the dates: lanes had reached no later one there.
     """
-    ordered = sorted(marks, key=lambda mark: mark.next_seq)
-    begins = [mark.next_seq for mark in ordered if mark.mark == "day" and mark.event_date < dates.first]
+    ordered = sorted(milestones, key=lambda milestone: milestone.next_seq)
+    begins = [milestone.next_seq for milestone in ordered if milestone.kind == "day" and milestone.event_date < dates.first]
     first_seq = begins[-1] if begins else FIRST_SEQ
     needed_seq = span.last_seq if span.last_seq is not None else first_seq - 1
-    final = next((mark for mark in ordered if mark.mark in ("ended", "drained")), None)
+    final = next((milestone for milestone in ordered if milestone.kind in ("ended", "drained")), None)
     if final is not None and span.last_seq is None and final.event_date < dates.first:
         return None
-    if final is None and not any(_closes(mark, dates.last, needed_seq) for mark in ordered):
+    if final is None and not any(_closes(milestone, dates.last, needed_seq) for milestone in ordered):
         raise NotClosed(span, dates.last)
-    later = [mark.next_seq for mark in ordered if mark.mark == "day" and mark.event_date > dates.last and mark.next_seq > needed_seq]
+    later = [one.next_seq for one in ordered if one.kind == "day" and one.event_date > dates.last and one.next_seq > needed_seq]
     if later:
         return Stretch(span, first_seq, needed_seq, later[0], "")
-    return Stretch(span, first_seq, needed_seq, END_OF_SEQ, final.mark if final else "")
+    return Stretch(span, first_seq, needed_seq, END_OF_SEQ, final.kind if final else "")
 
 
-def _closes(mark: Mark, last: date, needed_seq: int) -> bool:
-    return mark.mark == "settled" and mark.event_date >= last and mark.next_seq > needed_seq
+def _closes(milestone: Milestone, last: date, needed_seq: int) -> bool:
+    return milestone.kind == "settled" and milestone.event_date >= last and milestone.next_seq > needed_seq

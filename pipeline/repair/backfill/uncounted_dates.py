@@ -1,11 +1,11 @@
-"""Which marks of lanes stand after events that a backfill does not count: lanes read these events after it began."""
+"""Which milestones of lanes stand after events that a backfill does not count: lanes read these events after it began."""
 
 from collections.abc import Collection, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pipeline.repair.backfill.stretch import Mark
+from pipeline.repair.backfill.stretch import Milestone
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.ddl import is_among
 
@@ -14,18 +14,18 @@ _Epoch = tuple[str, int]
 
 
 def first_uncounted(spark: SparkSession, warehouse: Warehouse, brokers: Collection[str], ingest_batch: int) -> dict[_Epoch, int]:
-    """By broker and epoch: least seq, below the epoch's newest mark, of an event that came after micro-batch `ingest_batch` of ingest and
-    that lanes may have applied: neither late nor a duplicate of one that counts. Epochs without such an event are missing.
+    """By broker and epoch: least seq, below the epoch's newest milestone, of an event that came after micro-batch `ingest_batch` of ingest
+    and that lanes may have applied: neither late nor a duplicate of one that counts. Epochs without such an event are missing.
 
-    A lane goes on while a backfill runs, and may pass a date amid it. Its mark then closes the date with events that the backfill leaves
-    out: what the backfill would compute lacks them. Mostly nothing that came since lies below a mark but what came late.
+    A lane goes on while a backfill runs, and may pass a date amid it. Its milestone then closes the date with events that the backfill
+    leaves out: the rows of the backfill would lack them. Mostly nothing that came since lies below a milestone but what came late.
     """
     if not brokers:
         return {}
     bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
     own = bronze.where(is_among("broker", brokers)).select(*_PLACE, "ingest_batch")
-    marks = spark.read.format("delta").load(warehouse.table("lane_snapshots")).groupBy("broker", "epoch")
-    reached = marks.agg(F.max("next_seq").alias("reached"))
+    milestones = spark.read.format("delta").load(warehouse.table("lane_snapshots")).groupBy("broker", "epoch")
+    reached = milestones.agg(F.max("next_seq").alias("reached"))
     late = spark.read.format("delta").load(warehouse.table("late_events")).select(*_PLACE)
     after = own.where(F.col("ingest_batch") > ingest_batch).join(F.broadcast(reached), ["broker", "epoch"]).where("seq < reached")
     after = after.join(late, _PLACE, "left_anti").select(*_PLACE).persist()
@@ -37,9 +37,9 @@ def first_uncounted(spark: SparkSession, warehouse: Warehouse, brokers: Collecti
         after.unpersist()
 
 
-def counted_marks(marks: Mapping[_Epoch, Sequence[Mark]], uncounted: Mapping[_Epoch, int]) -> dict[_Epoch, list[Mark]]:
-    """The marks, by broker and epoch, before which every event counts: `uncounted` as `first_uncounted` gives it."""
-    return {epoch: [mark for mark in own if epoch not in uncounted or mark.next_seq <= uncounted[epoch]] for epoch, own in marks.items()}
+def counted_milestones(milestones: Mapping[_Epoch, Sequence[Milestone]], uncounted: Mapping[_Epoch, int]) -> dict[_Epoch, list[Milestone]]:
+    """The milestones, by broker and epoch, before which every event counts: `uncounted` as `first_uncounted` gives it."""
+    return {epoch: [one for one in own if epoch not in uncounted or one.next_seq <= uncounted[epoch]] for epoch, own in milestones.items()}
 
 
 def _counted(own: DataFrame, after: DataFrame, ingest_batch: int) -> DataFrame:

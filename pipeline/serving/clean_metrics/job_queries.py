@@ -9,7 +9,7 @@ BROKERS = """WITH gaps AS (
   GROUP BY broker
 ),
 late AS (SELECT broker, count(*) AS late FROM late_events GROUP BY broker),
-ended AS (SELECT broker, epoch FROM lane_snapshots WHERE mark = 'ended' GROUP BY broker, epoch)
+ended AS (SELECT broker, epoch FROM lane_snapshots WHERE milestone = 'ended' GROUP BY broker, epoch)
 SELECT b.cluster, n.broker, b.version, 1 AS one,
   unix_micros(n.as_of) / 1e6 AS as_of_s,
   unix_micros(n.window_as_of) / 1e6 AS window_as_of_s,

@@ -11,7 +11,7 @@ from pipeline.query.views.status_words import WELL
 LIVE = """live AS (
   SELECT n.broker, n.epoch, n.clock_segment, n.window_start, b.cluster
   FROM newest_events n
-  LEFT JOIN (SELECT broker, epoch FROM lane_snapshots WHERE mark = 'ended' GROUP BY broker, epoch) e
+  LEFT JOIN (SELECT broker, epoch FROM lane_snapshots WHERE milestone = 'ended' GROUP BY broker, epoch) e
     ON e.broker = n.broker AND e.epoch = n.epoch
   LEFT JOIN brokers b ON b.broker = n.broker
   WHERE e.broker IS NULL

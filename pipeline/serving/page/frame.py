@@ -78,7 +78,8 @@ def frame_of(room: ReadingRoom, moment: Moment) -> Frame:
     )
     brokers = room.rows(
         f"SELECT w.*, b.cluster, b.version, e.broker IS NOT NULL AS has_stopped FROM ({windows}) w LEFT JOIN brokers b USING (broker)"
-        " LEFT JOIN (SELECT DISTINCT broker, epoch FROM lane_snapshots WHERE mark = 'ended') e ON e.broker = w.broker AND e.epoch = w.epoch"
+        " LEFT JOIN (SELECT DISTINCT broker, epoch FROM lane_snapshots WHERE milestone = 'ended') e"
+        " ON e.broker = w.broker AND e.epoch = w.epoch"
         " ORDER BY broker"
     )
     clusters = sorted({row["cluster"] for row in brokers if row["cluster"]})
