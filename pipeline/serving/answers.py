@@ -20,7 +20,7 @@ from pipeline.warehouse.layout import Warehouse
 Work = Callable[[ReadingRoom], str]
 _INTERRUPTED_EVERY_S = 0.05
 #: Views that the metrics and the page ask for, some of their queries twice: each is computed once for a state of its tables.
-_KEPT_VIEWS = ("topics", "topic_backlog_now", "subscription_throttle_now", "recent_checks", "why")
+KEPT_VIEWS = ("topics", "topic_backlog_now", "subscription_throttle_now", "recent_checks", "why")
 #: Shorter ones fit into a packet or two.
 WORTH_GZIP_BYTES = 2_000
 #: Metrics become 30 times shorter by it; a higher level takes twice as long for a few per cent.
@@ -160,7 +160,7 @@ class Answers:
     def _work(self, state: tuple[int, ...], work: Work, begun: list[ReadingRoom]) -> Answer:
         """In a thread: the answer by its own room, with the tables of that state or newer ones."""
         if not hasattr(self._own, "room"):
-            self._own.room = ReadingRoom(self.warehouse, consistent=True, most_memory=self.bounds.most_memory, kept=_KEPT_VIEWS)
+            self._own.room = ReadingRoom(self.warehouse, consistent=True, most_memory=self.bounds.most_memory, kept=KEPT_VIEWS)
         elif self._own.state != state:
             self._own.room.refresh()
         self._own.state = state

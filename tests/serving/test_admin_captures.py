@@ -13,6 +13,7 @@ from pipeline.serving.admin import left_out
 from pipeline.serving.admin.asked_rows import Tables
 from pipeline.serving.admin.fields import SUBSCRIPTION_FIELDS, TOPIC_FIELDS
 from pipeline.serving.admin.paths import path_of
+from pipeline.serving.answers import KEPT_VIEWS
 
 AGE, SIZE, EARLIEST = "oldestBacklogMessageAgeSeconds", "backlogSize", "earliestMsgPublishTimeInBacklog"
 RANGES, NO_DELAYED, UNACKED = "nonContiguousDeletedMessagesRanges", "msgBacklogNoDelayed", "unackedMessages"
@@ -56,7 +57,7 @@ def answer(room: ReadingRoom, path: str, **asked: str) -> Any:
 def answered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answered]:
     """The capture's log until its figures were taken, loaded."""
     scrape: Scrape = request.param
-    room = ReadingRoom(loaded_until_scraped(scrape, tmp_path_factory))
+    room = ReadingRoom(loaded_until_scraped(scrape, tmp_path_factory), kept=KEPT_VIEWS)
     ours = {topic: answer(room, f"{topic.replace('://', '/')}/stats") for topic in scrape.stats}
     return Answered(scrape, room, scrape.stats, ours)
 

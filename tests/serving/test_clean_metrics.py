@@ -1,6 +1,7 @@
 """`/metrics/clean`: the figures of the views, in a format that others read; what is not known has no line."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from console.command_line import main
 from generators import clean_metrics_page as page
 from pipeline.query.room import ReadingRoom
 from pipeline.query.views.status_words import WELL
+from pipeline.serving.answers import KEPT_VIEWS
 from pipeline.serving.clean_metrics.families import FAMILIES, LEFT_OUT, SUBSCRIPTIONS
 from pipeline.serving.clean_metrics.text import OPEN_METRICS, PROMETHEUS, clean_text
 
@@ -35,7 +37,8 @@ OF_STOPPED_BROKERS = {
 def rooms(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ReadingRoom]:
     """Of captures, each loaded until its figures were taken."""
     scrapes = (Y_INCIDENT, F_LIMIT)
-    return {scrape.name: ReadingRoom(loaded_until_scraped(scrape, tmp_path_factory), consistent=True) for scrape in scrapes}
+    warehouses = {scrape.name: loaded_until_scraped(scrape, tmp_path_factory) for scrape in scrapes}
+    return {name: ReadingRoom(one, consistent=True, kept=KEPT_VIEWS) for name, one in warehouses.items()}
 
 
 @pytest.fixture(scope="module", params=["y_incident", "f_limit_above_need"])
@@ -46,6 +49,12 @@ def room(request: pytest.FixtureRequest, rooms: dict[str, ReadingRoom]) -> Readi
 @pytest.fixture(scope="module")
 def incident(rooms: dict[str, ReadingRoom]) -> ReadingRoom:
     return rooms["y_incident"]
+
+
+@cache
+def text_of(room: ReadingRoom) -> str:
+    """Every test of a room asks for it."""
+    return clean_text(room, open_metrics=True)
 
 
 def values(text: str, sample: str) -> dict[Labels, float]:
@@ -77,7 +86,7 @@ def figures(text: str, sample: str) -> dict[Labels, float]:
 
 def test_each_family_is_read_as_it_is_declared(room: ReadingRoom) -> None:
     """By the client library of Prometheus, which refuses a text that is not OpenMetrics."""
-    read = {family.name: family for family in read_open_metrics(clean_text(room, open_metrics=True))}
+    read = {family.name: family for family in read_open_metrics(text_of(room))}
     declared = {family.name: family for family in FAMILIES}
     assert len(read) > 20
     for name, family in read.items():
@@ -90,7 +99,7 @@ def test_each_family_is_read_as_it_is_declared(room: ReadingRoom) -> None:
 
 
 def test_the_older_format_has_the_same_lines(room: ReadingRoom) -> None:
-    new, old = clean_text(room, open_metrics=True), clean_text(room, open_metrics=False)
+    new, old = text_of(room), clean_text(room, open_metrics=False)
     assert [line for line in old.splitlines() if line[0] != "#"] == [line for line in new.splitlines() if line[0] != "#"]
     assert new.endswith("# EOF\n")
     types = {family.name: family.type for family in read_prometheus(old)}
@@ -111,7 +120,7 @@ def test_names_are_declared_once() -> None:
 
 
 def test_subscriptions_have_the_figures_of_why(room: ReadingRoom) -> None:
-    text = clean_text(room, open_metrics=True)
+    text = text_of(room)
     rows = room.rows("SELECT * FROM why")
     behind = [row for row in rows if row["status"] not in WELL]
     known = [row for row in rows if row["complete"]]
@@ -128,7 +137,7 @@ def test_subscriptions_have_the_figures_of_why(room: ReadingRoom) -> None:
 
 def test_ages_are_those_of_the_newest_check(room: ReadingRoom) -> None:
     rows = [{**row, "age_s": row["age_ms"] / 1e3} for row in room.rows("SELECT * FROM backlog_now WHERE complete AND age_ms IS NOT NULL")]
-    known = figures(clean_text(room, open_metrics=True), "dispatch_subscription_oldest_age_seconds")
+    known = figures(text_of(room), "dispatch_subscription_oldest_age_seconds")
     assert known == expected(rows, "age_s", "topic", "subscription")
 
 
@@ -142,12 +151,12 @@ def test_forecasts_of_catching_up_are_those_of_the_newest_check(room: ReadingRoo
     of = ("topic", "subscription")
     bounds = {"expected": "current_in_s", "earliest": "least", "latest": "most"}
     merged = {labels: value for bound, column in bounds.items() for labels, value in expected(rows, column, *of, bound=bound).items()}
-    assert figures(clean_text(room, open_metrics=True), "dispatch_subscription_current_in_seconds") == merged
+    assert figures(text_of(room), "dispatch_subscription_current_in_seconds") == merged
     assert merged
 
 
 def test_quotas_are_those_of_the_risk(room: ReadingRoom) -> None:
-    text = clean_text(room, open_metrics=True)
+    text = text_of(room)
     rows = room.rows("SELECT *, (unix_micros(breach_from) - unix_micros(as_of)) / 1e6 AS least FROM quota_risk WHERE complete")
     of = ("topic", "quota_type")
     assert figures(text, "dispatch_quota_used_ratio") == expected(rows, "share_of_limit", *of)
@@ -158,7 +167,7 @@ def test_quotas_are_those_of_the_risk(room: ReadingRoom) -> None:
 
 
 def test_evictions_are_counted_since_the_broker_started(incident: ReadingRoom) -> None:
-    text = clean_text(incident, open_metrics=True)
+    text = text_of(incident)
     rounds = figures(text, "dispatch_quota_evictions_total")
     for kind in ("size", "time"):
         counted = incident.rows(f"SELECT topic, count(*) AS rounds FROM quota_evictions WHERE quota_type = '{kind}' GROUP BY topic")
@@ -168,7 +177,7 @@ def test_evictions_are_counted_since_the_broker_started(incident: ReadingRoom) -
 
 
 def test_entries_lost_to_quotas_are_those_of_decisions_before_the_newest_check(incident: ReadingRoom) -> None:
-    counted = figures(clean_text(incident, open_metrics=True), "dispatch_subscription_evicted_entries_total")
+    counted = figures(text_of(incident), "dispatch_subscription_evicted_entries_total")
     moved = incident.rows(
         "SELECT m.broker, m.topic, m.subscription, sum(m.entries_evicted) AS n FROM quota_eviction_moves m JOIN topic_backlog_now t"
         " ON t.topic = m.topic AND m.check_number < t.check_number GROUP BY m.broker, m.topic, m.subscription"
@@ -179,7 +188,7 @@ def test_entries_lost_to_quotas_are_those_of_decisions_before_the_newest_check(i
 
 
 def test_causes_add_up_to_those_of_topics(room: ReadingRoom) -> None:
-    text = clean_text(room, open_metrics=True)
+    text = text_of(room)
     sums: dict[tuple[str, str], float] = {}
     for labels, value in values(text, "dispatch_subscription_backlog_seconds_total").items():
         key = dict(labels)["topic"], dict(labels)["cause"]
@@ -191,7 +200,7 @@ def test_causes_add_up_to_those_of_topics(room: ReadingRoom) -> None:
 
 
 def test_limiters_have_tokens_debt_and_use_of_the_newest_window(incident: ReadingRoom) -> None:
-    text = clean_text(incident, open_metrics=True)
+    text = text_of(incident)
     of = ("level", "topic", "subscription", "dimension")
     rows = incident.rows(
         "SELECT u.* FROM limiter_use u JOIN newest_windows n ON n.broker = u.broker AND n.epoch = u.epoch AND"
@@ -205,7 +214,7 @@ def test_limiters_have_tokens_debt_and_use_of_the_newest_window(incident: Readin
 
 
 def test_throttles_are_binding_or_nominal(incident: ReadingRoom) -> None:
-    found = figures(clean_text(incident, open_metrics=True), "dispatch_subscription_throttled_reads_total")
+    found = figures(text_of(incident), "dispatch_subscription_throttled_reads_total")
     rows = incident.rows("SELECT * FROM subscription_throttle_now WHERE complete")
     of = ("topic", "subscription")
     assert found == {**expected(rows, "reads_binding", *of, effect="binding"), **expected(rows, "reads_nominal", *of, effect="nominal")}

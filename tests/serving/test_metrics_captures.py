@@ -22,6 +22,7 @@ from broker_scrapes import (
 from pipeline.diagnosis.probe.answer import probe
 from pipeline.lanes.timing import lane_timing
 from pipeline.query.room import ReadingRoom
+from pipeline.serving.answers import KEPT_VIEWS
 from pipeline.serving.metrics.families import OF_NAMESPACES, OF_TOPICS
 from pipeline.serving.metrics.left_out import LEFT_OUT, reason
 from pipeline.serving.metrics.text import metrics_text
@@ -75,7 +76,7 @@ def of(line: str) -> str:
 def answered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answered]:
     """The capture's log until its figures were taken, loaded."""
     scrape: Scrape = request.param
-    room = ReadingRoom(loaded_until_scraped(scrape, tmp_path_factory))
+    room = ReadingRoom(loaded_until_scraped(scrape, tmp_path_factory), kept=KEPT_VIEWS)
     theirs = [line for line in scrape.lines if of(line) in SERVED]
     return Answered(scrape, room, theirs, metrics_text(room), metrics_text(room, topics=False))
 

@@ -74,10 +74,14 @@ def test_a_stopped_broker_and_strangers_get_a_reason(tmp_path_factory: pytest.Te
         assert stopped.get("/v1/scale", topic="x") == (400, {"reason": "subscription: name one"})
 
 
-def test_without_the_beginning_of_the_log_the_consumers_are_not_counted(tmp_path: Path) -> None:
-    events = Y_INCIDENT.events()
-    events = [event for event in events[len(events) // 3 :] if event["ts"] <= Y_INCIDENT.manifest["as_of_us"] - 11_000_000]
-    log = write_events(events, tmp_path / "log" / "events.jsonl.gz").parent
+@pytest.fixture(scope="module")
+def with_clients() -> list[dict[str, Any]]:
+    """The events until eleven seconds before the end of the incident: its clients are there."""
+    return [event for event in Y_INCIDENT.events() if event["ts"] <= Y_INCIDENT.manifest["as_of_us"] - 11_000_000]
+
+
+def test_without_the_beginning_of_the_log_the_consumers_are_not_counted(with_clients: list[dict[str, Any]], tmp_path: Path) -> None:
+    log = write_events(with_clients[len(with_clients) // 3 :], tmp_path / "log" / "events.jsonl.gz").parent
     with served(load_into(log, tmp_path / "w")) as late:
         answers = [
             late.get("/v1/scale", topic=one["topic"], subscription=one["subscription"])
@@ -88,11 +92,9 @@ def test_without_the_beginning_of_the_log_the_consumers_are_not_counted(tmp_path
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Eleven seconds before the end of the incident, with its clients."""
+def server(with_clients: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("scale")
-    events = [event for event in Y_INCIDENT.events() if event["ts"] <= Y_INCIDENT.manifest["as_of_us"] - 11_000_000]
-    with served(load_into(write_events(events, folder / "log" / "events.jsonl.gz").parent, folder / "w")) as made:
+    with served(load_into(write_events(with_clients, folder / "log" / "events.jsonl.gz").parent, folder / "w")) as made:
         yield made
 
 
@@ -101,18 +103,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     [("payments", "fraud", True, "no_permits"), ("payments", "ledger", False, "throttled"), ("refunds", "desk", True, "no_consumer")],
 )
 def test_of_a_real_broker_slow_consumers_get_company_and_limits_do_not(
-    server: Served, topic: str, subscription: str, more: bool, why: str
+    server: Served, with_clients: list[dict[str, Any]], topic: str, subscription: str, more: bool, why: str
 ) -> None:
     status, found = server.get("/v1/scale", topic=f"persistent://real/y/{topic}", subscription=subscription)
     assert (status, found["more_consumers"] > 0, found["why"]) == (200, more, why)
     assert found["consumers_wanted"] == found["consumers"] + found["more_consumers"]
-    assert found["consumers"] == connected_by(server, topic, subscription)
+    assert found["consumers"] == connected_by(with_clients, topic, subscription)
 
 
-def connected_by(server: Served, topic: str, subscription: str) -> int:
+def connected_by(events: list[dict[str, Any]], topic: str, subscription: str) -> int:
     """Openings without closings in the log, counted by hand."""
-    until_us = Y_INCIDENT.manifest["as_of_us"] - 11_000_000
     signs = {"consumer_open": 1, "consumer_close": -1}
     ours = (f"persistent://real/y/{topic}", subscription)
-    events = (event for event in Y_INCIDENT.events() if event["ts"] <= until_us and (event.get("topic"), event.get("sub")) == ours)
-    return sum(signs.get(event["type"], 0) for event in events)
+    return sum(signs.get(event["type"], 0) for event in events if (event.get("topic"), event.get("sub")) == ours)

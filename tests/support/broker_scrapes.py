@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,9 @@ class Scrape:
     log: Path
     figures: Path
 
-    @property
+    @cached_property
     def manifest(self) -> Any:
+        """When the figures were taken (`as_of_us`), and more."""
         return json.loads((self.figures / "manifest.json").read_text(encoding="utf-8"))
 
     @property
