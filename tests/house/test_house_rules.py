@@ -3,9 +3,9 @@
 import ast
 import re
 from collections import Counter
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 import tools
 
@@ -24,34 +24,57 @@ def identity(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", CODE, ids=identity)
-def test_files_and_functions_fit_in_a_head(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    if path in RENDERED:
-        return
-    assert len(text.splitlines()) <= LINES_OF_A_FILE
-    for node in ast.walk(ast.parse(text)):
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The file's syntax."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def functions_of(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert (node.end_lineno or 0) - node.lineno < LINES_OF_A_FUNCTION, f"{identity(path)}:{node.lineno} {node.name}"
+            yield node
 
 
-@pytest.mark.parametrize("path", JAVA, ids=identity)
-def test_java_files_fit_in_a_head_and_their_types_have_a_comment(path: Path) -> None:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= LINES_OF_A_FILE
-    declared = next(
-        number for number, line in enumerate(lines) if re.match(r"(?:public )?(?:final |abstract )*(?:class|enum|interface|record) ", line)
-    )
-    assert "test" in path.parts or lines[declared - 1].endswith("*/")
+def lines_of(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("path", [path for path in CODE if "tests" not in path.parts], ids=identity)
-def test_every_module_and_public_function_says_what_it_does(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert ast.get_docstring(tree), "no module docstring"
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-            assert ast.get_docstring(node), f"{identity(path)}:{node.lineno} {node.name} has no docstring"
+def test_files_and_functions_fit_in_a_head() -> None:
+    written = [path for path in CODE if path not in RENDERED]
+    assert [identity(path) for path in (*written, *JAVA) if len(lines_of(path)) > LINES_OF_A_FILE] == []
+    long = [
+        f"{identity(path)}:{node.lineno} {node.name}"
+        for path in written
+        for node in functions_of(path)
+        if (node.end_lineno or 0) - node.lineno >= LINES_OF_A_FUNCTION
+    ]
+    assert long == []
+
+
+def test_types_of_java_have_a_comment() -> None:
+    bare = []
+    for path in JAVA:
+        lines = lines_of(path)
+        declared = next(
+            number
+            for number, line in enumerate(lines)
+            if re.match(r"(?:public )?(?:final |abstract )*(?:class|enum|interface|record) ", line)
+        )
+        if "test" not in path.parts and not lines[declared - 1].endswith("*/"):
+            bare.append(identity(path))
+    assert bare == []
+
+
+def test_every_module_and_public_function_says_what_it_does() -> None:
+    bare = []
+    for path in CODE:
+        if "tests" in path.parts:
+            continue
+        public = [node for node in tree_of(path).body if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")]
+        bare += [identity(path)] if not ast.get_docstring(tree_of(path)) else []
+        bare += [f"{identity(path)}:{node.lineno} {node.name}" for node in public if not ast.get_docstring(node)]
+    assert bare == []
 
 
 def test_rooms_have_a_job() -> None:
@@ -65,11 +88,13 @@ def test_nothing_of_a_machine_is_in_the_project() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("path", KEPT, ids=identity)
-def test_no_merge_is_left_half_done(path: Path) -> None:
-    marks = ("<" * 7 + " ", "=" * 7 + "\n", ">" * 7 + " ")
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        assert [line for line in lines if line.startswith(marks)] == []
+def test_no_merge_is_left_half_done() -> None:
+    starts = ("<" * 7 + " ", "=" * 7 + "\n", ">" * 7 + " ")
+    found = []
+    for path in KEPT:
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            found += [f"{identity(path)}:{number}" for number, line in enumerate(lines, 1) if line.startswith(starts)]
+    assert found == []
 
 
 def test_no_two_files_of_tests_have_one_name() -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from schemas.spark_numbers import integer
 ANSWERS = tuple(f"{limiter}_{dimension}" for limiter in ("broker", "topic", "sub") for dimension in ("msgs", "bytes"))
 
 
+@cache
 def text_id(*parts: str) -> int:
     """A 63-bit id of a text (the JVM uses another hash; nothing depends on which)."""
     return int.from_bytes(hashlib.blake2b("\0".join(parts).encode(), digest_size=8).digest(), "big") >> 1
@@ -23,8 +25,10 @@ def text_id(*parts: str) -> int:
 
 def lane_rows(events: list[dict[str, Any]], ingest_batch: int = 0) -> Array:
     """int64 [n, LANE_COLUMNS] of contract events; an event may carry its own `ingest_batch`, or `tombstone: true`."""
-    rows = np.zeros((len(events), len(LANE_COLUMNS)), dtype=np.int64)
-    for row, event in zip(rows, events, strict=True):
+    rows = []
+    for event in events:
+        row = [0] * len(LANE_COLUMNS)
+        rows.append(row)
         for name in ("epoch", "seq", "ts"):
             row[COLUMN[name]] = event[name]
         row[COLUMN["ns"]] = event["ns"] if event.get("ns") is not None else event["ts"] * 1000
@@ -46,7 +50,7 @@ def lane_rows(events: list[dict[str, Any]], ingest_batch: int = 0) -> Array:
         for bit, answer in enumerate(_answers(event)):
             mask |= answer << (SLOTS + bit)
         row[COLUMN["mask"]] = mask
-    return rows
+    return np.array(rows, dtype=np.int64).reshape(len(rows), len(LANE_COLUMNS))
 
 
 def _answers(event: dict[str, Any]) -> tuple[bool, ...]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -69,9 +70,10 @@ def as_tables(outcomes: list[Rows], events: list[dict[str, Any]]) -> dict[str, T
     broker = events[0]["broker"] if events else ""
     tables: dict[str, Table] = {name: [] for name in OUTCOME_TABLES}
     for rows in outcomes:
-        for position in range(rows.count):
-            values = {name: int(v if np.isscalar(v) else v[position]) for name, v in rows.columns.items()}
-            tables[rows.table].append(_row(rows.table, values, rows.payload, broker, text))
+        columns = [[int(values)] * rows.count if np.isscalar(values) else values.tolist() for values in rows.columns.values()]
+        of_table = tables[rows.table]
+        for values in zip(*columns, strict=True):
+            of_table.append(_row(rows.table, dict(zip(rows.columns, values, strict=True)), rows.payload, broker, text))
     for table in tables.values():
         table.sort(
             key=lambda row: [(value is None, str(type(value)), value) if value is not None else (True, "", 0) for value in row.values()]
@@ -79,24 +81,27 @@ def as_tables(outcomes: list[Rows], events: list[dict[str, Any]]) -> dict[str, T
     return tables
 
 
+@cache
+def _plain_columns(table: str) -> tuple[tuple[str, Sequence[str] | None, bool], ...]:
+    """Columns of a table that are in the outcome: name, texts of an enumeration, whether it is a boolean."""
+    fields = [field for field in TABLES_BY_NAME[table].fields if field.name not in (*TEXT_OF_IDS, "completeness", PAYLOAD, *FILLED_LATER)]
+    texts = {field.name: texts_of(table, field.name) or () for field in fields if field.type == "string"}
+    return tuple((field.name, texts.get(field.name), field.type == "boolean") for field in fields)
+
+
 def _row(table: str, values: dict[str, int], payload: bytes, broker: str, text: dict[int, tuple[str | None, str | None]]) -> dict[str, Any]:
     topic, subscription = text[values.get("sub_id") or values.get("topic_id", 0)]
-    row: dict[str, Any] = {}
-    for field in TABLES_BY_NAME[table].fields:
-        if field.name in TEXT_OF_IDS:
-            row[field.name] = {"broker": broker, "topic": topic, "subscription": subscription}[TEXT_OF_IDS[field.name]]
-        elif field.name == "completeness":
-            seen, missing = values["window_applied"], values["window_missing"]
-            row[field.name] = seen / (seen + missing) if seen + missing else 1.0
-        elif field.name == PAYLOAD:
-            row[field.name] = payload
-        elif field.name in FILLED_LATER or values[field.name] == NULL:
-            row[field.name] = None
-        elif field.type == "boolean":
-            row[field.name] = bool(values[field.name])
-        elif field.type == "string":
-            row[field.name] = (texts_of(table, field.name) or ())[values[field.name]]
-        else:
-            row[field.name] = values[field.name]
+    place = {"broker": broker, "topic": topic, "subscription": subscription}
+    row: dict[str, Any] = dict.fromkeys(TABLES_BY_NAME[table].names)
+    row.update((name, place[of]) for name, of in TEXT_OF_IDS.items() if name in row)
+    if "completeness" in row:
+        seen, missing = values["window_applied"], values["window_missing"]
+        row["completeness"] = seen / (seen + missing) if seen + missing else 1.0
+    if PAYLOAD in row:
+        row[PAYLOAD] = payload
+    for name, texts, is_boolean in _plain_columns(table):
+        value = values[name]
+        if value != NULL:
+            row[name] = bool(value) if is_boolean else value if texts is None else texts[value]
     assert not any(isinstance(value, float) and math.isnan(value) for value in row.values())
     return row
