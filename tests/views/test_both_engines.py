@@ -1,19 +1,15 @@
 """One SQL text for both engines: every view, and every query of the cookbook, has the same rows from Spark and from the reading room."""
 
-from collections.abc import Callable
-
 import pytest
-from both_engines import difference
+from both_engines import ViewByView, difference
 from pyspark.sql import SparkSession
 from test_cookbook import QUERIES
 from test_watch_views import PAGES
-from views_from_memory import register_from_memory
+from views_from_memory import register_tables_from_memory
 
 from pipeline.query.room import ReadingRoom
 from pipeline.query.views.catalog import VIEWS
 from pipeline.warehouse.layout import Warehouse
-
-Compare = Callable[[str], dict[str, object]]
 
 
 @pytest.fixture(scope="module")
@@ -23,16 +19,22 @@ def room(filled_warehouse: Warehouse) -> ReadingRoom:
 
 
 @pytest.fixture(scope="module")
-def compare(spark: SparkSession, mixed_warehouse: Warehouse) -> Compare:
-    """Compares the rows of a query over the small warehouse and some captures."""
-    session, mixed = spark.newSession(), ReadingRoom(mixed_warehouse)
-    register_from_memory(session, mixed_warehouse)
-    return lambda sql: difference(session, mixed, sql)
+def mixed(mixed_warehouse: Warehouse) -> ReadingRoom:
+    """The small warehouse and some captures without Spark."""
+    return ReadingRoom(mixed_warehouse)
+
+
+@pytest.fixture(scope="module")
+def rows_of_spark(spark: SparkSession, mixed_warehouse: Warehouse) -> ViewByView:
+    """The same with Spark."""
+    session = spark.newSession()
+    register_tables_from_memory(session, mixed_warehouse)
+    return ViewByView(session)
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_view_has_the_same_rows_from_both(compare: Compare, view: str) -> None:
-    assert compare(f"SELECT * FROM {view}") == {}
+def test_a_view_has_the_same_rows_from_both(rows_of_spark: ViewByView, mixed: ReadingRoom, view: str) -> None:
+    assert difference(rows_of_spark.frame(view), mixed.ask(f"SELECT * FROM {view}")) == {}
 
 
 @pytest.mark.slow(reason="Spark runs every view by default, and test_watch_views.py every query of these pages in the room")
@@ -46,4 +48,4 @@ def test_a_query_of_a_page_for_operators_runs_in_spark(spark: SparkSession, sql:
 @pytest.mark.usefixtures("views")
 @pytest.mark.parametrize("number", QUERIES)
 def test_a_query_of_the_cookbook_has_the_same_rows_from_both(spark: SparkSession, room: ReadingRoom, number: int) -> None:
-    assert difference(spark, room, QUERIES[number][0]) == {}
+    assert difference(spark.sql(QUERIES[number][0]), room.ask(QUERIES[number][0])) == {}

@@ -24,7 +24,7 @@ def comparing(spark: SparkSession, warehouse: Warehouse) -> Compare:
     """Compares the rows of a view."""
     session, room = spark.newSession(), ReadingRoom(warehouse)
     register_from_memory(session, warehouse)
-    return lambda view: difference(session, room, f"SELECT * FROM {view}")
+    return lambda view: difference(session.table(view), room.ask(f"SELECT * FROM {view}"))
 
 
 @pytest.mark.slow(reason="folds all captures, and Spark computes every view of them; some captures and the small warehouse run by default")
