@@ -14,6 +14,8 @@ from pipeline.store.open_tables import KeptTable, kept_open
 from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.data_files import NewFile
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.offsets import STREAMED
+from pipeline.warehouse.version_checksum import write_checksum
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
 
@@ -61,6 +63,9 @@ def append_files(uri: str, table: Table, files: Sequence[NewFile], once: tuple[s
         delta = kept.delta
         with _though_the_answer_is_lost(kept, once):
             delta.create_write_transaction(actions, "append", delta.schema(), list(table.partition_by), commit_properties=commit)
+        if table.name in STREAMED:
+            delta.update_incremental()
+            write_checksum(uri, delta)
     return True
 
 
