@@ -12,6 +12,7 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from pipeline.faults import BadConfig
+from pipeline.session_settings import FEW_ROWS_IN_JAVA
 from pipeline.store import azure, google
 from pipeline.store.credentials import OF_STORES
 
@@ -21,15 +22,8 @@ JARS = Path(sys.prefix) / "jars"
 #: For jobs that live for a minute: on few cores the optimizing compiler costs them more than it gains.
 SHORT_JOB = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"}
 #: For short jobs over little data: so do Java classes that Spark would write and compile for each of their queries, and stages that end
-#: before the next is planned (three jobs instead of one wherever Delta looks into its log), and texts of plans that nobody reads.
-LITTLE_DATA = {
-    **SHORT_JOB,
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.ui.explainMode": "simple",
-    "spark.sql.maxPlanStringLength": "1000",
-}
+#: before the next is planned (three jobs instead of one wherever Delta looks into its log).
+LITTLE_DATA = {**SHORT_JOB, **FEW_ROWS_IN_JAVA, "spark.sql.adaptive.enabled": "false"}
 
 
 def build_session(app_name: str, extra_conf: Mapping[str, str] | None = None) -> SparkSession:

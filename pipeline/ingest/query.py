@@ -16,9 +16,12 @@ from pipeline.ingest.micro_batch import MicroBatch, ingest_micro_batch
 from pipeline.ingest.source_log import FILES, planned_files
 from pipeline.ingest.source_log_cleanup import EVERY_BATCHES, forget_gone_files
 from pipeline.run_context import RunContext
+from pipeline.session_settings import FEW_ROWS_IN_JAVA, settings_of_query
 from pipeline.settings import Settings
+from pipeline.sources.jsonl_files import JsonlFiles
 from pipeline.sources.kafka_topic import KafkaTopic
 from pipeline.sources.kind import open_source
+from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.sources.source import Source
 from pipeline.warehouse.checkpoint import offset_entry, read_checkpoint, write_checkpoints_quickly
 from pipeline.warehouse.layout import INGEST, Warehouse
@@ -40,14 +43,15 @@ def start_ingest(
     archive = archive_of(source, settings.ingest.archive_path)
     go_on = settings.kafka.on_loss == "go_on"
     run.source_opened(refuse_or_pass_loss(spark, warehouse, INGEST, source, go_on) if isinstance(source, KafkaTopic) else None)
-    return (
-        woken_stream(spark, warehouse, INGEST, source, waits=follow == "always" and "availableNow" not in trigger)
-        .writeStream.queryName(INGEST)
-        .option("checkpointLocation", warehouse.checkpoint(INGEST))
-        .foreachBatch(_writer(source, warehouse, run, archive))
-        .trigger(**trigger)
-        .start()
-    )
+    with settings_of_query(spark, FEW_ROWS_IN_JAVA if isinstance(source, JsonlFiles | ParquetFiles) else {}):
+        return (
+            woken_stream(spark, warehouse, INGEST, source, waits=follow == "always" and "availableNow" not in trigger)
+            .writeStream.queryName(INGEST)
+            .option("checkpointLocation", warehouse.checkpoint(INGEST))
+            .foreachBatch(_writer(source, warehouse, run, archive))
+            .trigger(**trigger)
+            .start()
+        )
 
 
 def _refuse_other_source(warehouse: Warehouse, source: Source, events: str) -> None:

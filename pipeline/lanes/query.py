@@ -25,7 +25,7 @@ from pipeline.lanes.seq_taken import Repeats, quarantine_taken, repeats_of
 from pipeline.lanes.timing import lane_timing
 from pipeline.lanes.unread_files import PackedFiles, unread_packed
 from pipeline.run_context import RunContext
-from pipeline.session_settings import setting
+from pipeline.session_settings import FEW_ROWS_IN_JAVA, settings_of_query
 from pipeline.settings import Settings
 from pipeline.sources.kind import parse_limits
 from pipeline.sources.parse.line import ParseLimits
@@ -121,7 +121,7 @@ def start_lanes(spark: SparkSession, warehouse: Warehouse, settings: Settings, r
     write_checkpoints_quickly(spark, warehouse)
     after_rebuild = begins_after_rebuild(warehouse)
     packed = unread_packed(warehouse, LANES, after_rebuild=after_rebuild)
-    with setting(spark, _OPENING, _OPENING_BYTES):  # a query keeps the settings that it was started with
+    with settings_of_query(spark, {_OPENING: _OPENING_BYTES, **(FEW_ROWS_IN_JAVA if packed is not None else {})}):
         return (
             lane_outcomes(spark, warehouse, settings, packets_only=packed is not None, after_rebuild=after_rebuild)
             .writeStream.queryName(LANES)
