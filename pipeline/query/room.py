@@ -33,6 +33,7 @@ from pipeline.query.delta_table import (
 from pipeline.query.dialect import for_duckdb, parsed
 from pipeline.query.facts import facts_of, newest_event_times
 from pipeline.query.functions import PREFIX
+from pipeline.query.held_rows import HeldRows
 from pipeline.query.plain_files import PlainFiles
 from pipeline.query.refusal import refusal
 from pipeline.query.skipping import Bounds, bounded_scans
@@ -77,7 +78,8 @@ class ReadingRoom:
     A table is opened when a query first names it, and stays at that version until `refresh`. With `consistent` tables of the job stand at
     the newest consistent cut of that moment, with `cut` at that one for good, else each at its newest version. Raises BadWarehouse for a
     table that is gone, or that only Spark reads. `most_memory`: what DuckDB may hold (closed_duckdb.py). `kept`: views that are computed
-    once for a state of their tables, as a whole; others where a query names them, as far as it needs them. Not for several threads.
+    once for a state of their tables, as a whole; others where a query names them, as far as it needs them. `most_held_rows`: of tables
+    of many files, and of no more rows than that, the rows are held, for who asks again after each commit. Not for several threads.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class ReadingRoom:
         cut: Cut | None = None,
         most_memory: str | None = None,
         kept: Collection[str] = (),
+        most_held_rows: int = 0,
     ) -> None:
         refused = why_no_warehouse(warehouse.root)
         if refused is not None:
@@ -106,6 +109,7 @@ class ReadingRoom:
         self._closed = ClosedDuckDB([self._folder(table.name) for table in TABLES], most_memory)
         self._duckdb = self._closed.connection
         self._plain = PlainFiles(self._duckdb)
+        self._held = HeldRows(self._duckdb, most_held_rows)
         self._settle()
 
     # ---- Look -------------------------------------------------------------------------------------------------------------------------
@@ -303,7 +307,9 @@ class ReadingRoom:
         table = self._open[name]
         if table is None:
             return empty_relation(declared_columns(TABLES_BY_NAME[name].fields))
-        return self._relation(table)
+        self._fetch([table])
+        held = self._held.of(table)
+        return self._relation(table) if held is None else self._that_count(table, held)
 
     def _relation(self, table: OpenTable) -> str:
         """DuckDB's query for the rows that count of the table's files, which are on this machine by then."""
@@ -311,6 +317,9 @@ class ReadingRoom:
         query = relation(table, told=not self._plain.are_plain(table))
         if table.removed and table.files:
             query = f"{query} WHERE (filename, file_row_number) NOT IN (FROM removed_of_{table.name})"
+        return self._that_count(table, query)
+
+    def _that_count(self, table: OpenTable, query: str) -> str:
         belongs = self._rows_that_count(table.name)
         return query if belongs is None else f"SELECT * FROM ({query}) WHERE {belongs}"
 

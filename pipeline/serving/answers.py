@@ -66,10 +66,12 @@ class Bounds:
     most_s: float = 15.0
     #: Of DuckDB, in each thread.
     most_memory: str = "1GB"
+    #: Of a table of many small files, which each thread then holds in DuckDB's memory: mostly some hundred bytes each.
+    most_held_rows: int = 50_000
     #: Of answers that are kept while the tables stay as they are.
     most_kept_bytes: int = 64_000_000
     #: How often the tables are looked at. An answer is at most that much older than the newest commit.
-    look_every_s: float = 0.5
+    look_every_s: float = 0.25
 
 
 class Answers:
@@ -160,7 +162,10 @@ class Answers:
     def _work(self, state: tuple[int, ...], work: Work, begun: list[ReadingRoom]) -> Answer:
         """In a thread: the answer by its own room, with the tables of that state or newer ones."""
         if not hasattr(self._own, "room"):
-            self._own.room = ReadingRoom(self.warehouse, consistent=True, most_memory=self.bounds.most_memory, kept=KEPT_VIEWS)
+            bounds = self.bounds
+            self._own.room = ReadingRoom(
+                self.warehouse, consistent=True, most_memory=bounds.most_memory, kept=KEPT_VIEWS, most_held_rows=bounds.most_held_rows
+            )
         elif self._own.state != state:
             self._own.room.refresh()
         self._own.state = state
