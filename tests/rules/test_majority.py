@@ -64,8 +64,8 @@ def test_a_cause_holds_once_it_leads_by_enough(stretches: list[tuple[int, int]])
 def test_time_that_a_look_has_counted_votes_once() -> None:
     charge = NO_CHARGE.copy()[0]
     charge.voted_ns = SECOND_NS
-    assert not counted(charge, 0, 0, 2 * SECOND_NS)
-    assert (charge.rival, charge.rival_ns, charge.rival_since) == (0, SECOND_NS, SECOND_NS // 1000)
+    assert not counted(charge, 0, 0, SECOND_NS + HOLDS_NS - 1)
+    assert (charge.rival, charge.rival_ns, charge.rival_since) == (0, HOLDS_NS - 1, SECOND_NS // 1000)
 
 
 @settings(max_examples=examples(100), deadline=None)

@@ -5,7 +5,7 @@
 --                 cause holds it since then, or none does any more (cause_transitions): when that was noticed. Of a broker that has
 --                 just started, and has no finished window, changes alone are known. Null until then: share, time_share, next_cause,
 --                 backlog_s, pace_per_s, checked_at, completeness
---   known_until   ts of the newest event of its broker (newest_events): another cause that held two seconds before then would be here
+--   known_until   ts of the newest event of its broker (newest_events): another cause that held 1.3 s before then would be here
 --   status        current: no backlog. keeping up: entries go as they come. delayed: all that is there is held for a later delivery. Else it
 --                 is behind, by the main cause: no consumer, held back (by a limiter), channel blocked, unacked limit, slow consumers,
 --                 idle consumers, keys blocked, open transaction, redelivering, unacknowledged, overdue (for delivery), slow storage,

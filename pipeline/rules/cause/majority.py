@@ -10,7 +10,7 @@ from pipeline.rules.compiled import compiled_part
 from pipeline.rules.records import Record
 
 #: A cause holds once it got so much more time than all others together. Shorter is a flicker.
-HOLDS_NS = 1_500_000_000
+HOLDS_NS = 1_000_000_000
 
 
 @compiled_part

@@ -1,4 +1,4 @@
-"""Looks at the subscriptions that another cause may hold soon: twice a second, as long as events come. Rows of `cause_transitions`.
+"""Looks at the subscriptions that another cause may hold soon: four times a second, as long as events come. Rows of `cause_transitions`.
 
 A look changes nothing that is charged. It counts the time that is not charged yet as it would be charged if nothing happened.
 """
@@ -22,7 +22,7 @@ from pipeline.rules.integers import INT64_MAX
 from pipeline.rules.records import Record
 from schemas.outcomes import NULL
 
-LOOK_EVERY_NS = 500_000_000
+LOOK_EVERY_NS = 250_000_000
 
 
 @compiled_part
