@@ -7,9 +7,6 @@ opens each of ten tables.
 from collections.abc import Iterable
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from pipeline.query.delta_table import OpenTable, relation
 
 #: DuckDB opens fewer files as quickly as it takes their rows over.
@@ -48,4 +45,4 @@ class HeldRows:
 
 
 def _rows_of(table: OpenTable) -> int:
-    return pc.sum(pa.table(table.log.get_add_actions())["num_records"]).as_py() or 0
+    return sum(table.log.get_add_actions()["num_records"].to_pylist())
