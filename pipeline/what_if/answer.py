@@ -25,7 +25,7 @@ from pipeline.what_if.limits import NAMES_OF_CAUSES, next_limit
 from pipeline.what_if.play import Life, play, recorded_life
 from pipeline.what_if.projection import Going, add_projection
 from pipeline.what_if.record import record_of
-from pipeline.what_if.recorded import flow_of, since
+from pipeline.what_if.recorded import flow_of
 from pipeline.what_if.samples import samples_of
 from pipeline.what_if.stretch import Span
 from pipeline.what_if.world import World, world_of
@@ -144,9 +144,11 @@ def _refuse_gaps(world: World) -> None:
 
 def _was_sought(world: World, number: int) -> bool:
     """Whether a reset moved the cursor: that of a new cursor leaves it where it is."""
-    sub, moves = world.subs[number], since(world, number, "mark_delete")
-    marks = world.scales[sub.topic].places(moves["ledger"], moves["entry"]) + 1
-    before = np.concatenate([[sub.mark], marks[:-1]])[: len(marks)]
+    moves = world.since(number, "mark_delete")
+    if not moves["sought"].any():
+        return False
+    marks = world.places(number, "mark_delete") + 1
+    before = np.concatenate([[world.subs[number].mark], marks[:-1]])[: len(marks)]
     return bool(((moves["sought"] == 1) & (marks != before)).any())
 
 
@@ -271,11 +273,11 @@ def _subscription(case: Case, number: int, was: Life, again: Life, lives: tuple[
     }
 
 
-def _of_life(case: Case, number: int, life: Life) -> Document:
+def _of_life(case: Case, number: int, life: Life, band: Array | None = None) -> Document:
     backlog = life.backlog[:, number]
     gone = drained_at(backlog)
     return {
-        "samples": samples_of(life, number, case.at, case.instants_ns + case.world.wall_minus_ns),
+        "samples": samples_of(life, number, case.at, case.instants_ns + case.world.wall_minus_ns, band),
         "peak": int(backlog.max(initial=0)),
         "drained_at": None if gone is None else _at(case.world, int(case.instants_ns[gone])),
         "evicted_entries": int(life.evicted[number]),
@@ -283,10 +285,7 @@ def _of_life(case: Case, number: int, life: Life) -> Document:
 
 
 def _predicted(case: Case, number: int, life: Life, band: Array) -> Document:
-    found = {**_of_life(case, number, life), "throttled": _throttled(life.throttled[number]), "held_s": _held(life, number)}
-    for sample, least, most in zip(found["samples"], *band.tolist(), strict=True):
-        sample["low"], sample["high"] = least, most
-    return found
+    return {**_of_life(case, number, life, band), "throttled": _throttled(life.throttled[number]), "held_s": _held(life, number)}
 
 
 def _throttled(counts: Array) -> Document:

@@ -43,7 +43,7 @@ def _has_relative(world: World, changes: Changes) -> bool:
 def _of_record(world: World) -> list[str]:
     found = []
     for sub in world.subs:
-        if len(world.record.where("redeliver", sub.sub_id, "asked_again")["ns"]):
+        if world.record.where("redeliver", sub.sub_id)["asked_again"].any():
             found.append(f"consumers gave back entries of {sub.name}: a replay gives back only those of consumers that leave")
         if sub.unknown_acks:
             found.append(f"{sub.name} had {sub.unknown_acks:,} acknowledged entries at the beginning, which are taken for backlog")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.rules.array import Array
 from pipeline.what_if.behaviour import Behaviour
@@ -65,11 +66,14 @@ def bands(lives: Sequence[Life], topics: Sequence[int], published: Array, area_e
 
 def shared(life: Life, topics: Sequence[int], lasted_ns: int) -> list[list[int]]:
     """Groups of subscriptions that one limiter holds: of the broker, of each topic. Which of them gets its next token is chance."""
-    held = life.held_ns
-    groups = [[s for s in range(len(topics)) if _is_held(held[s, _BROKER], lasted_ns)]]
-    groups += [[s for s, of in enumerate(topics) if of == topic and _is_held(held[s, _TOPIC], lasted_ns)] for topic in sorted(set(topics))]
-    return [members for members in groups if len(members) > 1]
+    held = np.flatnonzero(_is_held(life, _BROKER, lasted_ns)).tolist()
+    by_topic: dict[int, list[int]] = {}
+    for s in np.flatnonzero(_is_held(life, _TOPIC, lasted_ns)).tolist():
+        by_topic.setdefault(topics[s], []).append(s)
+    return [members for members in (held, *(by_topic[topic] for topic in sorted(by_topic))) if len(members) > 1]
 
 
-def _is_held(held_ns: Array, lasted_ns: int) -> bool:
-    return int(held_ns.sum()) >= LEAST_SHARE * lasted_ns
+def _is_held(life: Life, causes: slice, lasted_ns: int) -> NDArray[np.bool]:
+    """Of each subscription, whether these causes hold it for a part of the time that counts."""
+    found: NDArray[np.bool] = life.held_ns[:, causes].sum(1) >= LEAST_SHARE * lasted_ns
+    return found

@@ -139,12 +139,12 @@ def _ack_after(flow: Flow) -> int:
     ns = flow.ns[is_ack]
     if len(ns) < 2:
         return USUAL_ACK_AFTER_NS
-    clients = max(1, int(np.median(flow.consumers[is_ack])))  # each gathers by itself
+    clients = max(1, int(_quantile(flow.consumers[is_ack], 0.5)))  # each gathers by itself
     apart = np.diff(ns)
     groups = apart[apart > TOGETHER_NS]
     if len(groups) == 0 or len(groups) > 0.9 * len(apart):
         return 0  # each comes by itself
-    return int(min(np.median(groups) * clients, USUAL_ACK_AFTER_NS))
+    return int(min(_quantile(groups, 0.5) * clients, USUAL_ACK_AFTER_NS))
 
 
 def _parts(flow: Flow, start: int, end: int, ack_after_ns: int) -> list[Part]:
@@ -171,7 +171,7 @@ def _borders(ns: Array, acks: Array) -> list[tuple[int, int, bool]]:
     """Parts of one long stretch: (begin, end, whether it is a pause)."""
     at = np.concatenate([ns[:1], ns[acks], ns[-1:]])
     apart = np.diff(at)
-    usual = np.median(apart[apart > TOGETHER_NS]) if (apart > TOGETHER_NS).any() else 0
+    usual = _quantile(apart[apart > TOGETHER_NS], 0.5) if (apart > TOGETHER_NS).any() else 0
     long = np.flatnonzero(apart >= max(PAUSE_NS, PAUSE_INTERVALS * usual))
     parts: list[tuple[int, int, bool]] = []
     begin = int(ns[0])
@@ -203,7 +203,7 @@ def _bound(flow: Flow, starts: Array, ends: Array, ack_after_ns: int) -> int:
     bound = int(_quantile(lasted_ns[some] * np.maximum(1, flow.consumers[starts[some]]) / messages[some], LOW))
     if not len(flow.responses_ns):
         return bound
-    consumers = max(1, int(np.median(flow.consumers)))
+    consumers = max(1, int(_quantile(flow.consumers, 0.5)))
     before = np.maximum(1, np.ceil(flow.positions / consumers)).mean()
     return min(bound, int(max(0, flow.responses_ns.mean() - ack_after_ns / 2) / before))
 

@@ -12,7 +12,6 @@ from pipeline.rules.replay.kinds import (
     CHECK,
     LEAVE,
     LEDGER_CLOSE,
-    PUBLISH,
     QUOTA,
     RATE,
     SAMPLE,
@@ -21,7 +20,8 @@ from pipeline.rules.replay.kinds import (
 )  # fmt: skip
 from pipeline.what_if.buckets import Refill
 from pipeline.what_if.changes import Changes
-from pipeline.what_if.given_start import limiter_of, of_start, own_charges, owner_of, refills_of, rows_of
+from pipeline.what_if.given_start import limiter_of, of_start, own_charges, owner_of, refills_of
+from pipeline.what_if.given_table import WIDTH, by_time, rows_of
 from pipeline.what_if.record import Row
 from pipeline.what_if.relative import Setting, followed
 from pipeline.what_if.world import World
@@ -31,7 +31,6 @@ NS_PER_S = 1_000_000_000
 USUAL_CHECK_INTERVAL_S = 60
 USUAL_POLICY = "producer_request_hold"
 USUAL_LIMITER = "token_bucket"
-WIDTH = 7
 
 
 @dataclass(frozen=True)
@@ -54,13 +53,9 @@ def given_rows(world: World, target: Target, changes: Changes, instants_ns: Arra
         *of_start(world, first_consumers(world, target, changes)),
         *_checks(world),
     ]
-    few = np.zeros((len(rows), WIDTH), dtype=np.int64)
-    for k, row in enumerate(rows):
-        few[k, : len(row)] = row
-    all_rows = np.concatenate(
-        [few, *_publishes(world, target, changes), _charges(world), *own_charges(world, refills), _samples(instants_ns)]
-    )
-    return all_rows[np.argsort(all_rows[:, 0], kind="stable")]
+    few = np.array([(*row, *(0 for _ in range(WIDTH - len(row)))) for row in rows], dtype=np.int64).reshape(-1, WIDTH)
+    publishes = world.demand_with(target.topic, changes.publish_factor).publishes
+    return by_time(few, publishes, _charges(world), *own_charges(world, refills), _samples(instants_ns))
 
 
 # ---- settings --------------------------------------------------------------------------------------------------------------------------
@@ -176,19 +171,6 @@ def _clients(world: World, target: Target, changes: Changes) -> list[tuple[int, 
     return [row for row in rows if row[0] <= world.end_ns]
 
 
-def _publishes(world: World, target: Target, changes: Changes) -> list[Array]:
-    parts = []
-    for number, scale in enumerate(world.scales):
-        times = copies(len(scale.publishes["ns"]), changes.publish_factor if number == target.topic else 1.0)
-        parts.append(rows_of(np.repeat(scale.publishes["ns"], times), PUBLISH, number))
-    return parts
-
-
-def copies(count: int, factor: float) -> Array:
-    """How often each of `count` entries comes, so that `factor` times as many come, evenly."""
-    return np.diff(np.floor(np.arange(count + 1) * factor + 1e-9)).astype(np.int64)
-
-
 def _closes(world: World) -> list[tuple[int, ...]]:
     rows: list[tuple[int, ...]] = []
     first = 0
@@ -203,9 +185,7 @@ def _closes(world: World) -> list[tuple[int, ...]]:
 def _charges(world: World) -> Array:
     """Deliveries of topics that are not in this world: they draw on the broker's limiter."""
     charges = world.record.charges
-    rows = rows_of(charges[:, 0], CHARGE, limiter_of(world, LIMITER_LEVELS[0], 0))
-    rows[:, 3:5] = charges[:, 1:]
-    return rows
+    return rows_of(charges[:, 0], CHARGE, limiter_of(world, LIMITER_LEVELS[0], 0), charges[:, 1], charges[:, 2])
 
 
 def _samples(instants_ns: Array) -> Array:

@@ -7,13 +7,13 @@ import numpy as np
 from pipeline.rules.array import Array
 from pipeline.rules.replay.kinds import ACKED, CHARGE, HELD, ON
 from pipeline.what_if.buckets import Refill, refill_of
+from pipeline.what_if.given_table import WIDTH, rows_of
 from pipeline.what_if.latency import latency_of
 from pipeline.what_if.record import BATCH_MODE, Row
 from pipeline.what_if.stretch import CHARGED_BEFORE_US
 from pipeline.what_if.world import World
 from schemas.events import LIMITER_LEVELS
 
-WIDTH = 7
 #: What a read that a limiter blocked leaves.
 BLOCKED = -1
 
@@ -21,13 +21,6 @@ BLOCKED = -1
 def limiter_of(world: World, level: str, number: int) -> int:
     """Number of a limiter: the broker's, then those of topics, then those of subscriptions."""
     return {"broker": 0, "topic": 1 + number, "subscription": 1 + len(world.scales) + number}[level]
-
-
-def rows_of(ns: Array, kind: int, who: Array | int) -> Array:
-    """Given rows of one kind, int64 [n, 7]."""
-    rows = np.zeros((len(ns), WIDTH), dtype=np.int64)
-    rows[:, 0], rows[:, 1], rows[:, 2] = ns, kind, who
-    return rows
 
 
 def of_start(world: World, firsts: list[int]) -> list[tuple[int, ...]]:
@@ -93,7 +86,5 @@ def own_charges(world: World, refills: Mapping[int, Refill]) -> list[Array]:
             limiter = limiter_of(world, level, owner)
             since_ns = refills[limiter].at_ns if limiter in refills else world.begin_ns - CHARGED_BEFORE_US * 1000
             recent = (events["ns"] < world.begin_ns) & (events["ns"] > since_ns)
-            rows = rows_of(events["ns"][recent], CHARGE, limiter)
-            rows[:, 3], rows[:, 4] = events[permits][recent], events["bytes"][recent]
-            parts.append(rows)
+            parts.append(rows_of(events["ns"][recent], CHARGE, limiter, events[permits][recent], events["bytes"][recent]))
     return parts

@@ -9,7 +9,7 @@ import numpy as np
 from pipeline.faults import BadConfig, invariant
 from pipeline.rules.array import Array
 from pipeline.rules.broker.layout import LIMITER_ROW, NONE
-from pipeline.rules.records import Records, empty_rows
+from pipeline.rules.records import Records, as_records, empty_rows
 from pipeline.rules.replay.kinds import ARRIVE
 from pipeline.rules.replay.layout import CONSUMER, GIVEN, NO_CONSUMER, PACE, PLAN, SUB, Replay  # fmt: skip
 from pipeline.rules.replay.loop import run
@@ -20,7 +20,6 @@ from pipeline.what_if.given import Target, first_consumers, given_rows
 from pipeline.what_if.latency import Latency
 from pipeline.what_if.record import BATCH_MODE
 from pipeline.what_if.recorded import given_of
-from pipeline.what_if.topic_rows import topic_rows
 from pipeline.what_if.world import SINGLE, World
 from schemas.packages.broker import VERSION_BASE
 
@@ -54,9 +53,21 @@ class Life:
     producers_held_ns: Array
 
 
-def play(world: World, target: Target, changes: Changes, behaviours: Sequence[Behaviour], latency: Latency, instants_ns: Array) -> Life:
-    """The life under the changed settings. Raises BadConfig where a replay needs more room than it has."""
+def play(
+    world: World,
+    target: Target,
+    changes: Changes,
+    behaviours: Sequence[Behaviour],
+    latency: Latency,
+    instants_ns: Array,
+    phases_ns: Array | None = None,
+) -> Life:
+    """The life under the changed settings. `phases_ns`: by subscription, from the first of several blocked reads to its retry; null: as
+    from the others. Raises BadConfig where a replay needs more room than it has.
+    """
     replay = _replay(world, target, changes, given_rows(world, target, changes, instants_ns), len(instants_ns))
+    if phases_ns is not None:
+        replay.subs["phase_ns"] = phases_ns
     _fill_clock(replay, world, changes, latency)
     return _lived(_with_consumers(replay, world, target, changes, behaviours))
 
@@ -80,36 +91,34 @@ def _lived(replay: Replay) -> Life:
 
 
 def _replay(world: World, target: Target, changes: Changes, given: Array, samples: int) -> Replay:
-    topics, ledgers, entries = topic_rows(world, target, changes)
-    slots = first_consumers(world, target, changes)
-    subs, acks = _subs(world, target, changes, topics, slots)
-    rows = empty_rows(GIVEN, len(given))
-    for column, name in enumerate(GIVEN.names or ()):
-        rows[name] = given[:, column]
+    demand = world.demand_with(target.topic, changes.publish_factor)
+    topics, slots = demand.topics(), first_consumers(world, target, changes)
+    subs, acks = _subs(world, topics, np.array(slots, dtype=np.int64))
     return empty_replay()._replace(
         topics=topics,
-        ledgers=ledgers,
-        entries=entries,
+        ledgers=demand.ledgers(),
+        entries=demand.entries,
         subs=subs,
         consumers=empty_rows(CONSUMER, slots[-1]),
         limiters=empty_rows(LIMITER_ROW, 1 + len(topics) + len(subs)),
         agenda=empty_rows(PLAN, 64 + 8 * (len(subs) + int((given[:, 1] == ARRIVE).sum()) + slots[-1])),
-        given=rows,
+        given=as_records(given, GIVEN),
         acked=np.zeros(acks, dtype=np.int8),
         replays=np.zeros(acks, dtype=np.int64),
         samples=np.zeros((samples, len(subs), 2), dtype=np.int64),
     )
 
 
-def _subs(world: World, target: Target, changes: Changes, topics: Records, firsts: list[int]) -> tuple[Records, int]:
-    subs, acks = empty_rows(SUB, len(world.subs)), 0
-    for number, (sub, declared) in enumerate(zip(subs, world.subs, strict=True)):
-        sub.topic, sub.first_ack = declared.topic, acks
-        sub.durable, sub.is_single = int(declared.durable), int(declared.sub_type in SINGLE)
-        sub.cause, sub.limiter = NO_CONSUMER, 1 + len(topics) + number
-        sub.first_consumer, sub.consumers = firsts[number], firsts[number + 1] - firsts[number]
-        acks += int(topics[declared.topic].room)
-    return subs, acks
+def _subs(world: World, topics: Records, firsts: Array) -> tuple[Records, int]:
+    """Rows of the subscriptions, and how many acknowledgements they may have. `firsts`: consumers, as `first_consumers` has them."""
+    subs = empty_rows(SUB, len(world.subs))
+    subs["topic"] = [sub.topic for sub in world.subs]
+    rooms = topics["room"][subs["topic"]]
+    subs["first_ack"] = np.cumsum(rooms) - rooms
+    subs["durable"], subs["is_single"] = [sub.durable for sub in world.subs], [sub.sub_type in SINGLE for sub in world.subs]
+    subs["cause"], subs["limiter"] = NO_CONSUMER, 1 + len(topics) + np.arange(len(subs))
+    subs["first_consumer"], subs["consumers"] = firsts[:-1], np.diff(firsts)
+    return subs, int(rooms.sum())
 
 
 def _fill_clock(replay: Replay, world: World, changes: Changes, latency: Latency) -> None:
@@ -136,22 +145,21 @@ def version_number(version: str | None) -> int:
 
 def _with_consumers(replay: Replay, world: World, target: Target, changes: Changes, behaviours: Sequence[Behaviour]) -> Replay:
     """With the consumers of every subscription, and their paces."""
-    consumers = replay.consumers
+    subs, consumers = replay.subs, replay.consumers
     paces = [pace for behaviour in behaviours for pace in behaviour.paces]
     rows = empty_rows(PACE, len(paces))
     rows["from_ns"], rows["message_ns"] = [at for at, _ in paces], [ns for _, ns in paces]
-    room = first_pace = 0
-    for number, (sub, behaviour) in enumerate(zip(replay.subs, behaviours, strict=True)):
-        is_target = number in target.subs
-        sub.first_pace, sub.paces, sub.pace = first_pace, len(behaviour.paces), first_pace
-        first_pace += len(behaviour.paces)
-        queue = changes.receiver_queue if is_target and changes.receiver_queue is not None else behaviour.receiver_queue
-        most = min(int(replay.topics[sub.topic].room), queue + int(replay.clock[0].consumer_cap) + _MORE_IN_HAND)
-        for consumer in consumers[sub.first_consumer : sub.first_consumer + sub.consumers]:
-            consumer.sub, consumer.receiver_queue = number, queue
-            consumer.grant_at = max(1, behaviour.grant_at * queue // behaviour.receiver_queue)
-            consumer.first_in_hand, consumer.room = room, most
-            consumer.ack_after_ns = behaviour.ack_after_ns
-            consumer.speed_ppm = int(PPM * (changes.speed if is_target else 1.0))
-            room += most
-    return replay._replace(paces=rows, in_hand=np.zeros(room, dtype=np.int64))
+    subs["paces"] = [len(behaviour.paces) for behaviour in behaviours]
+    subs["first_pace"] = subs["pace"] = np.cumsum(subs["paces"]) - subs["paces"]
+    is_target = np.isin(np.arange(len(subs)), target.subs)
+    recorded_queue = np.array([behaviour.receiver_queue for behaviour in behaviours], dtype=np.int64)
+    queue = recorded_queue if changes.receiver_queue is None else np.where(is_target, changes.receiver_queue, recorded_queue)
+    grant_at = np.maximum(1, np.array([behaviour.grant_at for behaviour in behaviours], dtype=np.int64) * queue // recorded_queue)
+    room = np.minimum(replay.topics["room"][subs["topic"]], queue + int(replay.clock[0].consumer_cap) + _MORE_IN_HAND)
+    of_sub = np.repeat(np.arange(len(subs)), subs["consumers"])
+    consumers["sub"], consumers["receiver_queue"], consumers["grant_at"] = of_sub, queue[of_sub], grant_at[of_sub]
+    consumers["room"] = room[of_sub]
+    consumers["first_in_hand"] = np.cumsum(consumers["room"]) - consumers["room"]
+    consumers["ack_after_ns"] = np.array([behaviour.ack_after_ns for behaviour in behaviours], dtype=np.int64)[of_sub]
+    consumers["speed_ppm"] = np.where(is_target, int(PPM * changes.speed), PPM)[of_sub]
+    return replay._replace(paces=rows, in_hand=np.zeros(int(consumers["room"].sum()), dtype=np.int64))

@@ -1,8 +1,9 @@
 """The recorded life of topics on one broker, as arrays: what a replay is made of. It only reads."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.query.room import ReadingRoom
 from pipeline.rules.array import Array
-from pipeline.what_if.frequent import COLUMNS, Events, frequent_of, owner_of
+from pipeline.what_if.frequent import Events, frequent_of, owner_of
 from pipeline.what_if.stretch import CHARGED_BEFORE_US, Span, Stretch, marks_at, rows_since, us_of
 from schemas.events import CODES, LIMITER_LEVELS
 from schemas.render.ddl import quoted
@@ -25,6 +26,9 @@ _OF_RARE = (
     "byte_rate", "period_s", "relative", "limiter", "quota_type", "limit", "policy", "ledger", "entry", "entries", "bytes", "close_ts",
     "snapshot", "durable", "cursor_kind", "sub_type", "conn", "consumer", "phase",
 )  # fmt: skip
+#: The most frequent ones of RARE, and their columns.
+_OF_LEDGERS = ("ledger_open", "ledger_close")
+_COLUMNS_OF_LEDGERS = ("seq", "ts", "ns", "type", "topic", "topic_id", "ledger", "entries", "bytes", "close_ts", "snapshot")
 #: Events that name a topic whose life is in the log.
 _NAMING = ("topic_load", "cursor_open", "ledger_open", "ledger_close")
 #: Reads tell how long storage takes: those of so many topics are enough.
@@ -83,18 +87,26 @@ class Record:
         """Frequent events of a type."""
         return self.frequent[event_type]
 
-    def where(self, event_type: str, owner: int, flag: str | None = None) -> Events:
-        """Frequent events of a type, of one subscription (of a topic: `publish`), by its id; with `flag` those that have it."""
-        events = self.frequent[event_type]
-        ids = events[owner_of(event_type)]
-        inside = slice(np.searchsorted(ids, owner), np.searchsorted(ids, owner, side="right"))
-        found = {name: values[inside] for name, values in events.items()}
-        return found if flag is None else {name: values[found[flag] == 1] for name, values in found.items()}
+    def where(self, event_type: str, owner: int) -> Events:
+        """Frequent events of a type, of one subscription (of a topic: `publish`), by its id."""
+        inside = self._spans[event_type].get(owner, slice(0))
+        return {name: values[inside] for name, values in self.frequent[event_type].items()}
+
+    @cached_property
+    def _spans(self) -> dict[str, dict[int, slice]]:
+        """By type and owner, where its events are."""
+        return {event_type: _spans(events[owner_of(event_type)]) for event_type, events in self.frequent.items()}
 
     @cached_property
     def setting(self) -> dict[str, str]:
         """Pulsar's configuration of the broker, as it stood at the end."""
         return _settings(self.rare)
+
+
+def _spans(ids: Array) -> dict[int, slice]:
+    """Where each id is, of ids in order."""
+    owners, firsts = np.unique(ids, return_index=True)
+    return dict(zip(owners.tolist(), map(slice, firsts.tolist(), [*firsts[1:].tolist(), len(ids)]), strict=True))
 
 
 def _settings(rare: Sequence[Row]) -> dict[str, str]:
@@ -115,7 +127,7 @@ def record_of(look: ReadingRoom, topic: str, broker: str | None, span: Span, *, 
     life = _life(look, topic, broker, span)
     where = f"broker_id = {life['broker_id']} AND epoch = {life['epoch']}"
     stretch = _stretch(life, span)
-    has_rate = _has_broker_rate(look, where)
+    has_rate = not may_share and _has_broker_rate(look, where)
     is_shared = may_share or (has_rate and _has_lowered(look, life))
     rare = _rare(look, where + stretch.until + ("" if is_shared else f" AND (topic IS NULL OR topic_id = {life['topic_id']})"))
     topics = {row["topic_id"]: row["topic"] for row in rare if row["type"] in _NAMING and row["topic"] is not None}
@@ -126,8 +138,10 @@ def record_of(look: ReadingRoom, topic: str, broker: str | None, span: Span, *, 
         opened = _open_at(rare, stretch.from_us)
         stretch = replace(stretch, marks=marks_at(look, of_topic, stretch.from_us, opened))
         of_topic += rows_since(stretch, opened, [row for row in rare if row["type"] == "ledger_open"])
-    charges = _charges(look, where + _charged_since(stretch), list(topics), rare) if is_shared or has_rate else np.zeros((0, 3), np.int64)
     frequent = _frequent(look, of_topic, list(topics) if is_shared else [], life["topic_id"])
+    # Where all topics are replayed there are no others.
+    has_others = not set(np.unique(frequent["dispatch"]["topic_id"]).tolist()) <= topics.keys() if is_shared else has_rate
+    charges = _charges(look, where + _charged_since(stretch), list(topics), rare) if has_others else np.zeros((0, 3), np.int64)
     return Record(life["broker"], life["epoch"], frequent, rare, topics, charges, has_rate and not is_shared, stretch)
 
 
@@ -182,21 +196,16 @@ def _has_lowered(look: ReadingRoom, life: Row) -> bool:
 
 def _frequent(look: ReadingRoom, where: str, topics: Sequence[int], topic_id: int) -> dict[str, Events]:
     """Of all topics (none named: of the one), but reads of some: those of all only where there are no grants to learn queues from."""
-    found = frequent_of(look, {event_type: where for event_type in COLUMNS if not event_type.startswith("read")})
-    reads = where
-    if topics and len(found["flow"]["ns"]):
-        timed = {topic_id, *sorted(topics)[:TIMED_TOPICS]}
-        reads += f" AND topic_id IN ({', '.join(map(str, timed))})"
-    return found | frequent_of(look, {event_type: reads for event_type in COLUMNS if event_type.startswith("read")})
+    grants = f"SELECT 1 AS found FROM dispatch_events WHERE {where} AND type_code = {CODES['flow']} LIMIT 1"
+    if not topics or not look.rows(grants):
+        return frequent_of(look, where, {})
+    timed = f"topic_id IN ({', '.join(map(str, {topic_id, *sorted(topics)[:TIMED_TOPICS]}))})"
+    return frequent_of(look, where, {"read": timed, "read_done": timed})
 
 
 def _charges(look: ReadingRoom, where: str, topics: Sequence[int], rare: Sequence[Row]) -> Array:
     """What topics other than these took of the broker's limiter."""
     dispatched = f"{where} AND type_code = {CODES['dispatch']}"
-    # Where all topics are replayed there are no others: that is known ten times as quickly as nothing is summed.
-    ids = {row["topic_id"] for row in look.rows(f"SELECT DISTINCT topic_id FROM dispatch_events WHERE {dispatched}")}
-    if ids <= set(topics):
-        return np.zeros((0, 3), dtype=np.int64)
     permits = "entries" if _settings(rare).get(BATCH_MODE) == "true" else "msgs"
     of_others = f"topic_id NOT IN ({', '.join(map(str, topics))}) AND coalesce(charged, true)"
     query = (
@@ -211,7 +220,16 @@ def _charges(look: ReadingRoom, where: str, topics: Sequence[int], rare: Sequenc
 
 
 def _rare(look: ReadingRoom, where: str) -> list[Row]:
-    types = ", ".join(map(quoted, RARE))
-    columns = ", ".join(f"`{name}`" for name in _OF_RARE)
-    rows = look.rows(f"SELECT {columns} FROM dispatch_events WHERE {where} AND type IN ({types}) ORDER BY seq")
+    """Ledgers come and go in every part of a log, all others in few: these are found without unpacking the columns of the rest."""
+    of_others = [event_type for event_type in RARE if event_type not in _OF_LEDGERS]
+    rows = [*_rows_of(look, where, _OF_LEDGERS, _COLUMNS_OF_LEDGERS), *_rows_of(look, where, of_others, _OF_RARE)]
+    rows.sort(key=itemgetter("seq"))
     return [row for row, before in zip(rows, [None, *rows], strict=False) if before is None or before["seq"] != row["seq"]]
+
+
+def _rows_of(look: ReadingRoom, where: str, event_types: Iterable[str], columns: Iterable[str]) -> list[Row]:
+    """Rows of these types; what is not in `columns` is null."""
+    types = ", ".join(str(CODES[event_type]) for event_type in event_types)
+    names = ", ".join(f"`{name}`" for name in columns)
+    absent = dict.fromkeys(_OF_RARE)
+    return [absent | row for row in look.rows(f"SELECT {names} FROM dispatch_events WHERE {where} AND type_code IN ({types})")]

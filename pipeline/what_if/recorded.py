@@ -3,9 +3,11 @@
 import numpy as np
 
 from pipeline.rules.array import Array
-from pipeline.rules.replay.kinds import ACKED, MARKED, PUBLISH, SAMPLE, SUBSCRIBE
+from pipeline.rules.broker.layout import NONE
+from pipeline.rules.replay.kinds import ACKED, MARKED, SAMPLE, SUBSCRIBE
 from pipeline.what_if.behaviour import Flow
 from pipeline.what_if.frequent import ABSENT, Events
+from pipeline.what_if.given_table import by_time, rows_of
 from pipeline.what_if.scale import Scale
 from pipeline.what_if.world import World
 
@@ -19,27 +21,37 @@ def given_of(world: World, instants_ns: Array) -> Array:
 
     In the order of the log, which is exact for each topic and cursor.
     """
-    parts = [_rows(instants_ns, SAMPLE, np.arange(len(instants_ns)))]
-    for number, scale in enumerate(world.scales):
-        parts.append(_rows(scale.publishes["ns"], PUBLISH, number))
+    parts = [rows_of(instants_ns, SAMPLE, np.arange(len(instants_ns))), world.demand_with(NONE, 1.0).publishes]
     for number, sub in enumerate(world.subs):
-        parts.append(_rows(np.array([sub.opened_ns]), SUBSCRIBE, number, sub.mark))
-        scale = world.scales[sub.topic]
+        parts.append(rows_of(np.array([sub.opened_ns]), SUBSCRIBE, number, sub.mark))
         if number in world.starts:
             acked = world.starts[number].acked
-            parts.append(_rows(np.full(len(acked), sub.opened_ns), ACKED, number, acked))
-        acks = since(world, number, "ack")
+            parts.append(rows_of(np.full(len(acked), sub.opened_ns), ACKED, number, acked))
+        acks = world.since(number, "ack")
         whole = acks["batch_index"] == ABSENT
-        places = scale.places(acks["ledger"], acks["entry"])
+        places = world.places(number, "ack")
         single = whole & (acks["cumulative"] == 0) & (places >= 0)
-        parts.append(_rows(acks["ns"][single], ACKED, number, places[single]))
+        parts.append(rows_of(acks["ns"][single], ACKED, number, places[single]))
         up_to = whole & (acks["cumulative"] == 1)
-        parts.append(_rows(acks["ns"][up_to], MARKED, number, places[up_to] + 1, 1))
-        marks = since(world, number, "mark_delete")
-        is_acked = 1 - _is_evicting(world, scale.topic_id, marks["ns"])
-        parts.append(_rows(marks["ns"], MARKED, number, scale.places(marks["ledger"], marks["entry"]) + 1, is_acked))
-    rows = np.concatenate(parts)
-    return rows[np.argsort(rows[:, 0], kind="stable")]
+        parts.append(rows_of(acks["ns"][up_to], MARKED, number, places[up_to] + 1, 1))
+        parts.append(_moves(world, number, acks["ns"][single], places[single]))
+    return by_time(*parts)
+
+
+def _moves(world: World, number: int, acked_ns: Array, acked: Array) -> Array:
+    """Rows of the moves of a mark, but for those over entries that are all acknowledged by then: they change nothing, and are most."""
+    sub, marks = world.subs[number], world.since(number, "mark_delete")
+    scale, places = world.scales[sub.topic], world.places(number, "mark_delete") + 1
+    reached_ns = np.full(scale.total + 1, NEVER, dtype=np.int64)
+    reached_ns[: sub.mark + 1] = sub.opened_ns
+    inside = acked < scale.total
+    # An acknowledgement moves a mark only if the cursor, and the entry, are there.
+    there_ns = np.maximum(sub.opened_ns, scale.published_ns[acked[inside]])
+    reached_ns[acked[inside] + 1] = np.where(acked_ns[inside] >= there_ns, acked_ns[inside], NEVER)
+    reached_ns = np.maximum.accumulate(reached_ns)
+    moves = marks["ns"] < reached_ns[places.clip(0, scale.total)]
+    ns = marks["ns"][moves]
+    return rows_of(ns, MARKED, number, places[moves], 1 - _is_evicting(world, scale.topic_id, ns))
 
 
 def _is_evicting(world: World, topic_id: int, ns: Array) -> Array:
@@ -50,30 +62,17 @@ def _is_evicting(world: World, topic_id: int, ns: Array) -> Array:
     return is_near.astype(np.int64)
 
 
-def _rows(ns: Array, kind: int, who: Array | int, a: Array | int = 0, b: Array | int = 0) -> Array:
-    rows = np.zeros((len(ns), 7), dtype=np.int64)
-    for column, values in enumerate((ns, kind, who, a, b)):
-        rows[:, column] = values
-    return rows
-
-
-def since(world: World, number: int, event_type: str) -> Events:
-    """Events of a subscription from the beginning of the replay on; of one that comes later, or of a whole record, all."""
-    events = world.record.where(event_type, world.subs[number].sub_id)
-    return {name: values[events["ns"] >= world.begin_ns] for name, values in events.items()} if number in world.starts else events
-
-
 def flow_of(world: World, number: int) -> Flow:
     """Of one subscription: deliveries, acknowledgements, and what was given back. What consumers have at the beginning they get then."""
     sub = world.subs[number]
     scale = world.scales[sub.topic]
-    handed, acks, back = (since(world, number, event_type) for event_type in ("dispatch", "ack", "redeliver"))
+    handed, acks, back = (world.since(number, event_type) for event_type in ("dispatch", "ack", "redeliver"))
     per_entry = max(1.0, handed["msgs"].sum() / max(1, handed["entries"].sum()))
-    msgs, places = _messages_by_place(world, sub.topic), scale.places(acks["ledger"], acks["entry"])
+    msgs, places = _messages_by_place(world, sub.topic), world.places(number, "ack")
     acked = _messages_acked(acks, places, msgs, sub.mark)
     start = world.starts.get(number)
     held_msgs = np.array([msgs[start.held].sum()] if start is not None and len(start.held) else [], dtype=np.int64)
-    passed, passed_ns = passed_in_hand(scale, handed, acks, since(world, number, "mark_delete"))
+    passed, passed_ns = passed_in_hand(world, number)
     ack_ns = np.concatenate([acks["ns"], passed_ns])
     ns = np.concatenate([np.full(len(held_msgs), world.begin_ns - 1), handed["ns"], ack_ns, back["ns"]])
     order = np.argsort(ns, kind="stable")
@@ -88,19 +87,20 @@ def flow_of(world: World, number: int) -> Flow:
     )
 
 
-def passed_in_hand(scale: Scale, handed: Events, acks: Events, marks: Events) -> tuple[Array, Array]:
+def passed_in_hand(world: World, number: int) -> tuple[Array, Array]:
     """(Places, ns) of entries that a mark passed while a consumer had them, and whose acknowledgement the log does not have.
 
     So it is of an eviction: the broker has no use for the acknowledgement. The consumer processes them all the same, before whatever it
     acknowledges next: that is their time. None where consumers acknowledge all up to an entry.
     """
     none = np.zeros(0, dtype=np.int64)
+    handed, acks, marks = (world.since(number, event_type) for event_type in ("dispatch", "ack", "mark_delete"))
     if not len(marks["ns"]) or bool((acks["cumulative"] == 1).any()):
         return none, none
-    delivered_ns = _delivered_ns(scale, handed)
-    acked = scale.places(acks["ledger"], acks["entry"])
+    delivered_ns = _delivered_ns(world.scales[world.subs[number].topic], handed)
+    acked = world.places(number, "ack")
     delivered_ns[acked[(acked >= 0) & (acked < len(delivered_ns))]] = NEVER
-    reached = np.maximum.accumulate(scale.places(marks["ledger"], marks["entry"]) + 1)
+    reached = np.maximum.accumulate(world.places(number, "mark_delete") + 1)
     places = np.flatnonzero(delivered_ns[: reached[-1]] < NEVER)
     at_ns = marks["ns"][np.searchsorted(reached, places, side="right")]
     is_in_hand = delivered_ns[places] <= at_ns
@@ -145,7 +145,7 @@ def _responses(handed: Events, acks: Events, places: Array, msgs: Array, mark: i
 def _messages_by_place(world: World, topic: int) -> Array:
     scale = world.scales[topic]
     msgs = np.ones(scale.total, dtype=np.int64)
-    msgs[scale.places(scale.publishes["ledger"], scale.publishes["entry"])] = scale.publishes["msgs"]
+    msgs[scale.publish_places] = scale.publishes["msgs"]
     return msgs
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,6 +34,18 @@ class Scale:
     def is_whole(self) -> bool:
         """Whether the record has every publish of the entries that it names."""
         return len(self.publishes["ns"]) == self.total - int(self.earlier.sum())
+
+    @cached_property
+    def publish_places(self) -> Array:
+        """Places of the publishes."""
+        return self.places(self.publishes["ledger"], self.publishes["entry"])
+
+    @cached_property
+    def published_ns(self) -> Array:
+        """When each entry was published; the earliest time there is, of those from before the record."""
+        found = np.full(self.total, np.iinfo(np.int64).min, dtype=np.int64)
+        found[self.publish_places] = self.publishes["ns"]
+        return found
 
     def ledger_rows(self, ids: Array) -> Array:
         """Number of each ledger in `ledgers`; of one that is not there, where it would be."""

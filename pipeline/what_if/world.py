@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pipeline.rules.array import Array
+from pipeline.what_if.demand import Demand, demand_of
+from pipeline.what_if.frequent import Events
 from pipeline.what_if.record import Record, Row
 from pipeline.what_if.scale import Scale, scale_of
 from pipeline.what_if.start import Client, Start, start_of
@@ -66,7 +69,45 @@ class World:
 
     def slots_of(self, sub: int) -> int:
         """How many of its consumers were there at once, at most."""
-        return 1 + max((one.slot for one in self.presences_of(sub)), default=-1)
+        return self._slots[sub]
+
+    def since(self, sub: int, event_type: str) -> Events:
+        """Events of a subscription from the beginning of the replay on; of one that comes later, or of a whole record, all."""
+        if (sub, event_type) not in self._since:
+            events = self.record.where(event_type, self.subs[sub].sub_id)
+            is_part = sub in self.starts
+            self._since[sub, event_type] = {n: v[events["ns"] >= self.begin_ns] for n, v in events.items()} if is_part else events
+        return self._since[sub, event_type]
+
+    def places(self, sub: int, event_type: str) -> Array:
+        """Places of the positions of those events (`ack`, `mark_delete`)."""
+        if (sub, event_type) not in self._places:
+            events = self.since(sub, event_type)
+            self._places[sub, event_type] = self.scales[self.subs[sub].topic].places(events["ledger"], events["entry"])
+        return self._places[sub, event_type]
+
+    def demand_with(self, topic: int, factor: float) -> Demand:
+        """What is published, with `factor` times as many entries to a topic."""
+        return self._demand if factor == 1.0 else self._demand_by([factor if t == topic else 1.0 for t in range(len(self.scales))])
+
+    @cached_property
+    def _demand(self) -> Demand:
+        return self._demand_by([1.0] * len(self.scales))
+
+    def _demand_by(self, factors: list[float]) -> Demand:
+        return demand_of(self.scales, [len(self.subs_of(topic)) for topic in range(len(self.scales))], factors)
+
+    @cached_property
+    def _since(self) -> dict[tuple[int, str], Events]:
+        return {}
+
+    @cached_property
+    def _places(self) -> dict[tuple[int, str], Array]:
+        return {}
+
+    @cached_property
+    def _slots(self) -> list[int]:
+        return [1 + max((one.slot for one in self.presences_of(sub)), default=-1) for sub in range(len(self.subs))]
 
     @cached_property
     def _by_topic(self) -> dict[int, list[int]]:

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from pipeline.rules.compiled import compiled_part
+from pipeline.rules.compiled import inlined_part
 from pipeline.rules.records import Record
 
 
-@compiled_part
+@inlined_part
 def plan(replay: Any, at_ns: int, kind: int, who: int, life: int) -> None:
     """Plan an event of `kind`; one whose `life` is over when it comes is void."""
     clock, agenda = replay.clock[0], replay.agenda
@@ -27,7 +27,7 @@ def plan(replay: Any, at_ns: int, kind: int, who: int, life: int) -> None:
     row.at_ns, row.order, row.kind, row.who, row.life = at_ns, clock.order, kind, who, life
 
 
-@compiled_part
+@inlined_part
 def drop_first(replay: Any) -> None:
     """Take the earliest one out: the last one takes its place, and goes down."""
     clock, agenda = replay.clock[0], replay.agenda
@@ -47,12 +47,12 @@ def drop_first(replay: Any) -> None:
     _copy(last, agenda[place])
 
 
-@compiled_part
+@inlined_part
 def _is_before(one: Record, other: Record) -> bool:
     return one.at_ns < other.at_ns or (one.at_ns == other.at_ns and one.order < other.order)
 
 
-@compiled_part
+@inlined_part
 def _copy(one: Record, other: Record) -> None:
     """Make `other` what `one` is."""
     other.at_ns, other.order, other.kind, other.who, other.life = one.at_ns, one.order, one.kind, one.who, one.life

@@ -2,23 +2,23 @@
 
 from typing import Any
 
-from pipeline.rules.compiled import compiled_part
+from pipeline.rules.compiled import compiled_part, inlined_part
 from pipeline.rules.records import Record
 
 
-@compiled_part
+@inlined_part
 def backlog_of(replay: Any, sub: Record) -> int:
     """Entries behind the mark that are not acknowledged (precise, §2.3)."""
     return replay.topics[sub.topic].published - sub.mark - sub.deleted
 
 
-@compiled_part
+@inlined_part
 def has_waiting(replay: Any, sub: Record) -> bool:
     """Whether an entry waits to be delivered, or to be delivered again."""
     return sub.read < replay.topics[sub.topic].published or sub.replay_used > 0
 
 
-@compiled_part
+@inlined_part
 def settle(replay: Any, sub: Record) -> None:
     """Charge the time since the last look to the cause that held the subscription."""
     now_ns = replay.clock[0].now_ns
@@ -27,13 +27,13 @@ def settle(replay: Any, sub: Record) -> None:
     sub.since_ns = now_ns
 
 
-@compiled_part
+@inlined_part
 def is_acked(replay: Any, sub: Record, place: int) -> bool:
     """Whether the entry is gone for the subscription."""
     return place < sub.mark or replay.acked[sub.first_ack + place] == 1
 
 
-@compiled_part
+@inlined_part
 def acknowledge(replay: Any, sub: Record, place: int) -> bool:
     """The entry is acknowledged; the mark slides over what follows it. False: it was gone before."""
     if is_acked(replay, sub, place):
@@ -59,7 +59,7 @@ def move_mark(replay: Any, sub: Record, mark: int) -> int:
     return passed
 
 
-@compiled_part
+@inlined_part
 def _slide(replay: Any, sub: Record) -> None:
     published = replay.topics[sub.topic].published
     while sub.mark < published and replay.acked[sub.first_ack + sub.mark] == 1:

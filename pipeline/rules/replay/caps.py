@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from pipeline.rules.compiled import compiled_part
+from pipeline.rules.compiled import inlined_part
 from pipeline.rules.records import Record
 
 
-@compiled_part
+@inlined_part
 def check_caps(replay: Any, sub: Record) -> bool:
     """Set or clear the caps; whether one was cleared, so that the dispatcher may read again. Exclusive and Failover have none."""
     if sub.is_single == 1:
@@ -23,7 +23,7 @@ def check_caps(replay: Any, sub: Record) -> bool:
     return cleared
 
 
-@compiled_part
+@inlined_part
 def _is_over(unacked_msgs: int, cap: int, is_capped: int) -> int:
     """1 from the cap on, until it is down to half of it."""
     if cap <= 0:

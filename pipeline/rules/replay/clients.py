@@ -3,7 +3,7 @@
 from typing import Any
 
 from pipeline.rules.broker.layout import NONE
-from pipeline.rules.compiled import compiled_part
+from pipeline.rules.compiled import compiled_part, inlined_part
 from pipeline.rules.integers import INT64_MAX
 from pipeline.rules.records import Record
 from pipeline.rules.replay.agenda import plan
@@ -34,7 +34,7 @@ def appear(replay: Any, c: int) -> None:
     consumer.taken_msgs = consumer.receiver_queue
 
 
-@compiled_part
+@inlined_part
 def granted(replay: Any, c: int) -> None:
     """The broker gets the permits for what was taken."""
     consumer = replay.consumers[c]
@@ -42,7 +42,7 @@ def granted(replay: Any, c: int) -> None:
     consumer.taken_msgs = 0
 
 
-@compiled_part
+@inlined_part
 def receive(replay: Any, c: int, place: int) -> None:
     """An entry was delivered."""
     consumer = replay.consumers[c]
@@ -55,7 +55,7 @@ def receive(replay: Any, c: int, place: int) -> None:
         _begin(replay, c)
 
 
-@compiled_part
+@inlined_part
 def _begin(replay: Any, c: int) -> None:
     """Take the next entry, if there is one. From half of its receiver queue on a client grants what it took."""
     consumer, clock = replay.consumers[c], replay.clock[0]
@@ -75,7 +75,7 @@ def _begin(replay: Any, c: int) -> None:
         plan(replay, done_ns, DONE, c, consumer.life)
 
 
-@compiled_part
+@inlined_part
 def done(replay: Any, c: int) -> None:
     """The entry in work is processed. It is acknowledged with the others of the next while."""
     consumer, clock = replay.consumers[c], replay.clock[0]
@@ -86,7 +86,7 @@ def done(replay: Any, c: int) -> None:
     _begin(replay, c)
 
 
-@compiled_part
+@inlined_part
 def acknowledge_done(replay: Any, c: int) -> None:
     """All that was processed is acknowledged."""
     consumer = replay.consumers[c]
@@ -109,7 +109,7 @@ def forget_reads(sub: Record) -> None:
     sub.read, sub.unacked_msgs, sub.is_capped = sub.mark, 0, 0
 
 
-@compiled_part
+@inlined_part
 def _done_ns(replay: Any, sub: Record, msgs: int, speed_ppm: int) -> int:
     """When so many messages are processed that are begun now, by the paces recorded for these times; NONE: not any more."""
     now_ns = replay.clock[0].now_ns

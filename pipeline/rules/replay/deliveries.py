@@ -4,19 +4,19 @@ from typing import Any
 
 from pipeline.rules.broker.layout import BYTES, MSG, NONE
 from pipeline.rules.broker.limiter import consume
-from pipeline.rules.compiled import compiled_part
+from pipeline.rules.compiled import compiled_part, inlined_part
 from pipeline.rules.integers import INT64_MAX
 from pipeline.rules.records import Record
 from pipeline.rules.replay.backlog import is_acked
 from pipeline.rules.replay.caps import check_caps
 from pipeline.rules.replay.clients import receive
 from pipeline.rules.replay.layout import IDLE
-from pipeline.rules.replay.reads import entries_of_size, read_more
+from pipeline.rules.replay.reads import entries_of_size
 
 
-@compiled_part
+@inlined_part
 def deliver(replay: Any, s: int) -> None:
-    """A read of new entries comes back: as many as were granted and are there. Then the dispatcher reads on."""
+    """A read of new entries comes back: as many as were granted and are there."""
     sub = replay.subs[s]
     sub.state = IDLE
     entries = min(sub.granted_entries, entries_of_size(replay, sub, sub.granted_bytes))
@@ -34,7 +34,6 @@ def deliver(replay: Any, s: int) -> None:
         entry = replay.entries[replay.topics[sub.topic].first_entry + place]
         msgs, size, count = msgs + entry.msgs, size + entry.bytes, count + 1
     _charge(replay, s, msgs, size, count)
-    read_more(replay, s)
 
 
 @compiled_part
@@ -54,7 +53,6 @@ def deliver_again(replay: Any, s: int) -> None:
         sub.replay_first = _ring(replay, sub, sub.replay_first + 1)
         sub.replay_used -= 1
     _charge(replay, s, msgs, size, count)
-    read_more(replay, s)
 
 
 @compiled_part
@@ -64,20 +62,20 @@ def put_back(replay: Any, sub: Record, place: int) -> None:
     sub.replay_used += 1
 
 
-@compiled_part
+@inlined_part
 def _ring(replay: Any, sub: Record, place: int) -> int:
     """A place in the subscription's ring of entries to deliver again."""
     room = replay.topics[sub.topic].room
     return place - room if place >= room else place
 
 
-@compiled_part
+@inlined_part
 def _begin(sub: Record) -> None:
     """A delivery: whoever is next takes first."""
     sub.taker, sub.taker_left = NONE, 0
 
 
-@compiled_part
+@inlined_part
 def _hand_over(replay: Any, s: int, sub: Record, place: int) -> bool:
     """The entry goes to the consumer whose turn it is; False: nobody takes one."""
     if sub.taker_left == 0:
@@ -96,7 +94,7 @@ def _hand_over(replay: Any, s: int, sub: Record, place: int) -> bool:
     return True
 
 
-@compiled_part
+@inlined_part
 def _next_taker(replay: Any, sub: Record) -> None:
     """The next consumer with permits, for some entries in a row; of an Exclusive or Failover one, the active one for all."""
     for step in range(sub.consumers):
@@ -110,7 +108,7 @@ def _next_taker(replay: Any, sub: Record) -> None:
     sub.taker = NONE
 
 
-@compiled_part
+@inlined_part
 def _charge(replay: Any, s: int, msgs: int, size: int, count: int) -> None:
     """A delivery is charged to every limiter of it, after it has gone out."""
     if count == 0:

@@ -66,6 +66,8 @@ SUB = record(
     "granted_entries",
     "granted_bytes",
     "retry_planned",
+    "phase_ns",  # from the first of several blocked reads to its retry; 0: as from the others
+    "blocked_ns",  # when a read was blocked last
     "replay_out",
     "replay_first",  # the list of entries to deliver again, a ring as long as the topic
     "replay_used",

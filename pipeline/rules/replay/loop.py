@@ -4,7 +4,7 @@ from typing import Any
 
 from pipeline.rules.broker.layout import BYTES, MSG, NONE
 from pipeline.rules.broker.limiter import apply_rate, ask, consume
-from pipeline.rules.compiled import compiled, compiled_part
+from pipeline.rules.compiled import compiled, compiled_part, inlined_part
 from pipeline.rules.records import Record
 from pipeline.rules.replay.agenda import drop_first, plan
 from pipeline.rules.replay.backlog import acknowledge, is_acked, move_mark, sample, settle
@@ -46,18 +46,25 @@ SIZE_QUOTA = QUOTA_TYPES.index("destination_storage")
 def run(replay: Any) -> None:
     """Play all that is given, and all that follows from it until the last of it. Of one instant the given comes first."""
     clock, given = replay.clock[0], replay.given
-    for k in range(given.shape[0]):
-        while clock.planned > 0 and replay.agenda[0].at_ns < given[k].at_ns and clock.full == 0:
-            _play_planned(replay)
-        clock.now_ns = given[k].at_ns
-        _play_given(replay, given[k])
+    k = 0
+    while k < given.shape[0]:
+        if clock.planned > 0 and replay.agenda[0].at_ns < given[k].at_ns and clock.full == 0:
+            s = _play_planned(replay)
+        else:
+            clock.now_ns = given[k].at_ns
+            s = _play_given(replay, given[k])
+            k += 1
+        # In one place: it is inlined, and the largest rule of all.
+        if s != NONE:
+            read_more(replay, s)
     for s in range(replay.subs.shape[0]):
         if replay.subs[s].open == 1:
             settle(replay, replay.subs[s])
 
 
-@compiled_part
-def _play_planned(replay: Any) -> None:
+@inlined_part
+def _play_planned(replay: Any) -> int:
+    """The earliest of what is planned; the subscription that may read on after it, or NONE."""
     clock, first = replay.clock[0], replay.agenda[0]
     clock.now_ns = first.at_ns
     kind, who, life = first.kind, first.who, first.life
@@ -66,21 +73,23 @@ def _play_planned(replay: Any) -> None:
         sub = replay.subs[who]
         settle(replay, sub)
         sub.retry_planned = 0
-        read_more(replay, who)
-    elif kind in (DELIVERY, REDELIVERY):
+        return who
+    if kind in (DELIVERY, REDELIVERY):
         sub = replay.subs[who]
-        if sub.life == life:
-            settle(replay, sub)
-            if kind == DELIVERY:
-                deliver(replay, who)
-            else:
-                deliver_again(replay, who)
-    elif replay.consumers[who].life == life:
-        _play_client(replay, kind, who)
+        if sub.life != life:
+            return NONE
+        settle(replay, sub)
+        if kind == DELIVERY:
+            deliver(replay, who)
+        else:
+            deliver_again(replay, who)
+        return who
+    return _play_client(replay, kind, who) if replay.consumers[who].life == life else NONE
 
 
-@compiled_part
-def _play_client(replay: Any, kind: int, c: int) -> None:
+@inlined_part
+def _play_client(replay: Any, kind: int, c: int) -> int:
+    """What a consumer does; its subscription, if it may read on after it, or NONE."""
     s = replay.consumers[c].sub
     sub = replay.subs[s]
     settle(replay, sub)
@@ -88,15 +97,17 @@ def _play_client(replay: Any, kind: int, c: int) -> None:
         done(replay, c)
     elif kind == GRANT:
         granted(replay, c)
-        read_more(replay, s)
+        return s
     elif kind == ACK:
         acknowledge_done(replay, c)
         if check_caps(replay, sub):
-            read_more(replay, s)
+            return s
+    return NONE
 
 
-@compiled_part
-def _play_given(replay: Any, given: Record) -> None:
+@inlined_part
+def _play_given(replay: Any, given: Record) -> int:
+    """What is given; the subscription that may read on after it, or NONE."""
     kind, who = given.kind, given.who
     if kind == PUBLISH:
         _publish(replay, who)
@@ -106,7 +117,7 @@ def _play_given(replay: Any, given: Record) -> None:
         settle(replay, replay.subs[replay.consumers[who].sub])
         arrive(replay, who)
     elif kind == LEAVE:
-        _leave(replay, who)
+        return _leave(replay, who)
     elif kind == CHECK:
         check_quotas(replay)
     elif kind == CHARGE:
@@ -126,13 +137,14 @@ def _play_given(replay: Any, given: Record) -> None:
     elif kind == HELD:
         _hold(replay, who, given.a)
     elif kind == ON:
-        _go_on(replay, who, given.a)
+        return _go_on(replay, who, given.a)
     elif kind == ACKED:
         acknowledge(replay, replay.subs[who], given.a)
     elif kind == MARKED:
         passed = move_mark(replay, replay.subs[who], given.a)
         if given.b == 0:
             replay.subs[who].evicted += passed
+    return NONE
 
 
 @compiled_part
@@ -161,17 +173,17 @@ def _hold(replay: Any, c: int, place: int) -> None:
 
 
 @compiled_part
-def _go_on(replay: Any, s: int, retry_ns: int) -> None:
-    """The dispatcher does what it was about to do: it tries a blocked read again at `retry_ns`, or it reads (0)."""
+def _go_on(replay: Any, s: int, retry_ns: int) -> int:
+    """The dispatcher does what it was about to do: it tries a blocked read again at `retry_ns`. At 0 it reads: its number is returned."""
     sub = replay.subs[s]
     if retry_ns > 0:
         sub.retry_planned = 1
         plan(replay, retry_ns, RETRY, s, 0)
-    else:
-        read_more(replay, s)
+        return NONE
+    return s
 
 
-@compiled_part
+@inlined_part
 def _publish(replay: Any, t: int) -> None:
     """The topic's next entry is there; `published` counts them."""
     topic = replay.topics[t]
@@ -198,11 +210,11 @@ def _subscribe(replay: Any, s: int, mark: int) -> None:
 
 
 @compiled_part
-def _leave(replay: Any, c: int) -> None:
-    """A consumer goes: the others get what it had. After the last one the cursor goes back."""
+def _leave(replay: Any, c: int) -> int:
+    """A consumer goes: the others get what it had. After the last one the cursor goes back. Its subscription, if there was one; or NONE."""
     consumer = replay.consumers[c]
     if consumer.present == 0:
-        return
+        return NONE
     s = consumer.sub
     sub = replay.subs[s]
     settle(replay, sub)
@@ -219,7 +231,7 @@ def _leave(replay: Any, c: int) -> None:
                 put_back(replay, sub, place)
         check_caps(replay, sub)
     consumer.unacked_msgs = consumer.permits = 0
-    read_more(replay, s)
+    return s
 
 
 @compiled_part

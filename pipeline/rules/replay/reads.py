@@ -4,7 +4,7 @@ from typing import Any
 
 from pipeline.rules.broker.layout import BYTES, LEVEL_COUNT, MSG, NONE
 from pipeline.rules.broker.limiter import UNLIMITED, ask
-from pipeline.rules.compiled import compiled_part
+from pipeline.rules.compiled import inlined_part
 from pipeline.rules.records import Record
 from pipeline.rules.replay.agenda import plan
 from pipeline.rules.replay.backlog import has_waiting
@@ -16,7 +16,7 @@ from pipeline.rules.throttle.walk import walk
 ENTRY_OVERHEAD_BYTES = 64
 
 
-@compiled_part
+@inlined_part
 def read_more(replay: Any, s: int) -> None:
     """Evaluate the read limits of a subscription, and read if they allow it. Whatever stops it becomes the cause."""
     sub = replay.subs[s]
@@ -37,7 +37,8 @@ def read_more(replay: Any, s: int) -> None:
             sub.cause = 2 * level + (MSG if entries == 0 else BYTES)
         if sub.retry_planned == 0:
             sub.retry_planned = 1
-            plan(replay, clock.now_ns + clock.retry_ns, RETRY, s, 0)
+            plan(replay, clock.now_ns + _retry_ns(clock, sub), RETRY, s, 0)
+        sub.blocked_ns = clock.now_ns
         return
     if sub.is_capped == 1:
         sub.cause = UNACKED_CAP
@@ -45,7 +46,14 @@ def read_more(replay: Any, s: int) -> None:
     _issue(replay, s, sub, max(entries, 1), max(size, 1))
 
 
-@compiled_part
+@inlined_part
+def _retry_ns(clock: Record, sub: Record) -> int:
+    """From a blocked read to the next. Those that follow keep the phase of the first, and with it the order of who share a limiter."""
+    is_first = clock.now_ns - sub.blocked_ns > 2 * clock.retry_ns
+    return sub.phase_ns if is_first and sub.phase_ns > 0 else clock.retry_ns
+
+
+@inlined_part
 def _permits(replay: Any, sub: Record) -> int:
     """Permits of all consumers that may get something; of the active one, if only one may."""
     permits = 0
@@ -59,7 +67,7 @@ def _permits(replay: Any, sub: Record) -> int:
     return permits
 
 
-@compiled_part
+@inlined_part
 def _why_no_permits(replay: Any, sub: Record) -> int:
     for c in range(sub.first_consumer, sub.first_consumer + sub.consumers):
         consumer = replay.consumers[c]
@@ -68,7 +76,7 @@ def _why_no_permits(replay: Any, sub: Record) -> int:
     return NO_PERMITS
 
 
-@compiled_part
+@inlined_part
 def _asked(replay: Any, sub: Record, want: int) -> tuple[int, int, int]:
     """What the limiters leave: (entries, bytes, level that blocks or NONE). Counts what each lowered."""
     clock, topic = replay.clock[0], replay.topics[sub.topic]
@@ -87,7 +95,7 @@ def _asked(replay: Any, sub: Record, want: int) -> tuple[int, int, int]:
     return entries, size, blocks
 
 
-@compiled_part
+@inlined_part
 def _blocks(replay: Any, level: int) -> bool:
     """Whether this level, or one before it, has nothing left."""
     for before in range(level + 1):
@@ -96,7 +104,7 @@ def _blocks(replay: Any, level: int) -> bool:
     return False
 
 
-@compiled_part
+@inlined_part
 def _issue(replay: Any, s: int, sub: Record, entries: int, size: int) -> None:
     """Entries to deliver again come first; without new ones the read waits for a publish."""
     clock = replay.clock[0]
@@ -116,7 +124,7 @@ def _issue(replay: Any, s: int, sub: Record, entries: int, size: int) -> None:
             sub.state = WAITING
 
 
-@compiled_part
+@inlined_part
 def wake(replay: Any, s: int) -> None:
     """A publish: the read that waits for one gets it."""
     sub, clock = replay.subs[s], replay.clock[0]
@@ -125,7 +133,7 @@ def wake(replay: Any, s: int) -> None:
         plan(replay, clock.now_ns + clock.wake_ns, DELIVERY, s, sub.life)
 
 
-@compiled_part
+@inlined_part
 def entries_of_size(replay: Any, sub: Record, size: int) -> int:
     """Entries that the broker takes for so many bytes, from the read position on: by each ledger's average, at least 1 (§1.6)."""
     topic = replay.topics[sub.topic]
