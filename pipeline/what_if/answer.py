@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from pipeline.rules.array import Array
 from pipeline.what_if.assumptions import assumptions
 from pipeline.what_if.band import bands, quick_and_slow, shared
 from pipeline.what_if.behaviour import Behaviour, behaviour_of
+from pipeline.what_if.chance import MOST_ENTRIES, phases_ns
 from pipeline.what_if.changes import Changes
 from pipeline.what_if.compare import SLACK_S, SelfCheck, drained_at, self_check
 from pipeline.what_if.counters import counters_of
@@ -232,7 +233,17 @@ def _bands(case: Case, changes: Changes, lives: tuple[Life, Life, Life], check: 
         for s in case.world.subs_of(case.target.topic):
             times = case.world.scales[case.target.topic].publishes["ns"]
             published[:, s] = np.searchsorted(times, case.instants_ns, side="right") * max(1.0, changes.publish_factor)
-    return bands(lives, topics, published, check.area_error, _entries_per_s(case), _lasted_ns(case))
+    groups = shared(lives[0], topics, _lasted_ns(case))
+    return bands(lives, groups, _by_chance(case, changes) if groups else None, published, check.area_error, _entries_per_s(case))
+
+
+def _by_chance(case: Case, changes: Changes) -> Array | None:
+    """Least and most backlogs [2, instants, subscriptions] of lives in which others are first; null: they would take too long."""
+    if sum(len(scale.publishes["ns"]) for scale in case.world.scales) > MOST_ENTRIES:
+        return None
+    life_with = partial(play, case.world, case.target, changes, case.behaviours, case.latency, case.instants_ns)
+    found = np.stack([life_with(phases).backlog for phases in phases_ns(len(case.world.subs), case.latency.retry_ns)])
+    return np.stack([found.min(0), found.max(0)])
 
 
 def _is_sure(case: Case, lives: tuple[Life, Life, Life]) -> bool:

@@ -50,17 +50,26 @@ def _at_pace(one: Behaviour, factor: float) -> Behaviour:
     return replace(one, paces=tuple((at, ns if ns < 0 else int(ns * factor)) for at, ns in one.paces))
 
 
-def bands(lives: Sequence[Life], topics: Sequence[int], published: Array, area_error: float, entries_per_s: float, lasted_ns: int) -> Array:
+def bands(
+    lives: Sequence[Life], groups: Sequence[Sequence[int]], chances: Array | None, published: Array, area_error: float, entries_per_s: float
+) -> Array:
     """Int64 [2, instants, subscriptions]: least and most, of the predicted life and those with quicker and slower consumers.
 
-    `topics`: of each subscription; `published` [instants, subscriptions]: entries whose time is chance until then, 0 as recorded.
+    `groups`: subscriptions that share a limit; `chances` [2, instants, subscriptions]: their least and most backlogs where chance decides
+    otherwise, null: nobody knows. `published` [instants, subscriptions]: entries whose time is chance until then, 0 as recorded.
     """
     backlogs = np.stack([life.backlog for life in lives])
     more = np.maximum(max(area_error, LEAST_SPREAD) * backlogs[0], SLACK_S * entries_per_s) + DEVIATIONS * np.sqrt(published)
     low, high = np.maximum(0, backlogs.min(0) - more), backlogs.max(0) + more
-    for members in shared(lives[0], topics, lasted_ns):
-        # Each may get all tokens, or none: only the sum is known.
-        low[:, members], high[:, members] = 0, high[:, members].sum(1, keepdims=True)
+    for members in groups:
+        # Each may get all tokens, or none: of the sum more is known.
+        most = high[:, members].sum(1, keepdims=True)
+        if chances is None:
+            low[:, members], high[:, members] = 0, most
+        else:
+            few, many = chances[:, :, members]
+            low[:, members] = np.minimum(low[:, members], np.maximum(0, few - more[:, members]))
+            high[:, members] = np.minimum(most, np.maximum(high[:, members], many + more[:, members]))
     return np.stack([np.floor(low), np.ceil(high)]).astype(np.int64)
 
 
