@@ -1,9 +1,9 @@
 """Who of several that share a limit gets its next token: lives in which chance decides it otherwise.
 
-A bucket refills when somebody asks it after its period, and a classic limiter at its own timer. Whose retry comes first after that takes
-what it can, the others what is left. A retry comes a second after the read that was blocked. So the order stays, until somebody is not
-blocked for a while: the phase of the first blocked read decides over many seconds. In the log it is as it was, and after a change it is
-chance: a read that comes some milliseconds later meets another bucket.
+A bucket refills when somebody asks it after its period, and a classic limiter at its own timer. The retry that comes first after that
+takes most tokens, the others take the rest. A retry comes a second after the read that was blocked. So the order stays, until somebody is
+not blocked for a while: the phase of the first blocked read decides over many seconds. After a change it is chance: a read that comes some
+milliseconds later meets another bucket.
 """
 
 from collections.abc import Iterable
