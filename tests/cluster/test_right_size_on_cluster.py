@@ -5,7 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from bad_proxy import BadProxy
 from cluster_job import EXECUTORS, ROOT
+from in_store import uploaded
+from real_store import BUCKET, RealStore, environment_of
 from several_brokers import warehouse_of
 from standalone import Standalone
 
@@ -25,6 +28,20 @@ def test_executors_give_the_answer_of_one_process(cluster: Standalone, tmp_path:
     found["limits"].sort(key=SORTS["verdict"])
     assert _on(cluster, warehouse, "--format", "json").strip() == document_json(found)
     assert _on(cluster, warehouse).startswith("3 brokers: starting Spark …\n")
+
+
+@pytest.mark.usefixtures("spark_in_a_child")
+@pytest.mark.store_server
+def test_executors_read_a_store(cluster: Standalone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its address and key are in the environment of the driver alone."""
+    here = warehouse_of(dict.fromkeys(("east", "south", "west"), "topic_rate_50_to_200"), tmp_path)
+    found = right_size(look_at(here.root, consistent=True), Asked(5.0), None)
+    found["limits"].sort(key=SORTS["verdict"])
+    with RealStore(tmp_path) as real, BadProxy(real.port) as proxy:
+        for name, value in environment_of(proxy.port).items():
+            monkeypatch.setenv(name, value)
+        there = Warehouse(uploaded(tmp_path / "warehouse", f"s3a://{BUCKET}/right-size"))
+        assert _on(cluster, there, "--format", "json").strip() == document_json(found)
 
 
 def _on(cluster: Standalone, warehouse: Warehouse, *words: str) -> str:
