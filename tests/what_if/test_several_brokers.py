@@ -11,6 +11,7 @@ from several_brokers import warehouse_of
 from console.command_line import main
 from console.named_warehouse import look_at
 from console.needs_after_look import needs_spark
+from driver import brokers_on_spark
 from driver.brokers_on_spark import of_each_broker
 from jobs.right_size import SORTS
 from pipeline.faults import BadWarehouse
@@ -114,8 +115,12 @@ def test_a_room_stays_at_the_cut_that_it_was_given(several: Warehouse) -> None:
         assert room.refresh() == []
 
 
-def test_a_host_without_the_warehouse_is_named(spark: SparkSession, several: Warehouse, tmp_path: Path) -> None:
+def test_a_host_without_the_warehouse_is_named(
+    spark: SparkSession, several: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This process has it: it asks how large the brokers are."""
     look = look_at(several.root, consistent=True)
+    monkeypatch.setattr(brokers_on_spark, "_events_of", lambda _: {})
     brokers = limited(look, ASKED, None)
     look.warehouse = Warehouse(f"file:{tmp_path}/elsewhere")
     with pytest.raises(BadWarehouse, match=r"elsewhere is not the same folder on .*: on a cluster, choose a folder that all hosts share"):
