@@ -93,22 +93,22 @@ class KeySharedDispatcher(Dispatcher):
 
     def _replayable(self, most: int) -> list[int]:
         """What of the queue may go now. Once an entry of a key may not go, none behind it may."""
-        rooms = {consumer.number: self._room(consumer) for consumer in self.backlog.consumers}
-        most = min(most, sum(rooms.values()))
         found: list[int] = []
         stopped: set[int] = set()
+        rooms: dict[int, int] = {}
         for index in self.backlog.replay:
-            if len(found) >= most:
-                break
             key = self._stored.key_of(index)
             if key in stopped:
                 continue
             owner = self._owner(key)
-            if not rooms[owner.number] or self._is_draining(key, owner):
+            room = rooms.setdefault(owner.number, self._room(owner))
+            if room <= 0 or self._is_draining(key, owner):
                 stopped.add(key)
                 continue
-            rooms[owner.number] -= 1
+            rooms[owner.number] = room - 1
             found.append(index)
+            if len(found) >= most:
+                break
         return found
 
     # ---- deciding to read ----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/lane_snapshots` (
   `state` BINARY NOT NULL COMMENT 'the state of the broker\'s model, in the format of the lanes\' own (docs/design/architecture.md); empty unless milestone is day'
 )
 USING DELTA
-COMMENT 'Milestones in the life of an epoch: the state at the end of each UTC date, and from where on nothing of a date is still to come.'
+COMMENT 'Milestones of an epoch. A backfill begins at one. Another one shows that a date is finished.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'broker,epoch,milestone,next_seq',

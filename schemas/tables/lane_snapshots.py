@@ -6,7 +6,7 @@ MILESTONES = ("day", "settled", "ended", "drained")
 
 LANE_SNAPSHOTS = Table(
     "lane_snapshots",
-    "Milestones in the life of an epoch: the state at the end of each UTC date, and from where on nothing of a date is still to come.",
+    "Milestones of an epoch. A backfill begins at one. Another one shows that a date is finished.",
     grain=("broker", "epoch", "milestone", "next_seq"),
     fields=(
         Field("broker", "string", "broker"),

@@ -1,11 +1,10 @@
 """Small files in an object store, as on a disk."""
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from files_contract import FilesContract
+from files_contract import FilesContract, TakeOverContract
 from s3_server import BUSY, CUT_AFTER, CUT_BEFORE, S3, Stored
 
 from pipeline.faults import BadWarehouse
@@ -24,6 +23,15 @@ class TestEverywhere(FilesContract):
         return str(request.getfixturevalue("lake"))
 
 
+class TestTakeOver(TakeOverContract):
+    """In an object store."""
+
+    @pytest.fixture
+    def place(self, lake: str) -> str:
+        """A folder."""
+        return lake
+
+
 def test_marks_that_hadoop_leaves_are_no_files_and_go_with_their_folder(s3: S3, lake: str) -> None:
     """It makes an object whose key ends with a slash for each folder. Spark refuses a state in a folder that has one."""
     files = files_at(lake)
@@ -34,15 +42,6 @@ def test_marks_that_hadoop_leaves_are_no_files_and_go_with_their_folder(s3: S3, 
     assert files.names(f"{lake}/lanes") == ["metadata", "state"]
     assert files.delete(f"{lake}/lanes")
     assert [key for key in s3.objects if key.startswith("wh/lanes")] == []
-
-
-def test_of_many_that_take_over_in_an_object_store_one_wins(lake: str) -> None:
-    files = files_at(lake)
-    files.create(f"{lake}/lock", "gone")
-    with ThreadPoolExecutor(8) as threads:
-        won = list(threads.map(lambda n: files.replace(f"{lake}/lock", "gone", str(n)), range(16)))
-    assert won.count(True) == 1
-    assert files.read(f"{lake}/lock") == str(won.index(True))
 
 
 @pytest.mark.parametrize("fault", [BUSY, CUT_BEFORE, CUT_AFTER])

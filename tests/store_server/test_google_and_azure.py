@@ -1,13 +1,12 @@
 """A warehouse and its log in Google's and Azure's stores: as on this machine, row for row, by every command without Spark."""
 
 import base64
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from capture_events import write_events
-from files_contract import FilesContract
+from files_contract import FilesContract, TakeOverContract
 from in_store import stream_in_store, uploaded
 from killed_job import differences, run_command, tables_of_warehouse
 from loaded import load_into, tables_unlike
@@ -27,22 +26,13 @@ QUESTIONS = (
 )
 
 
-class TestSmallFiles(FilesContract):
+class TestSmallFiles(FilesContract, TakeOverContract):
     """As on a disk, in S3 and in HDFS."""
 
     @pytest.fixture
     def place(self, other_place: str) -> str:
         """A folder."""
         return other_place
-
-
-def test_of_many_that_take_over_one_wins(other_place: str) -> None:
-    files = files_at(other_place)
-    files.create(f"{other_place}/lock", "gone")
-    with ThreadPoolExecutor(8) as threads:
-        won = list(threads.map(lambda n: files.replace(f"{other_place}/lock", "gone", str(n)), range(16)))
-    assert won.count(True) == 1
-    assert files.read(f"{other_place}/lock") == str(won.index(True))
 
 
 def asked(warehouse: Warehouse, capsys: pytest.CaptureFixture[str], *words: str) -> str:

@@ -88,3 +88,15 @@ class FilesContract:
             assert won.count(True) == 1
             assert files.read(lock) == str(won.index(True))
         assert files.names(place) == locks
+
+
+class TakeOverContract:
+    """Of files in an object store alone: elsewhere two of several callers may replace a file (SmallFiles.replace)."""
+
+    def test_of_many_that_take_over_one_wins(self, place: str) -> None:
+        files = files_at(place)
+        files.create(f"{place}/lock", "gone")
+        with ThreadPoolExecutor(8) as threads:
+            won = list(threads.map(lambda n: files.replace(f"{place}/lock", "gone", str(n)), range(16)))
+        assert won.count(True) == 1
+        assert files.read(f"{place}/lock") == str(won.index(True))

@@ -37,7 +37,7 @@ def checksums(bronze: str) -> list[str]:
 
 def snapshot(spark: SparkSession, bronze: str) -> Any:
     """Delta's own look at the table as it is now."""
-    delta: Any = spark._jvm.org.apache.spark.sql.delta  # type: ignore[union-attr]
+    delta: Any = spark._jvm.org.apache.spark.sql.delta  # type: ignore[union-attr]  # None before Spark starts; it has
     delta.DeltaLog.clearCache()
     return delta.DeltaLog.forTable(spark._jsparkSession, bronze).unsafeVolatileSnapshot()
 
