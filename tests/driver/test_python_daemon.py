@@ -75,3 +75,17 @@ def test_a_worker_begins_with_what_it_runs(spark: SparkSession) -> None:
             yield pa.RecordBatch.from_pydict({"module": [name for name in wanted if name not in sys.modules]})
 
     assert [row.module for row in spark.range(1).mapInArrow(missing, "module string").collect()] == []
+
+
+def test_a_worker_collects_no_garbage_among_the_imports(spark: SparkSession) -> None:
+    """Spark has it collect after each task."""
+
+    def counts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import gc
+
+        for _ in batches:
+            yield pa.RecordBatch.from_pydict({"frozen": [gc.get_freeze_count()], "looked_at": [len(gc.get_objects())]})
+
+    (row,) = spark.range(1).mapInArrow(counts, "frozen long, looked_at long").collect()
+    assert row.frozen > 100_000
+    assert row.looked_at < row.frozen / 4
