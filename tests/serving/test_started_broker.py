@@ -79,7 +79,15 @@ def test_the_page_shows_it(server: Served, later: Served) -> None:
     assert status == 200
     assert "No window that has its backlog is over yet." in page
     assert "Its limiters are known when the first window of its broker is over." in page
-    assert (server.get("/broker", broker=BROKER)[0], later.get("/broker", broker=BROKER)[0]) == (404, 200), "it is about a window"
+    status, page = server.get("/broker", broker=BROKER)
+    assert (status, "The first window of this broker is not over." in page) == (200, True)
+    assert 'Its log is known to <time datetime="2026-11-21T11:20:40Z"' in page
+    assert '<body data-live-page="begins">' in page, "an open page is loaded anew when the first window ends"
+    full = later.get("/broker", broker=BROKER)[1]
+    assert "No limiter was on in this window." in full
+    assert '<body data-live-page="">' in full
+    assert server.get("/broker", broker="another")[0] == 404
+    assert server.get("/broker", broker=BROKER, at="2026-11-21T11:20:30Z")[0] == 404, "of the past it has windows only"
     assert server.get("/log")[0] == 200
 
 

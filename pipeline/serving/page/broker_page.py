@@ -6,7 +6,7 @@ from typing import Any
 from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.faults import BadConfig
 from pipeline.query.room import ReadingRoom
-from pipeline.serving.page.frame import frame_of, moment_of
+from pipeline.serving.page.frame import Frame, frame_of, moment_of
 from pipeline.serving.page.html import rendered
 from pipeline.warehouse.literals import instant
 from schemas.render.ddl import quoted
@@ -16,7 +16,10 @@ MOST_ROWS = 200
 
 
 def broker_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
-    """`/broker`. Raises NoAnswer where no window of it is in the log, BadConfig for a question with a fault."""
+    """`/broker`; of a broker without a finished window, when its log begins to tell more.
+
+    Raises NoAnswer where the log does not have the broker then, BadConfig for a question with a fault.
+    """
     if not asked.get("broker"):
         raise BadConfig("broker: name one")
     moment = moment_of(asked)
@@ -25,15 +28,16 @@ def broker_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
     newest = room.rows(
         f"SELECT * FROM broker_windows WHERE broker = {broker}{before} ORDER BY epoch DESC, clock_segment DESC, window_start DESC LIMIT 1"
     )
+    frame = frame_of(room, moment)
     if not newest:
-        raise NoAnswer(f"no finished window of a broker {asked['broker']} is in the log")
+        return _before_its_first_window(frame, asked["broker"])
     window: dict[str, Any] = newest[0]
     here = f"broker = {broker} AND epoch = {window['epoch']}"
     in_window = f"{here} AND clock_segment = {window['clock_segment']} AND window_start = {instant(window['window_start'])}"
     limiters = room.rows(f"SELECT * FROM limiter_use WHERE {in_window} ORDER BY used_share DESC NULLS LAST, level, topic LIMIT {MOST_ROWS}")
     return rendered(
         "broker.html",
-        frame=frame_of(room, moment),
+        frame=frame,
         broker=asked["broker"],
         window=window,
         limiters=limiters,
@@ -47,3 +51,10 @@ def broker_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
         ),
         checks=room.rows(f"SELECT * FROM check_durations WHERE {here} AND window_start = {instant(window['window_start'])}"),
     )
+
+
+def _before_its_first_window(frame: Frame, broker: str) -> str:
+    known = next((one for one in frame.brokers if one["broker"] == broker), None)
+    if known is None:
+        raise NoAnswer(f"the log has no broker {broker}, or no window of it was finished at that time")
+    return rendered("broker_begins.html", frame=frame, broker=broker, as_of=known["as_of"])

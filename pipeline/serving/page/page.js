@@ -194,7 +194,11 @@ const update = async () => {
   if (answer.status === 401) location.reload(); // the session has ended
   if (!answer.ok) return;
   const made = new DOMParser().parseFromString(await answer.text(), "text/html");
-  if (Boolean(table) !== Boolean(one("table.main", made))) { location.reload(); return; }
+  // Another page stands there now: the first row came, or a broker's first window ended.
+  if (made.body.dataset.livePage !== document.body.dataset.livePage || Boolean(table) !== Boolean(one("table.main", made))) {
+    location.reload();
+    return;
+  }
   title = made.title;
   for (const old of all("[data-live]")) {
     const next = one(`[data-live="${CSS.escape(old.dataset.live)}"]`, made);
