@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,7 +108,50 @@ def _priced(request: str) -> str:
     return "reads" if request.startswith(("GET", "HEAD")) else "deletes" if request.startswith("DELETE") else "writes_and_lists"
 
 
-def _live(folder: Path, warehouse: str, tables: LiveTables, asked: Asked) -> dict[str, Any]:
+class LiveJob(NamedTuple):
+    """A job that has read the first file, and the files that come."""
+
+    process: "subprocess.Popen[bytes]"
+    first_rows_s: float
+    files: Sequence[Path]
+    events: Path
+    tables: LiveTables
+    asked: Asked
+
+    def feed(self, before: Callable[[int], None] = lambda number: None) -> "Fed":
+        """Rename a file into the folder `events` every EVERY_S, and wait for its events each time. `before`: called with its number."""
+        seconds: list[float] = []
+        expected = self.tables.events()
+        live_since = began = time.monotonic()
+        first, asked = 0, self.asked()
+        for number, file in enumerate(self.files):
+            before(number)
+            time.sleep(max(0.0, live_since + number * EVERY_S - time.monotonic()))
+            renamed_at = time.monotonic()
+            is_warm = renamed_at - live_since >= WARM_UP_S
+            if is_warm and not seconds:
+                first, began, asked = number, renamed_at, self.asked()
+            expected += _renamed(file, self.events)
+            self.tables.wait_for(expected, self.process)
+            took = time.monotonic() - renamed_at
+            print(f"  file {number}: {took:.2f} s", flush=True)
+            if is_warm:
+                seconds.append(took)
+        return Fed(seconds, first, time.monotonic() - began, self.asked() - asked)
+
+
+class Fed(NamedTuple):
+    """Of the files after WARM_UP_S: seconds of each, the first one's number, how long all took, and requests meanwhile."""
+
+    seconds: list[float]
+    first_counted: int
+    lasted_s: float
+    asked: Counter[str]
+
+
+@contextmanager
+def live_job(folder: Path, warehouse: str, tables: LiveTables, asked: Asked) -> Iterator[LiveJob]:
+    """The job, started beside one file, once that is in the tables."""
     files = list(_files(folder / "coming"))
     events = folder / "events"
     events.mkdir()
@@ -118,17 +162,22 @@ def _live(folder: Path, warehouse: str, tables: LiveTables, asked: Asked) -> dic
         tables.wait_for(expected, job)
         first_rows_s = time.monotonic() - began
         print(f"  first rows after {first_rows_s:.1f} s", flush=True)
-        live = _fed(job, files[1:], events, expected, tables, asked)
-        before = asked()
-        idle = _core_share(job.pid, IDLE_S)
-        of_idling = asked() - before
+        yield LiveJob(job, first_rows_s, files[1:], events, tables, asked)
     finally:
         os.killpg(job.pid, signal.SIGTERM)
         job.wait(PATIENCE_S)
+
+
+def _live(folder: Path, warehouse: str, tables: LiveTables, asked: Asked) -> dict[str, Any]:
+    with live_job(folder, warehouse, tables, asked) as job:
+        live = job.feed()
+        before = asked()
+        idle = _core_share(job.process.pid, IDLE_S)
+        of_idling = asked() - before
     return {
         "files": len(live.seconds),
         "events_per_file": EVENTS_PER_FILE,
-        "first_rows_s": round(first_rows_s, 1),
+        "first_rows_s": round(job.first_rows_s, 1),
         "p50_s": round(statistics.median(live.seconds), 2),
         "p90_s": round(statistics.quantiles(live.seconds, n=10)[-1], 2),
         "max_s": round(max(live.seconds), 2),
@@ -139,41 +188,6 @@ def _live(folder: Path, warehouse: str, tables: LiveTables, asked: Asked) -> dic
         },
         "micro_batch_ms": _phases(warehouse, len(live.seconds)),
     }
-
-
-class _Fed(NamedTuple):
-    """Of the files after WARM_UP_S: seconds of each, how long all took, and requests meanwhile."""
-
-    seconds: list[float]
-    lasted_s: float
-    asked: Counter[str]
-
-
-def _fed(
-    job: "subprocess.Popen[bytes]",
-    files: Sequence[Path],
-    events: Path,
-    expected: int,
-    tables: LiveTables,
-    asked: Asked,
-) -> _Fed:
-    """Rename a file into the folder `events` every EVERY_S, and wait for its events each time."""
-    seconds: list[float] = []
-    live_since = began = time.monotonic()
-    before = asked()
-    for number, file in enumerate(files):
-        time.sleep(max(0.0, live_since + number * EVERY_S - time.monotonic()))
-        renamed_at = time.monotonic()
-        is_warm = renamed_at - live_since >= WARM_UP_S
-        if is_warm and not seconds:
-            began, before = renamed_at, asked()
-        expected += _renamed(file, events)
-        tables.wait_for(expected, job)
-        took = time.monotonic() - renamed_at
-        print(f"  file {number}: {took:.2f} s", flush=True)
-        if is_warm:
-            seconds.append(took)
-    return _Fed(seconds, time.monotonic() - began, asked() - before)
 
 
 def _phases(warehouse: str, newest: int) -> dict[str, dict[str, float]]:

@@ -13,7 +13,9 @@ memory: what a lane with ten million retained entries over a thousand topics tak
 load:   a finished log to all tables, by `load` and by `stream --once --drain`, as a user starts them.
 read:   reading commands from a cold shell, on the demo's warehouse and on one of --events rows; and a bare count of one table.
 live:   the job as a user starts it: seconds until its first rows, and from each new file to the tables. Nothing is compared.
+live_served: the same job, while `serve` answers for every other file to a page and to a Prometheus, and is stopped for the rest.
 serve:  `serve` with 60,000 series, as a user starts it: scrapes, commits, open pages, memory; beside a bare server of the same bytes.
+paint:  the page Now in Chromium, of the demo and of --events rows: until it paints. Nothing is compared. It needs `set-up browser`.
 screen: from a change at a real broker until `serve` names the new cause, all with defaults. It needs `set-up broker`.
 live_in_store, read_in_store: `live` and `read` with the warehouse in an object store on this machine that takes 20 ms for each request.
 collector: two real brokers under the same load in turn, one of them with the collector. It needs `set-up broker`.
@@ -42,9 +44,11 @@ from bench.fold_memory import bench_memory
 from bench.hour import bench_hour
 from bench.ingest import bench_formats, bench_ingest, bench_whole
 from bench.live import bench_live, bench_live_in_store
+from bench.live_served import bench_live_served
 from bench.load import bench_load
 from bench.log import ingested, log_only, multiplied
 from bench.measure import PeakMemory, against_baseline, alternate, cost_of_state, summary
+from bench.paint import bench_paint
 from bench.read import bench_read, bench_read_in_store
 from bench.runs import TO_END, context
 from bench.screen import bench_screen
@@ -246,11 +250,13 @@ WITHOUT_CAPTURES: dict[str, Callable[[Path, int, int], dict[str, Any]]] = {
     "stages": lambda _folder, rounds, _events: bench_stages(rounds),
     "live": lambda folder, _rounds, _events: bench_live(folder),
     "live_in_store": lambda folder, _rounds, _events: bench_live_in_store(folder),
+    "live_served": lambda folder, _rounds, _events: bench_live_served(folder),
     "hour": lambda folder, _rounds, _events: bench_hour(folder),
     "load": lambda folder, rounds, _events: bench_load(folder, rounds),
     "read": bench_read,
     "serve": lambda folder, rounds, _events: bench_serve(folder, rounds),
     "read_in_store": lambda folder, rounds, _events: bench_read_in_store(folder, rounds),
+    "paint": lambda folder, _rounds, events: bench_paint(folder, events),
     "screen": lambda folder, rounds, _events: bench_screen(folder, rounds),
     "what_if": lambda folder, rounds, events: bench_what_if(folder, rounds, min(events, BUSY_EVENTS)),
     "collector": lambda folder, rounds, _events: bench_collector(folder, rounds),

@@ -202,7 +202,7 @@ async def _after_commits(server: Running, warehouse: Warehouse) -> dict[str, flo
         for number in range(COMMITS):
             before = await connection.get(path)
             await asyncio.sleep(1 + number / COMMITS)  # at another moment between two looks each time
-            await asyncio.to_thread(_commit, warehouse)
+            await asyncio.to_thread(commit_windows, warehouse)
             began = time.perf_counter()
             while await connection.get(path) == before:
                 await asyncio.sleep(_POLL_S)
@@ -219,7 +219,7 @@ async def _pages(server: Running, warehouse: Warehouse) -> dict[str, Any]:
         await one.ask("/events", gzipped=False)
         await one.head()
     beside = _spread(await scraped(server.port, "/metrics", PER_S, SCRAPES_S // 2))
-    await asyncio.to_thread(_commit, warehouse)
+    await asyncio.to_thread(commit_windows, warehouse)
     began = time.perf_counter()
     told = await asyncio.gather(*(_after(began, one.until(b"event: changed\n")) for one in waiting))
     shown = await asyncio.gather(*(_after(began, _page(server.port)) for _ in waiting))
@@ -239,7 +239,7 @@ async def _after(began: float, wait: Coroutine[Any, Any, None]) -> float:
     return time.perf_counter() - began
 
 
-def _commit(warehouse: Warehouse) -> None:
+def commit_windows(warehouse: Warehouse) -> None:
     """As the lanes do it: the newest window of each broker ends a second later, and the micro-batch is whole."""
     room = ReadingRoom(warehouse)
     windows = room.rows("SELECT w.* FROM broker_windows w JOIN newest_windows n ON n.broker = w.broker AND n.as_of = w.log_until")
