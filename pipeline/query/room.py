@@ -49,6 +49,7 @@ from pipeline.warehouse.cut import Cut, rows_of_the_cut
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.look import TableFacts
 from pipeline.warehouse.newest_cut import TELL_THE_CUT, newest_cut
+from pipeline.warehouse.other_version import refuse_without_columns
 from schemas.tables import JOB_TABLES, TABLES, TABLES_BY_NAME
 
 #: Rows of a record batch: DuckDB makes them of some vectors.
@@ -120,7 +121,7 @@ class ReadingRoom:
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Rows of a query of ours, over tables and views that are opened where it names them; a table that is not there has none."""
-        with _files_may_go():
+        with _files_may_go(), self._tables_may_be_of_another_version():
             answer = self._fetched(self._prepared_ours(sql, lenient=True), None)
         return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
 
@@ -132,7 +133,7 @@ class ReadingRoom:
 
     def batches(self, sql: str) -> Iterator[Any]:
         """The same rows as Arrow's record batches, read on as they are asked for: for more than fits into lists."""
-        with _files_may_go():
+        with _files_may_go(), self._tables_may_be_of_another_version():
             yield from self._duckdb.sql(self._prepared_ours(sql, lenient=True)).to_arrow_reader(_BATCH_ROWS)
 
     def facts(self, small_below: int) -> list[TableFacts]:
@@ -164,7 +165,7 @@ class ReadingRoom:
             return self._described(statement.name)
         assert statement.query is not None
         try:
-            with _files_may_go():
+            with _files_may_go(), self._tables_may_be_of_another_version():
                 text = self._prepared(statement.query, lenient=False)
                 # What is refused was refused above, by Spark's grammar; this is DuckDB's own opinion of what it is about to run.
                 if [one.type for one in duckdb.extract_statements(text)] != [duckdb.StatementType.SELECT]:
@@ -329,6 +330,16 @@ class ReadingRoom:
             return
         below = {path: size for table in tables for path, size in file_sizes(table).items() if path in {*table.files}}
         self._mirror.fetch([(str(Path(path).relative_to(self._mirror.folder)), size) for path, size in below.items()])
+
+    @contextmanager
+    def _tables_may_be_of_another_version(self) -> Iterator[None]:
+        try:
+            yield
+        except duckdb.BinderException as fault:
+            for name, table in self._open.items():
+                if table is not None:
+                    refuse_without_columns(self.warehouse, name, {column for column, _ in table.columns}, str(fault))
+            raise
 
     def _fetched(self, sql: str, most: int | None) -> Answer:
         cursor = self._duckdb.execute(sql)

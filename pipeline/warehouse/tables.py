@@ -16,13 +16,13 @@ from pipeline.store.credentials import delta_options
 from pipeline.store.open_tables import forget_table
 from pipeline.store.table_log import newest_version_at, opened
 from pipeline.warehouse.commit_tag import tagged
-from pipeline.warehouse.layout import Warehouse, writer_of
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.other_version import remedy
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
 from schemas.render.ddl import constraints, properties
 from schemas.render.spark import SPARK_TYPES, struct
-from schemas.tables import REPORT_TABLES, TABLES, WATCH_TABLES
-from schemas.tables.bookkeeping import LANE_CONTROL
+from schemas.tables import TABLES, WATCH_TABLES
 
 #: Creating a table is one small commit that mostly waits for the file system.
 CREATED_AT_ONCE = 4
@@ -67,7 +67,7 @@ def check_table(warehouse: Warehouse, table: Table) -> None:
     if differences:
         raise BadWarehouse(
             f"table {table.name} in {warehouse.root} is not what this version declares: {'; '.join(differences)}. "
-            f"{_remedy(warehouse, table)}"
+            f"{remedy(warehouse, table)}"
         )
 
 
@@ -106,15 +106,6 @@ def _schema_and_settings(path: str) -> tuple[dict[str, str], Mapping[str, str]]:
     table = opened(path)
     columns = {f.name: f.dataType.simpleString() for f in StructType.fromJson(json.loads(table.schema().to_json()))}
     return columns, table.metadata().configuration
-
-
-def _remedy(warehouse: Warehouse, table: Table) -> str:
-    """What the operator can do about a table that is another."""
-    if table in REPORT_TABLES:
-        return f"It holds only reports: move {warehouse.table(table.name)} away, and a new one is made"
-    # A rebuild of lanes keeps the tombstones of lane_control, and makes the table as it is declared.
-    query = "lanes" if table.name == LANE_CONTROL.name else writer_of(table.name)
-    return f"Compute anew: {warehouse.rebuild_command(query)}"
 
 
 def _differences(kind: str, declared: Mapping[str, str], found: Mapping[str, str]) -> list[str]:
