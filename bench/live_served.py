@@ -28,9 +28,14 @@ MOST_SLOWER = 0.10
 def bench_live_served(folder: Path) -> dict[str, Any]:
     """Medians of files with and without the server; `ratio`: those without it by those with it."""
     warehouse = f"file:{folder / 'warehouse'}"
-    with live_job(folder, warehouse, LiveTables(warehouse), Counter) as job, _asked_by_people(Warehouse(warehouse), folder) as server:
+    answers = Counter[str]()
+    with (
+        live_job(folder, warehouse, LiveTables(warehouse), Counter) as job,
+        _asked_by_people(Warehouse(warehouse), folder, answers) as server,
+    ):
         live = job.feed(lambda number: os.killpg(server, signal.SIGCONT if number % 2 else signal.SIGSTOP))
-        os.killpg(server, signal.SIGCONT)
+    if not {"/", "/metrics"} <= answers.keys():
+        raise SystemExit(f"nobody was answered: {dict(answers)}")
     first = live.first_counted
     alone, beside = ([took for number, took in enumerate(live.seconds, first) if number % 2 == odd] for odd in (0, 1))
     p50_alone, p50_beside = statistics.median(alone), statistics.median(beside)
@@ -41,37 +46,41 @@ def bench_live_served(folder: Path) -> dict[str, Any]:
         "max_alone_s": round(max(alone), 2),
         "max_served_s": round(max(beside), 2),
         "ratio": round(p50_alone / p50_beside, 3),
+        "answers": dict(answers),
         "within_bounds": p50_beside <= p50_alone * (1 + MOST_SLOWER),
     }
 
 
 @contextmanager
-def _asked_by_people(warehouse: Warehouse, folder: Path) -> Iterator[int]:
-    """The process group of a server whose page somebody has open, and which a Prometheus scrapes."""
+def _asked_by_people(warehouse: Warehouse, folder: Path, answers: Counter[str]) -> Iterator[int]:
+    """The process group of a server whose page somebody has open, and which a Prometheus scrapes. Counts answers by path."""
     ends = threading.Event()
     with served(warehouse, folder) as server:
-        readers = [threading.Thread(target=reader, args=(server.port, ends), daemon=True) for reader in (_follow, _scrape)]
-        for reader in readers:
-            reader.start()
-        yield server.pid
-        ends.set()
+        for reader in (_follow, _scrape):
+            threading.Thread(target=reader, args=(server.port, ends, answers), daemon=True).start()
+        try:
+            yield server.pid
+        finally:
+            ends.set()
+            os.killpg(server.pid, signal.SIGCONT)  # else it would not end
 
 
-def _follow(port: int, ends: threading.Event) -> None:
+def _follow(port: int, ends: threading.Event, answers: Counter[str]) -> None:
     """As page.js does: news of a change, and then the page."""
     with suppress(OSError):  # the server has ended
         news = urlopen(f"http://{HOST}:{port}/events", timeout=PATIENCE_S)
         while not ends.is_set() and (line := news.readline()):
             if line.startswith(b"event: changed"):
-                _get(port, "/")
+                _get(port, "/", answers)
 
 
-def _scrape(port: int, ends: threading.Event) -> None:
+def _scrape(port: int, ends: threading.Event, answers: Counter[str]) -> None:
     while not ends.wait(SCRAPED_EVERY_S):
         for path in ("/metrics", "/metrics/clean"):
-            _get(port, path)
+            _get(port, path, answers)
 
 
-def _get(port: int, path: str) -> None:
+def _get(port: int, path: str, answers: Counter[str]) -> None:
     with suppress(OSError), urlopen(f"http://{HOST}:{port}{path}", timeout=PATIENCE_S) as answer:
         answer.read()
+        answers[path] += 1

@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bench.live import LOG
 from bench.read_large import large_warehouse
@@ -16,9 +16,6 @@ from bench.scrapes import HOST
 from bench.serve import SCRIPT, commit_windows, served
 from pipeline.warehouse.layout import Warehouse
 from tests.browser.chromium import chromium
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 VISITS = 7
 #: First paint of the demo's page and of the large one's, and all bytes that come.
@@ -46,7 +43,7 @@ def bench_paint(folder: Path, events: int) -> dict[str, Any]:
     return {**found, "large_rows": rows, "within_bounds": {name: took <= BOUNDS[name] for name, took in {**painted, "kb": kb}.items()}}
 
 
-def _visited(browser: "Browser", warehouse: Warehouse, folder: Path) -> dict[str, dict[str, float]]:
+def _visited(browser: Any, warehouse: Warehouse, folder: Path) -> dict[str, dict[str, float]]:
     def changed() -> None:
         commit_windows(warehouse)
         time.sleep(_LOOKS_S)
@@ -57,7 +54,7 @@ def _visited(browser: "Browser", warehouse: Warehouse, folder: Path) -> dict[str
         return {"kept": _visits(browser, url, lambda: None), "after_a_commit": _visits(browser, url, changed)}
 
 
-def _visits(browser: "Browser", url: str, before: Callable[[], None]) -> dict[str, float]:
+def _visits(browser: Any, url: str, before: Callable[[], None]) -> dict[str, float]:
     seen = []
     for _ in range(VISITS + 1):
         before()

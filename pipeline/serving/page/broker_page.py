@@ -16,7 +16,7 @@ MOST_ROWS = 200
 
 
 def broker_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
-    """`/broker`; of a broker without a finished window, when its log begins to tell more.
+    """`/broker`. Of a broker that has just started the page says that its first window is not over.
 
     Raises NoAnswer where the log does not have the broker then, BadConfig for a question with a fault.
     """
