@@ -126,13 +126,6 @@ class Answers:
         # Whoever hangs up does not end what others wait for.
         return await asyncio.shield(task)
 
-    def warm(self, work: Work) -> None:
-        """Let a thread open its room and do this work. Others stay free, and need not translate its statements anew.
-
-        A fault is told to whoever asks then.
-        """
-        self._threads.submit(self._work, self._state, work, [])
-
     @property
     def at_work(self) -> int:
         """Answers that are computed, or wait for a thread."""

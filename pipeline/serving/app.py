@@ -21,7 +21,7 @@ from pipeline.query.room import ReadingRoom
 from pipeline.serving import schemas
 from pipeline.serving.admin.routes import admin_routes
 from pipeline.serving.answers import WORTH_GZIP_BYTES, Answers, Overloaded, TooLong
-from pipeline.serving.asked import asked_of
+from pipeline.serving.asked import asked_of, key_of
 from pipeline.serving.clean_metrics.text import OPEN_METRICS, PROMETHEUS, USUAL_SERIES_PER_METRIC, clean_text
 from pipeline.serving.documents import explain_document, readiness_document, why_document
 from pipeline.serving.metrics.text import metrics_text
@@ -81,13 +81,14 @@ def build_app(answers: Answers, *, topics: bool = True, series_per_metric: int =
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        watching = asyncio.create_task(answers.watch())
+        at_work = [asyncio.create_task(answers.watch())]
         if warm:
-            answers.warm(warm_up)
+            at_work.append(asyncio.create_task(warm_up(answers)))
         try:
             yield
         finally:
-            watching.cancel()
+            for task in at_work:
+                task.cancel()
             answers.close()
 
     documents = [Route(path, _answered(answers, one.document, frozenset(one.query), _JSON)) for path, one in DOCUMENTS.items()]
@@ -116,8 +117,8 @@ def _answered(
 ) -> Callable[[Request], Awaitable[Response]]:
     async def answered(request: Request) -> Response:
         asked = asked_of(request, names)
-        key = f"{request.url.path} {sorted(asked.items())}"
-        return response_of(request, await answers.of(key, lambda room: document(room, asked)), media_type)
+        answer = await answers.of(key_of(request.url.path, asked), lambda room: document(room, asked))
+        return response_of(request, answer, media_type)
 
     return answered
 

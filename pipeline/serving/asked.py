@@ -1,5 +1,7 @@
 """The query of a request, checked: each name is known and there once, and no value is endless."""
 
+from collections.abc import Mapping
+
 from starlette.requests import Request
 
 from pipeline.faults import BadConfig
@@ -19,3 +21,8 @@ def asked_of(request: Request, names: frozenset[str]) -> dict[str, str]:
     if any(len(value) > _LONGEST_VALUE for value in asked.values()):
         raise BadConfig(f"a value has more than {_LONGEST_VALUE:,} characters")
     return asked
+
+
+def key_of(path: str, asked: Mapping[str, str]) -> str:
+    """Under which the answer to a question is kept, in whatever order its names came."""
+    return f"{path} {sorted(asked.items())}"

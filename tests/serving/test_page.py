@@ -1,5 +1,6 @@
 """The pages of `serve`: what their headings answer, hostile names, policy, files that browsers keep, faults as pages, news of changes."""
 
+import asyncio
 import re
 import shutil
 import socket
@@ -18,6 +19,8 @@ from pipeline.diagnosis.answer import answer
 from pipeline.pages.badges import LOSING
 from pipeline.pages.html import told
 from pipeline.query.room import ReadingRoom
+from pipeline.serving.answers import Answers, Bounds
+from pipeline.serving.asked import key_of
 from pipeline.serving.page.frame import Frame, Moment, moment_of, newest_known
 from pipeline.serving.page.html import rendered, static, version
 from pipeline.serving.page.now import lines
@@ -330,7 +333,19 @@ def test_a_silent_broker_makes_the_page_old_and_one_that_stopped_does_not() -> N
 
 
 def test_rooms_are_warm_before_the_first_reader_and_a_fault_waits_for_one(loaded: Warehouse, tmp_path: Path) -> None:
-    assert heading_of(warm_up(ReadingRoom(loaded, consistent=True))) == "Whether 11 of 11 subscriptions are behind is not known."
+    def again(room: ReadingRoom) -> str:
+        raise AssertionError("it was kept")
+
+    async def warmed() -> str:
+        answers = Answers(loaded, Bounds(threads=1))
+        watching = asyncio.create_task(answers.watch())
+        await warm_up(answers)
+        kept = await answers.of(key_of("/", {}), again)
+        watching.cancel()
+        answers.close()
+        return kept.body.decode()
+
+    assert heading_of(asyncio.run(warmed())) == "Whether 11 of 11 subscriptions are behind is not known."
     with served(loaded, warm=True) as made:
         assert made.get("/")[0] == 200
     with served(Warehouse(f"file:{tmp_path}"), warm=True) as empty:

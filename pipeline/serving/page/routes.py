@@ -10,7 +10,7 @@ from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.query.room import ReadingRoom
 from pipeline.serving.answers import Answers, Overloaded, TooLong
-from pipeline.serving.asked import asked_of
+from pipeline.serving.asked import asked_of, key_of
 from pipeline.serving.page.broker_page import broker_page
 from pipeline.serving.page.events import MOST_LISTENERS, PATH, Listeners
 from pipeline.serving.page.frame import OF_TIME
@@ -60,7 +60,7 @@ def _page(answers: Answers, page: Page, names: frozenset[str]) -> Callable[[Requ
     async def answered(request: Request) -> Response:
         try:
             asked = asked_of(request, names)
-            answer = await answers.of(f"{request.url.path} {sorted(asked.items())}", lambda room: page(room, asked))
+            answer = await answers.of(key_of(request.url.path, asked), lambda room: page(room, asked))
         except NoAnswer as fault:
             return _fault(404, "Not in this log.", fault)
         except BadConfig as fault:
