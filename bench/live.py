@@ -226,8 +226,8 @@ def started(events: Path, folder: Path, warehouse: str, *options: str) -> "subpr
         return subprocess.Popen([*command, "--master", "local[2]"], stdout=output, stderr=output, env=environ, start_new_session=True)
 
 
-def _core_share(group: int, seconds: float) -> float:
-    """What the processes of a group use of one core meanwhile."""
-    before = processor_s(group)
+def _core_share(session: int, seconds: float) -> float:
+    """What the processes of a session use of one core meanwhile."""
+    before = processor_s(session)
     time.sleep(seconds)
-    return (processor_s(group) - before) / seconds
+    return (processor_s(session) - before) / seconds

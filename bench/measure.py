@@ -155,14 +155,14 @@ def family(root: int) -> list[tuple[int, str, int]]:
         below |= more
 
 
-def processor_s(group: int) -> float:
-    """Seconds of one core that the processes of a group have used."""
+def processor_s(session: int) -> float:
+    """Seconds of one core that the processes of a session have used. Spark's daemon of Python workers has a group of its own."""
     ticks = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
         except OSError:  # it ended while we looked
             continue
-        if int(fields[2]) == group:
+        if int(fields[3]) == session:
             ticks += int(fields[11]) + int(fields[12])
     return ticks / os.sysconf("SC_CLK_TCK")
