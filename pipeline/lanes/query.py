@@ -249,7 +249,7 @@ def _write_few(packets: Packets, tables: Sequence[Table], warehouse: Warehouse, 
     few = _when_named(resolved, warehouse, run)
     with ThreadPoolExecutor(FEW_AT_ONCE) as threads:
         appended = [
-            threads.submit(append_rows, warehouse, table, few.slices_of(table), (app_id_of(query_id, table.name), batch_id))
+            threads.submit(append_rows, warehouse, table, partial(few.slices_of, table), (app_id_of(query_id, table.name), batch_id))
             for table in tables
         ]
         for waiting in appended:

@@ -1,8 +1,8 @@
 """Rows to a Delta table exactly once per micro-batch: a repeated micro-batch writes nothing twice. Every commit is made by delta-rs."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +12,7 @@ from deltalake.transaction import AddAction
 
 from pipeline.store.open_tables import KeptTable, kept_open
 from pipeline.warehouse.commit_tag import tagged
+from pipeline.warehouse.conflicts import ATTEMPTS
 from pipeline.warehouse.data_files import NewFile
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.offsets import STREAMED
@@ -23,25 +24,24 @@ from schemas.render.arrow import arrow_schema
 def append_rows(
     warehouse: Warehouse,
     table: Table,
-    rows: pa.Table | pa.RecordBatchReader | Sequence[Mapping[str, Any]],
+    rows: pa.Table | Callable[[], pa.RecordBatchReader] | Sequence[Mapping[str, Any]],
     once: tuple[str, int] | None = None,
 ) -> None:
     """Append rows that this process has, with all columns of the table, in one commit, unless `once` was appended before.
 
-    `once` is (app id, version): a version ≥ this one of the same app id was the same rows. A reader has rows, and of its rows a slice at
-    a time is held. The table must exist; delta-rs keeps its CHECK constraints.
+    `once` is (app id, version): a version ≥ this one of the same app id was the same rows. Of the rows of a reader, which is made for
+    each attempt, a slice at a time is held. The table must exist; delta-rs keeps its CHECK constraints.
     """
     schema = arrow_schema(table.fields)
-    if not isinstance(rows, pa.RecordBatchReader):
+    if not callable(rows):
         rows = rows if isinstance(rows, pa.Table) else pa.table({name: [row[name] for row in rows] for name in schema.names}, schema)
         if rows.num_rows == 0:
             return
     with kept_open(warehouse.table(table.name), once) as kept:
         if once is None:
-            write_deltalake(kept.delta, rows, mode="append", commit_properties=tagged())
+            write_deltalake(kept.delta, rows() if callable(rows) else rows, mode="append", commit_properties=tagged())
         elif not kept.is_appended(*once):
-            with _though_the_answer_is_lost(kept, once):
-                write_deltalake(kept.delta, rows, mode="append", commit_properties=tagged([Transaction(*once)]))
+            _committed(kept, once, partial(_write, kept, rows, once))
             kept.appended[once[0]] = once[1]
 
 
@@ -61,8 +61,10 @@ def append_files(uri: str, table: Table, files: Sequence[NewFile], once: tuple[s
         if kept.is_appended(*once):
             return False
         delta = kept.delta
-        with _though_the_answer_is_lost(kept, once):
-            delta.create_write_transaction(actions, "append", delta.schema(), list(table.partition_by), commit_properties=commit)
+        partitions = list(table.partition_by)
+        _committed(
+            kept, once, lambda: delta.create_write_transaction(actions, "append", delta.schema(), partitions, commit_properties=commit)
+        )
         if table.name in STREAMED:
             delta.update_incremental()
             write_checksum(uri, delta)
@@ -75,16 +77,28 @@ def is_appended(warehouse: Warehouse, table: str, app_id: str, version: int) -> 
         return kept.is_appended(app_id, version)
 
 
-@contextmanager
-def _though_the_answer_is_lost(kept: KeptTable, once: tuple[str, int]) -> Iterator[None]:
-    """A commit. Where a store made it and its answer is lost, the client asks again, and its own commit is in its way."""
-    try:
-        yield
-    except CommitFailedError:
-        kept.delta.update_incremental()
-        kept.appended.clear()
-        if not kept.is_appended(*once):
-            raise
+def _write(kept: KeptTable, rows: pa.Table | Callable[[], pa.RecordBatchReader], once: tuple[str, int]) -> None:
+    made = rows() if callable(rows) else rows
+    write_deltalake(kept.delta, made, mode="append", commit_properties=tagged([Transaction(*once)]))
+
+
+def _committed(kept: KeptTable, once: tuple[str, int], commit: Callable[[], None]) -> None:
+    """Make a commit of an append, which reads nothing: it is made again where a backfill or `maintain` deleted files beside it.
+
+    delta-rs refuses it then, for its checks are a query to it. It also refuses where a store made the commit and its answer is lost: the
+    client asks again, and its own commit is in its way.
+    """
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            return commit()
+        except CommitFailedError:
+            kept.delta.update_incremental()
+            kept.appended.clear()
+            if kept.is_appended(*once):
+                return None
+            if left == 0:
+                raise
+    return None
 
 
 def app_id_of(query_id: str, table: str) -> str:

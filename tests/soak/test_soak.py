@@ -23,11 +23,12 @@ from upkeep_log import capture
 from console.command_line import main
 from driver.this_machine import utc_now
 from pipeline.query.newest_room import NewestRoom
+from pipeline.store.table_log import opened
 from pipeline.upkeep import vacuum
 from pipeline.upkeep.status import status
+from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
-from schemas.render.ddl import delta_path
 from schemas.tables import TABLES
 
 pytestmark = pytest.mark.slow(reason="ten minutes; the parts, live job, maintain and consistent cuts, have tests by default")
@@ -114,8 +115,9 @@ def test_stream_maintain_backfill_and_readers_do_not_disturb_each_other(
     monkeypatch.setattr(vacuum, "MARGIN", timedelta(0))
     create_missing_tables(warehouse)
     for table in TABLES:
-        kept = f"'delta.deletedFileRetentionDuration' = 'interval {KEPT_S} seconds'"
-        spark.sql(f"ALTER TABLE {delta_path(warehouse.table(table.name))} SET TBLPROPERTIES ({kept})")
+        kept = {"delta.deletedFileRetentionDuration": f"interval {KEPT_S} seconds"}
+        # With our mark: `status` tells of commits of somebody else.
+        opened(warehouse.table(table.name)).alter.set_table_properties(kept, commit_properties=tagged())
     removed, done, reader = 0, list[dict[str, Any]](), Reader(Warehouse(str(tmp_path / "warehouse")))
     days = [datetime.fromtimestamp(capture("p1_batches", before)[0]["ts"] / 1e6, UTC).date() for before in DAYS_BEFORE]
     with reader, LiveJob(tmp_path / "events", warehouse, tmp_path / "said.txt", conf=INTERPRETED, **JOB) as job:

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+import deltalake
+import pyarrow as pa
 import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
@@ -14,6 +16,7 @@ from pipeline.store.table_log import newest_version_at
 from pipeline.warehouse.append import append_rows, is_appended
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
+from schemas.render.arrow import arrow_schema
 from schemas.render.ddl import CHECKPOINT_INTERVAL
 from schemas.tables.bookkeeping import BATCH_MANIFEST, LANE_CONTROL
 
@@ -103,3 +106,22 @@ def test_a_checkpoint_of_delta_rs_keeps_rows_and_transactions(spark: SparkSessio
     append(control, [{**ORDER, "seq": -1}], ("app", every + 1))
     append(control, [{**ORDER, "seq": -2}], ("app", every + 2))
     assert sorted(row["seq"] for row in rows_in(spark, control)) == [-2, *range(every + 2)]
+
+
+def test_rows_are_appended_though_somebody_deletes_others_beside_it(control: Warehouse) -> None:
+    """As a backfill does, between the look at the table and the commit."""
+    append(control, [{**ORDER, "seq": 1}], ("app", 0))
+    schema = arrow_schema(LANE_CONTROL.fields)
+    made = 0
+
+    def rows() -> pa.RecordBatchReader:
+        nonlocal made
+        made += 1
+        if made == 1:
+            deltalake.DeltaTable(control.table(LANE_CONTROL.name)).delete("seq = 1")
+        return pa.Table.from_pylist([{**ORDER, "seq": 2}], schema).to_reader()
+
+    append_rows(control, LANE_CONTROL, rows, ("app", 1))
+    append_rows(control, LANE_CONTROL, rows, ("app", 1))
+    assert made == 2, "delta-rs refused the first commit"
+    assert [row["seq"] for row in arrow_rows(control.table(LANE_CONTROL.name)).to_pylist()] == [2]
