@@ -39,9 +39,9 @@ def append_rows(
             return
     with kept_open(warehouse.table(table.name), once) as kept:
         if once is None:
-            write_deltalake(kept.delta, rows() if callable(rows) else rows, mode="append", commit_properties=tagged())
+            _write(kept, rows, None)
         elif not kept.is_appended(*once):
-            _committed(kept, once, partial(_write, kept, rows, once))
+            _committed(kept, once, partial(_write, kept, rows, [Transaction(*once)]))
             kept.appended[once[0]] = once[1]
 
 
@@ -77,28 +77,28 @@ def is_appended(warehouse: Warehouse, table: str, app_id: str, version: int) -> 
         return kept.is_appended(app_id, version)
 
 
-def _write(kept: KeptTable, rows: pa.Table | Callable[[], pa.RecordBatchReader], once: tuple[str, int]) -> None:
-    made = rows() if callable(rows) else rows
-    write_deltalake(kept.delta, made, mode="append", commit_properties=tagged([Transaction(*once)]))
+def _write(kept: KeptTable, rows: pa.Table | Callable[[], pa.RecordBatchReader], once: list[Transaction] | None) -> None:
+    write_deltalake(kept.delta, rows() if callable(rows) else rows, mode="append", commit_properties=tagged(once))
 
 
 def _committed(kept: KeptTable, once: tuple[str, int], commit: Callable[[], None]) -> None:
-    """Make a commit of an append, which reads nothing: it is made again where a backfill or `maintain` deleted files beside it.
+    """Make a commit of an append. It reads nothing, so it is made again where a backfill or `maintain` deleted files beside it.
 
-    delta-rs refuses it then, for its checks are a query to it. It also refuses where a store made the commit and its answer is lost: the
-    client asks again, and its own commit is in its way.
+    delta-rs refuses it then. It also refuses where a store made the commit and its answer is lost: the client asks again, and its own
+    commit is in its way.
     """
     for left in reversed(range(ATTEMPTS)):
         try:
-            return commit()
+            commit()
         except CommitFailedError:
             kept.delta.update_incremental()
             kept.appended.clear()
             if kept.is_appended(*once):
-                return None
+                return
             if left == 0:
                 raise
-    return None
+        else:
+            return
 
 
 def app_id_of(query_id: str, table: str) -> str:
