@@ -3,8 +3,10 @@
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from pyspark import StatusTracker
+from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming import StreamingQuery
 
 from console.heartbeat import running_tasks
@@ -85,10 +87,16 @@ def run_to_end(opened: OpenWarehouse, recorder: Recorder, name: str, query: Stre
             lines.speak_last()
             return False
         lines.speak()
-        opened.stop.wait(POLL_SECONDS)
+        _wait_for_end(query)
     lines.speak_last()
     raise_failure(opened.warehouse, {name: query})
     return True
+
+
+def _wait_for_end(query: StreamingQuery) -> None:
+    """POLL_SECONDS, or until the query ends. `raise_failure` tells how it ended."""
+    with suppress(StreamingQueryException):
+        query.awaitTermination(POLL_SECONDS)  # type: ignore[arg-type]  # it takes fractions
 
 
 def stop_between_batches(opened: OpenWarehouse, queries: Sequence[StreamingQuery]) -> None:

@@ -13,7 +13,15 @@ from pipeline.warehouse.layout import Warehouse
 
 # A worker of pytest-xdist has a main module without a file; pyspark takes that for a run of its doctests, and ends the process.
 vars(sys.modules["__main__"]).setdefault("__file__", pytest.__file__)
-pytest_plugins = ["suite.both_ends", "suite.marks", "suite.object_store", "suite.rubbish", "suite.slowest"]
+pytest_plugins = [
+    "suite.both_ends",
+    "suite.garbage",
+    "suite.loaded_rules",
+    "suite.marks",
+    "suite.object_store",
+    "suite.rubbish",
+    "suite.slowest",
+]
 
 
 @pytest.fixture(scope="session")

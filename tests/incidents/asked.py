@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -24,20 +24,28 @@ from pipeline.times import time_of
 
 @dataclass(frozen=True)
 class Asked:
-    """The tables of all incidents."""
+    """The tables of all incidents. Each question is asked once: several checks look at one answer."""
 
     room: ReadingRoom
+    _documents: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
 
     def document(self, check: Check) -> dict[str, Any]:
         """What `explain` answers."""
         assert check.explain is not None
-        at = None if check.at is None else time_of("--at", START) + timedelta(seconds=check.at)
-        return answer(self.room, *check.explain, None, at, timedelta(seconds=check.window))
+        asked = (check.explain, check.at, check.window)
+        if asked not in self._documents:
+            at = None if check.at is None else time_of("--at", START) + timedelta(seconds=check.at)
+            self._documents[asked] = answer(self.room, *check.explain, None, at, timedelta(seconds=check.window))
+        return self._documents[asked]
 
     def why(self, topic: str, subscription: str) -> dict[str, Any]:
         """Its row of `why`."""
-        (row,) = (row for row in self.room.rows("SELECT * FROM why") if (row["topic"], row["subscription"]) == (topic, subscription))
+        (row,) = (row for row in self._why if (row["topic"], row["subscription"]) == (topic, subscription))
         return row
+
+    @cached_property
+    def _why(self) -> list[dict[str, Any]]:
+        return self.room.rows("SELECT * FROM why")
 
     def differences(self, check: Check) -> list[str]:
         """What is wrong."""

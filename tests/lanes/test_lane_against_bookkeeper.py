@@ -60,7 +60,16 @@ def test_random_logs_with_damage(events: Events) -> None:
 
 
 @pytest.mark.captures
-@pytest.mark.parametrize("modulus", [0, 97, 13], ids=["whole", "one in 97 lost", "one in 13 lost"])
+@pytest.mark.parametrize(
+    "modulus",
+    [
+        pytest.param(0, id="whole"),
+        pytest.param(13, id="one in 13 lost"),
+        pytest.param(
+            97, id="one in 97 lost", marks=pytest.mark.slow(reason="all captures again; by default with more losses, and without")
+        ),
+    ],
+)
 def test_real_logs(captures: Path, modulus: int) -> None:
     for capture in sorted(path for path in captures.iterdir() if path.is_dir()):
         events = [e for e in capture_events(capture, until_as_of=False) if not modulus or e["seq"] % modulus or e["seq"] < 5]

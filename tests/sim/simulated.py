@@ -16,15 +16,26 @@ WHOLE = ("channel", "life", "no_consumer", "no_flow", "reading", "stuck", "trans
 LONGEST_S = 240.0
 
 
+Epoch = tuple[str, int]
+
+
 class Run(NamedTuple):
     """What a simulation wrote."""
 
     lines: list[str]
     truth: list[dict[str, Any]]
     facts: dict[str, Any]
+    #: Those that were read. Reading takes longer than most that is done with them.
+    kept: dict[Epoch, list[dict[str, Any]]]
 
     def events(self, life: dict[str, Any]) -> list[dict[str, Any]]:
-        """The events of one epoch; lines that are damaged are left out."""
+        """The events of one epoch, which nobody may change; lines that are damaged are left out."""
+        epoch = (life["broker"], life["epoch"])
+        if epoch not in self.kept:
+            self.kept[epoch] = self._read(life)
+        return self.kept[epoch]
+
+    def _read(self, life: dict[str, Any]) -> list[dict[str, Any]]:
         found = []
         epoch = str(life["epoch"])
         for line in self.lines:
@@ -49,7 +60,7 @@ def run_into(scenario: Scenario, folder: Path, seed: int = 1) -> Run:
     facts = simulate(scenario, seed, folder)
     lines = [line.rstrip("\n") for path in sorted((folder / EVENTS).iterdir()) for line in read_lines(path)]
     truth = [json.loads(line) for line in read_lines(folder / f"{TRUTH}.jsonl.zst")]
-    return Run(lines, truth, facts)
+    return Run(lines, truth, facts, {})
 
 
 @cache

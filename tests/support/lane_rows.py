@@ -2,7 +2,8 @@
 
 import hashlib
 import re
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from pipeline.rules.array import Array
 from schemas.events import CODES, SUB_TYPES, TOMBSTONE_CODE
 from schemas.events.points import POINTS
 from schemas.ids import id_of
-from schemas.lane_columns import COLUMN, ENUM_SLOTS, LANE_COLUMNS, SETTINGS, SLOT_FIELDS, SLOTS, START_SETTINGS
+from schemas.lane_columns import ENUM_SLOTS, LANE_COLUMNS, SETTINGS, SLOT_FIELDS, SLOTS, START_SETTINGS
 from schemas.spark_numbers import integer
 
-ANSWERS = tuple(f"{limiter}_{dimension}" for limiter in ("broker", "topic", "sub") for dimension in ("msgs", "bytes"))
+TOKENS = tuple(f"{limiter}_{dimension}_tokens" for limiter in ("broker", "topic", "sub") for dimension in ("msgs", "bytes"))
+Reader = Callable[[dict[str, Any]], int | None]
 
 
 @cache
@@ -25,38 +27,33 @@ def text_id(*parts: str) -> int:
 
 def lane_rows(events: list[dict[str, Any]], ingest_batch: int = 0) -> Array:
     """int64 [n, LANE_COLUMNS] of contract events; an event may carry its own `ingest_batch`, or `tombstone: true`."""
-    rows = []
-    for event in events:
-        row = [0] * len(LANE_COLUMNS)
-        rows.append(row)
-        for name in ("epoch", "seq", "ts"):
-            row[COLUMN[name]] = event[name]
-        row[COLUMN["ns"]] = event["ns"] if event.get("ns") is not None else event["ts"] * 1000
-        row[COLUMN["ingest_batch"]] = event.get("ingest_batch", ingest_batch)
-        row[COLUMN["arrival"]] = event.get("arrival", 0)
-        if event.get("tombstone"):
-            row[COLUMN["type_code"]] = TOMBSTONE_CODE
-            continue
-        row[COLUMN["type_code"]] = CODES.get(event["type"], 0)
-        topic, sub = event.get("topic"), event.get("sub")
-        row[COLUMN["topic_id"]] = text_id("t", topic) if topic else 0
-        row[COLUMN["sub_id"]] = text_id("s", topic, sub) if topic and sub else 0
-        mask = 0
-        for slot, field in enumerate(SLOT_FIELDS.get(event["type"], ())):
-            value = _slot_value(event, field)
-            if value is not None:
-                row[COLUMN[f"s{slot}"]] = value
-                mask |= 1 << slot
-        for bit, answer in enumerate(_answers(event)):
-            mask |= answer << (SLOTS + bit)
-        row[COLUMN["mask"]] = mask
+    rows = [_row(event, ingest_batch) for event in events]
     return np.array(rows, dtype=np.int64).reshape(len(rows), len(LANE_COLUMNS))
+
+
+def _row(event: dict[str, Any], ingest_batch: int) -> list[int]:
+    seq, ts, ns = event["seq"], event["ts"], event.get("ns")
+    where = [event["epoch"], seq, ts, ts * 1000 if ns is None else ns]
+    came = [event.get("ingest_batch", ingest_batch), event.get("arrival", 0)]
+    if event.get("tombstone"):
+        return [*where, TOMBSTONE_CODE, *came, *[0] * (3 + SLOTS)]
+    type_, topic, sub = event["type"], event.get("topic"), event.get("sub")
+    names = [text_id("t", topic) if topic else 0, text_id("s", topic, sub) if topic and sub else 0]
+    slots, mask = [0] * SLOTS, 0
+    for slot, reader in enumerate(_readers(type_)):
+        value = reader(event)
+        if value is not None:
+            slots[slot] = value
+            mask |= 1 << slot
+    for bit, answer in enumerate(_answers(event)):
+        mask |= answer << (SLOTS + bit)
+    return [*where, CODES.get(type_, 0), *came, *names, mask, *slots]
 
 
 def _answers(event: dict[str, Any]) -> tuple[bool, ...]:
     if event["type"] == "read":
         has_one_permit = event.get("permits") is not None and event["permits"] <= 1
-        return has_one_permit, any(event.get(f"{answer}_tokens") is not None for answer in ANSWERS)
+        return has_one_permit, any(event.get(tokens) is not None for tokens in TOKENS)
     if event["type"] == "state":
         yes = {name: bool(event.get(name)) for name in ("moving", "blocked", "read_out", "replay_out", "read_waits")}
         is_exact, is_durable = event["seq"] <= event["as_of_seq"] + 1, event.get("durable") is not False
@@ -65,51 +62,83 @@ def _answers(event: dict[str, Any]) -> tuple[bool, ...]:
     return (bool(event.get("moving")),) if event["type"] == "topic_state" else ()
 
 
-def _slot_value(event: dict[str, Any], field: str) -> int | None:
-    if field == "want_left_msgs":
-        left = event.get("left_msgs")
-        return _wrapped(event["want_msgs"] * 2**32 + (0 if left is None else left + 2))
+@cache
+def _readers(event_type: str) -> tuple[Reader, ...]:
+    """Of each payload field of a type, in the order of slots, who reads it."""
+    return tuple(map(_reader, SLOT_FIELDS.get(event_type, ())))
+
+
+def _reader(field: str) -> Reader:
+    """Who reads the number of a payload field; None of an event without it."""
+    if field in _READERS:
+        return _READERS[field]
     if field.startswith("settings."):
         key = field.split(".", 1)[1]
-        return _setting(SETTINGS[key], event["settings"].get(key))
+        return lambda event: _setting(SETTINGS[key], event["settings"].get(key))
     if field.startswith("setting."):
         key = field.split(".", 1)[1]
-        return _setting(SETTINGS[key], event["value"]) if event["key"] == key else None
+        return lambda event: _setting(SETTINGS[key], event["value"]) if event["key"] == key else None
     if field in START_SETTINGS:
-        first, second = (_setting(kind, event["settings"].get(key)) for key, kind in START_SETTINGS[field].items())
-        return _half(first) * 2**31 + _half(second)
-    if field == "version_number":
-        parts = [integer(part, bits=32) or 0 for part in re.split(r"[^0-9.]", event["version"])[0].split(".")]
-        first, second, third = (*parts, 0, 0)[:3]
-        return first * 1_000_000 + second * 1_000 + third
+        return partial(_start_settings, START_SETTINGS[field])
     if field.endswith("_or_debt"):
-        answer = field.removesuffix("_or_debt")
-        tokens = event.get(f"{answer}_tokens")
-        return max(min(tokens, 0) - 2, -(2**63)) if event.get(answer) == 0 and tokens is not None else event.get(answer)
-    if field == "namespace_id":
-        topic = event.get("topic")
-        namespace = event.get("namespace")
-        if namespace is None and topic is not None:
-            namespace = topic.partition("://")[2].rpartition("/")[0]
-        return None if namespace is None else id_of("n", namespace)
-    if field == "missing_events":
-        points = event.get("missing_points")
-        return None if points is None else sum({1 << CODES[name] for point in points for name in POINTS.get(point, ())})
-    if field == "cursor_kind_number":
-        by_name = {"pulsar.dedup": 3, "__compaction": 4}.get(event["sub"], 2 if event["sub"].startswith("pulsar.repl") else None)
-        by_life = 1 if event.get("durable") is False else 0
-        kinds = ("subscription", "reader", "replicator", "deduplication", "compaction")
-        return kinds.index(event["cursor_kind"]) if "cursor_kind" in event else by_life if by_name is None else by_name
-    if field == "outside_of_round":
-        return int(event.get("cause") is not None)
-    if field in ("tells_deliveries", "failed"):
-        return int(event.get({"tells_deliveries": "log_version", "failed": "error"}[field]) is not None)
-    if field == "keeps_alive":
-        return int(event["command"] in ("PING", "PONG"))
-    value = event.get(field)
-    if value is None:
-        return None
-    return ENUM_SLOTS[field].index(value) if field in ENUM_SLOTS else int(value)
+        return partial(_or_debt, field.removesuffix("_or_debt"))
+    if field in ENUM_SLOTS:
+        numbers = {value: number for number, value in enumerate(ENUM_SLOTS[field])}
+        return lambda event: None if event.get(field) is None else numbers[event[field]]
+    return lambda event: None if event.get(field) is None else int(event[field])
+
+
+def _want_left(event: dict[str, Any]) -> int:
+    left = event.get("left_msgs")
+    return _wrapped(event["want_msgs"] * 2**32 + (0 if left is None else left + 2))
+
+
+def _start_settings(kinds: Mapping[str, str], event: dict[str, Any]) -> int:
+    first, second = (_setting(kind, event["settings"].get(key)) for key, kind in kinds.items())
+    return _half(first) * 2**31 + _half(second)
+
+
+def _version_number(event: dict[str, Any]) -> int:
+    parts = [integer(part, bits=32) or 0 for part in re.split(r"[^0-9.]", event["version"])[0].split(".")]
+    first, second, third = (*parts, 0, 0)[:3]
+    return first * 1_000_000 + second * 1_000 + third
+
+
+def _or_debt(answer: str, event: dict[str, Any]) -> int | None:
+    tokens, had = event.get(f"{answer}_tokens"), event.get(answer)
+    return max(min(tokens, 0) - 2, -(2**63)) if had == 0 and tokens is not None else had
+
+
+def _namespace_id(event: dict[str, Any]) -> int | None:
+    topic, namespace = event.get("topic"), event.get("namespace")
+    if namespace is None and topic is not None:
+        namespace = topic.partition("://")[2].rpartition("/")[0]
+    return None if namespace is None else id_of("n", namespace)
+
+
+def _missing_events(event: dict[str, Any]) -> int | None:
+    points = event.get("missing_points")
+    return None if points is None else sum({1 << CODES[name] for point in points for name in POINTS.get(point, ())})
+
+
+def _cursor_kind_number(event: dict[str, Any]) -> int:
+    by_name = {"pulsar.dedup": 3, "__compaction": 4}.get(event["sub"], 2 if event["sub"].startswith("pulsar.repl") else None)
+    by_life = 1 if event.get("durable") is False else 0
+    kinds = ("subscription", "reader", "replicator", "deduplication", "compaction")
+    return kinds.index(event["cursor_kind"]) if "cursor_kind" in event else by_life if by_name is None else by_name
+
+
+_READERS: dict[str, Reader] = {
+    "want_left_msgs": _want_left,
+    "version_number": _version_number,
+    "namespace_id": _namespace_id,
+    "missing_events": _missing_events,
+    "cursor_kind_number": _cursor_kind_number,
+    "outside_of_round": lambda event: int(event.get("cause") is not None),
+    "tells_deliveries": lambda event: int(event.get("log_version") is not None),
+    "failed": lambda event: int(event.get("error") is not None),
+    "keeps_alive": lambda event: int(event["command"] in ("PING", "PONG")),
+}
 
 
 def _wrapped(number: int) -> int:
