@@ -57,6 +57,16 @@ def arrow_options(bucket: str) -> dict[str, str]:
 
 def spark_options() -> dict[str, str]:
     """What Hadoop's connector must be told: it reads no variable."""
+    return _credential_for_spark() | _server_for_spark()
+
+
+def _server_for_spark() -> dict[str, str]:
+    """A server that is not Azure's. The connector speaks TLS to it: abfss:// says so, whatever the server's URL says."""
+    server = urlsplit(os.environ.get(_ENDPOINT, "")).netloc
+    return {"spark.hadoop.fs.azure.abfs.endpoint": server} if server else {}
+
+
+def _credential_for_spark() -> dict[str, str]:
     if os.environ.get(_KEY):
         return {"spark.hadoop.fs.azure.account.key": os.environ[_KEY]}
     if os.environ.get(_SIGNATURE):

@@ -115,3 +115,12 @@ def test_azures_credential_reaches_arrow_and_spark(told: dict[str, str], spark: 
     assert place == "lake/wh"
     assert isinstance(filesystem, AzureFileSystem)
     assert azure.spark_options() == {f"spark.hadoop.fs.azure.{name}": value for name, value in spark.items()}
+
+
+def test_spark_finds_a_server_in_place_of_azures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its host and port alone: the connector adds the account, and asks the server itself whether it has folders."""
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", SECRET)
+    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", "http://127.0.0.1:9/account")
+    assert azure.spark_options() == {
+        "spark.hadoop.fs.azure.account.key": SECRET, "spark.hadoop.fs.azure.abfs.endpoint": "127.0.0.1:9",
+    }  # fmt: skip

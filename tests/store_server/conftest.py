@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from bad_proxy import BadProxy
 from pyspark.sql import SparkSession
-from real_azure import ACCOUNT, RealAzure
+from real_azure import ACCOUNT, azure_server
 from real_gcs import gcs_server
 from real_hdfs import RealHdfs
 from real_store import BUCKET, RealStore, environment_of
@@ -57,10 +57,9 @@ def google(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Azure's container, for all tests that want it."""
-    with RealAzure(tmp_path_factory.mktemp("azure")) as real, pytest.MonkeyPatch.context() as patch:
-        for name, value in real.environment().items():
+    with azure_server(tmp_path_factory.mktemp("azure")) as environment, pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
             patch.setenv(name, value)
-        real.make_container()
         yield f"abfss://{BUCKET}@{ACCOUNT}.dfs.core.windows.net"
 
 
