@@ -1,4 +1,7 @@
-"""A real S3 server for all tests here, behind a proxy that can misbehave; Spark opens s3a:// from its start. And a real HDFS."""
+"""A real S3 server for all tests here, behind a proxy that can misbehave; servers of Google's and Azure's protocols; a real HDFS.
+
+Spark opens s3a://, gs:// and abfss:// from its start, so it needs these servers then.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -12,6 +15,9 @@ from real_gcs import gcs_server
 from real_hdfs import RealHdfs
 from real_store import BUCKET, RealStore, environment_of
 from suite.session import session_of_tests
+
+#: Of Parquet's reader; Google's connector cannot do it.
+_PARTS_AT_ONCE = "parquet.hadoop.vectored.io.enabled"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -32,18 +38,20 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BadProxy]:
 
 
 @pytest.fixture(scope="session")
-def spark(store: BadProxy) -> Iterator[SparkSession]:
+def spark(store: BadProxy, google: str, azure: str) -> Iterator[SparkSession]:
     """The session of the tests, with the jars of all stores."""
-    jars = sorted(
-        str(jar) for folder in ("jars", "s3-jars", "google-jars", "azure-jars") for jar in (Path(sys.prefix) / folder).glob("*.jar")
-    )
-    yield from session_of_tests({"spark.jars": ",".join(jars)})
+    yield from session_of_tests({"spark.jars": _jars()})
+
+
+def _jars() -> str:
+    folders = ("jars", "s3-jars", "google-jars", "azure-jars")
+    return ",".join(str(jar) for folder in folders for jar in sorted((Path(sys.prefix) / folder).glob("*.jar")))
 
 
 @pytest.fixture
-def place(store: BadProxy, request: pytest.FixtureRequest) -> str:
-    """A folder of the store, of this test alone."""
-    return f"s3a://{BUCKET}/{_folder_of(request)}"
+def place(s3: str, request: pytest.FixtureRequest) -> str:
+    """A folder of S3's bucket, of this test alone."""
+    return f"{s3}/{_folder_of(request)}"
 
 
 @pytest.fixture(scope="session")
@@ -67,6 +75,29 @@ def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def other_place(request: pytest.FixtureRequest) -> str:
     """A folder of Google's bucket, and of Azure's container, of this test alone."""
     return f"{request.getfixturevalue(request.param)}/{_folder_of(request)}"
+
+
+@pytest.fixture(params=["s3", "google", "azure"])
+def any_place(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[str]:
+    """The same, and a folder of S3's bucket. Spark reads there as spark-submit.sh lets it read."""
+    options = spark.sparkContext._jsc.hadoopConfiguration()
+    options.setBoolean(_PARTS_AT_ONCE, request.param != "google")
+    yield f"{request.getfixturevalue(request.param)}/{_folder_of(request)}"
+    options.unset(_PARTS_AT_ONCE)
+
+
+@pytest.fixture(scope="session")
+def s3(store: BadProxy) -> str:
+    """S3's bucket."""
+    return f"s3a://{BUCKET}"
+
+
+@pytest.fixture
+def spark_of_children(any_place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The jars of all stores for children that are started without spark-submit.sh."""
+    more = f"--conf spark.hadoop.{_PARTS_AT_ONCE}=false" if any_place.startswith("gs:") else ""
+    line = f"--jars {_jars()} --conf spark.python.daemon.module=driver.python_daemon {more} pyspark-shell"
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", line)
 
 
 @pytest.fixture(scope="session")

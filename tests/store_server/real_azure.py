@@ -1,24 +1,27 @@
 """A server of Azure's blobs (Azurite) on this machine, which npm fetches once, and the way to it.
 
-It has not the second protocol of Azure's (DFS). Hadoop's connector speaks TLS to it, and trusts a certificate by Java's options. The
-others have no such option: they speak without TLS to the same port, and the way to the server adds it.
+It has not the second protocol of Azure's (DFS). And it lists folders before files, where Azure has one order of all names, on which
+Hadoop's connector relies: the way to it sorts them. The connector speaks TLS, and trusts a certificate by Java's options. The others have
+no such option, and speak without it to the same port.
 """
 
-import asyncio
 import base64
 import hashlib
 import hmac
+import re
 import shutil
-import ssl
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from email.utils import formatdate
 from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+from xml.sax.saxutils import unescape
 
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
 from real_store import BUCKET, KEPT, Server
+from way import Way, way_to
 
 from tools.maven import java_tool
 
@@ -29,8 +32,6 @@ KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr
 _API = "2021-12-02"
 #: Of the file with the certificate, as Java's programs have it.
 _PASSWORD = "changeit"
-#: The first byte of a client that speaks TLS.
-_TLS = b"\x16"
 
 
 def program() -> Path:
@@ -55,41 +56,43 @@ def program() -> Path:
     return made
 
 
-def _certificate(folder: Path) -> Path:
-    """A key and a certificate for this machine's address, for the server and for Java, which trusts it."""
-    made = folder / "certificate.p12"
-    named = ["-dname", "CN=127.0.0.1", "-ext", "san=ip:127.0.0.1", "-alias", "server", "-keyalg", "RSA", "-validity", "30"]
-    kept = ["-storetype", "PKCS12", "-keystore", str(made), "-storepass", _PASSWORD]
+def _certificate(folder: Path) -> tuple[Path, Path]:
+    """A key and a certificate for this machine's address: a file for Java, which trusts it, and one for the way."""
+    of_java, of_way = folder / "certificate.p12", folder / "certificate.pem"
+    named = ["-dname", "CN=127.0.0.1", "-ext", "san=ip:127.0.0.1", "-alias", "way", "-keyalg", "RSA", "-validity", "30"]
+    kept = ["-storetype", "PKCS12", "-keystore", str(of_java), "-storepass", _PASSWORD]
     subprocess.run([java_tool("keytool"), "-genkeypair", *named, *kept], capture_output=True, check=True)
-    return made
+    key, certificate, _ = pkcs12.load_key_and_certificates(of_java.read_bytes(), _PASSWORD.encode())
+    assert key is not None
+    assert certificate is not None
+    of_way.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + certificate.public_bytes(Encoding.PEM))
+    return of_java, of_way
 
 
 class RealAzure(Server):
-    """The server, with TLS; objects are in its memory."""
+    """The server; objects are in its memory."""
 
-    def __init__(self, folder: Path, certificate: Path) -> None:
+    def __init__(self, folder: Path) -> None:
         super().__init__(folder, "azurite")
-        self._certificate = certificate
 
     def command(self) -> list[str]:
         """How it is started."""
         return [
             shutil.which("node") or "node", str(program()), "--inMemoryPersistence", "--silent", "--skipApiVersionCheck",
             "--disableTelemetry", "--blobHost", "127.0.0.1", "--blobPort", str(self.port),
-            "--cert", str(self._certificate), "--pwd", _PASSWORD,
         ]  # fmt: skip
 
 
 @contextmanager
 def azure_server(folder: Path) -> Iterator[dict[str, str]]:
     """The server with one empty container; the environment of its clients."""
-    certificate = _certificate(folder)
-    with RealAzure(folder, certificate) as server, _way_to(server.port) as port:
-        _make_container(port)
+    of_java, of_way = _certificate(folder)
+    with RealAzure(folder) as server, way_to(server.port, _Azure, certificate=of_way) as port:
+        _make_container(server.port)
         yield {
             "AZURE_STORAGE_ACCOUNT_KEY": KEY,
             "AZURE_STORAGE_ENDPOINT": f"http://127.0.0.1:{port}/{ACCOUNT}",
-            "JAVA_TOOL_OPTIONS": f"-Djavax.net.ssl.trustStore={certificate} -Djavax.net.ssl.trustStorePassword={_PASSWORD}",
+            "JAVA_TOOL_OPTIONS": f"-Djavax.net.ssl.trustStore={of_java} -Djavax.net.ssl.trustStorePassword={_PASSWORD}",
         }
 
 
@@ -109,39 +112,22 @@ def _make_container(port: int) -> None:
         raise RuntimeError(f"Azurite made no container: {answer.status} {said.decode(errors='replace')[:300]}")
 
 
-@contextmanager
-def _way_to(server: int) -> Iterator[int]:
-    """A port for clients with TLS, which go on to the server as they are, and for clients without it."""
-    with asyncio.Runner() as runner:
-        port = runner.run(_listening(server))
-        loop = runner.get_loop()
-        thread = threading.Thread(target=loop.run_forever, daemon=True)
-        thread.start()
-        yield port
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
+class _Azure(Way):
+    def serve(self) -> None:
+        """Any request."""
+        answer = self.asked(self.command, self.path, self.body())
+        content, is_list = answer.read(), parse_qs(urlsplit(self.path).query).get("comp") == ["list"]
+        self.hand_on(answer, _in_order(content) if is_list else content)
 
 
-async def _listening(server: int) -> int:
-    """The port of the way, which is open from now on."""
-    way = await asyncio.start_server(lambda reader, writer: _handed_on(server, reader, writer), "127.0.0.1", 0)
-    return int(way.sockets[0].getsockname()[1])
+def _in_order(listing: bytes) -> bytes:
+    """A list whose files and folders are sorted by their names."""
+
+    def in_order(entries: re.Match[bytes]) -> bytes:
+        return b"".join(sorted(re.findall(rb"<Blob>.*?</Blob>|<BlobPrefix>.*?</BlobPrefix>", entries[0], flags=re.DOTALL), key=_name))
+
+    return re.sub(rb"(?<=<Blobs>).*(?=</Blobs>)", in_order, listing, flags=re.DOTALL)
 
 
-async def _handed_on(server: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A connection, from its first byte to its end."""
-    trusts_all = ssl.create_default_context()
-    trusts_all.check_hostname, trusts_all.verify_mode = False, ssl.CERT_NONE
-    first = await reader.read(1)
-    from_server, to_server = await asyncio.open_connection("127.0.0.1", server, ssl=None if first == _TLS else trusts_all)
-    to_server.write(first)
-    await asyncio.gather(_poured(reader, to_server), _poured(from_server, writer), return_exceptions=True)
-
-
-async def _poured(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    try:
-        while content := await reader.read(1 << 16):
-            writer.write(content)
-            await writer.drain()
-    finally:
-        writer.close()
+def _name(entry: bytes) -> str:
+    return unescape(entry.partition(b"<Name>")[2].partition(b"</Name>")[0].decode())

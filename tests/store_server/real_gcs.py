@@ -7,21 +7,16 @@ lists by XML from the first key on: the way leaves out what comes before `start-
 
 import json
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.client import HTTPConnection, HTTPResponse
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 from xml.sax.saxutils import unescape
 
-from real_store import BUCKET, Server, made_by_go
-from s3_server import QuietHandler
+from real_store import BUCKET, Server, free_port, made_by_go
+from way import Way, way_to
 
 MODULE, VERSION = "github.com/fsouza/fake-gcs-server", "v1.56.1"
-_METHODS = ("do_GET", "do_HEAD", "do_PUT", "do_POST", "do_PATCH", "do_DELETE")
-_OF_ONE_HOP = ("connection", "expect", "transfer-encoding", "content-length", "keep-alive", "date", "server")
 
 
 class RealGcs(Server):
@@ -44,47 +39,22 @@ class RealGcs(Server):
 @contextmanager
 def gcs_server(folder: Path) -> Iterator[str]:
     """The server; HOST:PORT of the way to it."""
-    way = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    way.daemon_threads = True
-    with RealGcs(folder, way.server_port) as server:
-        way.RequestHandlerClass = type("Handler", (_Handler,), {"behind": server.port, **dict.fromkeys(_METHODS, _Handler.serve)})
-        threading.Thread(target=way.serve_forever, daemon=True).start()
-        yield f"127.0.0.1:{way.server_port}"
-        way.shutdown()
-        way.server_close()
+    public = free_port()
+    with RealGcs(folder, public) as server, way_to(server.port, _Gcs, public):
+        yield f"127.0.0.1:{public}"
 
 
-class _Handler(QuietHandler):
-    behind: int
-
-    def setup(self) -> None:
-        super().setup()
-        self._store = HTTPConnection("127.0.0.1", self.behind)
-
-    def finish(self) -> None:
-        self._store.close()
-        super().finish()
-
+class _Gcs(Way):
     def serve(self) -> None:
         """Any request."""
-        body = self._body()
+        body = self.body()
         url = urlsplit(self.path)
         if self.command in ("PUT", "POST") and url.path.startswith(f"/{BUCKET}/"):
             self._upload(unquote(url.path).removeprefix(f"/{BUCKET}/"), url.query, body)
             return
-        answer = self._asked(self.command, self.path, body)
+        answer = self.asked(self.command, self.path, body)
         content, after = answer.read(), parse_qs(url.query).get("start-after")
-        self._hand_on(answer, content if after is None else _listed_after(after[0], content))
-
-    def _body(self) -> bytes:
-        if self.headers.get("Transfer-Encoding") != "chunked":  # Java's client sends little things so
-            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        body = b""
-        while size := int(self.rfile.readline(), 16):
-            body += self.rfile.read(size)
-            self.rfile.readline()
-        self.rfile.readline()
-        return body
+        self.hand_on(answer, content if after is None else _listed_after(after[0], content))
 
     def _upload(self, key: str, query: str, body: bytes) -> None:
         if self.command != "PUT" or query:
@@ -93,25 +63,14 @@ class _Handler(QuietHandler):
             return
         condition = self.headers.get("x-goog-if-generation-match")
         more = f"&ifGenerationMatch={condition}" if condition is not None else ""
-        answer = self._asked("POST", f"/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name={quote(key, safe='')}{more}", body)
+        answer = self.asked("POST", f"/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name={quote(key, safe='')}{more}", body)
         content = answer.read()
         if answer.status != 200:
-            self._hand_on(answer, content)
+            self.hand_on(answer, content)
             return
         about = json.loads(content)
         self.send_response_only(200)
         self.answer([("ETag", about["etag"]), ("x-goog-generation", about["generation"]), ("Content-Length", "0")], b"")
-
-    def _asked(self, method: str, path: str, body: bytes) -> HTTPResponse:
-        headers = {name: value for name, value in self.headers.items() if name.lower() not in _OF_ONE_HOP}
-        self._store.request(method, path, body, headers)
-        return self._store.getresponse()
-
-    def _hand_on(self, answer: HTTPResponse, content: bytes) -> None:
-        headers = [(name, value) for name, value in answer.getheaders() if name.lower() not in _OF_ONE_HOP]
-        length = answer.getheader("Content-Length") if self.command == "HEAD" else str(len(content))
-        self.send_response_only(answer.status)
-        self.answer([*headers, ("Content-Length", length or "0")], content)
 
 
 def _listed_after(key: str, listing: bytes) -> bytes:

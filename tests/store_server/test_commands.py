@@ -1,4 +1,4 @@
-"""One warehouse's life in the store and on this machine: the same commands, the same answers, the same rows after each of them."""
+"""One warehouse's life in each store and on this machine: the same commands, the same answers, the same rows after each of them."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -150,13 +150,13 @@ def _subscriptions(warehouse: Warehouse) -> Iterator[tuple[str, str]]:
 def test_every_command_does_there_what_it_does_here(
     spark: SparkSession,
     log: list[dict[str, Any]],
-    place: str,
+    any_place: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     keeps_nothing: Callable[[Warehouse], None],
 ) -> None:
     here = Life(Warehouse(f"file:{tmp_path}/here/warehouse"), tmp_path / "here", run_job, capsys)
-    there = Life(Warehouse(f"{place}/warehouse"), tmp_path / "there", run_in_store, capsys)
+    there = Life(Warehouse(f"{any_place}/warehouse"), tmp_path / "there", run_in_store, capsys)
     for life, folder in ((here, tmp_path / "here"), (there, tmp_path / "there")):
         folder.mkdir()
         lived(spark, life, log, folder, keeps_nothing)

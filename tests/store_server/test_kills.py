@@ -6,7 +6,6 @@ STORE_KILLS=20 KILL_SEED=7 for other random kills than four of seed 1.
 import os
 import random
 import signal
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -32,17 +31,10 @@ KILLS = int(os.environ.get("STORE_KILLS", "4"))
 SEED = int(os.environ.get("KILL_SEED", "1"))
 
 
-@pytest.fixture
-def s3_in_children(monkeypatch: pytest.MonkeyPatch) -> None:
-    """S3's jars for children that are started without spark-submit.sh."""
-    jars = ",".join(str(jar) for folder in ("jars", "s3-jars") for jar in sorted((Path(sys.prefix) / folder).glob("*.jar")))
-    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--jars {jars} --conf spark.python.daemon.module=driver.python_daemon pyspark-shell")
-
-
-def test_named_kills(spark: SparkSession, captures: Path, place: str, tmp_path: Path, s3_in_children: None) -> None:
+def test_named_kills(spark: SparkSession, captures: Path, any_place: str, tmp_path: Path, spark_of_children: None) -> None:
     """Each file comes before a kill; the next start first repeats what the kill cut off."""
-    log = Arriving(captures / "i_age_quota_precise", tmp_path, len(POINTS) + 1, f"{place}/events")
-    warehouse, output = Warehouse(f"{place}/warehouse"), tmp_path / "log.txt"
+    log = Arriving(captures / "i_age_quota_precise", tmp_path, len(POINTS) + 1, f"{any_place}/events")
+    warehouse, output = Warehouse(f"{any_place}/warehouse"), tmp_path / "log.txt"
     for point in POINTS:
         log.next_file()
         ended = run_child(point, log.place, warehouse, output)

@@ -1,0 +1,109 @@
+"""The way to a server that is not quite like the store it stands for: what comes and goes is handed on, some of it is translated.
+
+It is a process of its own: clients may hold Python's lock while they wait for an answer, and a thread beside them could not give it.
+"""
+
+import multiprocessing
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
+from http.server import ThreadingHTTPServer
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from s3_server import QuietHandler
+
+_METHODS = ("GET", "HEAD", "PUT", "POST", "PATCH", "DELETE")
+_OF_ONE_HOP = ("connection", "expect", "transfer-encoding", "content-length", "keep-alive")
+#: The first byte of a client that speaks TLS.
+_TLS = b"\x16"
+
+
+class Way(QuietHandler):
+    """A connection to the server, with TLS or without it."""
+
+    behind: int
+    tls: ssl.SSLContext | None
+
+    def setup(self) -> None:
+        if self.tls is not None and self.request.recv(1, socket.MSG_PEEK) == _TLS:
+            self.request = self.tls.wrap_socket(self.request, server_side=True)
+        super().setup()
+        self._server = HTTPConnection("127.0.0.1", self.behind)
+
+    def finish(self) -> None:
+        self._server.close()
+        super().finish()
+
+    def serve(self) -> None:
+        """Any request."""
+        raise NotImplementedError
+
+    def body(self) -> bytes:
+        """What came with the request."""
+        if self.headers.get("Transfer-Encoding") != "chunked":  # Java's client sends little things so
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = b""
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
+
+    def asked(self, method: str, path: str, body: bytes) -> HTTPResponse:
+        """The server's answer to a request. The server ends a connection that was idle: then once more, by another."""
+        try:
+            return self._asked(method, path, body)
+        except (RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+            self._server.close()
+            return self._asked(method, path, body)
+
+    def _asked(self, method: str, path: str, body: bytes) -> HTTPResponse:
+        headers = {name: value for name, value in self.headers.items() if name.lower() not in _OF_ONE_HOP}
+        self._server.request(method, path, body or None, headers)
+        return self._server.getresponse()
+
+    def hand_on(self, answer: HTTPResponse, content: bytes) -> None:
+        """Give the server's answer with this content."""
+        headers = [(name, value) for name, value in answer.getheaders() if name.lower() not in _OF_ONE_HOP]
+        length = answer.getheader("Content-Length") if self.command == "HEAD" else str(len(content))
+        self.send_response_only(answer.status)
+        self.answer([*headers, ("Content-Length", length or "0")], content)
+
+
+@contextmanager
+def way_to(behind: int, kind: type[Way], port: int = 0, certificate: Path | None = None) -> Iterator[int]:
+    """Its port, which is `port` or a free one. `certificate`: a file with a key and a certificate, for clients that speak TLS."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_serve, args=(behind, kind, port, certificate, there), daemon=True)
+    process.start()
+    there.close()
+    try:
+        yield here.recv()
+    finally:
+        process.kill()
+        process.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, *_: Any) -> None:
+        """A client was killed."""
+
+
+def _serve(behind: int, kind: type[Way], port: int, certificate: Path | None, control: Connection) -> None:
+    kind.behind, kind.tls = behind, None
+    for method in _METHODS:
+        setattr(kind, f"do_{method}", kind.serve)
+    if certificate is not None:
+        kind.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        kind.tls.load_cert_chain(certificate)
+    with _Server(("127.0.0.1", port), kind) as server:
+        control.send(server.server_port)
+        server.serve_forever()
