@@ -1,4 +1,4 @@
-"""The job on a store killed with -9, at points and at random: the next start takes its lock and goes on, nothing is lost or doubled.
+"""The job on each store killed with -9, at points and at random: the next start takes its lock and goes on, nothing is lost or doubled.
 
 STORE_KILLS=20 KILL_SEED=7 for other random kills than four of seed 1.
 """
@@ -56,9 +56,9 @@ def whatever_the_batches(warehouse: Warehouse) -> dict[str, Rows]:
     return tables | {"batch_manifest": Counter(tuple(map(str, row.values())) for row in sums)}
 
 
-def test_random_kills(spark: SparkSession, captures: Path, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rng, log = random.Random(SEED), Arriving(captures / "h_size_quota_eviction", tmp_path, KILLS + 1, f"{place}/events")
-    warehouse, grew = Warehouse(f"{place}/warehouse"), 0
+def test_random_kills(spark: SparkSession, captures: Path, any_place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng, log = random.Random(SEED), Arriving(captures / "h_size_quota_eviction", tmp_path, KILLS + 1, f"{any_place}/events")
+    warehouse, grew = Warehouse(f"{any_place}/warehouse"), 0
     for number in range(KILLS):
         job = LiveJob(log.place, warehouse, tmp_path / f"start-{number}.txt", conf=INTERPRETED, ingest__max_files_per_batch="1")
         if log.arrived <= job.commits("dispatch_events"):  # one per file, and the one that made the table
