@@ -6,8 +6,9 @@ It is a process of its own: clients may hold Python's lock while they wait for a
 import multiprocessing
 import socket
 import ssl
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
 from http.server import ThreadingHTTPServer
 from multiprocessing.connection import Connection
@@ -105,5 +106,7 @@ def _serve(behind: int, kind: type[Way], port: int, certificate: Path | None, co
         kind.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         kind.tls.load_cert_chain(certificate)
     with _Server(("127.0.0.1", port), kind) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
         control.send(server.server_port)
-        server.serve_forever()
+        with suppress(EOFError):  # nobody is there any more who wants the way
+            control.recv()
