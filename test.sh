@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every check of the project, with its own set-up.
-#   ./test.sh                  lint, format, types, walls, the collector, and tests in two processes: twenty minutes on two cores
+#   ./test.sh                  lint, format, types, walls, the collector, and tests in three processes: a quarter of an hour on two cores
 #   ./test.sh fast             the same without the collector, tests that start Spark or read whole logs of real brokers: a minute
 #   ./test.sh all              with the tests marked slow, too; each says why it is slow, and what keeps its claim in the default run.
 #                              Properties are tried on all their random examples, by default on an eighth, by fast on a twentieth
@@ -31,8 +31,8 @@ case ${1:-} in fast | all | broker | kafka | clients | prometheus | browser | cl
   shift
   ;;
 esac
-# Each file's tests stay in one process: they share what they have built. One begins with Spark's, one at the other end (suite/both_ends.py).
-processes=(-n 2 --dist loadfile --no-loadscope-reorder)
+# Each file's tests stay in one process: they share what they have built. Which process gets which file: tests/support/suite/both_ends.py.
+processes=(-n 3 --dist loadfile --no-loadscope-reorder)
 case $which in
 fast)
   marked='not slow and not spark and not captures and not broker and not kafka and not clients and not prometheus and not browser and not store_server'

@@ -1,14 +1,27 @@
 """Which process gets which file: the first one begins with those that start Spark, the others begin at the other end, until they meet.
 
-So one process alone starts Spark and warms it up, for most of the time. And files of a folder, which need the same logs, stay together.
+So one process alone starts Spark and warms it up. And files of a folder, which need the same logs, stay together.
+
+There is a process more than cores, since tests wait for processes, servers and files. The first one goes before the others: it has the
+longest way, and a second Java would take a minute of a core until it is as quick.
 """
 
+import os
 from typing import Any
 
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
 FIRST = "gw0"
+#: How much the others stand back (`nice`).
+_BEHIND = 5
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """In a process of the tests."""
+    worker = getattr(config, "workerinput", {}).get("workerid", FIRST)
+    if worker != FIRST:
+        os.nice(_BEHIND)
 
 
 class FromBothEnds(LoadFileScheduling):
