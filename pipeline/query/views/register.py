@@ -48,7 +48,7 @@ def register_tables(spark: SparkSession, warehouse: Warehouse, cut: Cut | None =
             )
         source = f"{delta_path(path)}{_as_of(table.name, cut)}"
         columns = ", ".join(["*", *_added_since(spark, source, table)])
-        spark.sql(f"CREATE OR REPLACE TEMP VIEW {table.name} AS SELECT {columns} FROM {source}")
+        _register(spark, table.name, f"SELECT {columns} FROM {source}")
 
 
 def _added_since(spark: SparkSession, source: str, table: Table) -> list[str]:
@@ -62,7 +62,7 @@ def register_views(spark: SparkSession, names: Collection[str] = VIEWS) -> None:
     """Make the views (those among `names`) temporary views of a session in which all tables and views that they name are registered."""
     for view in VIEWS:
         if view in names:
-            spark.sql(f"CREATE OR REPLACE TEMP VIEW {view} AS\n{sql_of(view)}")
+            _register(spark, view, sql_of(view))
 
 
 def register_reports(spark: SparkSession, warehouse: Warehouse, names: Collection[str]) -> None:
@@ -72,9 +72,14 @@ def register_reports(spark: SparkSession, warehouse: Warehouse, names: Collectio
             continue
         path = warehouse.table(table.name)
         if newest_version_at(path) >= 0:
-            spark.sql(f"CREATE OR REPLACE TEMP VIEW {table.name} AS SELECT * FROM {delta_path(path)}")
+            _register(spark, table.name, f"SELECT * FROM {delta_path(path)}")
         else:
             _register_empty(spark, table)
+
+
+def _register(spark: SparkSession, name: str, query: str) -> None:
+    """A view of a frame: Spark keeps its plan. Of `CREATE VIEW` it keeps the text, and analyses all below it each time a view is named."""
+    spark.sql(query).createOrReplaceTempView(name)
 
 
 def _register_empty(spark: SparkSession, table: Table) -> None:

@@ -12,12 +12,12 @@ from real_captures import LARGE_NAMES, NAMES
 #: Names of real brokers' logs, as tests get them for parameters.
 OF_CAPTURES = {*NAMES, *LARGE_NAMES}
 #: A test that uses one of them, also through another fixture, starts Spark or works on its session.
-SPARK_FIXTURES = {"spark", "spark_in_a_child"}
+SESSION = "spark"
+SPARK_FIXTURES = {SESSION, "spark_in_a_child"}
 #: Files with Spark that take longest (every run ends with a list): last, they would let the other process wait.
 LONG = (
     "tests/views/test_both_engines.py",
     "tests/views/test_cookbook.py",
-    "tests/store/test_stream_into_store.py",
     "tests/backfill/test_backfill_job.py",
     "tests/backfill/test_today.py",
     "tests/quarantine/test_replay.py",
@@ -40,7 +40,9 @@ def faults_of(mark: pytest.Mark) -> list[str]:
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests that start Spark; they come first (suite/both_ends.py), of them the long files. Refuse bad marks."""
+    """Mark tests that start Spark. Those of its session come first (suite/both_ends.py), of them the long files; those that only start it
+    in a child come last. Refuse bad marks.
+    """
     faults = {f"{item.nodeid}: {fault}" for item in items for mark in item.iter_markers("slow") for fault in faults_of(mark)}
     if faults:
         raise pytest.UsageError("\n".join(sorted(faults)))
@@ -49,8 +51,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.spark)
         if OF_CAPTURES & {value for value in getattr(getattr(item, "callspec", None), "params", {}).values() if isinstance(value, str)}:
             item.add_marker(pytest.mark.captures)
-    with_spark = {item.path for item in items if item.get_closest_marker("spark")}
-    items.sort(key=lambda item: (item.path not in with_spark, not item.nodeid.startswith(LONG)))
+    with_session = {item.path for item in items if SESSION in getattr(item, "fixturenames", ())}
+    with_child = {item.path for item in items if item.get_closest_marker("spark")} - with_session
+    items.sort(key=lambda item: (item.path in with_child, item.path not in with_session, not item.nodeid.startswith(LONG)))
 
 
 @pytest.hookimpl(wrapper=True)
