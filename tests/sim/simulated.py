@@ -16,24 +16,26 @@ WHOLE = ("channel", "life", "no_consumer", "no_flow", "reading", "stuck", "trans
 LONGEST_S = 240.0
 
 
-Epoch = tuple[str, int]
+#: Of so many epochs the events are kept: one scenario has six at most. Reading them takes longer than most that is done with them.
+KEPT_EPOCHS = 6
 
 
 class Run(NamedTuple):
     """What a simulation wrote."""
 
+    folder: Path
     lines: list[str]
     truth: list[dict[str, Any]]
     facts: dict[str, Any]
-    #: Those that were read. Reading takes longer than most that is done with them.
-    kept: dict[Epoch, list[dict[str, Any]]]
 
     def events(self, life: dict[str, Any]) -> list[dict[str, Any]]:
         """The events of one epoch, which nobody may change; lines that are damaged are left out."""
-        epoch = (life["broker"], life["epoch"])
-        if epoch not in self.kept:
-            self.kept[epoch] = self._read(life)
-        return self.kept[epoch]
+        epoch = (self.folder, life["broker"], life["epoch"])
+        if epoch not in _kept:
+            if len(_kept) == KEPT_EPOCHS:
+                del _kept[next(iter(_kept))]
+            _kept[epoch] = self._read(life)
+        return _kept[epoch]
 
     def _read(self, life: dict[str, Any]) -> list[dict[str, Any]]:
         found = []
@@ -50,6 +52,10 @@ class Run(NamedTuple):
         return found
 
 
+#: The oldest first.
+_kept: dict[tuple[Path, str, int], list[dict[str, Any]]] = {}
+
+
 def shipped(name: str) -> Scenario:
     """A shipped scenario."""
     return read_scenario(SHIPPED / f"{name}.toml")
@@ -60,7 +66,7 @@ def run_into(scenario: Scenario, folder: Path, seed: int = 1) -> Run:
     facts = simulate(scenario, seed, folder)
     lines = [line.rstrip("\n") for path in sorted((folder / EVENTS).iterdir()) for line in read_lines(path)]
     truth = [json.loads(line) for line in read_lines(folder / f"{TRUTH}.jsonl.zst")]
-    return Run(lines, truth, facts, {})
+    return Run(folder, lines, truth, facts)
 
 
 @cache
