@@ -1,6 +1,7 @@
 """Maven for the collector: the machine's own, or one that Spark's Ivy gets, once."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ _DEPENDENCY = (
     f'<dependency org="org.apache.maven" name="apache-maven" rev="{VERSION}" transitive="false" conf="default->master">'
     '<artifact name="apache-maven" type="zip" ext="zip" m:classifier="bin"/></dependency>'
 )
+_VERSION = re.compile(r"^javac (\d+)\S*", re.MULTILINE)
 _OLDEST_JAVA = 17
 
 
@@ -93,7 +95,7 @@ def java_tool(name: str) -> str:
 def check_jdk() -> None:
     """BadConfig if there is no compiler, or one that is too old."""
     version = subprocess.run([java_tool("javac"), "-version"], capture_output=True, text=True, check=False)
-    words = (version.stdout + version.stderr).split()
-    major = words[-1].split(".")[0].split("-")[0] if words else ""
-    if not major.isdigit() or int(major) < _OLDEST_JAVA:
-        raise BadConfig(f"{' '.join(words) or 'javac'} is too old: the collector needs a JDK {_OLDEST_JAVA} or newer; set JAVA_HOME")
+    # Other lines may be there: Java tells which options it took from the environment.
+    found = _VERSION.search(version.stdout + version.stderr)
+    if found is None or int(found[1]) < _OLDEST_JAVA:
+        raise BadConfig(f"{found[0] if found else 'javac'} is too old: the collector needs a JDK {_OLDEST_JAVA} or newer; set JAVA_HOME")

@@ -102,12 +102,12 @@ def test_answers_that_break_off(
     Not of the lock: each start is in this process, and would find that the last one, which could not give it back, still lives.
     """
     uploaded(log, f"{place}/events")
-    with store.misbehaving(BySeed(SEEDS[0], 0.003, (CUT_AMID,), is_of_lock)) as met:
-        stops = streamed(place, capsys, most_stops=40)
+    with store.misbehaving(BySeed(SEEDS[0], 0.001, (CUT_AMID,), is_of_lock)) as met:
+        stops = streamed(place, capsys, most_stops=20)
     with capsys.disabled():
         print(f"\nseed {SEEDS[0]}: {dict(met)}; the job stopped {stops} times")
     assert differences(tables_of_warehouse(Warehouse(f"{place}/warehouse")), wanted) == {}, f"(missing, too many) after {dict(met)}"
-    assert met[CUT_AMID] > 2
+    assert met[CUT_AMID] > 0
 
 
 @pytest.mark.parametrize("kind", [EXPIRED, EXPIRED_403])

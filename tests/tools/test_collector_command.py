@@ -114,6 +114,15 @@ def test_an_old_jdk_is_one_line(project: MavenProject, tools: Path, script: str,
         project.run("package")
 
 
+def test_a_jdk_may_say_which_options_it_took_from_the_environment(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    program(tools / "javac", "echo javac 17.0.15; echo 'Picked up JAVA_TOOL_OPTIONS: -Dx=11' >&2")
+    maven.check_jdk()
+    program(tools / "javac", "echo javac 11.0.1; echo 'Picked up JAVA_TOOL_OPTIONS: -Dx=17' >&2")
+    with pytest.raises(BadConfig, match=r"^javac 11\.0\.1 is too old"):
+        maven.check_jdk()
+
+
 def test_a_missing_jdk_is_one_line(project: MavenProject, tools: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tools / "javac").unlink()
     with pytest.raises(BadConfig, match="no javac in the PATH: install a JDK 17"):

@@ -77,7 +77,8 @@ def _manifest(scenario: Scenario, stage: Stage, figures: Figures, begun_us: int,
     for event in events_in(folder):
         types[event["type"]] += 1
         dropped = event.get("dropped", dropped)
-    java = subprocess.run([java_tool("java"), "-version"], capture_output=True, text=True, check=True).stderr.splitlines()[1].strip()
+    said = subprocess.run([java_tool("java"), "-version"], capture_output=True, text=True, check=True).stderr
+    java = next(line.strip() for line in said.splitlines() if "Runtime" in line)
     return {
         "scenario": scenario.name,
         "what": scenario.what,
