@@ -49,24 +49,21 @@ def anything(method: str, key: str) -> bool:
     return True
 
 
-def is_of_lock(method: str, key: str) -> bool:
-    """Whether a request makes, reads or deletes a driver's lock."""
-    return key.endswith("/_driver_lock")
+def is_of_no_lock(method: str, key: str) -> bool:
+    """Whether a request is about something else than a driver's lock."""
+    return not key.endswith("/_driver_lock")
 
 
 @dataclass
 class BySeed:
-    """A share of all requests fails; which, and how, follows from the seed and the number of the request. Those of `spared` do not."""
+    """A share of all requests fails; which, and how, follows from the seed and the number of the request."""
 
     seed: int
     share: float
     kinds: tuple[str, ...] = NOW_AND_THEN
-    spared: Callable[[str, str], bool] | None = None
     number: int = 0
 
     def __call__(self, method: str, key: str) -> str | None:
-        if self.spared is not None and self.spared(method, key):
-            return None
         self.number += 1
         chance = random.Random(f"{self.seed} {self.number}")
         return chance.choice(self.kinds) if chance.random() < self.share else None
