@@ -16,8 +16,8 @@
 #   ./test.sh prometheus       only tests with a real Prometheus, which scrapes `serve`; Debian's package is fetched once
 #   ./test.sh kafka            only tests beside a real Kafka broker, which they start on this machine; its jars are fetched once
 #   ./test.sh store            only tests on real servers: S3 behind a proxy that misbehaves by seed, Google's, Azure's, HDFS: S3 and HDFS
-#                              take 16 minutes on two cores, the others 20 on cores that were busy. Go, npm and Ivy get them, once
-#                              (STORE_SEED=7, STORE_KILLS=20, KILL_SEED=7 for other faults and kills)
+#                              take 16 minutes on two cores, the others were not timed. Go, npm and Ivy get them, once (STORE_SEED=7,
+#                              STORE_KILLS=20, KILL_SEED=7 for other faults and kills)
 #   ./test.sh clients          only tests that ask `serve` with Pulsar's Java client and command line, and with Go's: a minute once Maven and
 #                              Go have fetched them
 #   ./test.sh -k lock          further arguments go to pytest (after fast or all, if given); -n 0: in one process

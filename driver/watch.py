@@ -96,7 +96,7 @@ def run_to_end(opened: OpenWarehouse, recorder: Recorder, name: str, query: Stre
 def _wait_for_end(query: StreamingQuery) -> None:
     """POLL_SECONDS, or until the query ends. `raise_failure` tells how it ended."""
     with suppress(StreamingQueryException):
-        query.awaitTermination(POLL_SECONDS)  # type: ignore[arg-type]  # it takes fractions
+        query.awaitTermination(POLL_SECONDS)  # type: ignore[arg-type]  # declared as whole seconds; a part of one is taken, too
 
 
 def stop_between_batches(opened: OpenWarehouse, queries: Sequence[StreamingQuery]) -> None:

@@ -97,5 +97,7 @@ def check_jdk() -> None:
     version = subprocess.run([java_tool("javac"), "-version"], capture_output=True, text=True, check=False)
     # Other lines may be there: Java tells which options it took from the environment.
     found = _VERSION.search(version.stdout + version.stderr)
-    if found is None or int(found[1]) < _OLDEST_JAVA:
-        raise BadConfig(f"{found[0] if found else 'javac'} is too old: the collector needs a JDK {_OLDEST_JAVA} or newer; set JAVA_HOME")
+    if found is None:
+        raise BadConfig(f"javac -version does not say its version: install a JDK {_OLDEST_JAVA} or newer, or set JAVA_HOME")
+    if int(found[1]) < _OLDEST_JAVA:
+        raise BadConfig(f"{found[0]} is too old: the collector needs a JDK {_OLDEST_JAVA} or newer; set JAVA_HOME")

@@ -1,5 +1,6 @@
 """What is left out of a run is left out for a reason, and nothing starts Spark where nobody expects it."""
 
+import os
 import re
 import subprocess
 import sys
@@ -36,9 +37,19 @@ def test_the_long_files_are_there() -> None:
     assert [path for path in LONG if not (ROOT / path).exists()] == []
 
 
+def test_files_of_sparks_session_come_first_and_those_of_a_child_last() -> None:
+    files = ["tests/lanes/test_order.py", "tests/store/test_stream_into_store.py", "tests/warehouse/test_guard.py"]
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *files]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    found = [line.partition("::")[0] for line in done.stdout.splitlines() if "::" in line]
+    assert list(dict.fromkeys(found)) == [files[2], files[0], files[1]]
+
+
 def test_the_first_process_takes_files_from_the_beginning_and_the_second_from_the_end(tmp_path: Path) -> None:
+    """And only the second one stands back."""
     for name in "abcd":
-        (tmp_path / f"test_{name}.py").write_text("def test() -> None:\n    pass\n")
+        test = f"def test(worker_id: str) -> None:\n    assert os.nice(0) == {os.nice(0)} + (0 if worker_id == 'gw0' else BEHIND)\n"
+        (tmp_path / f"test_{name}.py").write_text(f"import os\n\nfrom suite.both_ends import BEHIND\n\n\n{test}")
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["suite.both_ends"]\n')
     (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {ROOT / 'tests/support'}\n")
     options = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "-v", "-p", "no:cacheprovider"]

@@ -11,22 +11,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
-from http.server import ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from types import TracebackType
 from urllib.parse import unquote, urlsplit
 
+from proxy import ProxyHandler, listening
 from real_store import BUCKET
-from s3_server import BUSY, CUT_AFTER, CUT_BEFORE, Fault, QuietHandler, joined
+from s3_server import BUSY, CUT_AFTER, CUT_BEFORE, Fault, joined
 
 #: Beside the faults of s3_server: half of the answer comes, and credentials that are over (S3 answers 400, others 403).
 CUT_AMID, EXPIRED, EXPIRED_403 = "cut amid", "expired", "expired 403"
 NOW_AND_THEN = (BUSY, CUT_BEFORE, CUT_AFTER)
 _REFUSED = {BUSY: (503, "SlowDown"), EXPIRED: (400, "ExpiredToken"), EXPIRED_403: (403, "ExpiredToken")}
-_METHODS = ("do_GET", "do_HEAD", "do_PUT", "do_POST", "do_DELETE")
 _OF_CHUNKS = ("x-amz-decoded-content-length", "x-amz-trailer", "content-encoding")
-_OF_ONE_HOP = ("connection", "expect", "transfer-encoding", "content-length", "keep-alive")
 
 
 def nothing(method: str, key: str) -> str | None:
@@ -49,9 +46,9 @@ def anything(method: str, key: str) -> bool:
     return True
 
 
-def is_of_no_lock(method: str, key: str) -> bool:
-    """Whether a request is about something else than a driver's lock."""
-    return not key.endswith("/_driver_lock")
+def is_of_bronze_or_checkpoint(method: str, key: str) -> bool:
+    """Whether a request is about events, or about a checkpoint of Spark's."""
+    return "/dispatch_events/" in key or "/_checkpoints/" in key
 
 
 @dataclass
@@ -128,7 +125,6 @@ class BadProxy:
 class _State:
     """What the proxy's threads share."""
 
-    behind: int
     fault: Fault = nothing
     delay_s: float = 0.0
     met: Counter[str] = field(default_factory=Counter)
@@ -145,13 +141,9 @@ class _State:
 
 def _serve(behind: int, control: Connection) -> None:
     """On a free port, until the process is killed or nobody is there to control it."""
-    state = _State(behind)
-    server = ThreadingHTTPServer(
-        ("127.0.0.1", 0), type("Handler", (_Handler,), {"proxy": state, **dict.fromkeys(_METHODS, _Handler.serve)})
-    )
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    control.send(server.server_port)
+    state = _Handler.proxy = _State()
+    _Handler.behind = behind
+    control.send(listening(_Handler).server_port)
     while True:
         try:
             fault, delay_s = control.recv()
@@ -162,20 +154,12 @@ def _serve(behind: int, control: Connection) -> None:
             state.fault, state.delay_s, state.met = fault, delay_s, Counter()
 
 
-class _Handler(QuietHandler):
+class _Handler(ProxyHandler):
     proxy: _State
-
-    def setup(self) -> None:
-        super().setup()
-        self._store = HTTPConnection("127.0.0.1", self.proxy.behind)
-
-    def finish(self) -> None:
-        self._store.close()
-        super().finish()
 
     def serve(self) -> None:
         """Any request."""
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = self.body()
         key = unquote(urlsplit(self.path).path).lstrip("/").removeprefix(BUCKET).lstrip("/")
         fault = self.proxy.asked(self.command, key)
         time.sleep(self.proxy.delay_s)
@@ -184,43 +168,27 @@ class _Handler(QuietHandler):
         elif fault in _REFUSED:
             status, code = _REFUSED[fault]
             content = f"<Error><Code>{code}</Code><Message>{code}</Message></Error>".encode()
-            self._answer(status, [("Content-Type", "application/xml"), ("Content-Length", str(len(content)))], content)
+            self.send_response_only(status)
+            self.answer([("Content-Type", "application/xml"), ("Content-Length", str(len(content)))], content)
         else:
-            self._hand_on(body, fault)
+            self._handed_on(body, fault)
 
-    def _hand_on(self, body: bytes, fault: str | None) -> None:
-        answer = self._asked_store(body)
+    def _handed_on(self, body: bytes, fault: str | None) -> None:
+        answer = self.asked(self.command, self.path, *self._as_the_store_takes_it(body))
         content = answer.read()
-        headers = [(name, value) for name, value in answer.getheaders() if name.lower() not in _OF_ONE_HOP]
-        length = answer.getheader("Content-Length") if self.command == "HEAD" else str(len(content))
         if fault == CUT_AFTER:
             self._cut()
             return
-        self._answer(answer.status, [*headers, ("Content-Length", length or "0")], content[: len(content) // 2] if fault else content)
+        self.hand_on(answer, content[: len(content) // 2] if fault == CUT_AMID else content, len(content))
         if fault == CUT_AMID:
             self._cut()
 
-    def _asked_store(self, body: bytes) -> HTTPResponse:
-        """The store ends a connection that was idle: then once more, by another."""
-        headers = {name.lower(): value for name, value in self.headers.items() if name.lower() not in _OF_ONE_HOP}
+    def _as_the_store_takes_it(self, body: bytes) -> tuple[bytes, dict[str, str]]:
+        headers = self.headers_handed_on()
         if headers.get("x-amz-content-sha256", "").startswith("STREAMING-"):
-            body, headers = joined(body), {name: value for name, value in headers.items() if name not in _OF_CHUNKS}
-            headers["x-amz-content-sha256"] = "UNSIGNED-PAYLOAD"
-        headers["content-length"] = str(len(body))
-        for connection in (self._store, None):
-            if connection is None:
-                self._store.close()
-            try:
-                self._store.request(self.command, self.path, body, headers)
-                return self._store.getresponse()
-            except (RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-                if connection is None:
-                    raise
-        raise AssertionError
-
-    def _answer(self, status: int, headers: list[tuple[str, str]], content: bytes) -> None:
-        self.send_response_only(status)
-        self.answer(headers, content)
+            kept = {name: value for name, value in headers.items() if name not in _OF_CHUNKS}
+            return joined(body), {**kept, "x-amz-content-sha256": "UNSIGNED-PAYLOAD"}
+        return body, headers
 
     def _cut(self) -> None:
         self.close_connection = True

@@ -1,8 +1,8 @@
-"""A server of Azure's blobs (Azurite) on this machine, which npm fetches once, and the way to it.
+"""A server of Azure's blobs (Azurite) on this machine, which npm fetches once, and a proxy before it.
 
-It has not the second protocol of Azure's (DFS). And it lists folders before files, where Azure has one order of all names, on which
-Hadoop's connector relies: the way to it sorts them. The connector speaks TLS, and trusts a certificate by Java's options. The others have
-no such option, and speak without it to the same port.
+Azurite lacks Azure's second protocol (DFS). It lists folders before files. Azure lists all in one order, and Hadoop's connector relies on
+that: the proxy sorts the lists. The connector speaks TLS, and trusts a certificate by Java's options. Other clients have no such option:
+they speak without TLS to the same port.
 """
 
 import base64
@@ -20,8 +20,8 @@ from urllib.parse import parse_qs, urlsplit
 from xml.sax.saxutils import unescape
 
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
+from proxy import ProxyHandler, proxy_before
 from real_store import BUCKET, KEPT, Server
-from way import Way, way_to
 
 from tools.maven import java_tool
 
@@ -57,16 +57,16 @@ def program() -> Path:
 
 
 def _certificate(folder: Path) -> tuple[Path, Path]:
-    """A key and a certificate for this machine's address: a file for Java, which trusts it, and one for the way."""
-    of_java, of_way = folder / "certificate.p12", folder / "certificate.pem"
-    named = ["-dname", "CN=127.0.0.1", "-ext", "san=ip:127.0.0.1", "-alias", "way", "-keyalg", "RSA", "-validity", "30"]
+    """A key and a certificate for this machine's address: a file for Java, which trusts it, and one for the proxy."""
+    of_java, of_proxy = folder / "certificate.p12", folder / "certificate.pem"
+    named = ["-dname", "CN=127.0.0.1", "-ext", "san=ip:127.0.0.1", "-alias", "proxy", "-keyalg", "RSA", "-validity", "30"]
     kept = ["-storetype", "PKCS12", "-keystore", str(of_java), "-storepass", _PASSWORD]
     subprocess.run([java_tool("keytool"), "-genkeypair", *named, *kept], capture_output=True, check=True)
     key, certificate, _ = pkcs12.load_key_and_certificates(of_java.read_bytes(), _PASSWORD.encode())
     assert key is not None
     assert certificate is not None
-    of_way.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + certificate.public_bytes(Encoding.PEM))
-    return of_java, of_way
+    of_proxy.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + certificate.public_bytes(Encoding.PEM))
+    return of_java, of_proxy
 
 
 class RealAzure(Server):
@@ -86,8 +86,8 @@ class RealAzure(Server):
 @contextmanager
 def azure_server(folder: Path) -> Iterator[dict[str, str]]:
     """The server with one empty container; the environment of its clients."""
-    of_java, of_way = _certificate(folder)
-    with RealAzure(folder) as server, way_to(server.port, _Azure, certificate=of_way) as port:
+    of_java, of_proxy = _certificate(folder)
+    with RealAzure(folder) as server, proxy_before(server.port, _Azure, certificate=of_proxy) as port:
         _make_container(server.port)
         yield {
             "AZURE_STORAGE_ACCOUNT_KEY": KEY,
@@ -112,10 +112,10 @@ def _make_container(port: int) -> None:
         raise RuntimeError(f"Azurite made no container: {answer.status} {said.decode(errors='replace')[:300]}")
 
 
-class _Azure(Way):
+class _Azure(ProxyHandler):
     def serve(self) -> None:
         """Any request."""
-        answer = self.asked(self.command, self.path, self.body())
+        answer = self.asked(self.command, self.path, self.body(), self.headers_handed_on())
         content, is_list = answer.read(), parse_qs(urlsplit(self.path).query).get("comp") == ["list"]
         self.hand_on(answer, _in_order(content) if is_list else content)
 

@@ -1,8 +1,8 @@
-"""A server of Google's protocol (fake-gcs-server) on this machine, which Go makes once out of the module proxy, and the way to it.
+"""A server of Google's protocol (fake-gcs-server) on this machine, which Go makes once out of the module proxy, and a proxy before it.
 
 Google has two protocols for the same objects: JSON, which Arrow and Google's Java speak, and XML, which obstore and delta-rs speak. The
-server lacks uploads by XML: the way to it turns them into uploads by JSON, conditions included. What is sent in parts is refused. And it
-lists by XML from the first key on: the way leaves out what comes before `start-after`.
+server lacks uploads by XML: the proxy turns them into uploads by JSON, conditions included. What is sent in parts is refused. And it
+lists by XML from the first key on: the proxy leaves out what comes before `start-after`.
 """
 
 import json
@@ -13,8 +13,8 @@ from pathlib import Path
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 from xml.sax.saxutils import unescape
 
+from proxy import ProxyHandler, proxy_before
 from real_store import BUCKET, Server, free_port, made_by_go
-from way import Way, way_to
 
 MODULE, VERSION = "github.com/fsouza/fake-gcs-server", "v1.56.1"
 
@@ -38,13 +38,13 @@ class RealGcs(Server):
 
 @contextmanager
 def gcs_server(folder: Path) -> Iterator[str]:
-    """The server; HOST:PORT of the way to it."""
+    """The server; HOST:PORT of the proxy."""
     public = free_port()
-    with RealGcs(folder, public) as server, way_to(server.port, _Gcs, public):
+    with RealGcs(folder, public) as server, proxy_before(server.port, _Gcs, public):
         yield f"127.0.0.1:{public}"
 
 
-class _Gcs(Way):
+class _Gcs(ProxyHandler):
     def serve(self) -> None:
         """Any request."""
         body = self.body()
@@ -52,7 +52,7 @@ class _Gcs(Way):
         if self.command in ("PUT", "POST") and url.path.startswith(f"/{BUCKET}/"):
             self._upload(unquote(url.path).removeprefix(f"/{BUCKET}/"), url.query, body)
             return
-        answer = self.asked(self.command, self.path, body)
+        answer = self.asked(self.command, self.path, body, self.headers_handed_on())
         content, after = answer.read(), parse_qs(url.query).get("start-after")
         self.hand_on(answer, content if after is None else _listed_after(after[0], content))
 
@@ -63,7 +63,8 @@ class _Gcs(Way):
             return
         condition = self.headers.get("x-goog-if-generation-match")
         more = f"&ifGenerationMatch={condition}" if condition is not None else ""
-        answer = self.asked("POST", f"/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name={quote(key, safe='')}{more}", body)
+        path = f"/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name={quote(key, safe='')}{more}"
+        answer = self.asked("POST", path, body, self.headers_handed_on())
         content = answer.read()
         if answer.status != 200:
             self.hand_on(answer, content)

@@ -106,7 +106,12 @@ def test_no_network_is_one_line(project: MavenProject, tools: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("script", "words"), [("echo javac 1.8.0_392", "javac 1.8.0_392 is too old"), ("echo javac 11.0.1 >&2", "javac 11.0.1 is too old")]
+    ("script", "words"),
+    [
+        ("echo javac 1.8.0_392", "javac 1.8.0_392 is too old"),
+        ("echo javac 11.0.1 >&2", "javac 11.0.1 is too old"),
+        ("echo nothing", "javac -version does not say its version"),
+    ],
 )
 def test_an_old_jdk_is_one_line(project: MavenProject, tools: Path, script: str, words: str) -> None:
     program(tools / "javac", script)

@@ -21,7 +21,7 @@ async def warm_up(answers: Answers) -> None:
     try:
         await answers.of(key_of("/", {}), lambda room: now_page(room, {}))
         await answers.of("warm-up", _pages_of_one)
-    except Exception as fault:  # noqa: BLE001  # of whatever kind: who asks the same question gets it
+    except Exception as fault:  # noqa: BLE001  # any kind: the first reader asks the same and gets it
         _LOG.debug("not warm: %s", fault)
 
 

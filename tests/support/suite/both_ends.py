@@ -14,14 +14,14 @@ from xdist.scheduler import LoadFileScheduling
 
 FIRST = "gw0"
 #: How much the others stand back (`nice`).
-_BEHIND = 5
+BEHIND = 5
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """In a process of the tests."""
+    """Each process but FIRST stands back."""
     worker = getattr(config, "workerinput", {}).get("workerid", FIRST)
     if worker != FIRST:
-        os.nice(_BEHIND)
+        os.nice(BEHIND)
 
 
 class FromBothEnds(LoadFileScheduling):

@@ -9,6 +9,6 @@ from pipeline.rules.warm_up import warm_up
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """There are tests to run."""
+    """Load them, if there are tests to run."""
     if session.items and not session.config.option.collectonly:
         warm_up()

@@ -11,10 +11,11 @@ from real_captures import LARGE_NAMES, NAMES
 
 #: Names of real brokers' logs, as tests get them for parameters.
 OF_CAPTURES = {*NAMES, *LARGE_NAMES}
-#: A test that uses one of them, also through another fixture, starts Spark or works on its session.
+#: The fixture of the session that tests share.
 SESSION = "spark"
+#: A test that uses one of them, also through another fixture, starts Spark or works on its session.
 SPARK_FIXTURES = {SESSION, "spark_in_a_child"}
-#: Files with Spark that take longest (every run ends with a list): last, they would let the other process wait.
+#: Files with Spark that take longest (every run ends with a list): last, they would let the other processes wait.
 LONG = (
     "tests/views/test_both_engines.py",
     "tests/views/test_cookbook.py",

@@ -1,4 +1,4 @@
-"""The way to a server that is not quite like the store it stands for: what comes and goes is handed on, some of it is translated.
+"""A proxy before a server of these tests. What comes and goes is handed on; each kind of proxy changes some of it.
 
 It is a process of its own: clients may hold Python's lock while they wait for an answer, and a thread beside them could not give it.
 """
@@ -7,7 +7,7 @@ import multiprocessing
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
 from http.server import ThreadingHTTPServer
@@ -23,11 +23,11 @@ _OF_ONE_HOP = ("connection", "expect", "transfer-encoding", "content-length", "k
 _TLS = b"\x16"
 
 
-class Way(QuietHandler):
-    """A connection to the server, with TLS or without it."""
+class ProxyHandler(QuietHandler):
+    """A client's connection, with TLS or without it, and one to the server, whose port is `behind`."""
 
     behind: int
-    tls: ssl.SSLContext | None
+    tls: ssl.SSLContext | None = None
 
     def setup(self) -> None:
         if self.tls is not None and self.request.recv(1, socket.MSG_PEEK) == _TLS:
@@ -54,30 +54,45 @@ class Way(QuietHandler):
         self.rfile.readline()
         return body
 
-    def asked(self, method: str, path: str, body: bytes) -> HTTPResponse:
+    def headers_handed_on(self) -> dict[str, str]:
+        """Those of the request that concern the server, by their names in small letters."""
+        return {name.lower(): value for name, value in self.headers.items() if name.lower() not in _OF_ONE_HOP}
+
+    def asked(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> HTTPResponse:
         """The server's answer to a request. The server ends a connection that was idle: then once more, by another."""
         try:
-            return self._asked(method, path, body)
+            return self._asked(method, path, body, headers)
         except (RemoteDisconnected, ConnectionResetError, BrokenPipeError):
             self._server.close()
-            return self._asked(method, path, body)
+            return self._asked(method, path, body, headers)
 
-    def _asked(self, method: str, path: str, body: bytes) -> HTTPResponse:
-        headers = {name: value for name, value in self.headers.items() if name.lower() not in _OF_ONE_HOP}
-        self._server.request(method, path, body or None, headers)
+    def _asked(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> HTTPResponse:
+        self._server.request(method, path, body or None, dict(headers))
         return self._server.getresponse()
 
-    def hand_on(self, answer: HTTPResponse, content: bytes) -> None:
-        """Give the server's answer with this content."""
+    def hand_on(self, answer: HTTPResponse, content: bytes, promised_bytes: int | None = None) -> None:
+        """Give the server's answer with this content, or a part of the content that is promised."""
         headers = [(name, value) for name, value in answer.getheaders() if name.lower() not in _OF_ONE_HOP]
-        length = answer.getheader("Content-Length") if self.command == "HEAD" else str(len(content))
+        length = answer.getheader("Content-Length") if self.command == "HEAD" else str(promised_bytes or len(content))
         self.send_response_only(answer.status)
         self.answer([*headers, ("Content-Length", length or "0")], content)
 
 
+def listening(kind: type[ProxyHandler], port: int = 0) -> ThreadingHTTPServer:
+    """A server on this port, or on a free one. A thread serves it until the process ends."""
+    for method in _METHODS:
+        setattr(kind, f"do_{method}", kind.serve)
+    server = _Server(("127.0.0.1", port), kind)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
 @contextmanager
-def way_to(behind: int, kind: type[Way], port: int = 0, certificate: Path | None = None) -> Iterator[int]:
-    """Its port, which is `port` or a free one. `certificate`: a file with a key and a certificate, for clients that speak TLS."""
+def proxy_before(behind: int, kind: type[ProxyHandler], port: int = 0, certificate: Path | None = None) -> Iterator[int]:
+    """A proxy before the server at this port; its own port, which is `port` or a free one.
+
+    `certificate`: a file with a key and a certificate, for clients that speak TLS.
+    """
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_serve, args=(behind, kind, port, certificate, there), daemon=True)
@@ -98,15 +113,11 @@ class _Server(ThreadingHTTPServer):
         """A client was killed."""
 
 
-def _serve(behind: int, kind: type[Way], port: int, certificate: Path | None, control: Connection) -> None:
-    kind.behind, kind.tls = behind, None
-    for method in _METHODS:
-        setattr(kind, f"do_{method}", kind.serve)
+def _serve(behind: int, kind: type[ProxyHandler], port: int, certificate: Path | None, control: Connection) -> None:
+    kind.behind = behind
     if certificate is not None:
         kind.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         kind.tls.load_cert_chain(certificate)
-    with _Server(("127.0.0.1", port), kind) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        control.send(server.server_port)
-        with suppress(EOFError):  # nobody is there any more who wants the way
-            control.recv()
+    control.send(listening(kind, port).server_port)
+    with suppress(EOFError):  # nobody needs the proxy any more
+        control.recv()
