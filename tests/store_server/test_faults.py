@@ -103,7 +103,7 @@ def test_answers_that_break_off(
     start that could not give back its lock still lives: it is this process.
     """
     uploaded(log, f"{place}/events")
-    with store.misbehaving(Whenever(is_of_bronze_or_checkpoint, CUT_AMID, every=40)) as met:
+    with store.misbehaving(Whenever(is_of_bronze_or_checkpoint, CUT_AMID, every=100)) as met:
         stops = streamed(place, capsys, most_stops=20)
     with capsys.disabled():
         print(f"\n{dict(met)}; the job stopped {stops} times")
