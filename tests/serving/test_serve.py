@@ -275,17 +275,21 @@ def test_with_tls_it_answers_whoever_trusts_its_certificate(loaded: Warehouse) -
 def test_a_client_that_takes_nothing_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "TAKE_S", 0.5)
     whole = 200_000_000
+    is_over = threading.Event()
 
     async def large(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             await send({"type": "http.response.start", "status": 200, "headers": []})
-            await send({"type": "http.response.body", "body": bytes(whole)})
+            await send({"type": "http.response.body", "body": bytes(whole), "more_body": True})
+            # It waits until the client has taken the answer. This one takes nothing before the server has hung up.
+            await send({"type": "http.response.body", "body": b""})
+            is_over.set()
         else:
             await Starlette()(scope, receive, send)
 
     with running(large) as port, socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as idle:
         idle.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        time.sleep(2)
+        assert is_over.wait(PATIENCE_S)
         received = 0
         with suppress(ConnectionError):
             while more := len(idle.recv(1_000_000)):
