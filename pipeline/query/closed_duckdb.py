@@ -1,11 +1,15 @@
 """A DuckDB that is closed: it reads some folders of this machine and nothing else."""
 
+import re
 import tempfile
 from collections.abc import Sequence
 
 import duckdb
 
-from pipeline.query.dialect import CREATED
+from pipeline.query.functions import MACROS, PREFIX
+
+#: Where a text calls one of the macros; sqlglot writes names in either case.
+_CALLED = re.compile(rf"\b{PREFIX}(\w+)(?=\()", re.IGNORECASE)
 
 
 class ClosedDuckDB:
@@ -28,10 +32,17 @@ class ClosedDuckDB:
                 **limit,
             }
         )
-        for macro in CREATED:
-            self.connection.execute(macro)
+        self._macros: set[str] = set()
         self.connection.execute("SET TimeZone = 'UTC'")
         quoted = ", ".join("'" + folder.replace("'", "''") + "/'" for folder in folders)
         self.connection.execute(f"SET allowed_directories = [{quoted}]")
         self.connection.execute("SET enable_external_access = false")
         self.connection.execute("SET lock_configuration = true")
+
+    def learn_macros(self, text: str) -> None:
+        """Have the macros that a statement calls: most call few of them, and to make all takes longer than most answers."""
+        for name in ({called.lower() for called in _CALLED.findall(text)} & MACROS.keys()) - self._macros:
+            self._macros.add(name)
+            overloads = ", ".join(MACROS[name])
+            self.learn_macros(overloads)
+            self.connection.execute(f"CREATE MACRO {PREFIX}{name}{overloads}")

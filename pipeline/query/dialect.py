@@ -15,8 +15,6 @@ from pipeline.query.missing_functions import only_spark
 from pipeline.query.patterns import in_duckdb, unit_in_duckdb
 from pipeline.query.text_rewrites import call, like, regexp_replace, split
 
-#: For each connection.
-CREATED = tuple(f"CREATE MACRO {PREFIX}{name}{', '.join(overloads)}" for name, overloads in MACROS.items())
 _WHOLE = {exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT}
 _FRACTIONS = {exp.DType.DOUBLE, exp.DType.FLOAT}
 _TEXTS = {exp.DType.TEXT, exp.DType.VARCHAR}

@@ -239,7 +239,7 @@ class ReadingRoom:
         self._open_tables(named(statement), lenient)
         statement = self._with_fewer_files(statement)
         self._make(named(statement), lenient=lenient)
-        return for_duckdb(statement)
+        return self._with_macros(for_duckdb(statement))
 
     def _prepared_ours(self, sql: str, *, lenient: bool) -> str:
         """The same of a statement of ours, which is asked again and again."""
@@ -248,7 +248,11 @@ class ReadingRoom:
         if any(len(table.files) >= SEVERAL_FILES for name in known.bounded if (table := self._open.get(name)) is not None):
             return self._prepared(_one(sql), lenient=lenient)
         self._make(known.names, lenient=lenient)
-        return known.text
+        return self._with_macros(known.text)
+
+    def _with_macros(self, text: str) -> str:
+        self._closed.learn_macros(text)
+        return text
 
     def _open_tables(self, names: Collection[str], lenient: bool) -> None:
         """Open the tables that are named and not open yet, also those that named views read."""

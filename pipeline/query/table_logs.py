@@ -3,7 +3,7 @@
 A request to a store takes some ten milliseconds, and a log takes six, one after the other: logs are opened side by side.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import TypeVar
@@ -35,14 +35,15 @@ class TableLogs:
     def newest(self, tables: Collection[str]) -> dict[str, int]:
         """Newest version of each of the tables when it was first asked for, or at the last `refresh`; −1 where there is none."""
         unknown = [table for table in tables if table not in self._newest]
-        self._newest |= dict(zip(unknown, self._side_by_side(newest_version_at, map(self._warehouse.table, unknown)), strict=True))
+        if self._threads == 1:
+            self._newest |= self._versions(unknown)
+        else:
+            self._open_newest(unknown)
         return {table: self._newest[table] for table in tables}
 
     def refresh(self) -> None:
         """Find the newest version anew of each table that was asked for."""
-        known = [*self._newest]
-        self._newest.clear()
-        self.newest(known)
+        self._newest = self._versions([*self._newest])
 
     def at(self, versions: Mapping[str, int]) -> dict[str, DeltaTable]:
         """The log of each table at its version. Raises BadWarehouse if one, or that version of it, is not there or cannot be read."""
@@ -66,6 +67,15 @@ class TableLogs:
         found = self._side_by_side(lambda one: committed_at(self._warehouse.table(one[0]), one[1]), versions.items())
         return dict(zip(versions, found, strict=True))
 
+    def _versions(self, tables: Sequence[str]) -> dict[str, int]:
+        return dict(zip(tables, self._side_by_side(newest_version_at, map(self._warehouse.table, tables)), strict=True))
+
+    def _open_newest(self, tables: Sequence[str]) -> None:
+        """Who asks a store for a version asks for the log next, and to open it tells the version: four requests a table, not six."""
+        found = dict(zip(tables, self._side_by_side(_newest_log, map(self._warehouse.table, tables)), strict=True))
+        self._open |= {table: log for table, (_, log) in found.items() if log is not None}
+        self._newest |= {table: version for table, (version, _) in found.items()}
+
     def _side_by_side(self, ask: Callable[[Asked], Found], asked: Iterable[Asked]) -> list[Found]:
         """The answers in their order; a store is asked for several at the same time."""
         each = [*asked]
@@ -73,6 +83,15 @@ class TableLogs:
             return [ask(one) for one in each]
         with ThreadPoolExecutor(min(self._threads, len(each))) as threads:
             return [*threads.map(ask, each)]
+
+
+def _newest_log(uri: str) -> tuple[int, DeltaTable | None]:
+    """Version and log of the table; −1 without it. Of a damaged log the version alone: who opens it at that version gets the reason."""
+    try:
+        log = opened(uri)
+    except DeltaError:
+        return newest_version_at(uri), None
+    return log.version(), log
 
 
 def _opened(name: str, uri: str, version: int) -> DeltaTable:

@@ -115,12 +115,12 @@ def test_what_a_load_left_that_was_killed_gives_way(events: Path, lake: str, cap
 
 @pytest.mark.parametrize("fault", [BUSY, CUT_BEFORE, CUT_AFTER])
 def test_a_store_that_fails_now_and_then_loses_and_doubles_nothing(events: Path, lake: str, s3: S3, tmp_path: Path, fault: str) -> None:
-    """Every seventh request fails."""
+    """Every sixth request fails."""
     assert load(events, f"file:{tmp_path}/here") == 0
     count = iter(range(1_000_000))
-    s3.fault = lambda method, key: fault if next(count) % 7 == 3 else None
+    s3.fault = lambda method, key: fault if next(count) % 6 == 3 else None
     assert load(events, lake) == 0
-    assert next(count) > 7 * 20, "twenty requests failed"
+    assert next(count) > 6 * 20, "twenty requests failed"
     s3.fault = lambda method, key: None
     assert tables_unlike(Warehouse(f"file:{tmp_path}/here"), Warehouse(lake)) == []
 
