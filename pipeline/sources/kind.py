@@ -15,6 +15,7 @@ from pipeline.sources.parquet_files import ParquetFiles
 from pipeline.sources.parse.line import ParseLimits
 from pipeline.sources.place import Place, find_place
 from pipeline.sources.source import Source
+from pipeline.store.address import with_hadoops_scheme
 from pipeline.store.files import files_at
 
 
@@ -63,6 +64,7 @@ def open_source(events: str, settings: SourceSettings) -> Source:
     A folder with `_delta_log` is a Delta table, one with a *.parquet file anywhere below is Parquet, everything else is JSON lines.
     Raises BadConfig if there is no such folder, or no Delta table where one is asked for.
     """
+    events = with_hadoops_scheme(events)  # Spark opens it
     ingest, limits = settings.ingest, parse_limits(settings.ingest)
     if is_kafka(events):
         kafka = settings.kafka
@@ -79,6 +81,7 @@ def open_source(events: str, settings: SourceSettings) -> Source:
 
 def open_files(events: str, settings: SourceSettings) -> JsonlFiles | ParquetFiles:
     """The same of files only. Raises BadConfig, too, for what is no file: a topic, or a Delta table."""
+    events = with_hadoops_scheme(events)
     ingest = settings.ingest
     if is_kafka(events) or ingest.source_format == "delta" or files_at(events).exists(f"{events.rstrip('/')}/_delta_log"):
         raise BadConfig(f"--events {events}: only files can be loaded; read a topic or a Delta table with `stream --once --drain`")

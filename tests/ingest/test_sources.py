@@ -214,6 +214,16 @@ def test_globs(spark: SparkSession, tmp_path: Path, glob: str, taken: set[str]) 
     assert [file.path.removeprefix(f"file:{root}/") for file in files_now(place)] == sorted(taken)
 
 
+def test_spark_gets_the_name_of_a_place_that_hadoop_knows(lake: str) -> None:
+    """Hadoop has no file system for `s3:`, by which all others know the place."""
+    files_at(lake).write(f"{lake}/lines/a.jsonl", "{}")
+    files_at(lake).write(f"{lake}/table/_delta_log/{0:020}.json", "{}")
+    other = lake.replace("s3a:", "s3:")
+    settings = load_settings(None, [], {})
+    lines, glob, table = (open_source(f"{other}/{place}", settings) for place in ("lines", "lines/*.jsonl", "table"))
+    assert (lines.place.load, glob.place.load, table.path) == (f"{lake}/lines", f"{lake}/lines/*.jsonl", f"{lake}/table")
+
+
 def test_a_glob_is_no_delta_table(spark: SparkSession, tmp_path: Path) -> None:
     settings = load_settings(None, ["ingest.source_format=delta"], {})
     with pytest.raises(BadConfig, match=r"ingest\.source_format"):

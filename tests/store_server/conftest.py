@@ -78,11 +78,17 @@ def other_place(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(params=["s3", "google", "azure"])
-def any_place(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[str]:
-    """The same, and a folder of S3's bucket. Spark reads there as spark-submit.sh lets it read."""
+def each_place(request: pytest.FixtureRequest) -> str:
+    """The same, and a folder of S3's bucket."""
+    return f"{request.getfixturevalue(request.param)}/{_folder_of(request)}"
+
+
+@pytest.fixture
+def any_place(each_place: str, spark: SparkSession) -> Iterator[str]:
+    """The same. Spark reads there as spark-submit.sh lets it read."""
     options = spark.sparkContext._jsc.hadoopConfiguration()
-    options.setBoolean(_PARTS_AT_ONCE, request.param != "google")
-    yield f"{request.getfixturevalue(request.param)}/{_folder_of(request)}"
+    options.setBoolean(_PARTS_AT_ONCE, not each_place.startswith("gs:"))
+    yield each_place
     options.unset(_PARTS_AT_ONCE)
 
 

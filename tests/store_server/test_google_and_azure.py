@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from capture_events import write_events
 from files_contract import FilesContract, TakeOverContract
-from in_store import stream_in_store, uploaded
+from in_store import uploaded
 from killed_job import differences, run_command, tables_of_warehouse
-from loaded import load_into, tables_unlike
 from upkeep_log import capture
 
 from console.command_line import main
@@ -88,22 +87,6 @@ def refuses(line: list[str], reason: str, capsys: pytest.CaptureFixture[str]) ->
     capsys.readouterr()
     assert main(line) == 2, line
     assert reason in capsys.readouterr().err
-
-
-def test_a_log_there_is_streamed_and_goes_on_from_its_checkpoint(other_place: str, tmp_path: Path, spark_in_a_child: None) -> None:
-    place, events = other_place, capture("p1_batches")
-    write_events(events[: len(events) // 2], tmp_path / "events" / "a b.jsonl.gz")
-    uploaded(tmp_path / "events", f"{place}/events")
-    first = stream_in_store(place, tmp_path)
-    assert first.code == 0, first.said
-    write_events(events[len(events) // 2 :], tmp_path / "events" / "c.jsonl.gz")
-    uploaded(tmp_path / "events", f"{place}/events")
-    second = stream_in_store(place, tmp_path, "--drain")
-    assert second.code == 0, second.said
-    assert "0 lost" in second.said
-    here = load_into(tmp_path / "events", tmp_path / "here")
-    # Their rows say by which micro-batch, and from which address, they came.
-    assert {*tables_unlike(here, Warehouse(f"{place}/warehouse"))} <= {"dispatch_events", "ingest_files"}
 
 
 def test_a_wrong_key_is_one_line_without_the_key(azure: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
