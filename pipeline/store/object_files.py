@@ -13,6 +13,7 @@ from pipeline.faults import invariant
 from pipeline.store.address import object_address, with_hadoops_scheme
 from pipeline.store.credentials import obstore_options, store_environment
 from pipeline.store.small_files import SmallFiles
+from pipeline.store.whole_answers import whole_answer
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta, UpdateVersion
@@ -27,7 +28,7 @@ class ObjectFiles(SmallFiles):
 
     def is_folder(self, uri: str) -> bool:
         """Whether an object lies below."""
-        return next(_below(uri), None) is not None
+        return whole_answer(lambda: next(_below(uri), None)) is not None
 
     def absolute(self, uri: str) -> str:
         """`uri` by Hadoop's scheme."""
@@ -41,10 +42,10 @@ class ObjectFiles(SmallFiles):
         store, key = _place(folder)
         if after:
             begin = f"{key}/" if key else ""
-            pages = obstore.list(store, begin, offset=f"{begin}{after}")
-            found = {one["path"].removeprefix(begin).partition("/")[0] for page in pages for one in page}
+            listed_after = whole_answer(lambda: [*obstore.list(store, begin, offset=f"{begin}{after}")])
+            found = {one["path"].removeprefix(begin).partition("/")[0] for page in listed_after for one in page}
             return sorted(name for name in found if name > after)  # there are stores that list all the same
-        listed = obstore.list_with_delimiter(store, f"{key}/")
+        listed = whole_answer(lambda: obstore.list_with_delimiter(store, f"{key}/"))
         keys = {*(one["path"] for one in listed["objects"]), *(one.rstrip("/") for one in listed["common_prefixes"])}
         return sorted(one.rpartition("/")[2] for one in keys - {key})  # Hadoop marks a folder by an object of its name
 
@@ -73,18 +74,18 @@ class ObjectFiles(SmallFiles):
         try:
             yield f"{bucket}/{key}", obstore.head(store, key)["size"]
         except FileNotFoundError:
-            yield from ((f"{bucket}/{path}", size) for path, size in _below(uri))
+            yield from ((f"{bucket}/{path}", size) for path, size in whole_answer(lambda: [*_below(uri)]))
 
     def write(self, uri: str, text: str) -> None:
         """Make or replace the object."""
         store, key = _place(uri)
-        obstore.put(store, key, text.encode())
+        whole_answer(lambda: obstore.put(store, key, text.encode()))
 
     def create(self, uri: str, text: str) -> bool:
         """Make the object unless it is there; False if it is. Of several callers one wins: the store decides (a conditional PUT)."""
         store, key = _place(uri)
         try:
-            obstore.put(store, key, text.encode(), mode="create")
+            whole_answer(lambda: obstore.put(store, key, text.encode(), mode="create"))
         except AlreadyExistsError:
             # It may be ours: a PUT of which the answer was lost is sent again.
             return self.read(uri) == text
@@ -97,7 +98,7 @@ class ObjectFiles(SmallFiles):
             return found is not None and found[0] == text
         store, key = _place(uri)
         try:
-            obstore.put(store, key, text.encode(), mode=_as_it_was(found[1]))
+            whole_answer(lambda: obstore.put(store, key, text.encode(), mode=_as_it_was(found[1])))
         except (PreconditionError, FileNotFoundError):
             return self.read(uri) == text
         return True
@@ -117,13 +118,13 @@ class ObjectFiles(SmallFiles):
                 # All below is gone; in Google's stores Arrow also wants the folder's own mark, which is not there.
         if self.modified_at(uri) is None:
             return is_folder
-        obstore.delete(*_place(uri))
+        whole_answer(lambda: obstore.delete(*_place(uri)))
         return True
 
     def _found(self, uri: str) -> tuple[str, "ObjectMeta"] | None:
         store, key = _place(uri)
         try:
-            found = obstore.get(store, key)
+            found = whole_answer(lambda: obstore.get(store, key))
             return bytes(found.bytes()).decode(), found.meta
         except FileNotFoundError:
             return None

@@ -14,6 +14,7 @@ from deltalake.exceptions import DeltaError
 from pipeline.store.address import delta_url
 from pipeline.store.credentials import delta_options
 from pipeline.store.table_log import opened
+from pipeline.store.whole_answers import whole_answer
 
 #: By URL, and by the endpoint of the store: the same URL may be another store's.
 _Key = tuple[str, str]
@@ -88,7 +89,7 @@ def _as_it_is_now(uri: str, options: dict[str, str], kept: KeptTable | None) -> 
         return KeptTable(opened(uri), options)
     before = kept.delta.version()
     try:
-        kept.delta.update_incremental()
+        whole_answer(kept.delta.update_incremental)
     except DeltaError:  # its log was cleaned up beyond what it knew
         return KeptTable(opened(uri), options)
     # Another driver may have appended, too: the table tells.

@@ -12,6 +12,7 @@ from pipeline.store.address import delta_url
 from pipeline.store.commit import Commit
 from pipeline.store.credentials import delta_options
 from pipeline.store.files import files_at
+from pipeline.store.whole_answers import whole_answer
 
 #: A commit of a table in its log.
 _COMMIT = re.compile(r"(\d{20})\.json")
@@ -22,7 +23,7 @@ _CHANGES = ("WRITE", "MERGE", "DELETE", "UPDATE")
 def opened(uri: str, version: int | None = None) -> DeltaTable:
     """The table now or at a version. Raises DeltaError or TableNotFoundError if there is none."""
     url = delta_url(uri)
-    return DeltaTable(url, version, storage_options=delta_options(url))
+    return whole_answer(lambda: DeltaTable(url, version, storage_options=delta_options(url)))
 
 
 def newest_version_at(uri: str) -> int:

@@ -15,6 +15,7 @@ from pipeline.store.arrow_reader import dataset_at
 from pipeline.store.credentials import delta_options
 from pipeline.store.open_tables import forget_table
 from pipeline.store.table_log import newest_version_at, opened
+from pipeline.store.whole_answers import whole_answer
 from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.other_version import remedy
@@ -168,7 +169,7 @@ def _widen_checks(path: str, table: Table) -> None:
 def _create(path: str, table: Table) -> bool:
     """Make the table, empty; False if it is there now: somebody else made it meanwhile, or the answer of a store was lost on its way."""
     try:
-        _make(path, table)
+        whole_answer(lambda: _make(path, table))
     except CommitFailedError:
         if newest_version_at(path) < 0:
             raise

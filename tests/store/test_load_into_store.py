@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from capture_events import write_events
 from loaded import contents, tables_unlike
-from s3_server import BUSY, CUT_AFTER, CUT_BEFORE, S3
+from s3_server import BUSY, CUT_AFTER, CUT_AMID, CUT_BEFORE, S3
 from upkeep_log import capture
 
 from console.command_line import main
@@ -113,7 +113,7 @@ def test_what_a_load_left_that_was_killed_gives_way(events: Path, lake: str, cap
     assert main(["why", "--all", "--warehouse", lake]) == 0
 
 
-@pytest.mark.parametrize("fault", [BUSY, CUT_BEFORE, CUT_AFTER])
+@pytest.mark.parametrize("fault", [BUSY, CUT_BEFORE, CUT_AFTER, CUT_AMID])
 def test_a_store_that_fails_now_and_then_loses_and_doubles_nothing(events: Path, lake: str, s3: S3, tmp_path: Path, fault: str) -> None:
     """Every sixth request fails."""
     assert load(events, f"file:{tmp_path}/here") == 0

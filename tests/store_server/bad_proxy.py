@@ -17,10 +17,10 @@ from urllib.parse import unquote, urlsplit
 
 from proxy import ProxyHandler, listening
 from real_store import BUCKET
-from s3_server import BUSY, CUT_AFTER, CUT_BEFORE, Fault, joined
+from s3_server import BUSY, CUT_AFTER, CUT_AMID, CUT_BEFORE, Fault, joined
 
-#: Beside the faults of s3_server: half of the answer comes, and credentials that are over (S3 answers 400, others 403).
-CUT_AMID, EXPIRED, EXPIRED_403 = "cut amid", "expired", "expired 403"
+#: Beside the faults of s3_server: credentials that are over (S3 answers 400, others 403).
+EXPIRED, EXPIRED_403 = "expired", "expired 403"
 NOW_AND_THEN = (BUSY, CUT_BEFORE, CUT_AFTER)
 _REFUSED = {BUSY: (503, "SlowDown"), EXPIRED: (400, "ExpiredToken"), EXPIRED_403: (403, "ExpiredToken")}
 _OF_CHUNKS = ("x-amz-decoded-content-length", "x-amz-trailer", "content-encoding")
@@ -44,11 +44,6 @@ def is_commit_of_bronze(method: str, key: str) -> bool:
 def anything(method: str, key: str) -> bool:
     """Every request."""
     return True
-
-
-def is_of_bronze_or_checkpoint(method: str, key: str) -> bool:
-    """Whether a request is about events, or about a checkpoint of Spark's."""
-    return "/dispatch_events/" in key or "/_checkpoints/" in key
 
 
 @dataclass

@@ -18,8 +18,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape, unescape
 
 BUCKET = "lake"
-#: What a fault may do to a request: refuse it (503), cut the connection before or after the work is done, or nothing.
-BUSY, CUT_BEFORE, CUT_AFTER = "busy", "cut before", "cut after"
+#: What a fault may do to a request: refuse it (503), cut the connection before or after the work is done, or amid the answer, or nothing.
+BUSY, CUT_BEFORE, CUT_AFTER, CUT_AMID = "busy", "cut before", "cut after", "cut amid"
 Fault = Callable[[str, str], str | None]
 
 
@@ -154,7 +154,9 @@ class _Handler(QuietHandler):
         status, headers, content = answer
         self.send_response(status)
         headers.setdefault("Content-Length", str(len(content)))
-        self.answer(headers.items(), content)
+        self.answer(headers.items(), content[: len(content) // 2] if fault == CUT_AMID else content)
+        if fault == CUT_AMID:
+            self._cut()
 
     def _signed_by(self) -> str | None:
         found = re.search(r"Credential=([^/]+)/", self.headers.get("Authorization") or "")
