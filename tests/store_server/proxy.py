@@ -10,12 +10,10 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
-from http.server import ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
-from s3_server import QuietHandler
+from s3_server import QuietHandler, QuietServer
 
 _METHODS = ("GET", "HEAD", "PUT", "POST", "PATCH", "DELETE")
 _OF_ONE_HOP = ("connection", "expect", "transfer-encoding", "content-length", "keep-alive")
@@ -78,11 +76,11 @@ class ProxyHandler(QuietHandler):
         self.answer([*headers, ("Content-Length", length or "0")], content)
 
 
-def listening(kind: type[ProxyHandler], port: int = 0) -> ThreadingHTTPServer:
+def listening(kind: type[ProxyHandler], port: int = 0) -> QuietServer:
     """A server on this port, or on a free one. A thread serves it until the process ends."""
     for method in _METHODS:
         setattr(kind, f"do_{method}", kind.serve)
-    server = _Server(("127.0.0.1", port), kind)
+    server = QuietServer(("127.0.0.1", port), kind)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
 
@@ -103,14 +101,6 @@ def proxy_before(behind: int, kind: type[ProxyHandler], port: int = 0, certifica
     finally:
         process.kill()
         process.join()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, *_: Any) -> None:
-        """A client was killed."""
 
 
 def _serve(behind: int, kind: type[ProxyHandler], port: int, certificate: Path | None, control: Connection) -> None:

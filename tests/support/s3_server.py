@@ -6,6 +6,7 @@ It checks no signature, but tells by which key a request was signed. docs/guide/
 
 import hashlib
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -67,8 +68,7 @@ class S3:
 @contextmanager
 def s3_server(s3: S3) -> Iterator[S3]:
     """Serve the objects on a free port."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"s3": s3}))
-    server.daemon_threads = True
+    server = QuietServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"s3": s3}))
     s3.port = server.server_port
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -76,6 +76,18 @@ def s3_server(s3: S3) -> Iterator[S3]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+class QuietServer(ThreadingHTTPServer):
+    """Clients begin thirty connections at once. One that finds no room to wait would begin again after a second."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that is gone, or was killed, is no fault."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class QuietHandler(BaseHTTPRequestHandler):
