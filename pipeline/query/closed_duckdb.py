@@ -8,8 +8,8 @@ import duckdb
 
 from pipeline.query.functions import MACROS, PREFIX
 
-#: Where a text calls one of the macros; sqlglot writes names in either case.
-_CALLED = re.compile(rf"\b{PREFIX}(\w+)(?=\()", re.IGNORECASE)
+#: Where a text calls one of the macros; sqlglot writes names in either case, and quotes those that were quoted.
+_CALLED = re.compile(rf"\b{PREFIX}(\w+)(?=\"?\()", re.IGNORECASE)
 
 
 class ClosedDuckDB:
@@ -40,9 +40,11 @@ class ClosedDuckDB:
         self.connection.execute("SET lock_configuration = true")
 
     def learn_macros(self, text: str) -> None:
-        """Have the macros that a statement calls: most call few of them, and to make all takes longer than most answers."""
-        for name in ({called.lower() for called in _CALLED.findall(text)} & MACROS.keys()) - self._macros:
-            self._macros.add(name)
+        """Make the macros that a statement calls. Most statements call few; to make all would take longer than most answers."""
+        for name in sorted({called.lower() for called in _CALLED.findall(text)} & MACROS.keys()):
+            if name in self._macros:
+                continue
             overloads = ", ".join(MACROS[name])
             self.learn_macros(overloads)
-            self.connection.execute(f"CREATE MACRO {PREFIX}{name}{overloads}")
+            self.connection.execute(f"CREATE OR REPLACE MACRO {PREFIX}{name}{overloads}")
+            self._macros.add(name)  # only now: another thread may interrupt

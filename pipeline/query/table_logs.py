@@ -1,6 +1,6 @@
 """The logs of a warehouse's tables, each opened once at a version.
 
-A request to a store takes some ten milliseconds, and a log takes six, one after the other: logs are opened side by side.
+A request to a store takes some ten milliseconds, and a log takes four, one after the other: logs are opened side by side.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -71,7 +71,7 @@ class TableLogs:
         return dict(zip(tables, self._side_by_side(newest_version_at, map(self._warehouse.table, tables)), strict=True))
 
     def _open_newest(self, tables: Sequence[str]) -> None:
-        """Who asks a store for a version asks for the log next, and to open it tells the version: four requests a table, not six."""
+        """Open the logs in place of asking for versions: a reader needs the logs next, and a log that is open tells its version."""
         found = dict(zip(tables, self._side_by_side(_newest_log, map(self._warehouse.table, tables)), strict=True))
         self._open |= {table: log for table, (_, log) in found.items() if log is not None}
         self._newest |= {table: version for table, (version, _) in found.items()}
@@ -86,7 +86,7 @@ class TableLogs:
 
 
 def _newest_log(uri: str) -> tuple[int, DeltaTable | None]:
-    """Version and log of the table; −1 without it. Of a damaged log the version alone: who opens it at that version gets the reason."""
+    """Version and log of the table; −1 without it. Of a damaged log the version alone: to open it at that version gives the reason."""
     try:
         log = opened(uri)
     except DeltaError:

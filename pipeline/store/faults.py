@@ -2,8 +2,12 @@
 
 import re
 
-#: delta-rs tells the causes behind a colon, or a line each, indented.
-_TOLD = re.compile(r"Generic (S3|GCS|GoogleCloudStorage|MicrosoftAzure|HdfsObjectStore) error(?:: ([^\n]+)|\n(.*))", re.DOTALL)
+#: delta-rs tells the causes behind a colon, or a line each, indented. A key that is refused has words of its own.
+_TOLD = re.compile(
+    r"(?:Generic (?P<of>S3|GCS|GoogleCloudStorage|MicrosoftAzure|HdfsObjectStore) error|The operation lacked [\w ]+ for path [^\n:]+)"
+    r"(?:: (?P<line>[^\n]+)|\n(?P<causes>.*))",
+    re.DOTALL,
+)
 #: Arrow's words.
 _ARROWS = re.compile(r"[^\n]*: AWS Error [^\n]+")
 #: What obstore says before the words of our own that no key could be renewed.
@@ -26,9 +30,7 @@ _ADVICE = (
 
 def store_fault(fault: BaseException) -> str | None:
     """One sentence with what to do, for a fault of an object store or HDFS; None for any other."""
-    text = str(fault)
-    is_refusal = type(fault).__module__.startswith("obstore") and type(fault).__name__ in ("PermissionDeniedError", "UnauthenticatedError")
-    return store_fault_in(text) or (_of_object_store(text.splitlines()[0], text) if is_refusal else None)
+    return store_fault_in(str(fault))
 
 
 def store_fault_in(text: str) -> str | None:
@@ -38,8 +40,8 @@ def store_fault_in(text: str) -> str | None:
         return no_key[1]
     if found is None:
         return None if arrows is None else _of_object_store(arrows[0], text)
-    told = found[2] or ": ".join(_CAUSE.findall(found[3])) or "no cause is known"
-    if found[1] == "HdfsObjectStore":
+    told = found["line"] or ": ".join(_CAUSE.findall(found["causes"])) or "no cause is known"
+    if found["of"] == "HdfsObjectStore":
         return f"HDFS failed: {told}; see the address, HADOOP_CONF_DIR and the network, then repeat this"
     return _of_object_store(told, text)
 

@@ -11,6 +11,7 @@ from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction
 
 from pipeline.store.open_tables import KeptTable, kept_open
+from pipeline.store.whole_answers import FAULTS, is_broken_off, whole_answer
 from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.conflicts import ATTEMPTS
 from pipeline.warehouse.data_files import NewFile
@@ -66,7 +67,7 @@ def append_files(uri: str, table: Table, files: Sequence[NewFile], once: tuple[s
             kept, once, lambda: delta.create_write_transaction(actions, "append", delta.schema(), partitions, commit_properties=commit)
         )
         if table.name in STREAMED:
-            delta.update_incremental()
+            whole_answer(delta.update_incremental)
             write_checksum(uri, delta)
     return True
 
@@ -85,13 +86,15 @@ def _committed(kept: KeptTable, once: tuple[str, int], commit: Callable[[], None
     """Make a commit of an append. It reads nothing, so it is made again where a backfill or `maintain` deleted files beside it.
 
     delta-rs refuses it then. It also refuses where a store made the commit and its answer is lost: the client asks again, and its own
-    commit is in its way.
+    commit is in its way. Where an answer breaks off, nobody knows yet if the commit is made.
     """
     for left in reversed(range(ATTEMPTS)):
         try:
             commit()
-        except CommitFailedError:
-            kept.delta.update_incremental()
+        except FAULTS as fault:
+            if not isinstance(fault, CommitFailedError) and not is_broken_off(fault):
+                raise
+            whole_answer(kept.delta.update_incremental)
             kept.appended.clear()
             if kept.is_appended(*once):
                 return

@@ -85,7 +85,7 @@ def test_of_a_table_in_a_store_the_version_is_known_with_its_log(lake: str, s3: 
 
 
 def test_a_table_in_a_store_that_is_not_there_or_is_damaged(lake: str) -> None:
-    """The version of a damaged one is known; who opens it gets the reason."""
+    """The version of a damaged one is known; to open it gives the reason."""
     warehouse = Warehouse(lake)
     files_at(lake).create(f"{warehouse.table('names')}/_delta_log/{0:020}.json", "{}")
     logs = TableLogs(warehouse)

@@ -74,6 +74,15 @@ def test_rows_whose_commit_nobody_confirms_are_there_once(s3: S3, lake: str) -> 
             "Generic HdfsObjectStore error\n  ↳ RPC error\n    ↳ connection refused",
             "HDFS failed: RPC error: connection refused; see the address, HADOOP_CONF_DIR and the network, then repeat this",
         ),
+        (
+            "Kernel error -> The operation lacked the necessary privileges to complete for path wh/t\n"
+            "  ↳ Error performing GET\n    ↳ 403 Forbidden",
+            "the object store failed: Error performing GET: 403 Forbidden; see the key, its rights, and whether it expired",
+        ),
+        (
+            "The operation lacked valid authentication credentials for path wh/t: Error performing GET: 401 Unauthorized\n more",
+            "the object store failed: Error performing GET: 401 Unauthorized; see the key, its rights, and whether it expired",
+        ),
         ("Generic error", None),
     ],
 )

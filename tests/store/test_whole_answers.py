@@ -6,12 +6,16 @@ from typing import Any
 import pytest
 from s3_server import CUT_AMID, S3
 
+from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.faults import store_fault
 from pipeline.store.files import files_at
+from pipeline.store.open_tables import forget_table
 from pipeline.store.table_log import newest_version_at, opened
 from pipeline.store.whole_answers import whole_answer
+from pipeline.warehouse.append import append_rows
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import make_report_table
+from schemas.tables.bookkeeping import NAMES
 from schemas.tables.watch import RUN_LEDGER
 
 
@@ -59,6 +63,27 @@ def test_a_new_table_is_made_once(s3: S3, lake: str) -> None:
         make_report_table(made, RUN_LEDGER)
         s3.fault = lambda method, key: None
         assert opened(made.table(RUN_LEDGER.name)).version() == 0
+
+
+def test_an_append_once_is_there_once_whichever_answer_breaks_off(s3: S3, lake: str) -> None:
+    warehouse = Warehouse(lake)
+    make_report_table(warehouse, NAMES)
+    uri = warehouse.table(NAMES.name)
+    row = {**dict.fromkeys(NAMES.names), "level": "broker", "broker": "b"}
+    number = 0
+    for is_open in (True, False):
+        broken, is_over = 0, False
+        while not is_over:
+            if not is_open:
+                forget_table(uri)
+            s3.requests.clear()
+            requests = iter(range(1_000))
+            s3.fault = lambda method, key, of=requests, broken=broken: CUT_AMID if next(of) == broken else None
+            append_rows(warehouse, NAMES, [{**row, "id": number}], ("names", number))
+            s3.fault = lambda method, key: None
+            number, broken, is_over = number + 1, broken + 1, len(s3.requests) <= broken
+    assert sorted(arrow_rows(uri, ["id"])["id"].to_pylist()) == [*range(number)]
+    assert number > 8
 
 
 def test_one_that_always_breaks_off_is_told_in_a_line(s3: S3, warehouse: Warehouse) -> None:
