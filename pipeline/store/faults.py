@@ -10,6 +10,9 @@ _TOLD = re.compile(
 )
 #: Arrow's words.
 _ARROWS = re.compile(r"[^\n]*: AWS Error [^\n]+")
+#: Py4J's text of an exception of Java, and where its stack shows that a store was asked.
+_JAVAS = re.compile(r"^: (?:[\w$]+\.)+(\w+: [^\n]+)", re.MULTILINE)
+_OF_HADOOPS_CLIENTS = re.compile(r"\bat (?:software\.amazon|org\.apache\.hadoop\.fs\.(?:s3a|azurebfs)|com\.google\.cloud\.hadoop)\.")
 #: What obstore says before the words of our own that no key could be renewed.
 _NO_KEY = re.compile(r"External AWS credential provider: BadConfig: ([^\n]+)")
 _CAUSE = re.compile(r"^\s*(?:\x1b\[\d+m)?↳(?:\x1b\[\d+m)? *(.+)$", re.MULTILINE)
@@ -39,11 +42,16 @@ def store_fault_in(text: str) -> str | None:
     if no_key is not None:
         return no_key[1]
     if found is None:
-        return None if arrows is None else _of_object_store(arrows[0], text)
+        return _of_java(text) if arrows is None else _of_object_store(arrows[0], text)
     told = found["line"] or ": ".join(_CAUSE.findall(found["causes"])) or "no cause is known"
     if found["of"] == "HdfsObjectStore":
         return f"HDFS failed: {told}; see the address, HADOOP_CONF_DIR and the network, then repeat this"
     return _of_object_store(told, text)
+
+
+def _of_java(text: str) -> str | None:
+    said = _JAVAS.search(text) if _OF_HADOOPS_CLIENTS.search(text) else None
+    return None if said is None else _of_object_store(said[1], said[1])  # numbers of lines in the stack look like answers of a store
 
 
 def _of_object_store(told: str, text: str) -> str:

@@ -83,6 +83,16 @@ def test_rows_whose_commit_nobody_confirms_are_there_once(s3: S3, lake: str) -> 
             "The operation lacked valid authentication credentials for path wh/t: Error performing GET: 401 Unauthorized\n more",
             "the object store failed: Error performing GET: 401 Unauthorized; see the key, its rights, and whether it expired",
         ),
+        (
+            "An error occurred while calling o3539.start.\n: org.apache.http.ConnectionClosedException: Premature end of body\n"
+            "\tat org.apache.http.impl.io.In.read(In.java:403)\n\tat software.amazon.awssdk.core.ResponseInputStream.read(R.java:1)",
+            "the object store failed: ConnectionClosedException: Premature end of body; "
+            "see the address (AWS_ENDPOINT_URL, AWS_REGION) and the network, then repeat this",
+        ),
+        (
+            "An error occurred while calling o1.load.\n: org.apache.spark.sql.AnalysisException: no such column\n\tat a.b.C.d(C.java:1)",
+            None,
+        ),
         ("Generic error", None),
     ],
 )
