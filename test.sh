@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every check of the project, with its own set-up.
-#   ./test.sh                  lint, format, types, walls, the collector, and tests in three processes: a quarter of an hour on two cores
+#   ./test.sh                  lint, format, types, walls, the collector, and tests in three processes: 12 to 30 minutes on two cores
 #   ./test.sh fast             the same without the collector, tests that start Spark or read whole logs of real brokers: a minute
 #   ./test.sh all              with the tests marked slow, too; each says why it is slow, and what keeps its claim in the default run.
 #                              Properties are tried on all their random examples, by default on an eighth, by fast on a twentieth

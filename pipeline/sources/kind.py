@@ -81,7 +81,6 @@ def open_source(events: str, settings: SourceSettings) -> Source:
 
 def open_files(events: str, settings: SourceSettings) -> JsonlFiles | ParquetFiles:
     """The same of files only. Raises BadConfig, too, for what is no file: a topic, or a Delta table."""
-    events = with_hadoops_scheme(events)
     ingest = settings.ingest
     if is_kafka(events) or ingest.source_format == "delta" or files_at(events).exists(f"{events.rstrip('/')}/_delta_log"):
         raise BadConfig(f"--events {events}: only files can be loaded; read a topic or a Delta table with `stream --once --drain`")

@@ -16,7 +16,7 @@ from pipeline.store.small_files import SmallFiles
 from pipeline.store.whole_answers import whole_answer
 
 if TYPE_CHECKING:
-    from obstore import ObjectMeta, UpdateVersion
+    from obstore import ObjectMeta, PutMode, UpdateVersion
 
 
 class ObjectFiles(SmallFiles):
@@ -78,14 +78,12 @@ class ObjectFiles(SmallFiles):
 
     def write(self, uri: str, text: str) -> None:
         """Make or replace the object."""
-        store, key = _place(uri)
-        whole_answer(lambda: obstore.put(store, key, text.encode()))
+        _put(uri, text, "overwrite")
 
     def create(self, uri: str, text: str) -> bool:
         """Make the object unless it is there; False if it is. Of several callers one wins: the store decides (a conditional PUT)."""
-        store, key = _place(uri)
         try:
-            whole_answer(lambda: obstore.put(store, key, text.encode(), mode="create"))
+            _put(uri, text, "create")
         except AlreadyExistsError:
             # It may be ours: a PUT of which the answer was lost is sent again.
             return self.read(uri) == text
@@ -96,9 +94,8 @@ class ObjectFiles(SmallFiles):
         found = self._found(uri)
         if found is None or found[0] != before:
             return found is not None and found[0] == text
-        store, key = _place(uri)
         try:
-            whole_answer(lambda: obstore.put(store, key, text.encode(), mode=_as_it_was(found[1])))
+            _put(uri, text, _as_it_was(found[1]))
         except (PreconditionError, FileNotFoundError):
             return self.read(uri) == text
         return True
@@ -138,6 +135,12 @@ def object_store(bucket: str) -> ObjectStore:
 @lru_cache(maxsize=64)
 def _store(bucket: str, _environment: tuple[str | None, ...]) -> ObjectStore:
     return from_url(bucket, **obstore_options(bucket))
+
+
+def _put(uri: str, text: str, mode: "PutMode") -> None:
+    """Sent again where the answer breaks off: under a condition the store may then find what the first one made."""
+    store, key = _place(uri)
+    whole_answer(lambda: obstore.put(store, key, text.encode(), mode=mode))
 
 
 def _as_it_was(about: "ObjectMeta") -> "UpdateVersion":

@@ -51,7 +51,6 @@ def test_whichever_answer_breaks_off_once(s3: S3, warehouse: Warehouse, ask: Cal
         s3.requests.clear()
         s3.fault = lambda method, key, of=requests, broken=broken: CUT_AMID if next(of) == broken else None
         assert ask(uri) == answer
-        assert len(s3.requests) >= asked
     assert len(s3.requests) > asked
 
 
