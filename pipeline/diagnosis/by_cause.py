@@ -36,6 +36,12 @@ def takes_nothing(document: Document) -> bool:
     return document.get("dispatched_msgs") == 0 and (rates is None or not rates["ack_rate"])
 
 
+def _is_outpaced(document: Document) -> bool:
+    """Whether its consumers acknowledge, but fewer entries than come, by the last checks."""
+    rates = document.get("catch_up")
+    return rates is not None and bool(rates["ack_rate"]) and (rates["growth_rate"] or 0) > 0
+
+
 def _no_consumer(document: Document) -> list[Step]:
     topic, subscription = document["topic"], document["subscription"]
     if document.get("cursor_kind") == READER:
@@ -134,6 +140,13 @@ def _in_flight(document: Document) -> list[Step]:
     topic = document["topic"]
     if document.get("cursor_kind") == READER:
         return [stats("The reader has what waits, and has not gone on. Look at its program:", topic)]
+    if _is_outpaced(document):
+        rates = document["catch_up"]
+        words = f"Its consumers acknowledge {rates['ack_rate']:,.1f} entries/s, and {rates['publish_rate']:,.1f} come. {_faster(document)}"
+        return [
+            stats(f"{words} In its output unackedMessages shows who has most:", topic),
+            told("A client that has messages and acknowledges nothing has lost them: restart that one."),
+        ]
     return [
         stats(
             "Its backlog, or most of it, is delivered and waits for acknowledgements. In its output unackedMessages shows who has it:",
@@ -166,11 +179,16 @@ def _catching_up(document: Document) -> list[Step]:
     if rates is None or (rates["growth_rate"] or 0) <= 0:
         return [stats("Wait: reads and deliveries follow each other, and nothing holds them back. This shows the rates:", topic)]
     growth = f"Nothing holds it back, and still the backlog grows by {rates['growth_rate']:,.1f} entries/s: more comes than is taken."
+    return [stats(f"{growth} {_faster(document)} This shows the rates:", topic)]
+
+
+def _faster(document: Document) -> str:
+    """How more of what comes is taken."""
     if document.get("cursor_kind") == READER:
-        return [stats(f"{growth} The reader is too slow. This shows the rates:", topic)]
+        return "The reader is too slow."
     if document.get("sub_type") in ONE_ACTIVE:
-        return [stats(f"{growth} One consumer is served at a time: speed it up. This shows the rates:", topic)]
-    return [stats(f"{growth} Speed its consumers up, or add some. This shows the rates:", topic)]
+        return "One consumer is served at a time: speed it up."
+    return "Speed its consumers up, or add some."
 
 
 def _stuck(document: Document) -> list[Step]:

@@ -6,6 +6,8 @@ from pipeline.diagnosis.duration import duration
 from pipeline.diagnosis.instants import time_words
 from pipeline.diagnosis.verdict import Document, is_unproven
 
+#: So long a backlog may last, as the view `why` has it: nothing in it is older.
+YOUNG_S = 30
 _INSTANTS = ("current_at", "current_from", "current_to", "soonest_at")
 
 
@@ -35,7 +37,7 @@ def pace_line(document: Document) -> str:
     if is_unproven(document):
         return pace
     if rates["caught_up_in_s"] is None:
-        return f"{pace}: it does not catch up at this rate"
+        return pace + _growth(document)
     if rates["caught_up_in_s"] == 0:
         return f"{pace}: it has no backlog"
     if not removed:
@@ -44,6 +46,14 @@ def pace_line(document: Document) -> str:
         return f"{pace}: it becomes less only because entries expire or are evicted, which its consumers never get"
     backlog = rates["caught_up_in_s"] * -rates["growth_rate"]
     return f"{pace}: by acknowledgements alone caught up in {duration(backlog / (acked - come))}"
+
+
+def _growth(document: Document) -> str:
+    """What a backlog that does not become less means. That of a subscription that is well may grow for half a minute."""
+    if document["behind"]:
+        return ": it does not catch up at this rate"
+    is_young = document["lasts_s"] is not None and document["lasts_s"] <= YOUNG_S
+    return f": more come than go; it is behind if that lasts {YOUNG_S} s" if is_young and document["catch_up"]["growth_rate"] > 0 else ""
 
 
 def lost_before_line(document: Document) -> str | None:
@@ -66,7 +76,7 @@ def current_line(document: Document) -> str:
     if rates["current_at"] is None:
         when = "not at the pace of the last minutes"
     elif rates["current_at"] <= now:
-        when = "now: nothing waits"
+        when = f"now{', but for acknowledgements' if document['behind'] else ''}: all that is due is delivered"
     else:
         latest = "never" if rates["current_to"] is None else time_words(rates["current_to"])
         when = f"at {time_words(rates['current_at'])} (from {time_words(rates['current_from'])} to {latest})"

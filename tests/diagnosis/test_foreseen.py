@@ -52,7 +52,25 @@ def test_nothing_is_current_now_while_something_waits() -> None:
     missed = document(5, current_at=minute(9), current_from=minute(9))
     assert current_line({**missed, "catch_up": foreseen(missed)}) == "not at the pace of the last minutes; no limit is in the way"
     there = document(0, current_at=minute(9), current_from=minute(9))
-    assert current_line({**there, "catch_up": foreseen(there)}) == "now: nothing waits; no limit is in the way"
+    words = "now, but for acknowledgements: all that is due is delivered; no limit is in the way"
+    assert current_line({**there, "catch_up": foreseen(there)}) == words
+    well = document(0, behind=False, current_at=minute(9), current_from=minute(9))
+    assert current_line({**well, "catch_up": foreseen(well)}) == "now: all that is due is delivered; no limit is in the way"
+
+
+@pytest.mark.parametrize(
+    ("behind", "lasts_s", "growth_rate", "words"),
+    [
+        (True, 20.0, 3.0, "before the last check): it does not catch up at this rate"),
+        (False, 20.0, 3.0, "before the last check): more come than go; it is behind if that lasts 30 s"),
+        (False, 20.0, 0.0, "before the last check)"),
+        (False, 300.0, 3.0, "before the last check)"),
+        (False, None, 3.0, "before the last check)"),
+    ],
+)
+def test_a_backlog_that_is_well_may_grow(behind: bool, lasts_s: float | None, growth_rate: float, words: str) -> None:
+    about = {**document(behind=behind, caught_up_in_s=None, growth_rate=growth_rate), "lasts_s": lasts_s}
+    assert pace_line(about).endswith(words)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from incidents import (
     lost_read,
     nack_storm,
     open_transaction,
+    outpaced_consumer,
     quiet_broker,
     replicator_evicted,
     slow_storage,
@@ -37,5 +38,6 @@ INCIDENTS: dict[str, Incident] = {
         hanging_failover,
         idle_consumer,
         slow_storage,
+        outpaced_consumer,
     )
 }

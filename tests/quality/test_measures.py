@@ -28,9 +28,7 @@ SCORES = Table(
         Field("id", "long", "", nullable=True),
         Field("place", "string", "", nullable=True),
         Field("day", "long", "", check="day > 0"),
-        Field("size", "string", "", nullable=True, check="size IN ('s', 'it''s')")
-        if False
-        else Field("size", "string", "", nullable=True, check="size IN ('s', 'm')"),
+        Field("size", "string", "", nullable=True, check="size IN ('s', 'm')"),
         Field("share", "double", "", nullable=True, check="share >= 0 AND share <= 1"),
     ),
 )

@@ -1,8 +1,11 @@
 -- Would more consumers help, and how fast could the subscription go then?
 -- One row per subscription with a backlog in the last ten minutes before its broker's newest window ended; none for Pulsar's own cursors.
---   answer        yes: at least four fifths of its entries × time lacked consumers or their permits. no: at most a fifth. partly: between
+--   answer        yes: at least four fifths of its entries × time lacked consumers or their permits. no: at most a fifth. partly: between.
+--                 Entries that are delivered and not acknowledged (in_flight) lack consumers, too, if acknowledgements come, and fewer than
+--                 entries: by the checks of the last five minutes, their second half
 --   why           no: the largest cause that more consumers do not change. one_active_consumer: only one consumer of such a subscription is
---                 served at a time (Exclusive, Failover). reader: another reader would read everything by itself. yes and partly: no_consumer or no_permits, whichever has more
+--                 served at a time (Exclusive, Failover). reader: another reader would read everything by itself. yes and partly:
+--                 no_consumer, no_permits or in_flight, whichever has most
 --   consumers_share, limits_share   of entries × time: for want of consumers or permits; held back by a limiter
 --   dispatched_per_s   messages per second that it got in the newest window
 --   most_msgs_per_s, most_bytes_per_s   the least of the limits in force in the newest window (its own, the topic's, the broker's, which
@@ -14,14 +17,41 @@ WITH charged AS (
   WHERE c.window_start < n.as_of AND unix_micros(c.window_end) > unix_micros(n.as_of) - 600000000
   GROUP BY c.broker, c.epoch, c.topic, c.subscription, c.cause
 ),
+checks AS (
+  SELECT s.broker, s.epoch, s.topic, s.subscription, s.opened_at, s.check_number, s.msg_backlog, s.acknowledged_entries,
+    unix_micros(s.check_time) <= (min(unix_micros(s.check_time)) OVER whole + max(unix_micros(s.check_time)) OVER whole) / 2 AS is_first_half,
+    max(s.opened_at) OVER (PARTITION BY s.broker, s.epoch, s.topic, s.subscription) = s.opened_at AS is_newest
+  FROM recent_checks r
+  JOIN subscription_backlog s ON s.broker = r.broker AND s.epoch = r.epoch AND s.topic = r.topic AND s.check_number = r.check_number
+  WINDOW whole AS (PARTITION BY s.broker, s.epoch, s.topic, s.subscription, s.opened_at)
+),
+outpaced AS (
+  -- Its consumers acknowledge, and more than a tenth of what comes is added to the backlog, and more than chance adds.
+  SELECT broker, epoch, topic, subscription
+  FROM (
+    SELECT broker, epoch, topic, subscription,
+      max_by(msg_backlog, check_number)
+        - max_by(CASE WHEN is_first_half THEN msg_backlog END, CASE WHEN is_first_half THEN check_number END) AS grown,
+      max(acknowledged_entries) - max(CASE WHEN is_first_half THEN acknowledged_entries END) AS went
+    FROM checks
+    WHERE is_newest
+    GROUP BY broker, epoch, topic, subscription
+  )
+  WHERE went > 0 AND grown > (went + grown) * 0.1 + 2 * sqrt(greatest(0, went + grown))
+),
+wanting AS (
+  SELECT c.*, c.cause IN ('no_consumer', 'no_permits') OR c.cause = 'in_flight' AND o.broker IS NOT NULL AS wants_consumers
+  FROM charged c
+  LEFT JOIN outpaced o ON o.broker = c.broker AND o.epoch = c.epoch AND o.topic = c.topic AND o.subscription = c.subscription
+),
 shares AS (
   SELECT broker, epoch, topic, subscription,
     sum(entry_us) AS entry_us,
-    try_divide(sum(CASE WHEN cause IN ('no_consumer', 'no_permits') THEN entry_us ELSE 0 END), sum(entry_us)) AS consumers_share,
+    try_divide(sum(CASE WHEN wants_consumers THEN entry_us ELSE 0 END), sum(entry_us)) AS consumers_share,
     try_divide(sum(CASE WHEN cause = 'throttled' THEN entry_us ELSE 0 END), sum(entry_us)) AS limits_share,
-    max_by(cause, struct(CASE WHEN cause IN ('no_consumer', 'no_permits') THEN entry_us ELSE -1 END, cause)) AS for_want_of,
-    max_by(cause, struct(CASE WHEN cause IN ('no_consumer', 'no_permits') THEN -1 ELSE entry_us END, cause)) AS held_by
-  FROM charged
+    max_by(cause, struct(CASE WHEN wants_consumers THEN entry_us ELSE -1 END, cause)) AS for_want_of,
+    max_by(cause, struct(CASE WHEN wants_consumers THEN -1 ELSE entry_us END, cause)) AS held_by
+  FROM wanting
   GROUP BY broker, epoch, topic, subscription
 ),
 served AS (

@@ -121,14 +121,27 @@ broken AS (
     later AS (PARTITION BY broker, epoch, topic, subscription ORDER BY window_start DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ),
 stretches AS (
-  SELECT broker, epoch, topic, subscription, sum(backlog_ns) / 1e9 AS lasts_s, min_by(backlog_end, window_start) AS backlog_before,
-    count(*) AS windows
+  SELECT broker, epoch, topic, subscription, sum(backlog_ns) / 1e9 AS lasts_s, min(window_start) AS first_start
   FROM broken
   WHERE breaks = 0 AND pauses = 0
   GROUP BY broker, epoch, topic, subscription
 ),
+-- From where on its growth counts: the last five minutes; of a shorter stretch the second half, for every backlog grows when it begins.
+halves AS (
+  SELECT b.broker, b.epoch, b.topic, b.subscription, max(b.window_end) AS before_at, max_by(b.backlog_end, b.window_end) AS backlog_before
+  FROM (
+    SELECT s.*, n.as_of, unix_micros(s.first_start) <= unix_micros(n.as_of) - 300000000 AS is_long
+    FROM stretches s
+    JOIN newest n ON n.broker = s.broker AND n.epoch = s.epoch
+  ) s
+  JOIN broken b ON b.broker = s.broker AND b.epoch = s.epoch AND b.topic = s.topic AND b.subscription = s.subscription
+  WHERE b.breaks = 0 AND b.pauses = 0 AND NOT b.is_newest
+    AND CASE WHEN s.is_long THEN b.window_start = s.first_start
+      ELSE unix_micros(b.window_end) <= unix_micros(s.as_of) - s.lasts_s * 500000 END
+  GROUP BY b.broker, b.epoch, b.topic, b.subscription
+),
 served AS (
-  SELECT t.broker, t.epoch, t.topic, t.subscription, sum(t.dispatched_entries) AS dispatched,
+  SELECT t.broker, t.epoch, t.topic, t.subscription, sum(t.dispatched_entries) AS dispatched, min(t.opened_at) AS opened_at,
     bool_and(t.complete) AS complete, min(t.completeness) AS completeness, max(t.closed_at) IS NULL AS is_never_closed,
     max(t.window_start) = max(n.window_start) AND max(t.closed_at) IS NULL AS is_open
   FROM subscription_throttle t
@@ -167,9 +180,14 @@ paced AS (
   SELECT s.broker, s.epoch, s.topic, s.subscription, s.opened_at,
     (max(unix_micros(s.check_time)) - min(unix_micros(s.check_time))) / 1e6 AS over_s,
     max(s.acknowledged_entries + s.expired_entries) - min(s.acknowledged_entries + s.expired_entries) AS went,
-    min_by(s.msg_backlog, s.check_number) AS backlog_before
+    min(s.check_time) AS first_at, min_by(s.msg_backlog, s.check_number) AS first_backlog,
+    -- The same since its growth counts, from the last check before.
+    (max(unix_micros(s.check_time)) - max(CASE WHEN s.check_time <= h.before_at THEN unix_micros(s.check_time) END)) / 1e6 AS half_s,
+    max(s.acknowledged_entries + s.expired_entries)
+      - max(CASE WHEN s.check_time <= h.before_at THEN s.acknowledged_entries + s.expired_entries END) AS half_went
   FROM subscription_backlog s
   JOIN newest n ON n.broker = s.broker AND n.epoch = s.epoch
+  LEFT JOIN halves h ON h.broker = s.broker AND h.epoch = s.epoch AND h.topic = s.topic AND h.subscription = s.subscription
   WHERE s.check_time <= n.as_of AND n.window_start IS NOT NULL AND unix_micros(s.check_time) >= unix_micros(n.as_of) - 330000000
   GROUP BY s.broker, s.epoch, s.topic, s.subscription, s.opened_at
 ),
@@ -209,19 +227,22 @@ found AS (
       OR (coalesce(v.is_never_closed, false) AND coalesce(b.open, true)) AS is_there,
     CASE WHEN b.cause IS NOT NULL THEN coalesce(b.completeness < 1, false)
       ELSE coalesce(unix_micros(r.lost_until) > unix_micros(coalesce(c.check_time, n.window_start)), false) END AS lost_since,
-    CASE WHEN l.windows > 1 THEN l.backlog_before WHEN b.cause IS NULL THEN p.backlog_before ELSE 0 END AS backlog_before,
+    CASE WHEN b.cause IS NULL THEN p.first_at ELSE h.before_at END AS before_at,
+    CASE WHEN b.cause IS NULL THEN p.first_backlog ELSE h.backlog_before END AS backlog_before,
+    CASE WHEN b.cause IS NOT NULL AND p.half_s > 0 THEN p.half_went / p.half_s END AS half_pace_per_s,
     CASE WHEN b.noticed_at IS NULL THEN l.lasts_s
       WHEN b.cause IS NOT NULL THEN coalesce(l.lasts_s + (unix_micros(b.noticed_at) - unix_micros(n.as_of)) / 1e6, b.held_s) END AS lasts_s,
     -- Checks count acknowledgements; else what was delivered, less what is still there of it, is the least that went.
     CASE WHEN p.over_s >= 50 THEN p.went / p.over_s
       WHEN v.dispatched IS NOT NULL THEN greatest(0, v.dispatched - coalesce(b.backlog_end - b.waiting_end, 0))
-        / greatest(1e-3, (unix_micros(n.as_of) - unix_micros(r.begin_at)) / 1e6) END AS pace_per_s
+        / greatest(1e-3, (unix_micros(n.as_of) - unix_micros(greatest(r.begin_at, v.opened_at))) / 1e6) END AS pace_per_s
   FROM whose k
   JOIN newest n ON n.broker = k.broker AND n.epoch = k.epoch
   LEFT JOIN reached r ON r.broker = k.broker AND r.epoch = k.epoch
   LEFT JOIN stopped d ON d.broker = k.broker AND d.epoch = k.epoch
   LEFT JOIN behind b ON b.broker = k.broker AND b.epoch = k.epoch AND b.topic = k.topic AND b.subscription = k.subscription
   LEFT JOIN stretches l ON l.broker = k.broker AND l.epoch = k.epoch AND l.topic = k.topic AND l.subscription = k.subscription
+  LEFT JOIN halves h ON h.broker = k.broker AND h.epoch = k.epoch AND h.topic = k.topic AND h.subscription = k.subscription
   LEFT JOIN served v ON v.broker = k.broker AND v.epoch = k.epoch AND v.topic = k.topic AND v.subscription = k.subscription
   LEFT JOIN checked c ON c.broker = k.broker AND c.epoch = k.epoch AND c.topic = k.topic AND c.subscription = k.subscription
   LEFT JOIN paced p ON p.broker = c.broker AND p.epoch = c.epoch AND p.topic = c.topic AND p.subscription = c.subscription
@@ -229,7 +250,8 @@ found AS (
 ),
 -- Of what only waits for its delivery time, what else waits counts.
 moving AS (
-  SELECT *, CASE WHEN cause = 'delayed' THEN waiting ELSE backlog END AS to_go, pace_per_s * 300 + backlog - backlog_before AS came
+  SELECT *, CASE WHEN cause = 'delayed' THEN waiting ELSE backlog END AS to_go, backlog - backlog_before AS grown,
+    coalesce(half_pace_per_s, pace_per_s) * (unix_micros(as_of) - unix_micros(before_at)) / 1e6 + backlog - backlog_before AS came
   FROM found
 ),
 judged AS (
@@ -245,9 +267,11 @@ judged AS (
       -- What is left over is older than all that goes at this pace.
       WHEN oldest_age_ms > 300000 AND cause <> 'delayed' AND coalesce(lasts_s > (unix_micros(as_of) - unix_micros(checked_at)) / 1e6, true)
         THEN NULL
-      -- It goes in ten seconds; or in two minutes, and not a tenth of what comes is added to it (nor what chance adds).
+      -- It goes in ten seconds; or in two minutes, and not a tenth of what comes is added to it (nor what chance adds). Too young for
+      -- that: in half a minute.
       WHEN to_go <= pace_per_s * 10 THEN 'well'
-      WHEN to_go <= pace_per_s * 120 AND backlog - backlog_before <= came * 0.1 + 2 * sqrt(greatest(0, came)) THEN 'well'
+      WHEN to_go <= pace_per_s * 120 AND grown <= came * 0.1 + 2 * sqrt(greatest(0, came)) THEN 'well'
+      WHEN to_go <= pace_per_s * 30 AND grown IS NULL THEN 'well'
     END AS well
   FROM moving
 )
