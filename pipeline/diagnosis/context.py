@@ -9,7 +9,7 @@ from pipeline.diagnosis.quota_fillers import who
 from pipeline.diagnosis.rates import needed
 from pipeline.diagnosis.recovery import foreseen
 from pipeline.diagnosis.topic_rows import topic_rows
-from pipeline.diagnosis.verdict import Document
+from pipeline.diagnosis.verdict import Document, is_same_cause
 from pipeline.warehouse.literals import instant
 from pipeline.warehouse.look import Queries
 from schemas.render.ddl import quoted
@@ -24,11 +24,21 @@ def context_of(look: Queries, document: Document) -> Document:
         "sub_type": document["sub_type"] or _type_of_dispatcher(look, document),
         "log_version": rows.log_version,
         "lost_entries": None if cursor is None else cursor["evicted_entries"] + cursor["expired_entries"],
-        "needed": needed(look, document, counts_entries(look, document)),
+        **_needed(look, document),
         "clients": _clients(look, document),
         **who(rows),
     }
     return {**found, "catch_up": foreseen({**document, **found})}
+
+
+def _needed(look: Queries, document: Document) -> Document:
+    """What the limiter of the main cause has to give, and that of the last one: it may be another."""
+    units, last = counts_entries(look, document), document["last_cause"]
+    main = needed(look, document, units)
+    if last is None:
+        return {"needed": main}
+    of_last = main if is_same_cause(last, document) else needed(look, {**document, **last}, units)
+    return {"needed": main, "last_cause": {**last, "needed": of_last}}
 
 
 def _clients(look: Queries, document: Document) -> list[Document] | None:

@@ -6,7 +6,7 @@ from typing import Any
 from pipeline.diagnosis.evidence import Evidence, Row
 
 #: With these causes nothing goes out.
-_NOTHING_GOES = ("no_consumer", "transaction", "stuck", "no_flow")
+NOTHING_GOES = ("no_consumer", "transaction", "stuck", "no_flow")
 
 
 def is_delivery_in_line(evidence: Evidence, main: Mapping[str, Any]) -> bool:
@@ -18,7 +18,7 @@ def is_delivery_in_line(evidence: Evidence, main: Mapping[str, Any]) -> bool:
     if cause == "throttled":
         return _limiter_blocked(evidence, main)
     delivered = sum(row["dispatched_entries"] for row in evidence.throttle if row["window_end"] >= evidence.end)
-    if cause in _NOTHING_GOES:
+    if cause in NOTHING_GOES:
         return delivered == 0
     last = next((row for row in reversed(evidence.causes) if row["window_end"] >= evidence.end), None)
     if cause == "in_flight":

@@ -2,13 +2,21 @@
 
 from datetime import datetime
 
+from pipeline.diagnosis.delivered import NOTHING_GOES
 from pipeline.diagnosis.duration import duration
 from pipeline.diagnosis.instants import time_words
 from pipeline.diagnosis.verdict import Document, is_unproven
 
-#: So long a backlog may last, as the view `why` has it: nothing in it is older.
-YOUNG_S = 30
+#: As the view `why` has them: so long a backlog may last, for nothing in it is older; a backlog that grows by less of what comes is even.
+YOUNG_S, MUCH_OF_WHAT_COMES = 30, 0.1
 _INSTANTS = ("current_at", "current_from", "current_to", "soonest_at")
+#: Of causes under which nothing is delivered: no pace of the past goes on before this.
+_NOT_BEFORE = {
+    "no_consumer": "a consumer connects",
+    "no_flow": "its consumers ask for messages",
+    "transaction": "the transaction ends",
+    "stuck": "it has a new dispatcher",
+}
 
 
 def foreseen(document: Document) -> Document | None:
@@ -20,12 +28,22 @@ def foreseen(document: Document) -> Document | None:
         return None
     if is_unproven(document):
         return {**rates, **dict.fromkeys(_INSTANTS)}
+    if not document["behind"] and document["waiting"] == 0:
+        return {**rates, **dict.fromkeys(_INSTANTS, now)}
+    if _stands_still(document):
+        rates = {**rates, **dict.fromkeys(("current_at", "current_from", "current_to"))}
     passed = None if document["waiting"] > 0 and document["behind"] else now
     return {**rates, **{name: _not_before(rates[name], now, passed) for name in _INSTANTS}}
 
 
 def _not_before(at: datetime | None, now: datetime, passed: datetime | None) -> datetime | None:
     return at if at is None or at >= now else passed
+
+
+def _stands_still(document: Document) -> bool:
+    """Whether nothing is delivered by now, though something waits."""
+    last = document["last_cause"]
+    return last is not None and last["cause"] in NOTHING_GOES and document["waiting"] > 0
 
 
 def pace_line(document: Document) -> str:
@@ -36,24 +54,30 @@ def pace_line(document: Document) -> str:
     pace = f"{come:,.1f} entries/s come, {acked:,.1f}/s are acknowledged{gone} (in the {duration(rates['over_s'])} before the last check)"
     if is_unproven(document):
         return pace
+    if document["backlog"] == 0:
+        return f"{pace}: it has no backlog"
     if rates["caught_up_in_s"] is None:
         return pace + _growth(document)
     if rates["caught_up_in_s"] == 0:
-        return f"{pace}: it has no backlog"
-    if not removed:
-        return f"{pace}: caught up in {duration(rates['caught_up_in_s'])}"
-    if acked <= come:
+        return f"{pace}: it had no backlog then"
+    if removed and acked <= come:
         return f"{pace}: it becomes less only because entries expire or are evicted, which its consumers never get"
+    if _stands_still(document):
+        return f"{pace}: nothing is delivered since"
+    if not removed:
+        return f"{pace}: caught up in {duration(rates['caught_up_in_s'])} at this rate"
     backlog = rates["caught_up_in_s"] * -rates["growth_rate"]
-    return f"{pace}: by acknowledgements alone caught up in {duration(backlog / (acked - come))}"
+    return f"{pace}: by acknowledgements alone caught up in {duration(backlog / (acked - come))} at this rate"
 
 
 def _growth(document: Document) -> str:
     """What a backlog that does not become less means. That of a subscription that is well may grow for half a minute."""
     if document["behind"]:
         return ": it does not catch up at this rate"
-    is_young = document["lasts_s"] is not None and document["lasts_s"] <= YOUNG_S
-    return f": more come than go; it is behind if that lasts {YOUNG_S} s" if is_young and document["catch_up"]["growth_rate"] > 0 else ""
+    rates, lasts_s = document["catch_up"], document["lasts_s"]
+    is_young = lasts_s is not None and lasts_s <= YOUNG_S
+    grows = rates["growth_rate"] > MUCH_OF_WHAT_COMES * (rates["publish_rate"] or 0)
+    return f": more come than go; it is behind if that lasts {YOUNG_S} s" if is_young and grows else ""
 
 
 def lost_before_line(document: Document) -> str | None:
@@ -73,17 +97,26 @@ def lost_before_line(document: Document) -> str | None:
 def current_line(document: Document) -> str:
     """When it is current at the pace of the last minutes, and how soon the limits in force allow that."""
     rates, now = document["catch_up"], document["to"]
-    if rates["current_at"] is None:
+    if _stands_still(document):
+        when = f"not before {_NOT_BEFORE[document['last_cause']['cause']]}"
+    elif rates["current_at"] is None:
         when = "not at the pace of the last minutes"
     elif rates["current_at"] <= now:
         when = f"now{', but for acknowledgements' if document['behind'] else ''}: all that is due is delivered"
     else:
         latest = "never" if rates["current_to"] is None else time_words(rates["current_to"])
         when = f"at {time_words(rates['current_at'])} (from {time_words(rates['current_from'])} to {latest})"
+    return when + _limits_words(document, now)
+
+
+def _limits_words(document: Document, now: datetime) -> str:
+    """How fast limits let it go. Of one that is well it is no reproach that more came than they allow."""
+    rates, behind = document["catch_up"], document["behind"]
     if rates["allowed"] is None:
-        return f"{when}; no limit is in the way"
-    most = f"limits allow it {rates['most_entries_per_s']:,.1f} entries/s at most"
+        unknown = "; how soon its limits allow that is not known" if behind else ""
+        return unknown if document["limits"] else "; no limit is in the way"
+    most = f"; limits allow it {rates['most_entries_per_s']:,.1f} entries/s at most"
     if rates["allowed"] == "no":
-        return f"{when}; {most}: less than comes"
+        return f"{most}: less than came in the last minutes" if behind else most
     soonest = rates["soonest_at"]
-    return f"{when}; {most}" + ("" if soonest is None or soonest <= now else f": not before {time_words(soonest)}")
+    return most + ("" if soonest is None or soonest <= now else f": not before {time_words(soonest)}")

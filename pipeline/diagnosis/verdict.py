@@ -52,7 +52,7 @@ def verdict(evidence: Evidence) -> Document:
         **{name: main.get(name) for name in (*Account._fields, "share", "time_share")},
         "unknown_reason": main.get("unknown_reason") or standing["unknown_reason"],
         "since": _since(evidence.causes, main),
-        "last_cause": _last_cause(standing),
+        "last_cause": _last_cause(standing, evidence),
         **{name: standing[name] for name in ("backlog", "waiting", "lasts_s", "pace_per_s", "checked_at")},
         "backlog_s": sum(row["ns"] for row in evidence.causes) / _NS_PER_S,
         "causes": shares,
@@ -64,9 +64,9 @@ def verdict(evidence: Evidence) -> Document:
         "shared_with": _neighbours(evidence.neighbours, main, evidence),
         "quotas": [quota_of(row, evidence.quota_policies) for row in sorted(evidence.quotas, key=lambda row: row["quota_type"])],
         "uncovers": uncovered(evidence.margins),
-        "catch_up": _catch_up(evidence.rates),
+        "catch_up": _catch_up(evidence),
     }
-    document["more_consumers"] = None if is_unproven(document) else _more_consumers(evidence.more_consumers)
+    document["more_consumers"] = _more_consumers(evidence.more_consumers, document)
     lacking = missing(evidence, document)
     changed = document["last_cause"] is not None and not is_same_cause(document["last_cause"], document)
     sure = confidence(document, lacking, has_changed=changed, agrees=is_delivery_in_line(evidence, document))
@@ -82,9 +82,12 @@ def is_same_cause(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return all(one[name] == other[name] for name in Account._fields)
 
 
-def _last_cause(standing: Row) -> Document | None:
+def _last_cause(standing: Row, evidence: Evidence) -> Document | None:
     """The cause that holds it as of `as_of`, or the main one of the last window; null where there is none."""
-    return None if standing["cause"] is None else {**_account(standing)._asdict(), "since": standing["since"]}
+    if standing["cause"] is None:
+        return None
+    account = _account(standing)._asdict()
+    return {**account, "since": standing["since"], "shared_with": _neighbours(evidence.neighbours, account, evidence)}
 
 
 def is_unproven(document: Document) -> bool:
@@ -189,17 +192,29 @@ def quota_of(row: Row, policies: Sequence[Row]) -> Document:
     return {**{name: row[name] for name in _OF_QUOTA}, "as_of": row["check_time"], **setter(policies, QUOTA_KINDS[row["quota_type"]])}
 
 
-def _catch_up(rates: Sequence[Row]) -> Document | None:
-    """How fast the backlog shrinks or grows, from its last two quota checks."""
+def _catch_up(evidence: Evidence) -> Document | None:
+    """How fast the backlog shrinks or grows, from its last two quota checks. Limits that changed since are not those of the check."""
+    rates = evidence.rates
     if not rates or rates[0]["growth_rate"] is None:
         return None
     names = (
         "over_s", "publish_rate", "dispatch_rate", "ack_rate", "removed_rate", "growth_rate", "caught_up_in_s",
         "current_at", "current_from", "current_to", "most_entries_per_s", "soonest_at", "allowed",
     )  # fmt: skip
-    return {**{name: rates[0][name] for name in names}, "as_of": rates[0]["to_time"]}
+    of_limits = ("most_entries_per_s", "soonest_at", "allowed")
+    checked_at = rates[0]["to_time"]
+    kinds = RATE_KINDS.values()
+    changed = any(row["in_force"] and row["limit_kind"] in kinds and row["since"] > checked_at for row in evidence.policies)
+    return {**{name: rates[0][name] for name in names}, **(dict.fromkeys(of_limits) if changed else {}), "as_of": checked_at}
 
 
-def _more_consumers(rows: Sequence[Row]) -> Document | None:
+def _more_consumers(rows: Sequence[Row], document: Document) -> Document | None:
+    """Of a subscription that is behind. One without a consumer needs one, whatever held it back before the last one left."""
+    if not rows or not document["behind"] or is_unproven(document):
+        return None
     names = ("answer", "why", "consumers_share", "limits_share", "dispatched_per_s", "most_msgs_per_s", "most_bytes_per_s")
-    return {name: rows[0][name] for name in names} if rows else None
+    found = {name: rows[0][name] for name in names}
+    last = document["last_cause"]
+    if found["answer"] == "no" and last is not None and last["cause"] == "no_consumer":
+        return {**found, "answer": "partly", "why": "no_consumer"}
+    return found

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from charges import SUBSCRIPTION, minute
 
+from pipeline.diagnosis.delivered import NOTHING_GOES
 from pipeline.diagnosis.recovery import current_line, foreseen, lost_before_line, pace_line
 
 NOW = minute(10)
@@ -26,8 +27,11 @@ def document(waiting: int = 5, *, behind: bool = True, quotas: Any = (), **rates
         "unknown_reason": None,
         "catch_up": RATES | rates,
         "to": NOW,
+        "backlog": 9,
         "waiting": waiting,
         "behind": behind,
+        "lasts_s": 300.0,
+        "limits": [],
         "quotas": quotas,
         "subscription": SUBSCRIPTION,
     }
@@ -64,6 +68,7 @@ def test_nothing_is_current_now_while_something_waits() -> None:
         (True, 20.0, 3.0, "before the last check): it does not catch up at this rate"),
         (False, 20.0, 3.0, "before the last check): more come than go; it is behind if that lasts 30 s"),
         (False, 20.0, 0.0, "before the last check)"),
+        (False, 20.0, 0.4, "before the last check)"),
         (False, 300.0, 3.0, "before the last check)"),
         (False, None, 3.0, "before the last check)"),
     ],
@@ -74,9 +79,60 @@ def test_a_backlog_that_is_well_may_grow(behind: bool, lasts_s: float | None, gr
 
 
 @pytest.mark.parametrize(
+    ("backlog", "caught_up_in_s", "words"),
+    [(0, 25.0, "it has no backlog"), (0, None, "it has no backlog"), (0, 0, "it has no backlog"), (9, 0, "it had no backlog then")],
+)
+def test_the_check_may_lie_before_the_answer(backlog: int, caught_up_in_s: float | None, words: str) -> None:
+    assert pace_line({**document(caught_up_in_s=caught_up_in_s), "backlog": backlog}).endswith(f"before the last check): {words}")
+
+
+def test_what_has_no_backlog_is_current_now_whatever_the_pace_was() -> None:
+    well = document(0, behind=False, current_at=None, soonest_at=minute(15), allowed="no", most_entries_per_s=4.7)
+    found = foreseen(well)
+    assert found is not None
+    assert [found[name] for name in ("current_at", "current_from", "current_to", "soonest_at")] == [NOW] * 4
+    assert current_line({**well, "catch_up": found}) == "now: all that is due is delivered; limits allow it 4.7 entries/s at most"
+
+
+def test_where_nobody_takes_entries_and_they_expire_that_is_the_only_progress() -> None:
+    asked = {**document(5, ack_rate=0.0, removed_rate=40.0), "last_cause": {"cause": "no_consumer"}}
+    assert pace_line(asked).endswith("it becomes less only because entries expire or are evicted, which its consumers never get")
+
+
+@pytest.mark.parametrize(
+    ("last", "current", "pace"),
+    [
+        ("no_consumer", "not before a consumer connects; no limit is in the way", "nothing is delivered since"),
+        ("no_flow", "not before its consumers ask for messages; no limit is in the way", "nothing is delivered since"),
+        ("transaction", "not before the transaction ends; no limit is in the way", "nothing is delivered since"),
+        ("stuck", "not before it has a new dispatcher; no limit is in the way", "nothing is delivered since"),
+        (
+            "no_permits",
+            "at 2026-01-05T12:12:00Z (from 2026-01-05T12:11:00Z to never); no limit is in the way",
+            "caught up in 25 s at this rate",
+        ),
+    ],
+)
+def test_where_nothing_is_delivered_by_now_no_pace_of_the_past_goes_on(last: str, current: str, pace: str) -> None:
+    asked = {**document(5), "last_cause": {"cause": last}}
+    found = foreseen(asked)
+    assert found is not None
+    assert (found["current_at"] is None) == (last in NOTHING_GOES)
+    assert current_line({**asked, "catch_up": found}) == current
+    assert pace_line(asked).endswith(f": {pace}")
+
+
+def test_limits_that_the_check_does_not_have_are_in_no_sentence() -> None:
+    """They were set, or changed, after it."""
+    assert current_line({**document(5), "limits": [{"rate": 80}]}).endswith("; how soon its limits allow that is not known")
+    well = {**document(0, behind=False), "limits": [{"rate": 80}]}
+    assert current_line({**well, "catch_up": foreseen(well)}) == "now: all that is due is delivered"
+
+
+@pytest.mark.parametrize(
     ("rates", "words"),
     [
-        ({}, "5.0 entries/s come, 9.0/s are acknowledged (in the 1 min before the last check): caught up in 25 s"),
+        ({}, "5.0 entries/s come, 9.0/s are acknowledged (in the 1 min before the last check): caught up in 25 s at this rate"),
         (
             {"caught_up_in_s": None},
             "5.0 entries/s come, 9.0/s are acknowledged (in the 1 min before the last check): it does not catch up at this rate",
@@ -89,7 +145,7 @@ def test_a_backlog_that_is_well_may_grow(behind: bool, lasts_s: float | None, gr
         (
             {"removed_rate": 6.0, "caught_up_in_s": 10.0, "growth_rate": -10.0},
             "5.0 entries/s come, 9.0/s are acknowledged, 6.0/s expire or are evicted (in the 1 min before the last check):"
-            " by acknowledgements alone caught up in 25 s",
+            " by acknowledgements alone caught up in 25 s at this rate",
         ),
     ],
 )
@@ -125,7 +181,7 @@ def test_an_eviction_that_comes_first_is_told(quota: dict[str, Any], words: str 
 )
 def test_where_nobody_knows_what_there_is_by_now_no_instant_is_foreseen(cause: str | None, reason: str, is_known: bool) -> None:
     """Nothing is current now, and nothing has no backlog. Where only the cause is unknown the pace is known."""
-    asked = document(0, caught_up_in_s=0) | {"status": "unknown", "cause": cause, "unknown_reason": reason}
+    asked = document(0, caught_up_in_s=0) | {"status": "unknown", "cause": cause, "unknown_reason": reason, "backlog": 0}
     found = foreseen(asked)
     assert found is not None
     assert (found["current_at"] == minute(12)) == is_known

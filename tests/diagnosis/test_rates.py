@@ -127,3 +127,24 @@ def test_where_what_comes_is_not_known_the_rate_is_doubled_and_the_answer_says_s
     first = advised(None)[0]
     assert "-md 20 " in first["command"]
     assert "No quota check tells what comes" in first["do"]
+
+
+def test_each_of_two_limiters_gets_its_own_rate_and_users() -> None:
+    """The broker's limit of bytes held most of the stretch, its limit of messages holds it at the end; both have a rate of their own."""
+    rows = [
+        *(charge(m, "throttled", level="broker", dimension="bytes") for m in (0, 1)),
+        charge(2, "throttled", level="broker", dimension="msg", weight=1),
+    ]
+    limits = [limit("broker", rate=60), limit("broker", "bytes", rate=50_000)]
+    of_msgs, of_bytes = (
+        {**NEED, "level": "broker", "dimension": name, "permits_per_entry": each} for name, each in (("msg", 1.0), ("bytes", 760.0))
+    )
+    last = {"cause": "throttled", "level": "broker", "dimension": "msg", "unknown_reason": None, "cap": None, "since": minute(2)}
+    users = [{"topic": TOPIC, "subscription": "other", "share": 0.9, "this": False}]
+    found = judged(evidence(rows, limits=limits), needed={**of_bytes, "current_per_s": 57_000.0}, shared_with=[],
+                   last_cause={**last, "needed": of_msgs, "shared_with": users})  # fmt: skip
+    said = [step["do"] for step in found["advice"]]
+    assert "Raise the broker's limit of messages. 6.7 entries/s came in the last minutes, 1.0 messages each" in said[0]
+    assert "Or slow down or move its largest user: other" in said[1]
+    assert "Raise the broker's limit of bytes. 6.7 entries/s came in the last minutes, 760.0 bytes each" in said[2]
+    assert len(said) == 3, "nothing else, and no batches of 760 messages"

@@ -97,7 +97,7 @@ def test_a_cap_that_is_on_while_nothing_is_unacknowledged_is_a_fault_of_the_brok
 @pytest.mark.parametrize(
     ("mostly", "at_the_end", "first", "then"),
     [
-        ("delayed", "in_flight", "waits for acknowledgements", "to be delivered later"),
+        ("delayed", "in_flight", "Its consumers acknowledge 13.0 entries/s", "to be delivered later"),
         ("redelivery", "no_consumer", "Start its consumers", "delivered again and again"),
         ("no_permits", "catching_up", "add some, or speed them up", None),
         ("stuck", "catching_up", "a fault of the broker", None),

@@ -309,7 +309,7 @@ RATES: dict[str, Any] = {
         ({"current_at": None}, f"not at the pace of the last minutes; {AT_MOST}: not before 2026-01-05T12:04:00Z"),
         (
             {"allowed": "no", "soonest_at": None, "current_to": minute(9)},
-            f"at 2026-01-05T12:05:00Z (from 2026-01-05T12:04:00Z to 2026-01-05T12:09:00Z); {AT_MOST}: less than comes",
+            f"at 2026-01-05T12:05:00Z (from 2026-01-05T12:04:00Z to 2026-01-05T12:09:00Z); {AT_MOST}: less than came in the last minutes",
         ),
         ({"allowed": None, "most_entries_per_s": None, "current_at": None}, "not at the pace of the last minutes; no limit is in the way"),
     ],
@@ -354,3 +354,32 @@ def test_what_held_it_before_its_broker_stopped_is_told() -> None:
         " 2026-01-05T12:02:30Z counted 100 entries. 100% of its backlog of the last 3 min was charged to the topic's limiter of messages."
     )
     assert found["more_consumers"] is None
+
+
+@pytest.mark.parametrize(
+    ("last", "more", "answer"),
+    [
+        ("throttled", {"answer": "no", "why": "throttled"}, ("no", "throttled")),
+        ("no_consumer", {"answer": "no", "why": "throttled"}, ("partly", "no_consumer")),
+        ("no_consumer", {"answer": "yes", "why": "no_permits"}, ("yes", "no_permits")),
+        (None, {"answer": "yes", "why": "no_consumer"}, None),
+    ],
+)
+def test_more_consumers_are_for_those_who_are_behind(last: str | None, more: dict[str, Any], answer: tuple[str, str] | None) -> None:
+    """Whoever is well needs none; whoever has none needs one, though a limiter held it before."""
+    end = [] if last is None else [charge(2, last, weight=1, **(TOPIC_LIMIT if last == "throttled" else {}))]
+    rows = [*(charge(m, "throttled", **TOPIC_LIMIT) for m in range(2)), *end]
+    found = judged(evidence(rows, more_consumers=[{**MORE, **more}]))
+    said = found["more_consumers"]
+    assert (None if said is None else (said["answer"], said["why"])) == answer
+    assert any(line.startswith("more consumers") for line in text_lines(found)) == (answer is not None)
+
+
+def test_limits_that_changed_after_the_check_are_not_those_of_the_forecast() -> None:
+    forecast = {**RATES, "most_entries_per_s": 40.0, "allowed": "yes", "soonest_at": minute(4)}
+    policy = {"limit_kind": "topic_dispatch_rate", "in_force": True, "set_by": None, "policy_disagreement": None}
+    for since, known in ((minute(2), True), (minute(3.5), False)):
+        policies = [{**policy, "since": since}, {**policy, "limit_kind": "size_quota", "since": minute(3.5)}]
+        found = judged(evidence([charge(m, "no_permits") for m in range(4)], 4, rates=[forecast], policies=policies))
+        assert (found["catch_up"]["allowed"] is not None) == known
+        assert (found["catch_up"]["most_entries_per_s"] is not None) == known

@@ -112,3 +112,19 @@ def test_a_shared_limit_is_divided_by_who_draws_on_it(warehouse: Warehouse, leve
     append_plain(warehouse, "policies", [{**limit, "topic": topic} for topic in ([ORDERS, AUDIT] if level == "topic" else [None])])
     found = ReadingRoom(warehouse).rows("SELECT subscription, most_msgs_per_s FROM catch_up_forecasts WHERE check_number > 20")
     assert {row["subscription"]: row["most_msgs_per_s"] for row in found} == {name: pytest.approx(rate) for name, rate in expected.items()}
+
+
+@pytest.mark.parametrize(("backlog_messages", "most_entries"), [(400, 2.5), (None, 5.0), (100, 10.0)])
+def test_what_is_left_goes_by_its_own_batches(warehouse: Warehouse, backlog_messages: int | None, most_entries: float) -> None:
+    """Two messages an entry were delivered; the limit gives 10 messages a second to what is left."""
+    rows = [{**row, "backlog_messages": backlog_messages} for row in checks(ORDERS, "mine", 30, 0, 1)]
+    append_plain(warehouse, "subscription_backlog", rows)
+    known = ("topic", "check_time", "check_number")
+    append_plain(
+        warehouse, "topic_backlog", [{**BROKER, "check_source": "log", "decision": "none", **{n: row[n] for n in known}} for row in rows]
+    )
+    limit = {**BROKER, "seen_seq": 1, "seen_at": micros(-60), "limit_kind": "subscription_dispatch_rate", "in_force": True, "topic": ORDERS,
+             "subscription": "mine", "set_by": "namespace", "msg_rate": 10, "byte_rate": -1, "period_s": 1}  # fmt: skip
+    append_plain(warehouse, "policies", [limit])
+    found = ReadingRoom(warehouse).rows("SELECT most_entries_per_s FROM catch_up_forecasts ORDER BY check_number")
+    assert [row["most_entries_per_s"] for row in found[1:]] == [most_entries] * 2, "nothing was delivered before the first check"

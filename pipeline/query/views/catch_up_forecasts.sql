@@ -19,6 +19,7 @@
 --   allowed          whether the limits allow that it is ever current: yes, no; null: no limit
 WITH stepped AS (
   SELECT b.broker, b.epoch, b.topic, b.subscription, b.opened_at, b.check_time, b.check_number, b.msg_backlog, b.backlog_size,
+    b.backlog_messages,
     b.dispatched_entries, b.dispatched_msgs, b.complete,
     b.dispatched_entries - lag(b.dispatched_entries) OVER chain AS delivered,
     unix_micros(b.check_time) AS check_us,
@@ -55,6 +56,7 @@ drawing AS (
   FROM (
     SELECT r.*, i.interval_s,
       CASE WHEN u.counts_entries THEN 1 ELSE coalesce(try_divide(r.dispatched_msgs, r.dispatched_entries), 1) END AS msgs_per_entry,
+      CASE WHEN u.counts_entries THEN 1 ELSE try_divide(r.backlog_messages, r.msg_backlog) END AS msgs_per_left,
       try_divide(r.backlog_size, r.msg_backlog) AS bytes_per_entry,
       r.check_us - lag(r.check_us) OVER (PARTITION BY r.broker, r.epoch ORDER BY r.check_us) AS from_last_us
     FROM rates r
@@ -119,7 +121,9 @@ limits AS (
 allowed AS (
   SELECT r.*, l.most_msgs_per_s, l.most_bytes_per_s,
     r.waiting = 0 OR r.waiting <= coalesce(r.publish_rate, 0) AND r.waiting <= coalesce(r.delivered, 0) AS is_current,
-    least(try_divide(l.most_msgs_per_s, r.msgs_per_entry), try_divide(l.most_bytes_per_s, r.bytes_per_entry)) AS most_entries_per_s
+    -- What is left may be of other batches than what was delivered.
+    least(try_divide(l.most_msgs_per_s, coalesce(r.msgs_per_left, r.msgs_per_entry)), try_divide(l.most_bytes_per_s, r.bytes_per_entry))
+      AS most_entries_per_s
   FROM drawn r
   LEFT JOIN limits l ON l.broker = r.broker AND l.epoch = r.epoch AND l.topic = r.topic AND l.subscription = r.subscription
     AND l.opened_at = r.opened_at AND l.check_number = r.check_number
