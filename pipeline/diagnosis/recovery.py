@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pipeline.diagnosis.delivered import NOTHING_GOES
 from pipeline.diagnosis.duration import duration
-from pipeline.diagnosis.instants import time_words
+from pipeline.diagnosis.instants import foreseen_at, foreseen_words, is_soon
 from pipeline.diagnosis.verdict import Document, is_unproven
 
 #: As the view `why` has them: so long a backlog may last, for nothing in it is older; a backlog that grows by less of what comes is even.
@@ -89,7 +89,7 @@ def lost_before_line(document: Document) -> str | None:
             continue
         current = None if rates is None else rates["current_at"]
         if quota["exceeded"] or current is None or quota["breach_at"] < current:
-            when = "at each check that exceeds it" if quota["exceeded"] else f"at {time_words(quota['breach_at'])}"
+            when = "at each check that exceeds it" if quota["exceeded"] else foreseen_at(quota["breach_at"], document["to"])
             return f"the {quota['quota_type']} quota evicts {when}: {document['subscription']} loses entries before it is current"
     return None
 
@@ -104,8 +104,11 @@ def current_line(document: Document) -> str:
     elif rates["current_at"] <= now:
         when = f"now{', but for acknowledgements' if document['behind'] else ''}: all that is due is delivered"
     else:
-        latest = "never" if rates["current_to"] is None else time_words(rates["current_to"])
-        when = f"at {time_words(rates['current_at'])} (from {time_words(rates['current_from'])} to {latest})"
+        first, latest = (
+            "never" if rates[name] is None else foreseen_words(rates[name], now, rates["current_at"])
+            for name in ("current_from", "current_to")
+        )
+        when = f"{foreseen_at(rates['current_at'], now)} (from {first} to {latest})"
     return when + _limits_words(document, now)
 
 
@@ -119,4 +122,6 @@ def _limits_words(document: Document, now: datetime) -> str:
     if rates["allowed"] == "no":
         return f"{most}: less than came in the last minutes" if behind else most
     soonest = rates["soonest_at"]
-    return most + ("" if soonest is None or soonest <= now else f": not before {time_words(soonest)}")
+    if soonest is None or soonest <= now:
+        return most
+    return f"{most}: not {'before' if is_soon(soonest, now) else 'for'} {foreseen_words(soonest, now, soonest)}"

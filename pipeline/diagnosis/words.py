@@ -10,7 +10,7 @@ from pipeline.diagnosis.clients import client_lines
 from pipeline.diagnosis.commands import LOSES_DATA
 from pipeline.diagnosis.counts import entries, percent
 from pipeline.diagnosis.duration import duration
-from pipeline.diagnosis.instants import as_of_line, time_words
+from pipeline.diagnosis.instants import as_of_line, foreseen_at, foreseen_words, time_words
 from pipeline.diagnosis.margins import margin_line
 from pipeline.diagnosis.own_cursors import OWN, READER, kind_words, trouble_words
 from pipeline.diagnosis.policies import NOWHERE
@@ -242,14 +242,20 @@ def quota_line(quota: Document) -> str:
     elif quota["breach_at"] is None:
         when = "no breach in sight"
     else:
-        earliest = f" (not before {time_words(quota['breach_from'])})" if quota["breach_from"] is not None else ""
-        when = f"breach at {time_words(quota['breach_at'])}{earliest}"
+        when = _breach_words(quota)
     losers = [name for name in (quota["loses_first"], *(quota["others_losing"] or ())) if name is not None]
     is_near = quota["exceeded"] or quota["breach_at"] is not None
     loses = f"; then {', '.join(losers)} {'loses' if len(losers) == 1 else 'lose'} messages" if is_near and losers else ""
     is_cut = is_near and quota["producers"] and quota["on_breach"] == "disconnect_producers"
     cut = f"; then {quota['producers']:,} {'producer is' if quota['producers'] == 1 else 'producers are'} cut off" if is_cut else ""
     return f"{head}, {_setter_words(quota)}: {when}{loses}{cut}"
+
+
+def _breach_words(quota: Document) -> str:
+    """When it is exceeded at the pace of the last minutes, and at the earliest."""
+    checked_at, breach_at, earliest = quota["as_of"], quota["breach_at"], quota["breach_from"]
+    least = "" if earliest is None else f" (not before {foreseen_words(earliest, checked_at, breach_at)})"
+    return f"breach {foreseen_at(breach_at, checked_at)}{least}"
 
 
 def consumers_line(more: Document) -> str:

@@ -4,10 +4,11 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from charges import SUBSCRIPTION, minute
+from charges import SUBSCRIPTION, charge, evidence, judged, minute
 
 from pipeline.diagnosis.delivered import NOTHING_GOES
 from pipeline.diagnosis.recovery import current_line, foreseen, lost_before_line, pace_line
+from pipeline.diagnosis.words import quota_line
 
 NOW = minute(10)
 RATES: dict[str, Any] = {
@@ -92,6 +93,13 @@ def test_what_has_no_backlog_is_current_now_whatever_the_pace_was() -> None:
     assert found is not None
     assert [found[name] for name in ("current_at", "current_from", "current_to", "soonest_at")] == [NOW] * 4
     assert current_line({**well, "catch_up": found}) == "now: all that is due is delivered; limits allow it 4.7 entries/s at most"
+
+
+def test_what_is_days_away_has_no_second() -> None:
+    far = document(5, current_at=minute(10 + 3 * 1440), current_from=minute(70), current_to=minute(10 + 9 * 1440))
+    assert current_line(far) == "in 3 d (from 1 h to 9 d); no limit is in the way"
+    limited = document(5, current_at=None, allowed="yes", most_entries_per_s=40.0, soonest_at=minute(10 + 2 * 1440))
+    assert current_line(limited).endswith("; limits allow it 40.0 entries/s at most: not for 2 d")
 
 
 def test_where_nobody_takes_entries_and_they_expire_that_is_the_only_progress() -> None:
@@ -186,3 +194,33 @@ def test_where_nobody_knows_what_there_is_by_now_no_instant_is_foreseen(cause: s
     assert found is not None
     assert (found["current_at"] == minute(12)) == is_known
     assert pace_line(asked).endswith("it has no backlog") == is_known
+
+
+@pytest.mark.parametrize(
+    ("breach_at", "breach_from", "words"),
+    [
+        (minute(12), minute(11), "breach at 2026-01-05T12:12:00Z (not before 2026-01-05T12:11:00Z)"),
+        (minute(12), None, "breach at 2026-01-05T12:12:00Z"),
+        (minute(10 + 1440), minute(10), "breach at 2026-01-06T12:10:00Z (not before 2026-01-05T12:10:00Z)"),
+        (minute(10 + 19.25 * 1440), minute(10 + 600), "breach in 19 d 6 h (not before 10 h)"),
+        (minute(10 + 19.25 * 1440), None, "breach in 19 d 6 h"),
+        (None, None, "no breach in sight"),
+    ],
+)
+def test_minutes_foresee_no_second_of_another_day(breach_at: Any, breach_from: Any, words: str) -> None:
+    quota = {
+        "quota_type": "size", "exceeded": False, "share_of_limit": 0.5, "policy": "producer_exception", "breach_at": breach_at,
+        "breach_from": breach_from, "loses_first": None, "others_losing": None, "producers": 0, "on_breach": "disconnect_producers",
+        "as_of": minute(10), "set_by": "topic", "set_since": None, "disagreement": None,
+    }  # fmt: skip
+    assert quota_line(quota).endswith(f": {words}")
+
+
+def test_limits_that_changed_after_the_check_are_not_those_of_the_forecast() -> None:
+    forecast = {**RATES, "to_time": minute(3), "most_entries_per_s": 40.0, "allowed": "yes", "soonest_at": minute(4)}
+    policy = {"limit_kind": "topic_dispatch_rate", "in_force": True, "set_by": None, "policy_disagreement": None}
+    for since, known in ((minute(2), True), (minute(3.5), False)):
+        policies = [{**policy, "since": since}, {**policy, "limit_kind": "size_quota", "since": minute(3.5)}]
+        found = judged(evidence([charge(m, "no_permits") for m in range(4)], 4, rates=[forecast], policies=policies))
+        assert (found["catch_up"]["allowed"] is not None) == known
+        assert (found["catch_up"]["most_entries_per_s"] is not None) == known

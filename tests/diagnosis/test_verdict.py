@@ -291,6 +291,8 @@ def test_a_quota_has_the_place_that_sets_it() -> None:
 
 
 AT_MOST = "limits allow it 40.0 entries/s at most"
+
+
 RATES: dict[str, Any] = {
     "over_s": 60.0,
     "publish_rate": 5.0, "dispatch_rate": 9.0, "ack_rate": 9.0, "removed_rate": 0.0, "growth_rate": -4.0, "caught_up_in_s": 25.0,
@@ -373,13 +375,3 @@ def test_more_consumers_are_for_those_who_are_behind(last: str | None, more: dic
     said = found["more_consumers"]
     assert (None if said is None else (said["answer"], said["why"])) == answer
     assert any(line.startswith("more consumers") for line in text_lines(found)) == (answer is not None)
-
-
-def test_limits_that_changed_after_the_check_are_not_those_of_the_forecast() -> None:
-    forecast = {**RATES, "most_entries_per_s": 40.0, "allowed": "yes", "soonest_at": minute(4)}
-    policy = {"limit_kind": "topic_dispatch_rate", "in_force": True, "set_by": None, "policy_disagreement": None}
-    for since, known in ((minute(2), True), (minute(3.5), False)):
-        policies = [{**policy, "since": since}, {**policy, "limit_kind": "size_quota", "since": minute(3.5)}]
-        found = judged(evidence([charge(m, "no_permits") for m in range(4)], 4, rates=[forecast], policies=policies))
-        assert (found["catch_up"]["allowed"] is not None) == known
-        assert (found["catch_up"]["most_entries_per_s"] is not None) == known

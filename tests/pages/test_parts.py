@@ -25,6 +25,8 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
         (numbers.size(212_279), "212\u00a0kB"),
         (numbers.size(3_997_789), "4\u00a0MB"),
         (percent(0.00037), "0.037%"),
+        (percent(0.0000016), "less than 0.01%"),
+        (percent(50.34), "5,034%"),
         (percent(0), "0%"),
         (percent(1.415), "142%"),
         (numbers.span(63), "1\u00a0min\u00a03\u00a0s"),
