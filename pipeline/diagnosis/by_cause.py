@@ -14,6 +14,8 @@ from pipeline.diagnosis.raise_limit import throttled
 Document = dict[str, Any]
 #: One consumer is served at a time: more of them only stand by.
 ONE_ACTIVE = ("Exclusive", "Failover")
+#: A backlog that becomes less by a smaller part of what is acknowledged stands.
+_LITTLE = 0.1
 #: From this share of the backlog on, nobody was connected for as long as it was looked at.
 _NEVER_THERE = 0.99
 _CAP_SETTING = {
@@ -34,12 +36,6 @@ def takes_nothing(document: Document) -> bool:
     """Whether its consumers got nothing in the whole stretch, and acknowledge nothing by the last checks."""
     rates = document.get("catch_up")
     return document.get("dispatched_msgs") == 0 and (rates is None or not rates["ack_rate"])
-
-
-def _is_outpaced(document: Document) -> bool:
-    """Whether its consumers acknowledge, but fewer entries than come, by the last checks."""
-    rates = document.get("catch_up")
-    return rates is not None and bool(rates["ack_rate"]) and (rates["growth_rate"] or 0) > 0
 
 
 def _no_consumer(document: Document) -> list[Step]:
@@ -140,11 +136,12 @@ def _in_flight(document: Document) -> list[Step]:
     topic = document["topic"]
     if document.get("cursor_kind") == READER:
         return [stats("The reader has what waits, and has not gone on. Look at its program:", topic)]
-    if _is_outpaced(document):
-        rates = document["catch_up"]
-        words = f"Its consumers acknowledge {rates['ack_rate']:,.1f} entries/s, and {rates['publish_rate']:,.1f} come. {_faster(document)}"
+    rates = document.get("catch_up")
+    if rates is not None and (rates["outpaced"] or rates["growth_rate"] < -_LITTLE * rates["ack_rate"]):
+        words = f"Its consumers acknowledge {rates['ack_rate']:,.1f} entries/s, and {rates['publish_rate']:,.1f} come."
+        then = _faster(document) if rates["outpaced"] else "Wait: its backlog becomes less."
         return [
-            stats(f"{words} In its output unackedMessages shows who has most:", topic),
+            stats(f"{words} {then} In its output unackedMessages shows who has most:", topic),
             told("A client that has messages and acknowledges nothing has lost them: restart that one."),
         ]
     return [

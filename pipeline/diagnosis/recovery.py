@@ -5,11 +5,12 @@ from datetime import datetime
 from pipeline.diagnosis.delivered import NOTHING_GOES
 from pipeline.diagnosis.duration import duration
 from pipeline.diagnosis.instants import foreseen_at, foreseen_words, is_soon
+from pipeline.diagnosis.own_cursors import OWN, READER
 from pipeline.diagnosis.verdict import Document, is_unproven
 
-#: As the view `why` has them: so long a backlog may last, for nothing in it is older; a backlog that grows by less of what comes is even.
-YOUNG_S, MUCH_OF_WHAT_COMES = 30, 0.1
-_INSTANTS = ("current_at", "current_from", "current_to", "soonest_at")
+#: As the view `why` has it: a backlog that grows by less of what comes is even.
+MUCH_OF_WHAT_COMES = 0.1
+_INSTANTS = ("current_at", "current_from", "current_to")
 #: Of causes under which nothing is delivered: no pace of the past goes on before this.
 _NOT_BEFORE = {
     "no_consumer": "a consumer connects",
@@ -27,13 +28,14 @@ def foreseen(document: Document) -> Document | None:
     if rates is None:
         return None
     if is_unproven(document):
-        return {**rates, **dict.fromkeys(_INSTANTS)}
-    if not document["behind"] and document["waiting"] == 0:
-        return {**rates, **dict.fromkeys(_INSTANTS, now)}
-    if _stands_still(document):
-        rates = {**rates, **dict.fromkeys(("current_at", "current_from", "current_to"))}
-    passed = None if document["waiting"] > 0 and document["behind"] else now
-    return {**rates, **{name: _not_before(rates[name], now, passed) for name in _INSTANTS}}
+        return {**rates, **dict.fromkeys((*_INSTANTS, "soonest_at"))}
+    waits = document["waiting"] > 0
+    if not document["behind"] and not waits:
+        rates = {**rates, **dict.fromkeys(_INSTANTS, now)}
+    elif _stands_still(document):
+        rates = {**rates, **dict.fromkeys(_INSTANTS)}
+    passed = None if waits else now
+    return {**rates, **{name: _not_before(rates[name], now, passed) for name in (*_INSTANTS, "soonest_at")}}
 
 
 def _not_before(at: datetime | None, now: datetime, passed: datetime | None) -> datetime | None:
@@ -41,9 +43,9 @@ def _not_before(at: datetime | None, now: datetime, passed: datetime | None) -> 
 
 
 def _stands_still(document: Document) -> bool:
-    """Whether nothing is delivered by now, though something waits."""
+    """Whether nothing is delivered by now, though something waits. Nobody delivers to Pulsar's own cursors."""
     last = document["last_cause"]
-    return last is not None and last["cause"] in NOTHING_GOES and document["waiting"] > 0
+    return last is not None and last["cause"] in NOTHING_GOES and document["waiting"] > 0 and document["cursor_kind"] not in OWN
 
 
 def pace_line(document: Document) -> str:
@@ -71,13 +73,12 @@ def pace_line(document: Document) -> str:
 
 
 def _growth(document: Document) -> str:
-    """What a backlog that does not become less means. That of a subscription that is well may grow for half a minute."""
+    """What a backlog that does not become less means; of a subscription that is well, where more than a tenth of what comes stays."""
     if document["behind"]:
         return ": it does not catch up at this rate"
-    rates, lasts_s = document["catch_up"], document["lasts_s"]
-    is_young = lasts_s is not None and lasts_s <= YOUNG_S
+    rates = document["catch_up"]
     grows = rates["growth_rate"] > MUCH_OF_WHAT_COMES * (rates["publish_rate"] or 0)
-    return f": more come than go; it is behind if that lasts {YOUNG_S} s" if is_young and grows else ""
+    return ": more come than go; if that goes on, it is behind" if grows else ""
 
 
 def lost_before_line(document: Document) -> str | None:
@@ -96,20 +97,24 @@ def lost_before_line(document: Document) -> str | None:
 
 def current_line(document: Document) -> str:
     """When it is current at the pace of the last minutes, and how soon the limits in force allow that."""
-    rates, now = document["catch_up"], document["to"]
+    return _current_words(document) + _limits_words(document, document["to"])
+
+
+def _current_words(document: Document) -> str:
+    rates, now, last = document["catch_up"], document["to"], document["last_cause"]
     if _stands_still(document):
-        when = f"not before {_NOT_BEFORE[document['last_cause']['cause']]}"
-    elif rates["current_at"] is None:
-        when = "not at the pace of the last minutes"
-    elif rates["current_at"] <= now:
-        when = f"now{', but for acknowledgements' if document['behind'] else ''}: all that is due is delivered"
-    else:
-        first, latest = (
-            "never" if rates[name] is None else foreseen_words(rates[name], now, rates["current_at"])
-            for name in ("current_from", "current_to")
-        )
-        when = f"{foreseen_at(rates['current_at'], now)} (from {first} to {latest})"
-    return when + _limits_words(document, now)
+        waits_for = _NOT_BEFORE[last["cause"]].replace("consumer", "reader" if document["cursor_kind"] == READER else "consumer")
+        return f"not before {waits_for}"
+    if document["behind"] and last is not None and (last["cause"] == "in_flight" or document["waiting"] == 0):
+        return "not before acknowledgements come for what is delivered"
+    if document["waiting"] == 0:
+        return "now: all that is due is delivered"
+    if rates["current_at"] is None:
+        return "not at the pace of the last minutes" if document["behind"] else "what waits goes as it comes"
+    first, latest = (
+        "never" if rates[name] is None else foreseen_words(rates[name], now, rates["current_at"]) for name in ("current_from", "current_to")
+    )
+    return f"{foreseen_at(rates['current_at'], now)} (from {first} to {latest})"
 
 
 def _limits_words(document: Document, now: datetime) -> str:

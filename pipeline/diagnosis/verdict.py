@@ -50,7 +50,7 @@ def verdict(evidence: Evidence) -> Document:
         "status": standing["status"],
         "behind": standing["status"] not in WELL,
         **{name: main.get(name) for name in (*Account._fields, "share", "time_share")},
-        "unknown_reason": main.get("unknown_reason") or standing["unknown_reason"],
+        "unknown_reason": _reason(standing, main),
         "since": _since(evidence.causes, main),
         "last_cause": _last_cause(standing, evidence),
         **{name: standing[name] for name in ("backlog", "waiting", "lasts_s", "pace_per_s", "checked_at")},
@@ -64,8 +64,8 @@ def verdict(evidence: Evidence) -> Document:
         "shared_with": _neighbours(evidence.neighbours, main, evidence),
         "quotas": [quota_of(row, evidence.quota_policies) for row in sorted(evidence.quotas, key=lambda row: row["quota_type"])],
         "uncovers": uncovered(evidence.margins),
-        "catch_up": _catch_up(evidence),
     }
+    document["catch_up"] = _catch_up(evidence, document["limits"])
     document["more_consumers"] = _more_consumers(evidence.more_consumers, document)
     lacking = missing(evidence, document)
     changed = document["last_cause"] is not None and not is_same_cause(document["last_cause"], document)
@@ -92,10 +92,14 @@ def _last_cause(standing: Row, evidence: Evidence) -> Document | None:
 
 def is_unproven(document: Document) -> bool:
     """Whether nobody knows if it is behind by now: a stop, a loss, or no check since. Not where only the cause is unknown."""
-    of_the_instant = document["unknown_reason"] in ("broker_stopped", "not_checked", "not_there")
     last = document["last_cause"]
-    cause = last["cause"] if document["cause"] is None and last is not None else document["cause"]
-    return document["status"] == "unknown" and (of_the_instant or cause != "unknown")
+    is_behind = bool(document["backlog"]) and document["waiting"] is not None and last is not None and last["cause"] == "unknown"
+    return document["status"] == "unknown" and not is_behind
+
+
+def _reason(standing: Row, main: Mapping[str, Any]) -> str | None:
+    """Why the status or the cause is not known: that of the instant first."""
+    return standing["unknown_reason"] if standing["status"] == "unknown" else main.get("unknown_reason") or standing["unknown_reason"]
 
 
 def _shares(causes: Sequence[Row]) -> list[Document]:
@@ -192,29 +196,26 @@ def quota_of(row: Row, policies: Sequence[Row]) -> Document:
     return {**{name: row[name] for name in _OF_QUOTA}, "as_of": row["check_time"], **setter(policies, QUOTA_KINDS[row["quota_type"]])}
 
 
-def _catch_up(evidence: Evidence) -> Document | None:
+def _catch_up(evidence: Evidence, limits: Sequence[Document]) -> Document | None:
     """How fast the backlog shrinks or grows, from its last two quota checks. Limits that changed since are not those of the check."""
     rates = evidence.rates
     if not rates or rates[0]["growth_rate"] is None:
         return None
     names = (
-        "over_s", "publish_rate", "dispatch_rate", "ack_rate", "removed_rate", "growth_rate", "caught_up_in_s",
+        "over_s", "publish_rate", "dispatch_rate", "ack_rate", "removed_rate", "growth_rate", "caught_up_in_s", "outpaced",
         "current_at", "current_from", "current_to", "most_entries_per_s", "soonest_at", "allowed",
     )  # fmt: skip
     of_limits = ("most_entries_per_s", "soonest_at", "allowed")
     checked_at = rates[0]["to_time"]
     kinds = RATE_KINDS.values()
     changed = any(row["in_force"] and row["limit_kind"] in kinds and row["since"] > checked_at for row in evidence.policies)
-    return {**{name: rates[0][name] for name in names}, **(dict.fromkeys(of_limits) if changed else {}), "as_of": checked_at}
+    gone = dict.fromkeys(of_limits) if changed or not limits else {}
+    return {**{name: rates[0][name] for name in names}, **gone, "as_of": checked_at}
 
 
 def _more_consumers(rows: Sequence[Row], document: Document) -> Document | None:
-    """Of a subscription that is behind. One without a consumer needs one, whatever held it back before the last one left."""
+    """Of a subscription that is behind, as the view has it."""
     if not rows or not document["behind"] or is_unproven(document):
         return None
     names = ("answer", "why", "consumers_share", "limits_share", "dispatched_per_s", "most_msgs_per_s", "most_bytes_per_s")
-    found = {name: rows[0][name] for name in names}
-    last = document["last_cause"]
-    if found["answer"] == "no" and last is not None and last["cause"] == "no_consumer":
-        return {**found, "answer": "partly", "why": "no_consumer"}
-    return found
+    return {name: rows[0][name] for name in names}

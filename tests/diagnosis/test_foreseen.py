@@ -4,18 +4,18 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from charges import SUBSCRIPTION, charge, evidence, judged, minute
+from charges import SUBSCRIPTION, charge, evidence, judged, limit, minute, standing
 
 from pipeline.diagnosis.delivered import NOTHING_GOES
 from pipeline.diagnosis.recovery import current_line, foreseen, lost_before_line, pace_line
-from pipeline.diagnosis.words import quota_line
+from pipeline.diagnosis.words import quota_line, text_lines
 
 NOW = minute(10)
 RATES: dict[str, Any] = {
     "over_s": 60.0,
     "publish_rate": 5.0, "dispatch_rate": 9.0, "ack_rate": 9.0, "removed_rate": 0.0, "growth_rate": -4.0, "caught_up_in_s": 25.0,
     "current_at": minute(12), "current_from": minute(11), "current_to": None, "most_entries_per_s": None, "soonest_at": None,
-    "allowed": None,
+    "allowed": None, "outpaced": False,
 }  # fmt: skip
 
 
@@ -31,8 +31,8 @@ def document(waiting: int = 5, *, behind: bool = True, quotas: Any = (), **rates
         "backlog": 9,
         "waiting": waiting,
         "behind": behind,
-        "lasts_s": 300.0,
         "limits": [],
+        "cursor_kind": "subscription",
         "quotas": quotas,
         "subscription": SUBSCRIPTION,
     }
@@ -57,26 +57,29 @@ def test_nothing_is_current_now_while_something_waits() -> None:
     missed = document(5, current_at=minute(9), current_from=minute(9))
     assert current_line({**missed, "catch_up": foreseen(missed)}) == "not at the pace of the last minutes; no limit is in the way"
     there = document(0, current_at=minute(9), current_from=minute(9))
-    words = "now, but for acknowledgements: all that is due is delivered; no limit is in the way"
-    assert current_line({**there, "catch_up": foreseen(there)}) == words
+    assert current_line({**there, "catch_up": foreseen(there)}) == "now: all that is due is delivered; no limit is in the way"
+    unacknowledged = {**there, "last_cause": {"cause": "in_flight"}}
+    words = "not before acknowledgements come for what is delivered; no limit is in the way"
+    assert current_line({**unacknowledged, "catch_up": foreseen(unacknowledged)}) == words
+    few_wait = {**missed, "last_cause": {"cause": "in_flight"}}
+    assert current_line({**few_wait, "catch_up": foreseen(few_wait)}) == words, "three of thousands wait, and three seconds later none"
+    evens = document(20, behind=False, current_at=minute(9))
+    assert current_line({**evens, "catch_up": foreseen(evens)}) == "what waits goes as it comes; no limit is in the way"
     well = document(0, behind=False, current_at=minute(9), current_from=minute(9))
     assert current_line({**well, "catch_up": foreseen(well)}) == "now: all that is due is delivered; no limit is in the way"
 
 
 @pytest.mark.parametrize(
-    ("behind", "lasts_s", "growth_rate", "words"),
+    ("behind", "growth_rate", "words"),
     [
-        (True, 20.0, 3.0, "before the last check): it does not catch up at this rate"),
-        (False, 20.0, 3.0, "before the last check): more come than go; it is behind if that lasts 30 s"),
-        (False, 20.0, 0.0, "before the last check)"),
-        (False, 20.0, 0.4, "before the last check)"),
-        (False, 300.0, 3.0, "before the last check)"),
-        (False, None, 3.0, "before the last check)"),
+        (True, 3.0, "before the last check): it does not catch up at this rate"),
+        (False, 3.0, "before the last check): more come than go; if that goes on, it is behind"),
+        (False, 0.0, "before the last check)"),
+        (False, 0.4, "before the last check)"),
     ],
 )
-def test_a_backlog_that_is_well_may_grow(behind: bool, lasts_s: float | None, growth_rate: float, words: str) -> None:
-    about = {**document(behind=behind, caught_up_in_s=None, growth_rate=growth_rate), "lasts_s": lasts_s}
-    assert pace_line(about).endswith(words)
+def test_a_backlog_that_is_well_may_grow(behind: bool, growth_rate: float, words: str) -> None:
+    assert pace_line(document(behind=behind, caught_up_in_s=None, growth_rate=growth_rate)).endswith(words)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +94,11 @@ def test_what_has_no_backlog_is_current_now_whatever_the_pace_was() -> None:
     well = document(0, behind=False, current_at=None, soonest_at=minute(15), allowed="no", most_entries_per_s=4.7)
     found = foreseen(well)
     assert found is not None
-    assert [found[name] for name in ("current_at", "current_from", "current_to", "soonest_at")] == [NOW] * 4
+    assert [found[name] for name in ("current_at", "current_from", "current_to")] == [NOW] * 3
+    assert found["soonest_at"] == minute(15), "as the limits allow it"
+    unlimited = foreseen(document(0, behind=False))
+    assert unlimited is not None
+    assert unlimited["soonest_at"] is None, "no limit"
     assert current_line({**well, "catch_up": found}) == "now: all that is due is delivered; limits allow it 4.7 entries/s at most"
 
 
@@ -128,6 +135,12 @@ def test_where_nothing_is_delivered_by_now_no_pace_of_the_past_goes_on(last: str
     assert (found["current_at"] is None) == (last in NOTHING_GOES)
     assert current_line({**asked, "catch_up": found}) == current
     assert pace_line(asked).endswith(f": {pace}")
+
+
+def test_nobody_connects_to_a_cursor_of_pulsar_and_a_reader_is_no_consumer() -> None:
+    alone = {**document(5, current_at=None), "last_cause": {"cause": "no_consumer"}}
+    assert current_line({**alone, "cursor_kind": "reader"}) == "not before a reader connects; no limit is in the way"
+    assert current_line({**alone, "cursor_kind": "replicator"}) == "not at the pace of the last minutes; no limit is in the way"
 
 
 def test_limits_that_the_check_does_not_have_are_in_no_sentence() -> None:
@@ -189,11 +202,14 @@ def test_an_eviction_that_comes_first_is_told(quota: dict[str, Any], words: str 
 )
 def test_where_nobody_knows_what_there_is_by_now_no_instant_is_foreseen(cause: str | None, reason: str, is_known: bool) -> None:
     """Nothing is current now, and nothing has no backlog. Where only the cause is unknown the pace is known."""
-    asked = document(0, caught_up_in_s=0) | {"status": "unknown", "cause": cause, "unknown_reason": reason, "backlog": 0}
+    last = None if cause is None else {"cause": cause}
+    waiting = None if reason in ("broker_stopped", "not_checked") else 5
+    asked = document(5, caught_up_in_s=0) | {"status": "unknown", "cause": cause, "unknown_reason": reason, "last_cause": last,
+                                             "waiting": waiting}  # fmt: skip
     found = foreseen(asked)
     assert found is not None
     assert (found["current_at"] == minute(12)) == is_known
-    assert pace_line(asked).endswith("it has no backlog") == is_known
+    assert pace_line(asked).endswith("it had no backlog then") == is_known
 
 
 @pytest.mark.parametrize(
@@ -221,6 +237,27 @@ def test_limits_that_changed_after_the_check_are_not_those_of_the_forecast() -> 
     policy = {"limit_kind": "topic_dispatch_rate", "in_force": True, "set_by": None, "policy_disagreement": None}
     for since, known in ((minute(2), True), (minute(3.5), False)):
         policies = [{**policy, "since": since}, {**policy, "limit_kind": "size_quota", "since": minute(3.5)}]
-        found = judged(evidence([charge(m, "no_permits") for m in range(4)], 4, rates=[forecast], policies=policies))
+        found = judged(
+            evidence([charge(m, "no_permits") for m in range(4)], 4, rates=[forecast], policies=policies, limits=[limit("topic")])
+        )
         assert (found["catch_up"]["allowed"] is not None) == known
         assert (found["catch_up"]["most_entries_per_s"] is not None) == known
+
+
+@pytest.mark.parametrize("reason", ["broker_stopped", "not_checked"])
+def test_an_answer_about_a_stretch_of_unknown_cause_that_ends_unproven_is_one(reason: str) -> None:
+    """What the stretch lacked is not what the end lacks; `waiting` is null."""
+    ended = standing("unknown", unknown_reason=reason, backlog=40, waiting=None, cause="no_consumer", checked_at=minute(2.5))
+    rows = [charge(m, "unknown", unknown_reason="not_in_this_log") for m in range(3)]
+    found = judged(evidence(rows, standing=[ended], rates=[{**RATES, "to_time": minute(2.5)}]))
+    assert (found["unknown_reason"], found["confidence"]) == (reason, "low")
+    rates = foreseen(found)
+    assert rates is not None
+    assert rates["current_at"] is None
+    assert any(line.startswith("current         not known: ") for line in text_lines({**found, "catch_up": rates}))
+
+
+def test_a_limit_that_is_gone_by_now_is_in_no_forecast() -> None:
+    forecast = {**RATES, "to_time": minute(3), "most_entries_per_s": 40.0, "allowed": "yes", "soonest_at": minute(4)}
+    found = judged(evidence([charge(m, "no_permits") for m in range(4)], 4, rates=[forecast]))
+    assert (found["catch_up"]["most_entries_per_s"], found["catch_up"]["allowed"]) == (None, None)

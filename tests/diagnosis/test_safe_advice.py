@@ -15,7 +15,7 @@ SLOW: dict[str, Any] = {
     "over_s": 60.0,
     "publish_rate": 30.0, "dispatch_rate": 13.0, "ack_rate": 13.0, "removed_rate": 0.0, "growth_rate": 17.0, "caught_up_in_s": None,
     "to_time": minute(3), "current_at": None, "current_from": None, "current_to": None, "most_entries_per_s": None, "soonest_at": None,
-    "allowed": None,
+    "allowed": None, "outpaced": True,
 }  # fmt: skip
 HOLDER = {"subscription": SUBSCRIPTION, "msg_backlog": 600, "backlog_size": 12_000_000, "oldest_age_ms": 239_000}
 
@@ -149,6 +149,26 @@ def test_catching_up_is_no_reason_to_wait_while_the_backlog_grows() -> None:
     assert "grows by 17.0 entries/s" in said(grows)
     assert "Wait" not in said(grows)
     assert "Wait" in said(of_cause("catching_up", rates={**SLOW, "growth_rate": -4.0, "caught_up_in_s": 25.0}))
+
+
+@pytest.mark.parametrize(
+    ("rates", "words", "never"),
+    [
+        ({}, "Its consumers acknowledge 13.0 entries/s, and 30.0 come. Speed its consumers up, or add some.", "Unloading"),
+        (
+            {"outpaced": False, "ack_rate": 60.0, "growth_rate": -30.0},
+            "60.0 entries/s, and 30.0 come. Wait: its backlog becomes less.",
+            "Unloading",
+        ),
+        ({"outpaced": False, "ack_rate": 30.1, "growth_rate": -0.1}, "Unloading the topic closes all", "Wait"),
+        ({"outpaced": False, "ack_rate": 0.0, "growth_rate": 30.0}, "Unloading the topic closes all", "Speed"),
+    ],
+)
+def test_whoever_acknowledges_is_not_told_to_restart(rates: dict[str, Any], words: str, never: str) -> None:
+    advised = said(of_cause("in_flight", rates={**SLOW, **rates}))
+    assert words in advised
+    assert never not in advised
+    assert "One consumer is served at a time: speed it up." in said(of_cause("in_flight", "Failover"))
 
 
 def test_a_log_that_is_of_version_1_1_is_not_asked_to_be() -> None:

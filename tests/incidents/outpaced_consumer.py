@@ -62,7 +62,7 @@ INCIDENT = Incident(
             (OUTPACED, SUB),
             window=120,
             exit=1,
-            says=["more consumers yes (in_flight)", "current now, but for acknowledgements"],
+            says=["more consumers yes (in_flight)", "current not before acknowledgements come for what is delivered"],
         ),
         Check("four seconds for each are no backlog", (EVEN, SUB), exit=0, document={"status": "keeping up", "more_consumers": None}),
         Check("nor in its first minutes", (EVEN, SUB), at=70, window=60, exit=0, document={"status": "keeping up"}),

@@ -17,6 +17,8 @@
 --   soonest_at       when it is current if it gets all that these limits allow, and as much is published as in the last minutes;
 --                    null: no limit, or more is published than the limits allow (allowed: no), or not within 30 days
 --   allowed          whether the limits allow that it is ever current: yes, no; null: no limit
+--   outpaced         whether consumers acknowledge, but fewer entries than come, in the steps of the last half minute (the last one at
+--                    least): more than a tenth less, and more than chance takes; not if it is next to nothing. Null: no step yet
 WITH stepped AS (
   SELECT b.broker, b.epoch, b.topic, b.subscription, b.opened_at, b.check_time, b.check_number, b.msg_backlog, b.backlog_size,
     b.backlog_messages,
@@ -26,6 +28,9 @@ WITH stepped AS (
     b.msg_backlog - coalesce(b.in_flight_entries, b.unacked_entries) AS waiting,
     unix_micros(b.check_time) - lag(unix_micros(b.check_time)) OVER chain AS step_us,
     b.published_entries - lag(b.published_entries) OVER chain AS published,
+    -- Of the first check: since the cursor was opened.
+    b.published_entries - coalesce(lag(b.published_entries) OVER chain, 0) AS came,
+    b.acknowledged_entries - coalesce(lag(b.acknowledged_entries) OVER chain, 0) AS acknowledged,
     lag(b.msg_backlog - coalesce(b.in_flight_entries, b.unacked_entries)) OVER chain
       - (b.msg_backlog - coalesce(b.in_flight_entries, b.unacked_entries)) AS fewer,
     lag(b.evicted_entries + b.expired_entries) OVER chain = b.evicted_entries + b.expired_entries
@@ -41,10 +46,13 @@ rates AS (
     sum(CAST(CASE WHEN step_rate IS NOT NULL THEN fewer END AS DOUBLE)) OVER recent * 1e6
       / sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent AS rate_mean,
     sum(CAST(published AS DOUBLE)) OVER recent * 1e6 / nullif(sum(step_us) OVER recent, 0) AS publish_rate,
-    sum(CAST(delivered AS DOUBLE)) OVER recent * 1e6 / nullif(sum(step_us) OVER recent, 0) AS delivery_rate
+    sum(CAST(delivered AS DOUBLE)) OVER recent * 1e6 / nullif(sum(step_us) OVER recent, 0) AS delivery_rate,
+    sum(came) OVER last_steps AS came_of_late, sum(acknowledged) OVER last_steps AS acknowledged_of_late
   FROM (SELECT *, CASE WHEN step_us > 0 AND is_pace THEN fewer * 1e6 / step_us END AS step_rate FROM stepped)
   WINDOW recent AS (
     PARTITION BY broker, epoch, topic, subscription, opened_at ORDER BY check_us RANGE BETWEEN 300000000 PRECEDING AND CURRENT ROW
+  ), last_steps AS (
+    PARTITION BY broker, epoch, topic, subscription, opened_at ORDER BY check_us RANGE BETWEEN 29000000 PRECEDING AND CURRENT ROW
   )
 ),
 drawing AS (
@@ -157,5 +165,6 @@ SELECT
   CASE WHEN most_entries_per_s IS NULL THEN NULL WHEN is_current OR room_per_s > 0 THEN 'yes' ELSE 'no' END AS allowed,
   CASE WHEN is_current THEN check_time WHEN room_per_s > 0 AND waiting / room_per_s < 2592000D
     THEN timestamp_micros(check_us + CAST(ceil(waiting / room_per_s * 1e6) AS BIGINT)) END AS soonest_at,
+  OUTPACED(came_of_late, acknowledged_of_late) AS outpaced,
   complete
 FROM foreseen

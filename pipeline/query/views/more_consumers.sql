@@ -1,8 +1,8 @@
 -- Would more consumers help, and how fast could the subscription go then?
 -- One row per subscription with a backlog in the last ten minutes before its broker's newest window ended; none for Pulsar's own cursors.
 --   answer        yes: at least four fifths of its entries × time lacked consumers or their permits. no: at most a fifth. partly: between.
---                 Entries that are delivered and not acknowledged (in_flight) lack consumers, too, if acknowledgements come, and fewer than
---                 entries: by the checks of the last five minutes, their second half
+--                 Entries that are delivered and not acknowledged (in_flight) lack consumers, too, if it is outpaced, as in
+--                 catch_up_forecasts. At least partly, where the newest window has mainly no consumer
 --   why           no: the largest cause that more consumers do not change. one_active_consumer: only one consumer of such a subscription is
 --                 served at a time (Exclusive, Failover). reader: another reader would read everything by itself. yes and partly:
 --                 no_consumer, no_permits or in_flight, whichever has most
@@ -11,33 +11,29 @@
 --   most_msgs_per_s, most_bytes_per_s   the least of the limits in force in the newest window (its own, the topic's, the broker's, which
 --                 others may share): more than this comes from no number of consumers; null: no limit
 WITH charged AS (
-  SELECT c.broker, c.epoch, c.topic, c.subscription, c.cause, sum(c.entry_us) AS entry_us, sum(c.ns) AS ns
+  SELECT c.broker, c.epoch, c.topic, c.subscription, c.cause, sum(c.entry_us) AS entry_us, sum(c.ns) AS ns,
+    bool_or(c.is_main AND c.window_start = n.window_start AND c.cause = 'no_consumer') AS is_left_alone
   FROM subscription_causes c
   JOIN newest_windows n ON n.broker = c.broker AND n.epoch = c.epoch AND n.clock_segment = c.clock_segment
   WHERE c.window_start < n.as_of AND unix_micros(c.window_end) > unix_micros(n.as_of) - 600000000
   GROUP BY c.broker, c.epoch, c.topic, c.subscription, c.cause
 ),
-checks AS (
-  SELECT s.broker, s.epoch, s.topic, s.subscription, s.opened_at, s.check_number, s.msg_backlog, s.acknowledged_entries,
-    unix_micros(s.check_time) <= (min(unix_micros(s.check_time)) OVER whole + max(unix_micros(s.check_time)) OVER whole) / 2 AS is_first_half,
-    max(s.opened_at) OVER (PARTITION BY s.broker, s.epoch, s.topic, s.subscription) = s.opened_at AS is_newest
-  FROM recent_checks r
-  JOIN subscription_backlog s ON s.broker = r.broker AND s.epoch = r.epoch AND s.topic = r.topic AND s.check_number = r.check_number
-  WINDOW whole AS (PARTITION BY s.broker, s.epoch, s.topic, s.subscription, s.opened_at)
+of_late AS (
+  -- Between the checks of the last half minute, and the one before; the last two at least. Of one alone: since the cursor was opened.
+  SELECT broker, epoch, topic, subscription,
+    max(published_entries) - CASE WHEN count(*) > 1 THEN min(published_entries) ELSE 0 END AS came,
+    max(acknowledged_entries) - CASE WHEN count(*) > 1 THEN min(acknowledged_entries) ELSE 0 END AS acknowledged
+  FROM (
+    SELECT s.*, lead(unix_micros(s.check_time), 1, r.newest_us) OVER by_number > r.newest_us - 29000000 AS is_late
+    FROM (SELECT *, max(unix_micros(check_time)) OVER (PARTITION BY broker, epoch, topic) AS newest_us FROM recent_checks) r
+    JOIN subscription_backlog s ON s.broker = r.broker AND s.epoch = r.epoch AND s.topic = r.topic AND s.check_number = r.check_number
+    WINDOW by_number AS (PARTITION BY s.broker, s.epoch, s.topic, s.subscription, s.opened_at ORDER BY s.check_number)
+  )
+  WHERE is_late
+  GROUP BY broker, epoch, topic, subscription, opened_at
 ),
 outpaced AS (
-  -- Its consumers acknowledge, and more than a tenth of what comes is added to the backlog, and more than chance adds.
-  SELECT broker, epoch, topic, subscription
-  FROM (
-    SELECT broker, epoch, topic, subscription,
-      max_by(msg_backlog, check_number)
-        - max_by(CASE WHEN is_first_half THEN msg_backlog END, CASE WHEN is_first_half THEN check_number END) AS grown,
-      max(acknowledged_entries) - max(CASE WHEN is_first_half THEN acknowledged_entries END) AS went
-    FROM checks
-    WHERE is_newest
-    GROUP BY broker, epoch, topic, subscription
-  )
-  WHERE went > 0 AND grown > (went + grown) * 0.1 + 2 * sqrt(greatest(0, went + grown))
+  SELECT DISTINCT broker, epoch, topic, subscription FROM of_late WHERE OUTPACED(came, acknowledged)
 ),
 wanting AS (
   SELECT c.*, c.cause IN ('no_consumer', 'no_permits') OR c.cause = 'in_flight' AND o.broker IS NOT NULL AS wants_consumers
@@ -50,7 +46,8 @@ shares AS (
     try_divide(sum(CASE WHEN wants_consumers THEN entry_us ELSE 0 END), sum(entry_us)) AS consumers_share,
     try_divide(sum(CASE WHEN cause = 'throttled' THEN entry_us ELSE 0 END), sum(entry_us)) AS limits_share,
     max_by(cause, struct(CASE WHEN wants_consumers THEN entry_us ELSE -1 END, cause)) AS for_want_of,
-    max_by(cause, struct(CASE WHEN wants_consumers THEN -1 ELSE entry_us END, cause)) AS held_by
+    max_by(cause, struct(CASE WHEN wants_consumers THEN -1 ELSE entry_us END, cause)) AS held_by,
+    bool_or(is_left_alone) AS is_left_alone
   FROM wanting
   GROUP BY broker, epoch, topic, subscription
 ),
@@ -110,12 +107,14 @@ bounded AS (
 )
 SELECT s.broker, s.epoch, s.topic, s.subscription,
   CASE
-    WHEN s.consumers_share <= 0.2 OR t.sub_type IN ('Exclusive', 'Failover') AND s.for_want_of <> 'no_consumer' THEN 'no'
     WHEN k.cursor_kind = 'reader' THEN 'no'
+    WHEN s.is_left_alone THEN CASE WHEN s.consumers_share >= 0.8 THEN 'yes' ELSE 'partly' END
+    WHEN s.consumers_share <= 0.2 OR t.sub_type IN ('Exclusive', 'Failover') AND s.for_want_of <> 'no_consumer' THEN 'no'
     WHEN s.consumers_share >= 0.8 THEN 'yes'
     ELSE 'partly'
   END AS answer,
   CASE
+    WHEN s.is_left_alone AND coalesce(k.cursor_kind, '') <> 'reader' THEN 'no_consumer'
     WHEN s.consumers_share <= 0.2 THEN s.held_by
     WHEN k.cursor_kind = 'reader' THEN 'reader'
     WHEN t.sub_type IN ('Exclusive', 'Failover') AND s.for_want_of <> 'no_consumer' THEN 'one_active_consumer'

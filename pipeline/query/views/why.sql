@@ -24,7 +24,7 @@
 --   backlog, waiting   entries at as_of; waiting: neither delivered nor held for later delivery. A cursor of Pulsar's own: at checked_at
 --   backlog_s     seconds of the window with a backlog
 --   lasts_s       seconds since there was no backlog, at most; from within the last five minutes on
---   pace_per_s    entries that went in a second, in the last five minutes; null: not known
+--   pace_per_s    entries that were acknowledged in a second, in the last five minutes; null: not known
 --   checked_at    the last quota check of the topic; null: none until as_of
 WITH newest AS (
   SELECT broker, epoch, clock_segment, window_start, coalesce(window_as_of, as_of) AS as_of, as_of AS known_until
@@ -102,7 +102,7 @@ reached AS (
 ),
 lasting AS (
   SELECT c.broker, c.epoch, c.topic, c.subscription, c.window_start, c.window_end, c.window_start = n.window_start AS is_newest,
-    max(c.backlog_ns) AS backlog_ns, max(c.backlog_end) AS backlog_end,
+    max(c.backlog_ns) AS backlog_ns, sum(c.entry_us) * 1e3 / max(c.backlog_ns) AS mean_backlog,
     -- A thousandth of a window, and a millisecond, are no pause: two clocks measured them.
     max(c.backlog_ns) < (unix_micros(least(c.window_end, n.as_of)) - unix_micros(c.window_start)) * 999 - 1000000 AS had_pause
   FROM subscription_causes c
@@ -121,24 +121,31 @@ broken AS (
     later AS (PARTITION BY broker, epoch, topic, subscription ORDER BY window_start DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ),
 stretches AS (
-  SELECT broker, epoch, topic, subscription, sum(backlog_ns) / 1e9 AS lasts_s, min(window_start) AS first_start
+  SELECT broker, epoch, topic, subscription, sum(backlog_ns) / 1e9 AS lasts_s
   FROM broken
   WHERE breaks = 0 AND pauses = 0
   GROUP BY broker, epoch, topic, subscription
 ),
--- From where on its growth counts: the last five minutes; of a shorter stretch the second half, for every backlog grows when it begins.
-halves AS (
-  SELECT b.broker, b.epoch, b.topic, b.subscription, max(b.window_end) AS before_at, max_by(b.backlog_end, b.window_end) AS backlog_before
-  FROM (
-    SELECT s.*, n.as_of, unix_micros(s.first_start) <= unix_micros(n.as_of) - 300000000 AS is_long
-    FROM stretches s
-    JOIN newest n ON n.broker = s.broker AND n.epoch = s.epoch
-  ) s
+-- Does it grow? Its mean at the end is held against the largest mean of a window of the earlier half: of the last five minutes, of a
+-- shorter stretch of its own time, for every backlog grows when it begins. So neither steps of whoever acknowledges many at once decide,
+-- nor the moment. Their size is the spread of that half.
+placed_in_stretch AS (
+  SELECT b.*,
+    b.is_newest OR unix_micros(b.window_end) * 2 > unix_micros(n.as_of) * 2 - (unix_micros(b.window_end) - unix_micros(b.window_start)) AS is_end,
+    unix_micros(b.window_end) <= unix_micros(n.as_of) - least(s.lasts_s, 300) * 500000 AS is_earlier
+  FROM stretches s
+  JOIN newest n ON n.broker = s.broker AND n.epoch = s.epoch
   JOIN broken b ON b.broker = s.broker AND b.epoch = s.epoch AND b.topic = s.topic AND b.subscription = s.subscription
-  WHERE b.breaks = 0 AND b.pauses = 0 AND NOT b.is_newest
-    AND CASE WHEN s.is_long THEN b.window_start = s.first_start
-      ELSE unix_micros(b.window_end) <= unix_micros(s.as_of) - s.lasts_s * 500000 END
-  GROUP BY b.broker, b.epoch, b.topic, b.subscription
+  WHERE b.breaks = 0 AND b.pauses = 0
+),
+halves AS (
+  SELECT broker, epoch, topic, subscription,
+    sum(CASE WHEN is_end THEN mean_backlog * backlog_ns END) / sum(CASE WHEN is_end THEN backlog_ns END)
+      - max(CASE WHEN is_earlier AND NOT is_end THEN mean_backlog END) AS grown,
+    max(CASE WHEN is_earlier AND NOT is_end THEN mean_backlog END) - min(CASE WHEN is_earlier AND NOT is_end THEN mean_backlog END) AS spread,
+    max(CASE WHEN is_earlier AND NOT is_end THEN struct(mean_backlog, window_end) END).window_end AS before_at
+  FROM placed_in_stretch
+  GROUP BY broker, epoch, topic, subscription
 ),
 served AS (
   SELECT t.broker, t.epoch, t.topic, t.subscription, sum(t.dispatched_entries) AS dispatched, min(t.opened_at) AS opened_at,
@@ -176,19 +183,30 @@ checked AS (
   JOIN subscription_backlog s ON s.broker = p.broker AND s.epoch = p.epoch AND s.topic = p.topic AND s.check_number = p.check_number
   WHERE p.age = 1 AND (i.interval_s IS NULL OR unix_micros(p.newest_check) - unix_micros(p.check_time) < 2 * i.interval_s * 1000000)
 ),
+-- Checks of the last five minutes, but for those before the host's clock was set back.
+recent AS (
+  SELECT s.*, sum(CASE WHEN s.next_time < s.check_time THEN 1 ELSE 0 END) OVER (PARTITION BY s.broker, s.epoch, s.topic, s.subscription
+    ORDER BY s.check_number DESC) AS clock_breaks
+  FROM (
+    SELECT b.broker, b.epoch, b.topic, b.subscription, b.opened_at, b.check_time, b.check_number, b.msg_backlog, b.acknowledged_entries,
+      b.acknowledged_entries + b.expired_entries AS gone_entries,
+      lead(b.check_time) OVER (PARTITION BY b.broker, b.epoch, b.topic, b.subscription ORDER BY b.check_number) AS next_time
+    FROM subscription_backlog b
+    JOIN newest n ON n.broker = b.broker AND n.epoch = b.epoch
+    WHERE b.check_time <= n.as_of AND n.window_start IS NOT NULL AND unix_micros(b.check_time) >= unix_micros(n.as_of) - 330000000
+  ) s
+),
 paced AS (
   SELECT s.broker, s.epoch, s.topic, s.subscription, s.opened_at,
     (max(unix_micros(s.check_time)) - min(unix_micros(s.check_time))) / 1e6 AS over_s,
-    max(s.acknowledged_entries + s.expired_entries) - min(s.acknowledged_entries + s.expired_entries) AS went,
-    min(s.check_time) AS first_at, min_by(s.msg_backlog, s.check_number) AS first_backlog,
+    max(s.acknowledged_entries) - min(s.acknowledged_entries) AS acknowledged, max(s.gone_entries) - min(s.gone_entries) AS gone,
+    min_by(s.msg_backlog, s.check_number) AS first_backlog,
     -- The same since its growth counts, from the last check before.
     (max(unix_micros(s.check_time)) - max(CASE WHEN s.check_time <= h.before_at THEN unix_micros(s.check_time) END)) / 1e6 AS half_s,
-    max(s.acknowledged_entries + s.expired_entries)
-      - max(CASE WHEN s.check_time <= h.before_at THEN s.acknowledged_entries + s.expired_entries END) AS half_went
-  FROM subscription_backlog s
-  JOIN newest n ON n.broker = s.broker AND n.epoch = s.epoch
+    max(s.gone_entries) - max(CASE WHEN s.check_time <= h.before_at THEN s.gone_entries END) AS half_gone
+  FROM recent s
   LEFT JOIN halves h ON h.broker = s.broker AND h.epoch = s.epoch AND h.topic = s.topic AND h.subscription = s.subscription
-  WHERE s.check_time <= n.as_of AND n.window_start IS NOT NULL AND unix_micros(s.check_time) >= unix_micros(n.as_of) - 330000000
+  WHERE s.clock_breaks = 0
   GROUP BY s.broker, s.epoch, s.topic, s.subscription, s.opened_at
 ),
 -- Of a broker that stopped nothing is there any more: what its subscriptions have then, another broker knows.
@@ -227,13 +245,16 @@ found AS (
       OR (coalesce(v.is_never_closed, false) AND coalesce(b.open, true)) AS is_there,
     CASE WHEN b.cause IS NOT NULL THEN coalesce(b.completeness < 1, false)
       ELSE coalesce(unix_micros(r.lost_until) > unix_micros(coalesce(c.check_time, n.window_start)), false) END AS lost_since,
-    CASE WHEN b.cause IS NULL THEN p.first_at ELSE h.before_at END AS before_at,
-    CASE WHEN b.cause IS NULL THEN p.first_backlog ELSE h.backlog_before END AS backlog_before,
-    CASE WHEN b.cause IS NOT NULL AND p.half_s > 0 THEN p.half_went / p.half_s END AS half_pace_per_s,
+    -- A check has the backlog of Pulsar's own cursors, no window.
+    CASE WHEN b.cause IS NULL THEN c.msg_backlog - p.first_backlog ELSE h.grown END AS grown,
+    CASE WHEN b.cause IS NULL THEN p.gone
+      ELSE coalesce(CASE WHEN p.half_s > 0 THEN p.half_gone / p.half_s END, CASE WHEN p.over_s >= 50 THEN p.gone / p.over_s END)
+        * (unix_micros(n.as_of) - unix_micros(h.before_at)) / 1e6 END AS gone,
+    (unix_micros(n.as_of) - unix_micros(h.before_at)) / 1e6 AS grown_s, coalesce(h.spread, 0) AS spread,
     CASE WHEN b.noticed_at IS NULL THEN l.lasts_s
       WHEN b.cause IS NOT NULL THEN coalesce(l.lasts_s + (unix_micros(b.noticed_at) - unix_micros(n.as_of)) / 1e6, b.held_s) END AS lasts_s,
     -- Checks count acknowledgements; else what was delivered, less what is still there of it, is the least that went.
-    CASE WHEN p.over_s >= 50 THEN p.went / p.over_s
+    CASE WHEN p.over_s >= 50 THEN p.acknowledged / p.over_s
       WHEN v.dispatched IS NOT NULL THEN greatest(0, v.dispatched - coalesce(b.backlog_end - b.waiting_end, 0))
         / greatest(1e-3, (unix_micros(n.as_of) - unix_micros(greatest(r.begin_at, v.opened_at))) / 1e6) END AS pace_per_s
   FROM whose k
@@ -250,8 +271,8 @@ found AS (
 ),
 -- Of what only waits for its delivery time, what else waits counts.
 moving AS (
-  SELECT *, CASE WHEN cause = 'delayed' THEN waiting ELSE backlog END AS to_go, backlog - backlog_before AS grown,
-    coalesce(half_pace_per_s, pace_per_s) * (unix_micros(as_of) - unix_micros(before_at)) / 1e6 + backlog - backlog_before AS came
+  SELECT *, CASE WHEN cause = 'delayed' THEN waiting ELSE backlog END AS to_go,
+    greatest(0, coalesce(gone, pace_per_s * grown_s) + grown) AS came
   FROM found
 ),
 judged AS (
@@ -265,12 +286,12 @@ judged AS (
       -- Nothing is older than half a minute.
       WHEN lasts_s <= 30 THEN 'well'
       -- What is left over is older than all that goes at this pace.
-      WHEN oldest_age_ms > 300000 AND cause <> 'delayed' AND coalesce(lasts_s > (unix_micros(as_of) - unix_micros(checked_at)) / 1e6, true)
+      WHEN oldest_age_ms > 300000 AND coalesce(cause, '') <> 'delayed' AND coalesce(lasts_s > (unix_micros(as_of) - unix_micros(checked_at)) / 1e6, true)
         THEN NULL
-      -- It goes in ten seconds; or in two minutes, and not a tenth of what comes is added to it (nor what chance adds). Too young for
-      -- that: in half a minute.
+      -- It goes in ten seconds; or in two minutes, and does not grow by a tenth of what comes (nor by more than chance and its own steps
+      -- make). Too young for that: in half a minute.
       WHEN to_go <= pace_per_s * 10 THEN 'well'
-      WHEN to_go <= pace_per_s * 120 AND grown <= came * 0.1 + 2 * sqrt(greatest(0, came)) THEN 'well'
+      WHEN to_go <= pace_per_s * 120 AND grown <= greatest(came * 0.1, 2 * sqrt(came), spread / 2) THEN 'well'
       WHEN to_go <= pace_per_s * 30 AND grown IS NULL THEN 'well'
     END AS well
   FROM moving
