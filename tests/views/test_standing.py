@@ -131,6 +131,18 @@ CASES: dict[str, tuple[dict[str, list[Row]], str, str]] = {
          "subscription_backlog": [checked("one-is-old", m, 40, 1200 * m, oldest_age_ms=60_000 * m + 1) for m in range(1, 6)]},
         "unacknowledged", "others go, one is left over since five minutes",
     ),
+    "clock-set-back": (
+        {"subscription_causes": [charged("clock-set-back", m, 400) for m in range(6)],
+         "subscription_backlog": [
+             *(checked("clock-set-back", m, 400, 12_000 * m) for m in range(1, 6)),
+             *({**checked("clock-set-back", m, 400, 60_000 + 60 * m), "check_number": 5 + m} for m in range(1, 6))]},
+        "unacknowledged", "one goes in a second: the thousands went before the clock was set back",
+    ),
+    "expires": (
+        {"subscription_causes": [charged("expires", m, 40) for m in range(6)],
+         "subscription_backlog": [checked("expires", m, 40, expired_entries=1200 * m) for m in range(1, 6)]},
+        "unacknowledged", "nobody acknowledges: entries only expire",
+    ),
     "slow": (steady("slow", 40, 1200, "no_permits"), "slow consumers", "of a cause that is none of moving on nothing keeps up"),
     "held": (last("held", 240, "delayed", waiting_end=0), "delayed", "nothing is due"),
     "due": (
@@ -142,6 +154,10 @@ CASES: dict[str, tuple[dict[str, list[Row]], str, str]] = {
     ),
     "pulsar.repl.west": (
         {"subscription_backlog": [checked("pulsar.repl.west", m, 20, 1200 * m) for m in range(1, 6)]}, "keeping up", "it goes in a second",
+    ),
+    "pulsar.repl.old": (
+        {"subscription_backlog": [checked("pulsar.repl.old", m, 20, 1200 * m, oldest_age_ms=60_000 * m + 100_001) for m in range(1, 6)]},
+        "replicator behind", "others go, one is left over since five minutes",
     ),
     "pulsar.repl.north": ({"subscription_backlog": [checked("pulsar.repl.north", 5, 0)]}, "current", "the check says so"),
     "pulsar.dedup": (
