@@ -104,6 +104,11 @@ CASES: dict[str, tuple[dict[str, list[Row]], str, str]] = {
         {**last("closed-now", 0), "subscription_throttle": [{**served("closed-now", 5, 9), "closed_at": second(320)}]},
         "unknown", "its dispatcher ended: with its topic, or not",
     ),
+    "reopened": (
+        {**last("reopened", 0, gone_s=2), "subscription_backlog": [checked("reopened", 5, 1)], "subscription_throttle": [
+            {**served("reopened", 5, 0), "closed_at": second(302)}, {**served("reopened", 5, 9), "opened_at": second(302)}]},
+        "current", "its first consumer was of another type than its dispatcher: that one closed, the next one is open",
+    ),
     "idle": ({"subscription_backlog": [checked("idle", 5, 0)]}, "current", "the check says 0, and nothing was charged since"),
     "one-left": ({"subscription_causes": [charged("one-left", m, 1) for m in range(6)]}, "unacknowledged", "one entry for five minutes"),
     "just-come": (last("just-come", 500, gone_s=28), "keeping up", "for two seconds"),

@@ -149,8 +149,9 @@ halves AS (
 ),
 served AS (
   SELECT t.broker, t.epoch, t.topic, t.subscription, sum(t.dispatched_entries) AS dispatched, min(t.opened_at) AS opened_at,
-    bool_and(t.complete) AS complete, min(t.completeness) AS completeness, max(t.closed_at) IS NULL AS is_never_closed,
-    max(t.window_start) = max(n.window_start) AND max(t.closed_at) IS NULL AS is_open
+    bool_and(t.complete) AS complete, min(t.completeness) AS completeness, max(t.window_start) = max(n.window_start) AS is_recent,
+    -- An earlier dispatcher may have closed: a consumer of another type makes a new one.
+    NOT max(struct(t.opened_at, t.window_start, t.closed_at IS NOT NULL AS is_closed)).is_closed AS is_open
   FROM subscription_throttle t
   JOIN newest n ON n.broker = t.broker AND n.epoch = t.epoch AND n.clock_segment = t.clock_segment
   WHERE t.window_start <= n.window_start AND unix_micros(t.window_end) > unix_micros(n.as_of) - 300000000
@@ -221,7 +222,7 @@ stopped AS (
 known AS (
   SELECT broker, epoch, topic, subscription FROM behind
   UNION SELECT broker, epoch, topic, subscription FROM checked
-  UNION SELECT broker, epoch, topic, subscription FROM served WHERE is_open
+  UNION SELECT broker, epoch, topic, subscription FROM served WHERE is_open AND is_recent
 ),
 -- A cursor that Pulsar moves by itself has no consumers: only compaction's has causes, for the broker has a subscription of it.
 whose AS (
@@ -242,7 +243,7 @@ found AS (
     CASE WHEN n.window_start IS NOT NULL THEN coalesce(b.completeness, v.completeness, 1.0D) END AS completeness,
     -- A backlog may also be gone because the topic was unloaded, or the subscription deleted: not while it is served, or checked without one.
     b.backlog_end > 0 OR b.open OR c.msg_backlog = 0 OR (k.kind IN ('replicator', 'deduplication') AND c.broker IS NOT NULL)
-      OR (coalesce(v.is_never_closed, false) AND coalesce(b.open, true)) AS is_there,
+      OR (coalesce(v.is_open, false) AND coalesce(b.open, true)) AS is_there,
     CASE WHEN b.cause IS NOT NULL THEN coalesce(b.completeness < 1, false)
       ELSE coalesce(unix_micros(r.lost_until) > unix_micros(coalesce(c.check_time, n.window_start)), false) END AS lost_since,
     -- A check has the backlog of Pulsar's own cursors, no window.
