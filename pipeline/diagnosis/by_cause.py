@@ -14,8 +14,8 @@ from pipeline.diagnosis.raise_limit import throttled
 Document = dict[str, Any]
 #: One consumer is served at a time: more of them only stand by.
 ONE_ACTIVE = ("Exclusive", "Failover")
-#: A backlog that becomes less by a smaller part of what is acknowledged stands.
-_LITTLE = 0.1
+#: If less than this share of the acknowledged entries comes, acknowledgements make the backlog less. What expires is no progress.
+_NEARLY_ALL = 0.9
 #: From this share of the backlog on, nobody was connected for as long as it was looked at.
 _NEVER_THERE = 0.99
 _CAP_SETTING = {
@@ -137,7 +137,7 @@ def _in_flight(document: Document) -> list[Step]:
     if document.get("cursor_kind") == READER:
         return [stats("The reader has what waits, and has not gone on. Look at its program:", topic)]
     rates = document.get("catch_up")
-    if rates is not None and (rates["outpaced"] or rates["growth_rate"] < -_LITTLE * rates["ack_rate"]):
+    if rates is not None and (rates["outpaced"] or rates["publish_rate"] < _NEARLY_ALL * rates["ack_rate"]):
         words = f"Its consumers acknowledge {rates['ack_rate']:,.1f} entries/s, and {rates['publish_rate']:,.1f} come."
         then = _faster(document) if rates["outpaced"] else "Wait: its backlog becomes less."
         return [

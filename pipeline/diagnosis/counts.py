@@ -15,4 +15,4 @@ def percent(share: float) -> str:
     """Whole; below one percent two digits: `0.04%`. Something is never `0%`, and next to nothing is `less than 0.01%`."""
     if 0 < share < 0.0001:
         return "less than 0.01%"
-    return f"{share * 100:.2g}%" if share < 0.01 and share > 0 else f"{share:,.0%}"
+    return f"{share * 100:.2g}%" if 0 < share < 0.01 else f"{share:,.0%}"

@@ -8,8 +8,8 @@ from pipeline.diagnosis.instants import foreseen_at, foreseen_words, is_soon
 from pipeline.diagnosis.own_cursors import OWN, READER
 from pipeline.diagnosis.verdict import Document, is_unproven
 
-#: As the view `why` has it: a backlog that grows by less of what comes is even.
-MUCH_OF_WHAT_COMES = 0.1
+#: As the view `why` has it: if a smaller share of the entries that come stays, the backlog does not grow.
+_GROWS_FROM = 0.1
 _INSTANTS = ("current_at", "current_from", "current_to")
 #: Of causes under which nothing is delivered: no pace of the past goes on before this.
 _NOT_BEFORE = {
@@ -77,7 +77,7 @@ def _growth(document: Document) -> str:
     if document["behind"]:
         return ": it does not catch up at this rate"
     rates = document["catch_up"]
-    grows = rates["growth_rate"] > MUCH_OF_WHAT_COMES * (rates["publish_rate"] or 0)
+    grows = rates["growth_rate"] > _GROWS_FROM * (rates["publish_rate"] or 0)
     return ": more come than go; if that goes on, it is behind" if grows else ""
 
 

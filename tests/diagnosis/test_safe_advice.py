@@ -161,6 +161,7 @@ def test_catching_up_is_no_reason_to_wait_while_the_backlog_grows() -> None:
             "Unloading",
         ),
         ({"outpaced": False, "ack_rate": 30.1, "growth_rate": -0.1}, "Unloading the topic closes all", "Wait"),
+        ({"outpaced": False, "ack_rate": 0.5, "growth_rate": -20.0, "removed_rate": 49.5}, "Unloading the topic closes all", "Wait"),
         ({"outpaced": False, "ack_rate": 0.0, "growth_rate": 30.0}, "Unloading the topic closes all", "Speed"),
     ],
 )

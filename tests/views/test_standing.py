@@ -131,6 +131,16 @@ CASES: dict[str, tuple[dict[str, list[Row]], str, str]] = {
          "subscription_throttle": [served("goes-no-checks", m, 1200) for m in range(6)]},
         "keeping up", "it goes in two seconds",
     ),
+    "opened-late": (
+        {"subscription_causes": [charged("opened-late", 4, 900, gone_s=30), charged("opened-late", 5, 900)],
+         "subscription_throttle": [{**served("opened-late", m, 1200), "opened_at": second(270)} for m in (4, 5)]},
+        "keeping up", "25 go in a second since it was opened, a minute ago",
+    ),
+    "young": (
+        {"subscription_causes": [charged("young", 4, 400, gone_s=15), charged("young", 5, 400)],
+         "subscription_backlog": [checked("young", m, 400, 1200 * m) for m in range(1, 6)]},
+        "keeping up", "each takes 20 s; in its first window nobody can know more",
+    ),
     "one-is-old": (
         {"subscription_causes": [charged("one-is-old", m, 40) for m in range(6)],
          "subscription_backlog": [checked("one-is-old", m, 40, 1200 * m, oldest_age_ms=60_000 * m + 1) for m in range(1, 6)]},
@@ -270,7 +280,8 @@ def test_of_a_broker_that_stopped_nobody_is_current(found: Mapping[tuple[str, st
 @pytest.mark.parametrize(
     ("at_s", "case", "status", "as_of_s"),
     [
-        (60, "grows", "unacknowledged", 60), (150, "steady", "keeping up", 180), (300, "grows", "unacknowledged", 300),
+        (60, "grows", "unacknowledged", 60), (299, "young", "keeping up", 300),
+        (150, "steady", "keeping up", 180), (300, "grows", "unacknowledged", 300),
         (310, "grows", "unacknowledged", END_S), (100_000, "stands", "unacknowledged", END_S),
     ],
 )  # fmt: skip

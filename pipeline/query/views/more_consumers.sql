@@ -24,7 +24,7 @@ of_late AS (
     max(published_entries) - CASE WHEN count(*) > 1 THEN min(published_entries) ELSE 0 END AS came,
     max(acknowledged_entries) - CASE WHEN count(*) > 1 THEN min(acknowledged_entries) ELSE 0 END AS acknowledged
   FROM (
-    SELECT s.*, lead(unix_micros(s.check_time), 1, r.newest_us) OVER by_number > r.newest_us - 29000000 AS is_late
+    SELECT s.*, coalesce(lead(unix_micros(s.check_time)) OVER by_number, unix_micros(s.check_time)) > r.newest_us - 29000000 AS is_late
     FROM (SELECT *, max(unix_micros(check_time)) OVER (PARTITION BY broker, epoch, topic) AS newest_us FROM recent_checks) r
     JOIN subscription_backlog s ON s.broker = r.broker AND s.epoch = r.epoch AND s.topic = r.topic AND s.check_number = r.check_number
     WINDOW by_number AS (PARTITION BY s.broker, s.epoch, s.topic, s.subscription, s.opened_at ORDER BY s.check_number)

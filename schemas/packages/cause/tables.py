@@ -51,7 +51,7 @@ SUBSCRIPTION_CAUSES = Table(
 
 CAUSE_TRANSITIONS = Table(
     "cause_transitions",
-    "One row per change of the cause that holds a subscription. A new cause gets its row after it has held the subscription one second longer than the old one.",
+    "One row for each new cause that holds a subscription. It comes when the new cause leads the old one by one second.",
     grain=("broker", "epoch", "topic", "subscription", "seq"),
     age_by="noticed_at",
     fields=(
