@@ -1,6 +1,6 @@
 """When it is current, so that no instant of an answer lies before the question, and no sentence of it says another thing. Pure."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from pipeline.diagnosis.delivered import NOTHING_GOES
 from pipeline.diagnosis.duration import duration
@@ -66,17 +66,32 @@ def pace_line(document: Document) -> str:
         return f"{pace}: it becomes less only because entries expire or are evicted, which its consumers never get"
     if _stands_still(document):
         return f"{pace}: nothing is delivered since"
+    if _did_not_go_on(document):
+        return f"{pace}: its backlog became less, and that did not go on" if document["behind"] else pace
+    if document["behind"] and rates["current_at"] is None:
+        return f"{pace}: its backlog became less"
     if not removed:
         return f"{pace}: caught up in {duration(rates['caught_up_in_s'])} at this rate"
     backlog = rates["caught_up_in_s"] * -rates["growth_rate"]
     return f"{pace}: by acknowledgements alone caught up in {duration(backlog / (acked - come))} at this rate"
 
 
+def _did_not_go_on(document: Document) -> bool:
+    """Whether at the pace of the last check nothing would wait by now, and something waits."""
+    rates = document["catch_up"]
+    caught_up_in_s = rates["caught_up_in_s"]
+    return (
+        caught_up_in_s is not None
+        and rates["as_of"] + timedelta(seconds=caught_up_in_s) <= document["to"]
+        and document["waiting"] > 0
+    )
+
+
 def _growth(document: Document) -> str:
     """What a backlog that does not become less means; of a subscription that is well, where more than a tenth of what comes stays."""
-    if document["behind"]:
-        return ": it does not catch up at this rate"
     rates = document["catch_up"]
+    if document["behind"]:
+        return ": it does not catch up at this rate" if rates["current_at"] is None else ": its backlog did not become less then"
     grows = rates["growth_rate"] > _GROWS_FROM * (rates["publish_rate"] or 0)
     return ": more come than go; if that goes on, it is behind" if grows else ""
 
@@ -109,8 +124,10 @@ def _current_words(document: Document) -> str:
         return "not before acknowledgements come for what is delivered"
     if document["waiting"] == 0:
         return "now: all that is due is delivered"
+    if rates["current_at"] is None and not document["behind"]:
+        return "what waits goes as it comes"
     if rates["current_at"] is None:
-        return "not at the pace of the last minutes" if document["behind"] else "what waits goes as it comes"
+        return "not known: the last check's pace did not go on" if _did_not_go_on(document) else "not at the pace of the last minutes"
     first, latest = (
         "never" if rates[name] is None else foreseen_words(rates[name], now, rates["current_at"]) for name in ("current_from", "current_to")
     )

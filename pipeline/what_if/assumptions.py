@@ -23,13 +23,7 @@ def _of_types(world: World, target: Target, changes: Changes) -> list[str]:
     keyed = [
         world.subs[s].name for s in range(len(world.subs)) if world.subs[s].sub_type == "Key_Shared" and _shares(world, target, changes, s)
     ]
-    single = [
-        world.subs[s].name for s in target.subs if world.subs[s].sub_type in ("Exclusive", "Failover") and (changes.consumers or 0) > 1
-    ]
-    return [
-        *(f"{name} is Key_Shared: its keys are taken to be even over its consumers" for name in keyed),
-        *(f"{name} has one active consumer: more of them change nothing" for name in single),
-    ]
+    return [f"{name} is Key_Shared: its keys are taken to be even over its consumers" for name in keyed]
 
 
 def _shares(world: World, target: Target, changes: Changes, sub: int) -> bool:

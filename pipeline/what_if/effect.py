@@ -6,7 +6,7 @@ from pipeline.faults import BadConfig
 from pipeline.what_if.changes import DIMENSIONS, LEVELS_RELATIVE, QUOTAS, Changes
 from pipeline.what_if.given import Target
 from pipeline.what_if.record import Row
-from pipeline.what_if.world import World
+from pipeline.what_if.world import SINGLE, World
 
 _NAMES = {column: name for name, column in DIMENSIONS.items()} | {"relative": "relative"}
 #: A replay renews a relative rate with a full bucket: one of a longer period would be more than a tenth of a minute.
@@ -14,7 +14,9 @@ MOST_PERIOD_S = 6
 
 
 def refuse_without_effect(world: World, target: Target, changes: Changes) -> None:
-    """Raises BadConfig for a period, a relative rate, a kind of limiter or a policy where there is no limit that it could be of."""
+    """Raises BadConfig for a period, a relative rate, a kind of limiter or a policy where there is no limit that it could be of, and for
+    more consumers where one at a time gets entries.
+    """
     for level, change in changes.rates.items():
         alone = [name for column, name in _NAMES.items() if column in change and column not in ("msg_rate", "byte_rate")]
         if alone and not any(_has_rate({**row, **change}) for row in _rates(world, target, level)):
@@ -27,6 +29,9 @@ def refuse_without_effect(world: World, target: Target, changes: Changes) -> Non
     for name, quota_type in QUOTAS.items():
         if changes.quotas.get(quota_type, {}).keys() == {"policy"} and not _has_quota(world, target, quota_type):
             raise BadConfig(f"--set quota.{name}.policy: no such quota is there; set quota.{name}, too")
+    for sub in (world.subs[s] for s in target.subs if (changes.consumers or 0) > 1):
+        if sub.sub_type in SINGLE:
+            raise BadConfig(f"--set consumers: {sub.name} is {sub.sub_type}: one consumer gets its entries, and more change nothing")
 
 
 def _rates(world: World, target: Target, level: str) -> Iterable[Row]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 
 from pipeline.query.room import ReadingRoom
 from pipeline.rules.array import Array
@@ -55,11 +57,12 @@ def frequent_of(look: ReadingRoom, where: str, only: Mapping[str, str]) -> dict[
     names = dict.fromkeys(name for event_type in COLUMNS for name in columns_of(event_type))
     parts: dict[str, dict[str, list[Array]]] = {event_type: {name: [] for name in columns_of(event_type)} for event_type in COLUMNS}
     for batch in look.batches(f"SELECT type_code, {', '.join(map(_column, names))} FROM dispatch_events WHERE {chosen}"):
-        codes, numbers = batch["type_code"].to_numpy(), {name: batch[name].fill_null(_absent(name)).to_numpy() for name in names}
+        codes = batch["type_code"].to_numpy()
         for event_type, columns in parts.items():
             rows = np.flatnonzero(codes == CODES[event_type])
+            of_type = batch.select([*columns]).take(pa.array(rows))
             for name, found in columns.items() if len(rows) else ():
-                found.append(numbers[name][rows])
+                found.append(of_type[name].fill_null(_absent(name)).to_numpy())
     return {event_type: _events(event_type, columns) for event_type, columns in parts.items()}
 
 
@@ -88,7 +91,7 @@ def _order(seq: Array, owners: Array) -> Array:
     rows = np.arange(len(seq)) if bool((np.diff(seq) >= 0).all()) else np.argsort(seq, kind="stable")
     in_order = seq[rows]
     rows = rows[np.diff(in_order, prepend=in_order[:1] - 1) != 0]
-    ids, numbers = np.unique(owners[rows], return_inverse=True)
+    numbers, ids = pd.factorize(owners[rows], sort=True)
     # Small numbers are sorted by their digits: of many rows that is much quicker.
     small = numbers.astype(np.uint16) if len(ids) < 2**16 else numbers
     found: Array = rows[np.argsort(small, kind="stable")]

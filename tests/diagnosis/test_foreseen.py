@@ -12,6 +12,7 @@ from pipeline.diagnosis.words import quota_line, text_lines
 
 NOW = minute(10)
 RATES: dict[str, Any] = {
+    "as_of": NOW,
     "over_s": 60.0,
     "publish_rate": 5.0, "dispatch_rate": 9.0, "ack_rate": 9.0, "removed_rate": 0.0, "growth_rate": -4.0, "caught_up_in_s": 25.0,
     "current_at": minute(12), "current_from": minute(11), "current_to": None, "most_entries_per_s": None, "soonest_at": None,
@@ -72,7 +73,7 @@ def test_nothing_is_current_now_while_something_waits() -> None:
 @pytest.mark.parametrize(
     ("behind", "growth_rate", "words"),
     [
-        (True, 3.0, "before the last check): it does not catch up at this rate"),
+        (True, 3.0, "before the last check): its backlog did not become less then"),
         (False, 3.0, "before the last check): more come than go; if that goes on, it is behind"),
         (False, 0.0, "before the last check)"),
         (False, 0.4, "before the last check)"),
@@ -80,6 +81,33 @@ def test_nothing_is_current_now_while_something_waits() -> None:
 )
 def test_a_backlog_that_is_well_may_grow(behind: bool, growth_rate: float, words: str) -> None:
     assert pace_line(document(behind=behind, caught_up_in_s=None, growth_rate=growth_rate)).endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("rates", "pace", "current"),
+    [
+        ({"caught_up_in_s": None, "growth_rate": 3.0}, "its backlog did not become less then", "at 2026-01-05T12:12:00Z (from "),
+        ({"caught_up_in_s": None, "current_at": None}, "it does not catch up at this rate", "not at the pace of the last minutes; "),
+        ({"caught_up_in_s": 600.0, "current_at": None}, "its backlog became less", "not at the pace of the last minutes; "),
+        (
+            {"caught_up_in_s": 60.0, "as_of": minute(9), "current_at": minute(9)},
+            "its backlog became less, and that did not go on",
+            "not known: the last check's pace did not go on; ",
+        ),
+        ({"caught_up_in_s": 60.1, "as_of": minute(9)}, "caught up in 1 min at this rate", "at 2026-01-05T12:12:00Z (from "),
+    ],
+)
+def test_pace_and_forecast_do_not_contradict_each_other(rates: dict[str, Any], pace: str, current: str) -> None:
+    """The pace is of the last check; the forecast is of the last minutes."""
+    asked = document(**rates)
+    asked |= {"catch_up": foreseen(asked)}
+    assert pace_line(asked).endswith(f": {pace}")
+    assert current_line(asked).startswith(current)
+
+
+def test_of_a_subscription_that_is_well_a_pace_that_did_not_go_on_is_no_reproach() -> None:
+    asked = document(4, behind=False, caught_up_in_s=2.0, as_of=minute(9))
+    assert pace_line(asked).endswith("before the last check)")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +183,7 @@ def test_limits_that_the_check_does_not_have_are_in_no_sentence() -> None:
     [
         ({}, "5.0 entries/s come, 9.0/s are acknowledged (in the 1 min before the last check): caught up in 25 s at this rate"),
         (
-            {"caught_up_in_s": None},
+            {"caught_up_in_s": None, "current_at": None},
             "5.0 entries/s come, 9.0/s are acknowledged (in the 1 min before the last check): it does not catch up at this rate",
         ),
         (

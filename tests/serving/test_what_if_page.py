@@ -58,7 +58,8 @@ def test_a_filled_form_is_answered(server: Served) -> None:
 
 
 def test_a_moment_ends_the_compared_time(server: Served) -> None:
-    status, html = page(server, "/what-if", **LEDGER, **{"from": "2026-11-21T11:47:20", "to": "2026-11-21T11:48:00", "consumers": "2"})
+    moment = {"from": "2026-11-21T11:47:20", "to": "2026-11-21T11:48:00"}
+    status, html = page(server, "/what-if", **LEDGER, **moment, **{"subscription.dispatch_rate.messages": "200"})
     assert status == 200
     assert "1 min" not in words_of(html).partition("Held longest by")[0]
     assert 'name="from" value="2026-11-21T11:47:20Z"' in html
@@ -68,6 +69,7 @@ def test_a_moment_ends_the_compared_time(server: Served) -> None:
     ("asked", "status", "reason"),
     [
         ({**LEDGER, "consumers": "many"}, 400, "consumers=many: expected a whole number from 1 on"),
+        ({**LEDGER, "consumers": "2"}, 400, "ledger is Failover: one consumer gets its entries, and more change nothing"),
         ({**LEDGER, "limit": "5"}, 400, "limit: not known here"),
         ({**LEDGER, "quota.age_s.policy": "producer_exception"}, 400, "quota.age_s.policy: no such quota is there"),
         ({"topic": "persistent://no/such/topic"}, 404, "the log has no event of persistent://no/such/topic"),
