@@ -13,7 +13,7 @@ from pipeline.faults import BadConfig
 from pipeline.query.room import ReadingRoom
 from pipeline.rules.array import Array
 from pipeline.what_if.assumptions import assumptions
-from pipeline.what_if.band import bands, quick_and_slow, shared
+from pipeline.what_if.band import bands, let_through, quick_and_slow, shared
 from pipeline.what_if.behaviour import Behaviour, behaviour_of
 from pipeline.what_if.chance import MOST_ENTRIES, phases_ns
 from pipeline.what_if.changes import Changes
@@ -227,14 +227,23 @@ def _lives(case: Case, changes: Changes) -> tuple[Life, Life, Life]:
 
 def _bands(case: Case, changes: Changes, lives: tuple[Life, Life, Life], check: SelfCheck) -> Array:
     """Int64 [2, instants, subscriptions]: the least and the most of each backlog."""
-    topics = [sub.topic for sub in case.world.subs]
-    published = np.zeros((len(case.instants_ns), len(topics)), dtype=np.int64)
+    topics, published = [sub.topic for sub in case.world.subs], _published(case)
+    by_chance = np.zeros_like(published)
     if changes.publish_factor != 1.0:
-        for s in case.world.subs_of(case.target.topic):
-            times = case.world.scales[case.target.topic].publishes["ns"]
-            published[:, s] = np.searchsorted(times, case.instants_ns, side="right") * max(1.0, changes.publish_factor)
+        changed = case.world.subs_of(case.target.topic)
+        published[:, changed] = published[:, changed] * changes.publish_factor
+        by_chance[:, changed] = np.maximum(published, _published(case))[:, changed]
+    step_ns = int(np.diff(case.instants_ns[:2], append=case.instants_ns[0] + LEAST_STEP_NS)[0])
+    at_once = let_through(lives[0], published, step_ns, _lasted_ns(case))
     groups = shared(lives[0], topics, _lasted_ns(case))
-    return bands(lives, groups, _by_chance(case, changes) if groups else None, published, check.area_error, _entries_per_s(case))
+    chances = _by_chance(case, changes) if groups else None
+    return bands(lives, groups, chances, by_chance, check.area_error, at_once, SLACK_S * _entries_per_s(case))
+
+
+def _published(case: Case) -> Array:
+    """Entries that are published until each instant, to the topic of each subscription [instants, subscriptions]."""
+    until = [np.searchsorted(scale.publishes["ns"], case.instants_ns, side="right") for scale in case.world.scales]
+    return np.stack([until[sub.topic] for sub in case.world.subs], axis=1)
 
 
 def _by_chance(case: Case, changes: Changes) -> Array | None:

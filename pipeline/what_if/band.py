@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.rules.array import Array
+from pipeline.rules.replay.layout import LIMITER_CAUSES
 from pipeline.what_if.behaviour import Behaviour
 from pipeline.what_if.changes import Changes
-from pipeline.what_if.compare import SLACK_S
+from pipeline.what_if.compare import NS_PER_S
 from pipeline.what_if.given import Target, consumers_of
 from pipeline.what_if.limits import LEAST_SHARE
 from pipeline.what_if.play import Life
@@ -51,15 +52,23 @@ def _at_pace(one: Behaviour, factor: float) -> Behaviour:
 
 
 def bands(
-    lives: Sequence[Life], groups: Sequence[Sequence[int]], chances: Array | None, published: Array, area_error: float, entries_per_s: float
+    lives: Sequence[Life],
+    groups: Sequence[Sequence[int]],
+    chances: Array | None,
+    published: Array,
+    area_error: float,
+    at_once: Array,
+    least: float,
 ) -> Array:
     """Int64 [2, instants, subscriptions]: least and most, of the predicted life and those with quicker and slower consumers.
 
     `groups`: subscriptions that share a limit; `chances` [2, instants, subscriptions]: their least and most backlogs where chance decides
     otherwise, null: nobody knows. `published` [instants, subscriptions]: entries whose time is chance until then, 0 as recorded.
+    `at_once` [subscriptions]: what a limiter lets through at once, before or after an instant. `least`: entries by which each backlog may
+    differ besides, however small it is.
     """
     backlogs = np.stack([life.backlog for life in lives])
-    more = np.maximum(max(area_error, LEAST_SPREAD) * backlogs[0], SLACK_S * entries_per_s) + DEVIATIONS * np.sqrt(published)
+    more = np.maximum(max(area_error, LEAST_SPREAD) * backlogs[0], least) + at_once + DEVIATIONS * np.sqrt(published)
     low, high = np.maximum(0, backlogs.min(0) - more), backlogs.max(0) + more
     for members in groups:
         # Each may get all tokens, or none: of the sum more is known.
@@ -71,6 +80,21 @@ def bands(
             low[:, members] = np.minimum(low[:, members], np.maximum(0, few - more[:, members]))
             high[:, members] = np.minimum(most, np.maximum(high[:, members], many + more[:, members]))
     return np.stack([np.floor(low), np.ceil(high)]).astype(np.int64)
+
+
+def let_through(life: Life, published: Array, step_ns: int, lasted_ns: int) -> Array:
+    """Entries that a limiter lets through at once, of each subscription that one holds; 0 of others. `published` [instants, subscriptions]:
+    entries until then, an instant each `step_ns`.
+
+    A blocked read waits for a second, then it takes what a period allows. When it does so is chance: before or after an instant. An
+    eviction is no delivery, and rare: so it is the median of the steps in which something went.
+    """
+    found = np.zeros(life.backlog.shape[1], dtype=np.int64)
+    went = np.diff(published, axis=0) - np.diff(life.backlog, axis=0)
+    for s in np.flatnonzero(_is_held(life, slice(0, LIMITER_CAUSES), lasted_ns)):
+        some = went[went[:, s] > 0, s]
+        found[s] = int(np.median(some) * min(1.0, NS_PER_S / step_ns)) if len(some) else 0
+    return found
 
 
 def shared(life: Life, topics: Sequence[int], lasted_ns: int) -> list[list[int]]:

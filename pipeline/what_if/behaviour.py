@@ -106,20 +106,23 @@ def _usual(seen: list[Part]) -> tuple[int, float]:
 
 
 def _queue(record: Record, sub_id: int) -> tuple[int, int]:
-    """Receiver queue and grants of the clients: a consumer's first grant is its whole queue, later ones usually half of it."""
+    """Receiver queue and grants of the clients: a consumer's first grant is its whole queue, later ones usually half of it.
+
+    Consumers may have different queues: the one of the middle of all permits counts, so a consumer that hardly asks counts hardly.
+    """
     flows = record.where("flow", sub_id)
     if not len(flows["ns"]):
         reads = record.where("read", sub_id)
         queue = int(reads["permits"].max(initial=0)) or USUAL_QUEUE
         return queue, max(1, queue // 2)
-    seen: set[tuple[int, int]] = set()
-    firsts: list[int] = []
-    later: list[int] = []
-    for conn, consumer, permits in zip(flows["conn"], flows["consumer"], flows["permits"], strict=True):
-        (later if (conn, consumer) in seen else firsts).append(int(permits))
-        seen.add((conn, consumer))
-    queue = int(np.median(firsts))
-    return queue, max(1, min(int(np.median(later)), queue) if later else queue // 2)
+    permits = flows["permits"]
+    _, first, consumers = np.unique(np.stack([flows["conn"], flows["consumer"]]), axis=1, return_index=True, return_inverse=True)
+    queues, asked = permits[first], np.bincount(consumers, permits)
+    ascending = np.argsort(queues)
+    up_to = np.cumsum(asked[ascending])
+    queue = int(queues[ascending][np.searchsorted(up_to, up_to[-1] / 2)])
+    later = np.delete(permits, first)
+    return queue, max(1, min(int(np.median(later)), queue) if len(later) else queue // 2)
 
 
 def _stretches(flow: Flow) -> tuple[Array, Array]:

@@ -1,13 +1,14 @@
 """The band of several that share a limit: what chance may do, and never more than all tokens for one."""
 
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 import pytest
 
 from pipeline.rules.array import Array
-from pipeline.rules.replay.layout import CAUSE_COUNT
-from pipeline.what_if.band import LEAST_SPREAD, bands, shared
+from pipeline.rules.replay.layout import CAUSE_COUNT, NO_PERMITS
+from pipeline.what_if.band import LEAST_SPREAD, bands, let_through, shared
 from pipeline.what_if.chance import LIVES, phases_ns
 from pipeline.what_if.play import Life
 
@@ -27,7 +28,7 @@ def life(*backlogs: int, held: dict[int, int] | None = None) -> Life:
 def band(groups: list[list[int]], chances: Array | None, *backlogs: int) -> list[list[int]]:
     """(least, most) of each subscription."""
     one = life(*backlogs)
-    found = bands([one, one, one], groups, chances, np.zeros_like(one.backlog), 0.0, 0.0)
+    found = bands([one, one, one], groups, chances, np.zeros_like(one.backlog), 0.0, np.zeros(len(backlogs)), 0.0)
     return found[:, 0].T.tolist()
 
 
@@ -44,6 +45,24 @@ def test_lives_by_chance_make_it_narrower() -> None:
 def test_one_never_has_more_than_all_have_together() -> None:
     chances = np.array([[[0, 0]], [[1000, 1000]]])
     assert band([[0, 1]], chances, 100, 300) == [[0, 420], [0, 420]]
+
+
+def test_a_limiter_lets_through_at_once_so_much_more_or_less() -> None:
+    one = life(200, 200)
+    found = bands([one, one, one], [], None, np.zeros_like(one.backlog), 0.0, np.array([50, 0]), 32.0)
+    assert found[:, 0].T.tolist() == [[200 - 82, 200 + 82], [200 - 32, 200 + 32]]
+
+
+@pytest.mark.parametrize(("step_s", "at_once"), [(1, [50, 0, 0]), (10, [5, 0, 0])])
+def test_what_a_limiter_lets_through_is_the_median_of_what_went(step_s: int, at_once: list[int]) -> None:
+    """60 entries come in each step. One subscription gets 50 in each second step, and loses 900 to a quota. Consumers hold another. The last
+    one gets nothing.
+    """
+    came = np.full((12, 3), 60)
+    went = np.array([[0 if k % 2 else 950 if k == 6 else 50, 60, 0] for k in range(12)])
+    of_limiter = life(0, 0, 0, held={0: SUB_MESSAGES, 1: NO_PERMITS, 2: SUB_MESSAGES})
+    one = replace(of_limiter, backlog=np.cumsum(came - went, axis=0))
+    assert let_through(one, np.cumsum(came, axis=0), step_s * SECOND, SECOND).tolist() == at_once
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,15 @@ MS, SECOND = 1_000_000, 1_000_000_000
 SUB = 5
 
 
-def record(grants: Sequence[tuple[int, int]] = (), reads: Sequence[int] = ()) -> Record:
-    """A record with the grants of consumer 0, (ns, messages) each, and with reads that saw so many permits."""
+def record(grants: Sequence[tuple[int, int]] = (), reads: Sequence[int] = (), consumers: Sequence[int] = ()) -> Record:
+    """A record with the grants of consumers, (ns, messages) each, and with reads that saw so many permits. `consumers`: 0 without them."""
     frequent = {name: {column: np.zeros(0, dtype=np.int64) for column in columns_of(name)} for name in COLUMNS}
     for name, rows in (("flow", grants), ("read", [(0, permits) for permits in reads])):
         frequent[name] = {column: np.zeros(len(rows), dtype=np.int64) for column in columns_of(name)}
         frequent[name]["sub_id"][:] = SUB
         frequent[name]["ns"], frequent[name]["permits"] = (np.array([row[k] for row in rows], dtype=np.int64) for k in (0, 1))
+    if consumers:
+        frequent["flow"]["consumer"] = np.array(consumers, dtype=np.int64)
     return Record("b", 1, frequent, [], {}, np.zeros((0, 3), dtype=np.int64), is_apart=False)
 
 
@@ -89,3 +91,21 @@ def test_the_receiver_queue_is_the_first_grant_and_later_ones_are_its_half() -> 
 def test_without_grants_the_queue_is_the_most_permits_that_a_read_saw() -> None:
     found = behaviour_of(record(reads=[10, 200, 7]), SUB, flow([(0, 1)], [(MS, 1)]))
     assert (found.receiver_queue, found.grant_at) == (200, 100)
+
+
+@pytest.mark.parametrize(
+    ("flows", "queue", "grant_at"),
+    [
+        ([(0, 1000)], 1000, 500),
+        ([(0, 1000), (0, 500), (0, 500)], 1000, 500),
+        # Whoever made the subscription asked once, and left. The mean of both queues is nobody's.
+        ([(0, 10), (1, 1000), (1, 500)], 1000, 500),
+        ([(0, 1000), (1, 20), *[(1, 10)] * 120], 20, 10),
+        ([(0, 20), (1, 40), (0, 10), (1, 20), (2, 40), (2, 20)], 40, 20),
+    ],
+)
+def test_the_receiver_queue_is_that_of_the_consumers_that_ask_most(flows: list[tuple[int, int]], queue: int, grant_at: int) -> None:
+    """(consumer, permits) of each grant."""
+    grants = record([(0, permits) for _, permits in flows], consumers=[consumer for consumer, _ in flows])
+    found = behaviour_of(grants, SUB, flow([], []))
+    assert (found.receiver_queue, found.grant_at) == (queue, grant_at)
