@@ -227,13 +227,12 @@ def _lives(case: Case, changes: Changes) -> tuple[Life, Life, Life]:
 
 def _bands(case: Case, changes: Changes, lives: tuple[Life, Life, Life], check: SelfCheck) -> Array:
     """Int64 [2, instants, subscriptions]: the least and the most of each backlog."""
-    topics, published = [sub.topic for sub in case.world.subs], _published(case)
-    by_chance = np.zeros_like(published)
-    if changes.publish_factor != 1.0:
-        changed = case.world.subs_of(case.target.topic)
-        published[:, changed] = published[:, changed] * changes.publish_factor
-        by_chance[:, changed] = np.maximum(published, _published(case))[:, changed]
-    step_ns = int(np.diff(case.instants_ns[:2], append=case.instants_ns[0] + LEAST_STEP_NS)[0])
+    topics, recorded = [sub.topic for sub in case.world.subs], _published(case)
+    factors = np.ones(len(topics))
+    factors[case.world.subs_of(case.target.topic)] = changes.publish_factor
+    published = (recorded * factors).astype(np.int64)
+    by_chance = np.maximum(published, recorded) * (factors != 1.0)
+    step_ns = int(np.diff(case.instants_ns).max(initial=LEAST_STEP_NS))
     at_once = let_through(lives[0], published, step_ns, _lasted_ns(case))
     groups = shared(lives[0], topics, _lasted_ns(case))
     chances = _by_chance(case, changes) if groups else None
@@ -242,8 +241,8 @@ def _bands(case: Case, changes: Changes, lives: tuple[Life, Life, Life], check: 
 
 def _published(case: Case) -> Array:
     """Entries that are published until each instant, to the topic of each subscription [instants, subscriptions]."""
-    until = [np.searchsorted(scale.publishes["ns"], case.instants_ns, side="right") for scale in case.world.scales]
-    return np.stack([until[sub.topic] for sub in case.world.subs], axis=1)
+    until = np.stack([np.searchsorted(scale.publishes["ns"], case.instants_ns, side="right") for scale in case.world.scales], axis=1)
+    return until[:, np.array([sub.topic for sub in case.world.subs], dtype=np.int64)]
 
 
 def _by_chance(case: Case, changes: Changes) -> Array | None:

@@ -22,6 +22,8 @@ LONG_NS = 1_000_000_000
 PART_NS = 5_000_000_000
 #: A silence of a busy consumer is a pause from this on, and from so many of its usual intervals on.
 PAUSE_NS, PAUSE_INTERVALS = 2_000_000_000, 20
+#: Parts that show a pace are no pace, but a stall, where they are shorter in all, and most messages were taken in half the time.
+STALL_NS = 10_000_000_000
 #: Acknowledgements that are nearer to each other came together.
 TOGETHER_NS = 5_000_000
 #: A client that says nothing else asks for so many messages.
@@ -29,6 +31,7 @@ USUAL_QUEUE = 1000
 USUAL_ACK_AFTER_NS = 100_000_000
 #: The quantile that stands for the least of many.
 LOW = 0.1
+NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -90,9 +93,15 @@ def behaviour_of(record: Record, sub_id: int, flow: Flow) -> Behaviour:
     parts = [part for start, end in zip(starts[long], ends[long], strict=True) for part in _parts(flow, start, end, ack_after_ns)]
     seen = [part for part in parts if part.is_saturated and part.pace_ns > 0]
     usual, spread = _usual(seen) if seen else (_bound(flow, starts, ends, ack_after_ns), 0.0)
+    elsewhere = usual
+    if seen and _of_most(flow, starts, ends) < usual / 2:
+        # Most messages were taken much quicker, so this is the pace of these parts alone. A few seconds of it are a stall of the machine.
+        elsewhere = min(usual, _bound(flow, starts, ends, ack_after_ns))
+        if sum(part.weight_ns for part in seen) < STALL_NS:
+            seen, usual, spread = [], elsewhere, 0.0
     there_ns = int(np.sum(np.diff(flow.ns, append=flow.ns[-1:]) * (flow.consumers > 0))) if len(flow.ns) else 0
     share = sum(part.weight_ns for part in seen) / there_ns if there_ns else 0.0
-    paces = _paces(parts, usual, [int(flow.ns[end]) for end in ends[long]], int(flow.ns[0]) if len(flow.ns) else 0)
+    paces = _paces(parts, elsewhere, [int(flow.ns[end]) for end in ends[long]], int(flow.ns[0]) if len(flow.ns) else 0)
     bounds = [part.pace_ns for part in parts if not part.is_saturated]
     factor = float(np.median(bounds)) / usual if bounds and usual > 0 else 1.0
     return Behaviour(tuple(paces), queue, grant_at, ack_after_ns, min(1.0, share), spread, bool(seen), usual, factor)
@@ -191,6 +200,19 @@ def _pieces(begin: int, end: int) -> list[tuple[int, int, bool]]:
     count = max(1, (end - begin) // PART_NS)
     borders = [begin + (end - begin) * k // count for k in range(count + 1)]
     return [(a, b, False) for a, b in pairwise(borders)]
+
+
+def _of_most(flow: Flow, starts: Array, ends: Array) -> int:
+    """Time ÷ messages of the stretch in which the middle one of all messages was acknowledged, by time ÷ messages: a pace is no longer."""
+    acked = np.concatenate([[0], np.cumsum(flow.acked_msgs)])
+    messages = acked[ends + 1] - acked[starts]
+    some = messages > 0
+    if not some.any():
+        return NEVER
+    each = ((flow.ns[ends] - flow.ns[starts]) * np.maximum(1, flow.consumers[starts]))[some] // messages[some]
+    ascending = np.argsort(each)
+    up_to = np.cumsum(messages[some][ascending])
+    return int(each[ascending][np.searchsorted(up_to, up_to[-1] / 2)])
 
 
 def _bound(flow: Flow, starts: Array, ends: Array, ack_after_ns: int) -> int:

@@ -55,7 +55,7 @@ def test_a_limiter_lets_through_at_once_so_much_more_or_less() -> None:
 
 @pytest.mark.parametrize(("step_s", "at_once"), [(1, [50, 0, 0]), (10, [5, 0, 0])])
 def test_what_a_limiter_lets_through_is_the_median_of_what_went(step_s: int, at_once: list[int]) -> None:
-    """60 entries come in each step. One subscription gets 50 in each second step, and loses 900 to a quota. Consumers hold another. The last
+    """60 entries come in each step. One subscription gets 50 in each second step, and a quota takes 900. Consumers hold another. The last
     one gets nothing.
     """
     came = np.full((12, 3), 60)

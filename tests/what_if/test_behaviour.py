@@ -71,6 +71,25 @@ def test_a_pause_is_a_part_of_its_own() -> None:
     assert found.usual_ns == pytest.approx(10 * MS, rel=0.05)
 
 
+def bursts(count: int, start_ns: int = 0) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """(Deliveries, acknowledgements): forty messages each second, acknowledged together after 100 ms."""
+    begins = [start_ns + k * SECOND for k in range(count)]
+    return [(at, 40) for at in begins], [(at + 100 * MS, 40) for at in begins]
+
+
+@pytest.mark.parametrize(("slow_s", "known", "usual_ns"), [(3, False, 2.5 * MS), (12, True, 60 * MS)])
+def test_a_stall_is_no_pace(slow_s: int, known: bool, usual_ns: float) -> None:
+    """Messages that come each 60 ms are acknowledged 1.2 s later: for some seconds that is a stall. For long it is a pace, of that time."""
+    before, acked_before = bursts(20)
+    after, acked_after = bursts(20, start_ns=40 * SECOND)
+    handed = [(20 * SECOND + k * 60 * MS, 1) for k in range(slow_s * 1000 // 60)]
+    acked = [(at + 1200 * MS, 1) for at, _ in handed]
+    found = estimate(flow([*before, *handed, *after], [*acked_before, *acked, *acked_after]))
+    assert found.known == known
+    assert found.usual_ns == pytest.approx(usual_ns, rel=0.2)
+    assert min(pace for _, pace in found.paces) <= 2.5 * MS, "of all other times"
+
+
 def test_who_never_acknowledges_takes_nothing() -> None:
     found = estimate(flow([(0, 100), (SECOND, 100)], []))
     assert [pace for _, pace in found.paces if pace >= 0] == []
