@@ -41,9 +41,9 @@ def pair(request: pytest.FixtureRequest, folder: Path) -> Pair:
 
 
 def test_the_record_is_replayed(pair: Pair) -> None:
-    for side, document in zip("ab", pair[1:], strict=True):
+    for name, document in zip("ab", pair[1:], strict=True):
         check = document["self_check"]
-        if (pair[0], side) == AT_ITS_LIMIT:
+        if (pair[0], name) == AT_ITS_LIMIT:
             assert not check["ok"]
             assert [reason.partition(" reads")[0].split()[:2] for reason in check["reasons"]] == [["limiters", "lower"]]
         else:
