@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from pipeline.query.room import ReadingRoom
@@ -91,8 +90,9 @@ def _order(seq: Array, owners: Array) -> Array:
     rows = np.arange(len(seq)) if bool((np.diff(seq) >= 0).all()) else np.argsort(seq, kind="stable")
     in_order = seq[rows]
     rows = rows[np.diff(in_order, prepend=in_order[:1] - 1) != 0]
-    numbers, ids = pd.factorize(owners[rows], sort=True)
+    encoded = pa.array(owners[rows]).dictionary_encode()
+    ids = encoded.dictionary.to_numpy()
     # Small numbers are sorted by their digits: of many rows that is much quicker.
-    small = numbers.astype(np.uint16) if len(ids) < 2**16 else numbers
-    found: Array = rows[np.argsort(small, kind="stable")]
+    numbers = np.argsort(np.argsort(ids)).astype(np.uint16 if len(ids) < 2**16 else np.int64)
+    found: Array = rows[np.argsort(numbers[encoded.indices.to_numpy()], kind="stable")]
     return found
