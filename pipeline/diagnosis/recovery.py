@@ -48,6 +48,12 @@ def _stands_still(document: Document) -> bool:
     return last is not None and last["cause"] in NOTHING_GOES and document["waiting"] > 0 and document["cursor_kind"] not in OWN
 
 
+def _waits_for_acknowledgements(document: Document) -> bool:
+    """Whether it is behind by entries that are delivered."""
+    last = document["last_cause"]
+    return document["behind"] and last is not None and (last["cause"] == "in_flight" or document["waiting"] == 0)
+
+
 def pace_line(document: Document) -> str:
     """What comes and goes, and whether it gets there by acknowledgements. What a quota takes is no progress."""
     rates = document["catch_up"]
@@ -87,7 +93,8 @@ def _growth(document: Document) -> str:
     """What a backlog that does not become less means; of a subscription that is well, where more than a tenth of what comes stays."""
     rates = document["catch_up"]
     if document["behind"]:
-        return ": it does not catch up at this rate" if rates["current_at"] is None else ": its backlog did not become less then"
+        is_foreseen = rates["current_at"] is not None and not _waits_for_acknowledgements(document)
+        return ": its backlog did not become less then" if is_foreseen else ": it does not catch up at this rate"
     grows = rates["growth_rate"] > _GROWS_FROM * (rates["publish_rate"] or 0)
     return ": more come than go; if that goes on, it is behind" if grows else ""
 
@@ -116,7 +123,7 @@ def _current_words(document: Document) -> str:
     if _stands_still(document):
         waits_for = _NOT_BEFORE[last["cause"]].replace("consumer", "reader" if document["cursor_kind"] == READER else "consumer")
         return f"not before {waits_for}"
-    if document["behind"] and last is not None and (last["cause"] == "in_flight" or document["waiting"] == 0):
+    if _waits_for_acknowledgements(document):
         return "not before acknowledgements come for what is delivered"
     if document["waiting"] == 0:
         return "now: all that is due is delivered"
