@@ -83,10 +83,10 @@ def pace_line(document: Document) -> str:
 
 
 def _did_not_go_on(document: Document) -> bool:
-    """Whether at the pace of the last check nothing would wait by now, and something waits."""
+    """Whether the backlog of the last check would be gone by now at its pace; asked where there is one by now."""
     rates = document["catch_up"]
     caught_up_in_s = rates["caught_up_in_s"]
-    return caught_up_in_s is not None and rates["as_of"] + timedelta(seconds=caught_up_in_s) <= document["to"] and document["waiting"] > 0
+    return caught_up_in_s is not None and rates["as_of"] + timedelta(seconds=caught_up_in_s) <= document["to"]
 
 
 def _growth(document: Document) -> str:

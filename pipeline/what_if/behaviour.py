@@ -126,11 +126,7 @@ def _queue(record: Record, sub_id: int) -> tuple[int, int]:
         return queue, max(1, queue // 2)
     permits = flows["permits"]
     _, first, consumers = np.unique(np.stack([flows["conn"], flows["consumer"]]), axis=1, return_index=True, return_inverse=True)
-    queues, asked = permits[first], np.bincount(consumers, permits)
-    ascending = np.argsort(queues)
-    up_to = np.cumsum(asked[ascending])
-    queue = int(queues[ascending][np.searchsorted(up_to, up_to[-1] / 2)])
-    later = np.delete(permits, first)
+    queue, later = _middle(permits[first], np.bincount(consumers, permits)), np.delete(permits, first)
     return queue, max(1, min(int(np.median(later)), queue) if len(later) else queue // 2)
 
 
@@ -202,17 +198,21 @@ def _pieces(begin: int, end: int) -> list[tuple[int, int, bool]]:
     return [(a, b, False) for a, b in pairwise(borders)]
 
 
-def _of_most(flow: Flow, starts: Array, ends: Array) -> int:
-    """Time ÷ messages of the stretch in which the middle one of all messages was acknowledged, by time ÷ messages: a pace is no longer."""
+def _messages(flow: Flow, starts: Array, ends: Array) -> Array:
+    """How many were acknowledged in each stretch."""
     acked = np.concatenate([[0], np.cumsum(flow.acked_msgs)])
-    messages = acked[ends + 1] - acked[starts]
+    found: Array = acked[ends + 1] - acked[starts]
+    return found
+
+
+def _of_most(flow: Flow, starts: Array, ends: Array) -> int:
+    """Time ÷ messages of the stretch with the middle one of all messages, by time ÷ messages: a pace is no longer."""
+    messages = _messages(flow, starts, ends)
     some = messages > 0
     if not some.any():
         return NEVER
     each = ((flow.ns[ends] - flow.ns[starts]) * np.maximum(1, flow.consumers[starts]))[some] // messages[some]
-    ascending = np.argsort(each)
-    up_to = np.cumsum(messages[some][ascending])
-    return int(each[ascending][np.searchsorted(up_to, up_to[-1] / 2)])
+    return _middle(each, messages[some])
 
 
 def _bound(flow: Flow, starts: Array, ends: Array, ack_after_ns: int) -> int:
@@ -220,8 +220,7 @@ def _bound(flow: Flow, starts: Array, ends: Array, ack_after_ns: int) -> int:
 
     A response has the messages before it, its own, and on the average half of the gathering (Little's law: waiting is part of it).
     """
-    acked = np.concatenate([[0], np.cumsum(flow.acked_msgs)])
-    messages, lasted_ns = acked[ends + 1] - acked[starts], flow.ns[ends] - flow.ns[starts]
+    messages, lasted_ns = _messages(flow, starts, ends), flow.ns[ends] - flow.ns[starts]
     some = messages > 0
     if not some.any():
         return -1
@@ -239,6 +238,13 @@ def _paces(parts: list[Part], usual: int, ends_ns: list[int], begin_ns: int) -> 
     for part in parts:
         found[part.from_ns] = part.pace_ns if part.is_saturated else min(usual, part.pace_ns)
     return sorted(found.items())
+
+
+def _middle(values: Array, weights: Any) -> int:
+    """The median by weight."""
+    ascending = np.argsort(values)
+    up_to = np.cumsum(weights[ascending])
+    return int(values[ascending][np.searchsorted(up_to, up_to[-1] / 2)])
 
 
 def _quantile(values: Any, part: float) -> float:

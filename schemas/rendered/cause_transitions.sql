@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS delta.`WAREHOUSE/cause_transitions` (
   `complete` BOOLEAN NOT NULL COMMENT 'false: its cursor was met without its beginning, or events of the broker were lost or quarantined, and no state of the broker (`state`) was in the log since'
 )
 USING DELTA
-COMMENT 'One row for each new cause that holds a subscription. It comes when the new cause leads the old one by one second.'
+COMMENT 'One row for each new cause that holds a subscription. A short interruption has no row.'
 TBLPROPERTIES (
   'delta.checkpointInterval' = '50',
   'delta.dataSkippingStatsColumns' = 'broker,epoch,topic,subscription,seq',

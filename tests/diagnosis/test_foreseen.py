@@ -108,6 +108,8 @@ def test_pace_and_forecast_do_not_contradict_each_other(rates: dict[str, Any], p
 def test_where_acknowledgements_are_missing_the_forecast_of_deliveries_is_none() -> None:
     asked = {**document(0, caught_up_in_s=None, growth_rate=3.0), "last_cause": {"cause": "in_flight"}}
     assert pace_line(asked).endswith(": it does not catch up at this rate")
+    late = {**document(0, caught_up_in_s=2.0, as_of=minute(9)), "last_cause": {"cause": "in_flight"}}
+    assert pace_line(late).endswith(": its backlog became less, and that did not go on")
 
 
 def test_of_a_subscription_that_is_well_a_pace_that_did_not_go_on_is_no_reproach() -> None:

@@ -84,6 +84,9 @@ def test_a_stall_is_no_pace(slow_s: int, known: bool, usual_ns: float) -> None:
     after, acked_after = bursts(20, start_ns=40 * SECOND)
     handed = [(20 * SECOND + k * 60 * MS, 1) for k in range(slow_s * 1000 // 60)]
     acked = [(at + 1200 * MS, 1) for at, _ in handed]
+    # There are more of these stretches than of all others; they have few of the messages.
+    single = [(60 * SECOND + k * SECOND // 2, 1) for k in range(80)]
+    after, acked_after = after + single, acked_after + [(at + 100 * MS, 1) for at, _ in single]
     found = estimate(flow([*before, *handed, *after], [*acked_before, *acked, *acked_after]))
     assert found.known == known
     assert found.usual_ns == pytest.approx(usual_ns, rel=0.2)
@@ -121,6 +124,8 @@ def test_without_grants_the_queue_is_the_most_permits_that_a_read_saw() -> None:
         ([(0, 10), (1, 1000), (1, 500)], 1000, 500),
         ([(0, 1000), (1, 20), *[(1, 10)] * 120], 20, 10),
         ([(0, 20), (1, 40), (0, 10), (1, 20), (2, 40), (2, 20)], 40, 20),
+        # Of two that work it is by messages, not by how often they ask.
+        ([(0, 1000), (0, 500), (1, 20), *[(1, 10)] * 60], 1000, 10),
     ],
 )
 def test_the_receiver_queue_is_that_of_the_consumers_that_ask_most(flows: list[tuple[int, int]], queue: int, grant_at: int) -> None:

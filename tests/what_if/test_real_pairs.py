@@ -19,9 +19,9 @@ PAGE = (DOCS / "guide" / "what-if.md").read_text(encoding="utf-8")
 PROMISED = (DOCS / "reference" / "json.md").read_text(encoding="utf-8").partition("## what-if")[2].partition("\n## ")[0]
 #: Area between prediction and truth, by the area under the truth; or, where a subscription keeps up, entries at its highest.
 AREA, KEEPS_UP = 0.10, 250
-#: What is predicted to bind.
 #: Its demand is just what the limit allows. Which of its reads a limiter lowers is noise, and the check of such a record refuses it.
 AT_ITS_LIMIT = ("topic_rate_50_to_200", "b")
+#: What is predicted to bind.
 NEXT = {"consumers_1_to_3": None, "quota_raised": "consumers", "topic_rate_50_to_200": "topic.dispatch_rate.messages"}
 
 Document = dict[str, Any]
@@ -134,3 +134,13 @@ def test_the_docs_have_how_near_the_model_of_a_shared_limit_is(folder: Path, nam
     assert rows == [{"compared": compared_asks, "exact": exact, "apart": compared_asks - exact}]
     page = " ".join((DOCS / "design" / "throttling.md").read_text(encoding="utf-8").split())
     assert f"{exact:,} of {compared_asks:,}" in page
+
+
+@pytest.mark.parametrize(("texts", "least", "most"), [([], 2137, 2363), (["publish_rate=2"], 4140, 4860)])
+def test_a_band_is_a_twentieth_and_the_chance_of_other_publishes(folder: Path, texts: list[str], least: int, most: int) -> None:
+    """Nobody consumes, and nothing is evicted: 2,250 entries wait in the end; of twice as many also two standard deviations."""
+    b = side("quota_raised", "b", folder)
+    document = what_if(b.room, b.changed["topic"], None, changes_of(["quota.size=none", *texts]), None, b.span)
+    (idle,) = (one for one in document["subscriptions"] if one["subscription"] == "idle")
+    last = idle["predicted"]["samples"][-1]
+    assert (last["low"], last["high"]) == (least, most)

@@ -51,7 +51,7 @@ SUBSCRIPTION_CAUSES = Table(
 
 CAUSE_TRANSITIONS = Table(
     "cause_transitions",
-    "One row for each new cause that holds a subscription. It comes when the new cause leads the old one by one second.",
+    "One row for each new cause that holds a subscription. A short interruption has no row.",
     grain=("broker", "epoch", "topic", "subscription", "seq"),
     age_by="noticed_at",
     fields=(
