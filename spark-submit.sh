@@ -126,7 +126,7 @@ if ((${#ours[@]} == 0)); then ours=(--help); fi
 if [[ ${ours[0]} == set-up ]]; then
   check_java
   ours[0]=packages
-  set_up jars rules "${ours[@]}"
+  set_up jars classes rules "${ours[@]}"
   echo "ready: $venv" >&2
   exit 0
 fi
@@ -175,8 +175,6 @@ if [[ -n $properties ]]; then
 fi
 if [[ -n ${SPARK_HOME:-} ]]; then
   spark_options+=(--load-spark-defaults) # the cluster's own settings, where ours say nothing
-else
-  export SPARK_CONF_DIR=${SPARK_CONF_DIR:-$root/conf}
 fi
 effective_master=$master
 [[ -n $effective_master ]] || effective_master=$(sed -n -E 's/^spark\.master[[:space:]=]+//p' "$defaults" | tail -n 1)
@@ -201,6 +199,8 @@ if [[ $effective_master == local || $effective_master == 'local['* ]]; then
   [[ -z $archives ]] || spark_options+=(--archives "${archives#,}")
   path=$executor_path
 else
+  # YARN gives executors the file about Spark's log that it finds there. On this machine driver/session.py names it to Java.
+  [[ -n ${SPARK_HOME:-} ]] || export SPARK_CONF_DIR=${SPARK_CONF_DIR:-$root/conf}
   # Executors unpack the code and the compiled rules into the folder that their daemons of Python workers start in.
   shipped=$("$venv/bin/python" -P -m tools.code_zip "$venv/shipped")
   spark_options+=(--archives "$shipped#dispatch_analytics$archives")

@@ -57,4 +57,5 @@ def look_at_causes(uri: str) -> "ReadingRoom":
 
     look = look_at(uri, OF_CAUSES, consistent=True)
     refuse_half_written(look, look.cut)
+    look.fetch_small()
     return look

@@ -41,11 +41,11 @@ if __name__ == "__main__":
         if command in LOADERS:
             print("packages rules")
         elif getattr(args, "checkpoint", None):
-            print("packages jars rules", *stores_of(args))
+            print("packages jars classes rules", *stores_of(args))
         elif command in (*READERS, *UPKEEP):
             print("packages", *(_ALSO.get(command, [])), *look_of(args))
         else:
             later = ["broker"] if getattr(args, "live", False) else []
             kafka = ["kafka"] if getattr(args, "events", None) and args.events.startswith("kafka://") else []
             page = ["serve"] if getattr(args, "serve", False) else []
-            print("packages jars rules", *kafka, *stores_of(args), *later, *page)
+            print("packages jars classes rules", *kafka, *stores_of(args), *later, *page)

@@ -1,4 +1,4 @@
-"""Prints `jars` where a command needs Spark for the warehouse that it names: of some commands only a look at the warehouse tells.
+"""Prints `jars classes` where a command needs Spark for the warehouse that it names: of some commands only a look at the warehouse tells.
 
 A fault is left to the command, which reports it.
 """
@@ -28,4 +28,4 @@ if __name__ == "__main__":
 
     leave_pandas_out()
     if needs_spark(sys.argv[1:]):
-        print("jars")
+        print("jars classes")

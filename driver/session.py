@@ -4,8 +4,10 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
@@ -15,8 +17,10 @@ from pipeline.faults import BadConfig
 from pipeline.session_settings import FEW_ROWS_IN_JAVA
 from pipeline.store import azure, google
 from pipeline.store.credentials import OF_STORES
+from tools import shared_classes
 
 ROOT = Path(__file__).parent.parent
+CONF = ROOT / "conf"
 #: Delta's jars, put beside the interpreter by ./spark-submit.sh set-up.
 JARS = Path(sys.prefix) / "jars"
 #: For jobs that live for a minute: on few cores the optimizing compiler costs them more than it gains.
@@ -60,7 +64,8 @@ def _start_shielded(options: Mapping[str, str]) -> SparkSession:
 
 def _started(options: Mapping[str, str]) -> SparkSession:
     """Java is told the credentials of stores when it runs: everybody on this machine can list what it was started with."""
-    SparkContext._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll([*options.items()]))
+    with _environment_of_java():
+        SparkContext._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll([*options.items()]))
     builder = SparkSession.builder
     for key, value in {**_of_object_stores(), **options}.items():
         builder = builder.config(key, value)
@@ -86,13 +91,41 @@ def _jars() -> str:
 
 def _environment_of_plain_python() -> None:
     """What spark-submit.sh exports, for processes that were started without it."""
-    os.environ.setdefault("SPARK_CONF_DIR", str(ROOT / "conf"))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(sys.prefix) / "numba-cache"))
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if str(ROOT) not in paths:
         os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, paths)])
+
+
+@contextmanager
+def _environment_of_java() -> Iterator[None]:
+    """The environment in which Java is started: with our settings of Spark and of its log, unless a caller of the script has his own.
+
+    They are given as options and not as a folder SPARK_CONF_DIR, which would keep Java from sharing classes (tools/shared_classes.py).
+    """
+    added = _added_for_java(os.environ)
+    before = {name: os.environ.get(name) for name in added}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name, text in before.items():
+            if text is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = text
+
+
+def _added_for_java(environ: Mapping[str, str]) -> dict[str, str]:
+    prepared = bool(environ.get("PYSPARK_SUBMIT_ARGS"))
+    if "SPARK_CONF_DIR" in environ or (prepared and "SPARK_HOME" in environ):
+        return {}
+    log = f"-Dlog4j2.configurationFile={quote(str(CONF / 'log4j2.properties'))}"
+    options = filter(None, (environ.get("SPARK_SUBMIT_OPTS"), log, shared_classes.java_options()))
+    defaults = f"--properties-file {quote(str(CONF / 'spark-defaults.conf'))} pyspark-shell"
+    return {"SPARK_SUBMIT_OPTS": " ".join(options)} | ({} if prepared else {"PYSPARK_SUBMIT_ARGS": defaults})
 
 
 def _start_fault(message: str) -> str:

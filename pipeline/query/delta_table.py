@@ -27,6 +27,10 @@ TYPES = {
     "string": "VARCHAR", "long": "BIGINT", "integer": "INTEGER", "short": "SMALLINT", "byte": "TINYINT", "boolean": "BOOLEAN",
     "double": "DOUBLE", "float": "FLOAT", "timestamp": "TIMESTAMPTZ", "timestamp_ntz": "TIMESTAMP", "date": "DATE", "binary": "BLOB",
 }  # fmt: skip
+#: Of fewer files DuckDB looks into each as fast as anybody could say which are needed.
+SEVERAL_FILES = 8
+#: A table of so few bytes comes from a store in about the time of one request.
+SMALL_BYTES = 1 << 20
 #: As a field is declared, where its name differs from Delta's.
 _DECLARED = {"int": "integer", "bigint": "long"}
 
@@ -195,9 +199,18 @@ def _has(delta: DeltaTable, feature: str) -> bool:
 
 def file_sizes(table: OpenTable) -> dict[str, int]:
     """Bytes of each of the table's files."""
-    log = table.log.get_add_actions(flatten=True)
-    paths, sizes = log["path"].to_pylist(), log["size_bytes"].to_pylist()
-    return {f"{table.folder}/{unquote(path)}": size for path, size in zip(paths, sizes, strict=True)}
+    return {f"{table.folder}/{path}": size for path, size in _sizes(table.log).items()}
+
+
+def small_files(log: DeltaTable) -> dict[str, int]:
+    """Bytes of each file of a table, by its path below the folder, if all of them come as quickly as some; else of none."""
+    sizes = _sizes(log)
+    return sizes if len(sizes) < SEVERAL_FILES and sum(sizes.values()) <= SMALL_BYTES else {}
+
+
+def _sizes(log: DeltaTable) -> dict[str, int]:
+    files = log.get_add_actions(flatten=True)
+    return dict(zip(map(unquote, files["path"].to_pylist()), files["size_bytes"].to_pylist(), strict=True))
 
 
 def _text(value: str) -> str:

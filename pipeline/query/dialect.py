@@ -15,6 +15,14 @@ from pipeline.query.missing_functions import only_spark
 from pipeline.query.patterns import in_duckdb, unit_in_duckdb
 from pipeline.query.text_rewrites import call, like, regexp_replace, split
 
+#: Spark's names of DuckDB's types, for DESCRIBE.
+SPARK_TYPES = {
+    "VARCHAR": "string",
+    "TIMESTAMP WITH TIME ZONE": "timestamp",
+    "INTEGER": "int",
+    "HUGEINT": "decimal(38,0)",
+    "BLOB": "binary",
+}
 _WHOLE = {exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT}
 _FRACTIONS = {exp.DType.DOUBLE, exp.DType.FLOAT}
 _TEXTS = {exp.DType.TEXT, exp.DType.VARCHAR}

@@ -20,6 +20,7 @@ from pipeline.faults import BadConfig, BadWarehouse
 from pipeline.query.answer import Answer
 from pipeline.query.closed_duckdb import ClosedDuckDB
 from pipeline.query.delta_table import (
+    SEVERAL_FILES,
     OpenTable,
     declared_columns,
     empty_relation,
@@ -28,9 +29,10 @@ from pipeline.query.delta_table import (
     open_table,
     relation,
     removed_rows,
+    small_files,
     with_added_columns,
 )
-from pipeline.query.dialect import for_duckdb, parsed
+from pipeline.query.dialect import SPARK_TYPES, for_duckdb, parsed
 from pipeline.query.facts import facts_of, newest_event_times
 from pipeline.query.functions import PREFIX
 from pipeline.query.held_rows import HeldRows
@@ -54,16 +56,6 @@ from schemas.tables import JOB_TABLES, TABLES, TABLES_BY_NAME
 
 #: Rows of a record batch: DuckDB makes them of some vectors.
 _BATCH_ROWS = 65_536
-#: Of fewer files DuckDB looks into each as fast as anybody could say which are needed.
-SEVERAL_FILES = 8
-#: Spark's names of DuckDB's types, for DESCRIBE.
-_SPARK_TYPES = {
-    "VARCHAR": "string",
-    "TIMESTAMP WITH TIME ZONE": "timestamp",
-    "INTEGER": "int",
-    "HUGEINT": "decimal(38,0)",
-    "BLOB": "binary",
-}
 
 #: Before a macro's name.
 _OURS = re.compile(rf"\b{PREFIX}(?=\w+\()")
@@ -153,6 +145,14 @@ class ReadingRoom:
     def open(self, tables: Collection[str]) -> None:
         """Open tables that several questions will name one after the other: a store tells of all at once as quickly as of one."""
         self._open_tables(tables, lenient=True)
+
+    def fetch_small(self) -> None:
+        """Of a warehouse that is elsewhere have copies of all small tables of the cut: who asks many questions would wait for each."""
+        if self._mirror is None or self.cut is None:
+            return
+        there = [name for name, newest in self._logs.newest([*self.cut.versions]).items() if newest >= 0]
+        logs = self._logs.at({name: self._version_wanted(name) for name in there})
+        self._mirror.fetch([(f"{name}/{path}", size) for name, log in logs.items() for path, size in small_files(log).items()])
 
     # ---- statements of people ---------------------------------------------------------------------------------------------------------
 
@@ -368,7 +368,7 @@ class ReadingRoom:
         found = self._duckdb.execute(f"DESCRIBE {name}").fetchall()
         return Answer(
             ["col_name", "data_type", "comment"],
-            [(column, _SPARK_TYPES.get(kind, kind.lower()), meanings.get(column)) for column, kind, *_ in found],
+            [(column, SPARK_TYPES.get(kind, kind.lower()), meanings.get(column)) for column, kind, *_ in found],
         )
 
 

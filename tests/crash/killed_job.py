@@ -50,7 +50,7 @@ def run_command(point: str, warehouse: Warehouse, log: Path, *arguments: str) ->
     """Any command, likewise."""
     began, before = time.monotonic(), manifests(warehouse)
     command = [sys.executable, str(CHILD), point, *arguments]
-    environ = environment(log.parent)
+    environ = environment()
     first: float | None = None
     with log.open("ab") as output:
         child = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=output, start_new_session=True)

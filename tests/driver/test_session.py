@@ -1,12 +1,17 @@
 """What a session of Spark takes from the environment."""
 
+import os
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from pyspark.sql import SparkSession
 
 from driver import session
 from driver.session import _of_object_stores
 from pipeline.store.credentials import OF_STORES
+from tools import shared_classes
 
 
 def test_executors_get_what_opens_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,3 +44,62 @@ def test_java_is_started_without_a_secret_and_told_it_afterwards(monkeypatch: py
     session._started({"spark.app.name": "a"})
     assert started == {"spark.app.name": "a"}
     assert told["spark.executorEnv.AWS_SECRET_ACCESS_KEY"] == "very secret"
+
+
+#: What decides how Java is started.
+OF_JAVA = ("SPARK_CONF_DIR", "SPARK_HOME", "SPARK_SUBMIT_OPTS", "PYSPARK_SUBMIT_ARGS")
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Nobody has set anything for Java, and there is a file of classes."""
+    for name in OF_JAVA:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(shared_classes, "java_options", lambda: "-XX:SharedArchiveFile=there")
+    return monkeypatch
+
+
+def given_to_java() -> dict[str, str]:
+    """What the environment of Java has of OF_JAVA; ours is as before afterwards."""
+    before = dict(os.environ)
+    with session._environment_of_java():
+        given = {name: os.environ[name] for name in OF_JAVA if name in os.environ}
+    assert dict(os.environ) == before
+    return given
+
+
+def test_java_gets_our_settings_beside_the_callers_options(bare: pytest.MonkeyPatch) -> None:
+    bare.setenv("SPARK_SUBMIT_OPTS", "-Dtheirs=1")
+    assert given_to_java() == {
+        "SPARK_SUBMIT_OPTS": f"-Dtheirs=1 -Dlog4j2.configurationFile={session.CONF}/log4j2.properties -XX:SharedArchiveFile=there",
+        "PYSPARK_SUBMIT_ARGS": f"--properties-file {session.CONF}/spark-defaults.conf pyspark-shell",
+    }
+
+
+def test_the_options_of_the_script_stay(bare: pytest.MonkeyPatch) -> None:
+    bare.setenv("PYSPARK_SUBMIT_ARGS", "'--master' 'local[2]' pyspark-shell")
+    given = given_to_java()
+    assert given["PYSPARK_SUBMIT_ARGS"] == "'--master' 'local[2]' pyspark-shell"
+    assert given["SPARK_SUBMIT_OPTS"].endswith("-XX:SharedArchiveFile=there")
+
+
+def test_settings_or_a_spark_of_the_callers_are_left_as_they_are(bare: pytest.MonkeyPatch) -> None:
+    bare.setenv("PYSPARK_SUBMIT_ARGS", "pyspark-shell")
+    for name in ("SPARK_CONF_DIR", "SPARK_HOME"):
+        with bare.context() as with_one:
+            with_one.setenv(name, "/theirs")
+            assert given_to_java() == {"PYSPARK_SUBMIT_ARGS": "pyspark-shell", name: "/theirs"}
+
+
+def test_without_the_file_java_is_told_nothing_of_classes(tmp_path: Path) -> None:
+    assert shared_classes.java_options(tmp_path / "classes.jsa") == ""
+    (tmp_path / "classes.jsa").touch()
+    assert shared_classes.java_options(tmp_path / "classes.jsa").startswith(f"-XX:SharedArchiveFile={tmp_path}/classes.jsa -Xlog:cds=off")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /proc, with the files that a process has mapped")
+def test_spark_runs_with_our_settings_and_with_classes_that_java_shares(spark: SparkSession) -> None:
+    """A file that does not fit is mapped by nobody: another class path than that of the first start, for example."""
+    assert spark.conf.get("spark.databricks.delta.snapshotPartitions") == "1"
+    java = spark.sparkContext._gateway.proc.pid
+    assert str(shared_classes.ARCHIVE) in Path(f"/proc/{java}/maps").read_text(encoding="utf-8")

@@ -13,6 +13,8 @@ from s3_server import BUSY, CUT_AFTER, CUT_AMID, CUT_BEFORE, S3
 from upkeep_log import capture
 
 from console.command_line import main
+from console.named_warehouse import look_at_causes
+from pipeline.query import delta_table
 from pipeline.store.copies import send
 from pipeline.store.files import files_at
 from pipeline.warehouse.layout import Warehouse
@@ -84,7 +86,9 @@ def test_a_log_in_the_store_is_loaded_as_one_of_this_machine(events: Path, lake:
         assert one.drop_columns("source_file").equals(other.drop_columns("source_file"))
 
 
-def test_a_second_question_fetches_nothing_again(events: Path, lake: str, s3: S3, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_second_question_fetches_nothing_again(
+    events: Path, lake: str, s3: S3, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """And a table that it does not name is not fetched at all."""
     assert load(events, lake) == 0
     asked = []
@@ -95,6 +99,14 @@ def test_a_second_question_fetches_nothing_again(events: Path, lake: str, s3: S3
     assert len(asked[0]) > 0
     assert all(request.startswith("GET wh/subscription_causes/") for request in asked[0])
     assert asked[1] == []
+    for small_bytes, waits in ((1 << 20, False), (0, True)):
+        with monkeypatch.context() as patch:
+            patch.setattr(delta_table, "SMALL_BYTES", small_bytes)
+            patch.setenv("XDG_CACHE_HOME", f"{tmp_path}/{small_bytes}")
+            look = look_at_causes(lake)
+            s3.requests.clear()
+            assert look.rows("SELECT count(*) AS n FROM subscription_backlog")[0]["n"] > 0
+            assert (s3.requests != []) == waits, "who asks several questions has copies of small tables before the first"
 
 
 def test_a_whole_bucket_may_be_a_warehouse(events: Path, s3: S3, capsys: pytest.CaptureFixture[str]) -> None:

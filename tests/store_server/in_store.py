@@ -28,12 +28,12 @@ def run_in_store(folder: Path, warehouse: Warehouse, *, drain: bool = True, **se
     run_job(uploaded(folder, f"{warehouse.root.rpartition('/')[0]}/events"), warehouse, drain=drain, **settings)
 
 
-def stream_in_store(place: str, folder: Path, *more: str) -> Ended:
-    """`stream --once` of the log at `place`, a file in each micro-batch, in a process of its own; `folder` gets its configuration."""
+def stream_in_store(place: str, *more: str) -> Ended:
+    """`stream --once` of the log at `place`, a file in each micro-batch, in a process of its own."""
     line = [
         str(ROOT / "spark-submit.sh"), "stream", "--once", *more, "--events", f"{place}/events", "--warehouse", f"{place}/warehouse",
         "--master", "local[2]", "--conf", "spark.sql.shuffle.partitions=2", "--set", "ingest.max_files_per_batch=1",
     ]  # fmt: skip
-    kept = {name: value for name, value in environment(folder).items() if name not in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")}
+    kept = {name: value for name, value in environment().items() if name not in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")}
     done = subprocess.run(line, env=kept, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return Ended(done.returncode, done.stdout.decode(errors="replace"))

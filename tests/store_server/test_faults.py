@@ -106,13 +106,13 @@ def test_answers_that_break_off(
 
 @pytest.mark.parametrize("kind", [EXPIRED, EXPIRED_403])
 def test_credentials_that_expire_amid_a_stream(
-    spark: SparkSession, store: BadProxy, log: Path, wanted: dict[str, Rows], place: str, tmp_path: Path, kind: str
+    spark: SparkSession, store: BadProxy, log: Path, wanted: dict[str, Rows], place: str, kind: str
 ) -> None:
     """The job stops, one line names the key; with a good key it goes on from there."""
     warehouse = Warehouse(f"{place}/warehouse")
     uploaded(log, f"{place}/events")
     with store.misbehaving(Whenever(is_commit_of_bronze, kind, every=3, lasting=True)) as met:
-        ended = stream_in_store(place, tmp_path, "--drain")
+        ended = stream_in_store(place, "--drain")
     assert met[kind] > 0, ended.said
     assert ended.code == 1, ended.said
     assert "the object store " in ended.error

@@ -15,11 +15,11 @@ def test_every_event_is_read_once(each_place: str, tmp_path: Path, spark_in_a_ch
     events = capture("p1_batches")
     write_events(events[: len(events) // 2], tmp_path / "events" / "a b.jsonl.gz")
     uploaded(tmp_path / "events", f"{each_place}/events")
-    first = stream_in_store(each_place, tmp_path)
+    first = stream_in_store(each_place)
     assert first.code == 0, first.said
     write_events(events[len(events) // 2 :], tmp_path / "events" / "c.jsonl.gz")
     uploaded(tmp_path / "events", f"{each_place}/events")
-    second = stream_in_store(each_place.replace("s3a:", "s3:"), tmp_path, "--drain")
+    second = stream_in_store(each_place.replace("s3a:", "s3:"), "--drain")
     assert second.code == 0, second.said
     assert "0 lost" in second.said
     here = load_into(tmp_path / "events", tmp_path / "here")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tools.environment import board as boards
-from tools.environment import jars, packages, rules
+from tools.environment import classes, jars, packages, rules
 from tools.environment.__main__ import PARTS, alone, missing_parts
 from tools.environment.board import Board
 from tools.environment.place import ROOT, Place, SetUpFailed, digest
@@ -66,6 +66,7 @@ def complete(place: Place) -> Place:
         ("google", jars.content(place, jars.GOOGLE)),
         ("azure", jars.content(place, jars.AZURE)),
         ("ship", packages.content(place, "ship")),
+        ("classes", classes.content(place)),
     ):
         place.stamp(part, content)
     rules.note_complete(place)
@@ -89,7 +90,7 @@ def test_without_its_interpreter_everything_is_missing_again(complete: Place) ->
 @pytest.mark.parametrize(
     ("file", "parts"),
     [
-        ("run.lock", ["packages", "rules"]),
+        ("run.lock", ["packages", "classes", "rules"]),
         ("quality.lock", ["quality"]),
         ("tests.lock", ["tests"]),
         ("broker.lock", ["broker"]),
@@ -97,7 +98,7 @@ def test_without_its_interpreter_everything_is_missing_again(complete: Place) ->
         ("dashboards.lock", ["dashboards"]),
         ("browser.lock", ["browser"]),
         ("ship.lock", ["ship"]),
-        ("jars.lock", ["jars"]),
+        ("jars.lock", ["jars", "classes"]),
         ("kafka-jars.lock", ["kafka"]),
         ("s3-jars.lock", ["s3"]),
         ("google-jars.lock", ["google"]),

@@ -1,6 +1,7 @@
 """`python -m tools.environment PART…`: make what is missing of these parts of the environment. spark-submit.sh calls it.
 
-packages: what runs. jars: Delta's. kafka: those that read a topic. s3, google, azure: those that open s3a://, gs://, abfss://.
+packages: that run. jars: of Delta. classes: those of Spark, for Java to share. kafka: jars that read a topic.
+s3, google, azure: jars that open s3a://, gs://, abfss://.
 rules: compiled.
 quality: packages of the quality job.
 tests: packages of the tests. broker: a client that loads a real broker. serve: an HTTP server. dashboards: a builder of them.
@@ -19,23 +20,25 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from tools.environment import jars, packages, rules
+from tools.environment import classes, jars, packages, rules
 from tools.environment.board import Board
 from tools.environment.place import Place, SetUpFailed
 from tools.environment.tool import Tools
 
-PACKAGES, JARS, KAFKA, S3, RULES = "packages", jars.DELTA.part, jars.KAFKA.part, jars.S3.part, rules.PART
+PACKAGES, JARS, CLASSES, RULES = "packages", jars.DELTA.part, classes.PART, rules.PART
+KAFKA, S3 = jars.KAFKA.part, jars.S3.part
 GOOGLE, AZURE = jars.GOOGLE.part, jars.AZURE.part
 JAR_SETS = (jars.DELTA, jars.KAFKA, jars.S3, jars.GOOGLE, jars.AZURE)
 #: Sets of packages beside what runs; each is asked for by its name.
 LATER = (packages.QUALITY, packages.TESTS, packages.BROKER, packages.SERVE, packages.DASHBOARDS, packages.BROWSER, packages.SHIP)
 #: All that is made on request only.
 REQUESTED = (KAFKA, S3, GOOGLE, AZURE, *LATER)
-PARTS = (PACKAGES, JARS, RULES, *REQUESTED)
+PARTS = (PACKAGES, JARS, CLASSES, RULES, *REQUESTED)
 #: How much is said of each before it is made: seconds on two quiet cores with a fast network, and MB.
 WORDS = {
     PACKAGES: "Python packages, 40 s, 1,300 MB",
     JARS: "Delta's jars, 10 s, 13 MB",
+    CLASSES: "Spark's classes for Java to share, 20 s, 150 MB",
     KAFKA: "Kafka's jars, 5 s, 7 MB",
     S3: "S3's jars, 10 s, 12 MB",
     GOOGLE: "Google's connector, 5 s, 37 MB",
@@ -64,6 +67,8 @@ def _content(place: Place, part: str) -> str:
     for wanted in JAR_SETS:
         if part == wanted.part:
             return jars.content(place, wanted)
+    if part == CLASSES:
+        return classes.content(place)
     return packages.content(place, packages.RUN if part == PACKAGES else part)
 
 
@@ -103,9 +108,13 @@ def _begun(place: Place, missing: Sequence[str], board: Board, tools: Tools, thr
     if RULES in missing:
         for_tests = packages.TESTS in missing or _is_complete(place, packages.TESTS)
         begin(_after, for_rules, partial(rules.make_rules, for_tests=for_tests), place, board, tools)
-    for wanted in JAR_SETS:
-        if wanted.part in missing:
-            begin(_after, complete, partial(jars.make_jars, wanted), place, board, tools)
+    made = {
+        wanted.part: begin(_after, complete, partial(jars.make_jars, wanted), place, board, tools)
+        for wanted in JAR_SETS
+        if wanted.part in missing
+    }
+    if CLASSES in missing:
+        begin(_after, made.get(JARS, complete), classes.make_classes, place, board, tools)
     return begun
 
 
