@@ -6,7 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.repair.backfill.due_dates import Due, carried_dates, late_dates, runs, without_last
+from pipeline.query.newest_room import NewestRoom
+from pipeline.repair.backfill.due_dates import Due, carried_dates, late_dates, runs, waiting_events, without_last
 from pipeline.repair.backfill.stretch import Dates
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.ddl import create_table
@@ -47,7 +48,9 @@ def written(spark: SparkSession, warehouse: Warehouse) -> Write:
     return write
 
 
-def test_late_events_wait_on_the_dates_of_their_place(spark: SparkSession, warehouse: Warehouse, written: Write) -> None:
+@pytest.fixture
+def look(warehouse: Warehouse, written: Write) -> NewestRoom:
+    """Late events of three epochs."""
     milestones = [
         milestone("day", 0, 100, 5),
         milestone("settled", 0, 100),
@@ -67,10 +70,23 @@ def test_late_events_wait_on_the_dates_of_their_place(spark: SparkSession, wareh
             late(20, 9, epoch=9),  # after what was the end of its epoch, which it moves
         ],
     )
-    assert late_dates(spark, warehouse, 8) == [
+    return NewestRoom(warehouse)
+
+
+def test_late_events_wait_on_the_dates_of_their_place(look: NewestRoom) -> None:
+    assert late_dates(look, 8) == [
         Due(Dates(B, day(0), day(0)), "late"), Due(Dates(B, day(2), day(3)), "late"), Due(Dates(B, day(5), day(5)), "late"),
         Due(Dates(B, day(7), day(7)), "late"),
     ]  # fmt: skip
+
+
+def test_the_events_that_a_backfill_of_dates_counts_are_those_of_the_dates(look: NewestRoom) -> None:
+    def seqs(broker: str, first: int, last: int) -> list[int]:
+        found = waiting_events(look, 8, [Dates(broker, day(first), day(last)), Dates("another", day(0), day(20))])
+        assert found.column_names == ["broker", "epoch", "seq"]
+        return sorted(found["seq"].to_pylist())
+
+    assert (seqs(B, 2, 3), seqs(B, 5, 7), seqs(B, 8, 20), seqs("b'1", 0, 20)) == ([100, 290, 310], [5, 20], [], [])
 
 
 def test_a_date_that_began_from_another_state_is_carried_the_first_one_first(
@@ -79,15 +95,15 @@ def test_a_date_that_began_from_another_state_is_carried_the_first_one_first(
     written(
         [milestone("day", 0, 100, 5), milestone("settled", 0, 100), milestone("day", 1, 200, 6, 5), milestone("ended", 2, 250, 0, 6)], []
     )
-    assert carried_dates(spark, warehouse) == []
+    assert carried_dates(NewestRoom(warehouse)) == []
     other = [milestone("day", 0, 100, 50, epoch=8), milestone("day", 3, 200, 60, 51, epoch=8), milestone("drained", 4, 250, 0, 61, epoch=8)]
     written(other, [])
-    assert carried_dates(spark, warehouse) == [Due(Dates(B, day(1), day(3)), "carried")]
+    assert carried_dates(NewestRoom(warehouse)) == [Due(Dates(B, day(1), day(3)), "carried")]
 
 
 def test_the_oldest_snapshot_that_is_left_is_not_judged(spark: SparkSession, warehouse: Warehouse, written: Write) -> None:
     written([milestone("day", 1, 200, 6, 5), milestone("ended", 2, 250, 0, 6)], [])
-    assert carried_dates(spark, warehouse) == []
+    assert carried_dates(NewestRoom(warehouse)) == []
 
 
 def test_runs_of_dates_have_no_gap() -> None:

@@ -120,3 +120,14 @@ def test_a_page_without_news_says_that_it_is_old(live: Served, visitor: Visitor)
     page.locator("#stale").wait_for()
     assert page.title().startswith("stale · ")
     assert "ago" in page.locator("#fresh").inner_text()
+
+
+def test_parts_of_a_page_come_and_go_while_it_is_open(live: Served, visitor: Visitor) -> None:
+    """A limiter that others share holds `billing`; then none does, and the part about them goes. It comes back with its cause."""
+    topic = "persistent://real/y/orders"
+    page = listening(visitor, visitor.opens(live, "/subscription", topic=topic, subscription="billing"))
+    shared = page.get_by_role("heading", name="Who shares the limit that holds it")
+    shared.wait_for()
+    notice(live.answers.warehouse, "billing", 0, cause=None, level=None, dimension=None)
+    shared.wait_for(state="detached")
+    assert page.evaluate("window.mark")

@@ -101,5 +101,7 @@ def test_without_the_file_java_is_told_nothing_of_classes(tmp_path: Path) -> Non
 def test_spark_runs_with_our_settings_and_with_classes_that_java_shares(spark: SparkSession) -> None:
     """A file that does not fit is mapped by nobody: another class path than that of the first start, for example."""
     assert spark.conf.get("spark.databricks.delta.snapshotPartitions") == "1"
+    if shared_classes.ARCHIVE.resolve() != shared_classes.ARCHIVE:
+        pytest.skip("the environment is another checkout's: Java takes the classes of the class path that they were left for")
     java = spark.sparkContext._gateway.proc.pid
     assert str(shared_classes.ARCHIVE) in Path(f"/proc/{java}/maps").read_text(encoding="utf-8")

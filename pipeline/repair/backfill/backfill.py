@@ -9,6 +9,8 @@ from pyspark.sql import SparkSession
 
 from pipeline.faults import invariant
 from pipeline.lanes.timing import lane_timing
+from pipeline.query.newest_room import NewestRoom
+from pipeline.query.room import ReadingRoom
 from pipeline.repair.backfill.compare import compare
 from pipeline.repair.backfill.difference import Difference
 from pipeline.repair.backfill.due_dates import Due, carried_dates, late_dates, waiting_events, without_last
@@ -16,7 +18,7 @@ from pipeline.repair.backfill.ledger import append_entries
 from pipeline.repair.backfill.plan import plan
 from pipeline.repair.backfill.run import Done, Run
 from pipeline.repair.backfill.slices import Rows, rows_there
-from pipeline.repair.backfill.staging import stage, staged_late_events, staged_tables
+from pipeline.repair.backfill.staging import stage, staged_tables
 from pipeline.repair.backfill.stretch import Dates, NotClosed
 from pipeline.repair.backfill.swap import mark_late_events, swap
 from pipeline.settings import Settings
@@ -39,30 +41,31 @@ def backfill(spark: SparkSession, warehouse: Warehouse, settings: Settings, run:
     done: list[Done] = []
     not_closed: dict[str, NotClosed] = {}
     seen: set[Due] = set()
-    due = list(asked) if asked is not None else _waiting(spark, warehouse, run)
+    look = NewestRoom(warehouse)
+    due = list(asked) if asked is not None else _waiting(look, run)
     while due:
         this_round = _first_per_broker(due)
         again = seen & set(this_round)
         invariant(not again, f"a backfill left its dates due: {', '.join(str(one.dates) for one in again)}")
         seen |= set(this_round)
         run.step(f"planning ranges of dates {_places(len(done), len(this_round), len(due))}")
-        finished, still_open = _round(spark, warehouse, settings, run, this_round)
+        finished, still_open = _round(spark, look, settings, run, this_round)
         done += finished
         not_closed |= still_open
         if run.dry_run or run.is_partial:
             due = [one for one in due if one not in this_round]
         elif asked is None:
-            due = _waiting(spark, warehouse, run)
+            due = _waiting(look, run)
         else:
-            due = [one for one in carried_dates(spark, warehouse) if one.dates.broker in {one.due.dates.broker for one in done}]
+            due = [one for one in carried_dates(look) if one.dates.broker in {one.due.dates.broker for one in done}]
         # Dates before the one that is not closed need not wait for it.
         shorter = [without_last(one) for one in this_round if asked is None and one.dates.broker in still_open]
         due = [*filter(None, shorter), *(one for one in due if one.dates.broker not in not_closed)]
     return _document(warehouse, run, done, not_closed)
 
 
-def _waiting(spark: SparkSession, warehouse: Warehouse, run: Run) -> list[Due]:
-    return [*late_dates(spark, warehouse, run.ingest_batch), *carried_dates(spark, warehouse)]
+def _waiting(look: ReadingRoom, run: Run) -> list[Due]:
+    return [*late_dates(look, run.ingest_batch), *carried_dates(look)]
 
 
 def _first_per_broker(due: Sequence[Due]) -> list[Due]:
@@ -74,10 +77,11 @@ def _first_per_broker(due: Sequence[Due]) -> list[Due]:
 
 
 def _round(
-    spark: SparkSession, warehouse: Warehouse, settings: Settings, run: Run, due: Sequence[Due]
+    spark: SparkSession, look: ReadingRoom, settings: Settings, run: Run, due: Sequence[Due]
 ) -> tuple[list[Done], dict[str, NotClosed]]:
     """Compute one range of dates of each broker. Returns what was done, and why brokers' dates could not be."""
-    planned = plan(spark, warehouse, [one.dates for one in due], run.ingest_batch)
+    warehouse = look.warehouse
+    planned = plan(spark, look, [one.dates for one in due], run.ingest_batch)
     if not planned.dates:
         return [], planned.not_closed
     reasons = {one.dates.broker: one.reason for one in due}
@@ -92,11 +96,10 @@ def _round(
         stage(spark, warehouse, planned.stretches, run.ingest_batch, lane_timing(settings), f"{folder}/outcomes")
         computed = staged_tables(spark, warehouse, f"{folder}/outcomes", dates)
         # Before lane_snapshots is swapped: its milestones show where a date ended, and so which events are of it.
-        late = staged_late_events(waiting_events(spark, warehouse, run.ingest_batch), dates, f"{folder}/late")
+        late = waiting_events(look, run.ingest_batch, dates)
         finished = _compare_and_swap(spark, warehouse, run, dates, reasons, computed, folder)
-        counted = late.select("broker", "epoch", "seq").toArrow() if not run.dry_run and not run.is_partial else None
-        if counted is not None and counted.num_rows:
-            mark_late_events(counted, warehouse, run.run_id)
+        if late.num_rows and not run.dry_run and not run.is_partial:
+            mark_late_events(late, warehouse, run.run_id)
     finally:
         files.delete(folder)
     append_entries(warehouse, run, settings, finished)

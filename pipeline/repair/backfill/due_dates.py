@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.window import Window
+import pyarrow as pa
 
-from pipeline.query.newest_room import NewestRoom
+from pipeline.query.room import ReadingRoom
 from pipeline.repair.backfill.stretch import Dates
-from pipeline.warehouse.layout import Warehouse
+from schemas.render.ddl import quoted
+
+_PLACE = pa.schema([("broker", pa.string()), ("epoch", pa.int64()), ("seq", pa.int64())])
 
 
 @dataclass(frozen=True)
@@ -22,62 +22,64 @@ class Due:
     reason: str
 
 
-def late_dates(spark: SparkSession, warehouse: Warehouse, ingest_batch: int) -> list[Due]:
+def late_dates(look: ReadingRoom, ingest_batch: int) -> list[Due]:
     """Runs of dates of which late events wait, that came until micro-batch `ingest_batch` of ingest."""
-    if not NewestRoom(warehouse).rows(f"SELECT count(*) AS events FROM late_events WHERE {_waits(ingest_batch)}")[0]["events"]:
-        return []  # mostly; where they belong costs Spark a join
     dates: dict[str, set[date]] = defaultdict(set)
-    for row in waiting_events(spark, warehouse, ingest_batch).select("broker", "date").distinct().collect():
-        dates[row.broker].add(row.date)
+    for row in look.rows(f"SELECT DISTINCT broker, lane_date FROM ({_waiting(ingest_batch)})"):
+        dates[row["broker"]].add(row["lane_date"])
     return [Due(run, "late") for broker in sorted(dates) for run in runs(broker, dates[broker])]
 
 
-def _waits(ingest_batch: int) -> str:
-    """SQL that is true of a late event that waits, and came until then."""
-    return f"backfilled_by IS NULL AND ingest_batch <= {ingest_batch}"
+def waiting_events(look: ReadingRoom, ingest_batch: int, asked: Iterable[Dates]) -> pa.Table:
+    """(broker, epoch, seq) of late events that wait, came until micro-batch `ingest_batch` of ingest, and are of the dates."""
+    of_dates = " OR ".join(f"(broker = {quoted(one.broker)} AND lane_date BETWEEN '{one.first}' AND '{one.last}')" for one in asked)
+    batches = look.batches(f"SELECT broker, epoch, seq FROM ({_waiting(ingest_batch)}) WHERE {of_dates}")
+    return pa.Table.from_batches(batches, _PLACE)
 
 
-def waiting_events(spark: SparkSession, warehouse: Warehouse, ingest_batch: int) -> DataFrame:
-    """(broker, epoch, seq, date) of late events that wait, that came until micro-batch `ingest_batch` of ingest.
+def _waiting(ingest_batch: int) -> str:
+    """SQL: (broker, epoch, seq, lane_date) of late events that wait, and came until then.
 
-    `date` is the lane's at their place, which may be another than that of their `ts`: a clock that was set, a moment around midnight.
+    `lane_date` is the lane's at their place, which may be another than that of their `ts`: a clock that was set, a moment around midnight.
     Of an event after what was its epoch's end it is the date of that end, which it moves.
     """
-    late = spark.read.format("delta").load(warehouse.table("late_events"))
-    waiting = late.where(_waits(ingest_batch))
-    milestones = spark.read.format("delta").load(warehouse.table("lane_snapshots")).where("milestone <> 'settled'")
-    ends = milestones.select("broker", "epoch", F.expr("milestone = 'day'").alias("is_day"), F.col("event_date").alias("end"), "next_seq")
-    placed = waiting.join(ends, ["broker", "epoch"], "left").groupBy("broker", "epoch", "seq", "event_date").agg(
-        F.min(F.expr("if(is_day AND next_seq > seq, end, null)")).alias("day"),
-        F.max(F.expr("if(is_day, null, end)")).alias("last_day"),
-        F.max(F.expr("if(is_day, date_add(end, 1), null)")).alias("open_day"),
-    )  # fmt: skip
-    return placed.select("broker", "epoch", "seq", F.expr("coalesce(day, last_day, greatest(event_date, open_day))").alias("date"))
+    return f"""
+        SELECT broker, epoch, seq, coalesce(day_of_place, last_day, greatest(event_date, open_day)) AS lane_date
+        FROM (
+          SELECT l.broker, l.epoch, l.seq, l.event_date,
+            min(CASE WHEN m.milestone = 'day' AND m.next_seq > l.seq THEN m.event_date END) AS day_of_place,
+            max(CASE WHEN m.milestone <> 'day' THEN m.event_date END) AS last_day,
+            max(CASE WHEN m.milestone = 'day' THEN date_add(m.event_date, 1) END) AS open_day
+          FROM late_events l
+          LEFT JOIN (SELECT broker, epoch, milestone, event_date, next_seq FROM lane_snapshots WHERE milestone <> 'settled') m
+            ON m.broker = l.broker AND m.epoch = l.epoch
+          WHERE l.backfilled_by IS NULL AND l.ingest_batch <= {ingest_batch}
+          GROUP BY l.broker, l.epoch, l.seq, l.event_date
+        )"""
 
 
-def carried_dates(spark: SparkSession, warehouse: Warehouse) -> list[Due]:
-    """Per broker the first date that begins from another snapshot than is there now."""
-    snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots"))
-    first = _broken_links(snapshots).groupBy("broker").agg(F.min_by(F.struct("event_date", "date_before"), "event_date").alias("link"))
-    return [
-        Due(Dates(row.broker, row.link.date_before + timedelta(days=1), row.link.event_date), "carried")
-        for row in first.orderBy("broker").collect()
-    ]
-
-
-def _broken_links(snapshots: DataFrame) -> DataFrame:
-    """Milestones that began from another snapshot than the one before them, with its date.
+def carried_dates(look: ReadingRoom) -> list[Due]:
+    """Per broker the first date that begins from another snapshot than is there now.
 
     The oldest snapshot of an epoch is not judged: what it began from may have been deleted (`maintain.keep_days`).
     """
-    is_day = F.col("milestone") == "day"
-    before = Window.partitionBy("broker", "epoch").orderBy("next_seq", ~is_day).rowsBetween(Window.unboundedPreceding, -1)
-    linked = snapshots.select(
-        "broker", "epoch", "milestone", "event_date", "began_from",
-        F.last(F.when(is_day, F.col("digest")), ignorenulls=True).over(before).alias("digest_before"),
-        F.last(F.when(is_day, F.col("event_date")), ignorenulls=True).over(before).alias("date_before"),
-    )  # fmt: skip
-    return linked.where("milestone <> 'settled' AND digest_before IS NOT NULL AND digest_before <> began_from")
+    first = look.rows("""
+        WITH linked AS (
+          SELECT broker, epoch, milestone, event_date, began_from,
+            last_value(CASE WHEN milestone = 'day' THEN digest END) IGNORE NULLS OVER before AS digest_before,
+            last_value(CASE WHEN milestone = 'day' THEN event_date END) IGNORE NULLS OVER before AS date_before
+          FROM lane_snapshots
+          WINDOW before AS (
+            PARTITION BY broker, epoch ORDER BY next_seq, milestone <> 'day' ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+          )
+        ),
+        broken AS (
+          SELECT broker, event_date, date_before, row_number() OVER (PARTITION BY broker ORDER BY event_date, epoch) AS place
+          FROM linked
+          WHERE milestone <> 'settled' AND digest_before IS NOT NULL AND digest_before <> began_from
+        )
+        SELECT broker, event_date, date_before FROM broken WHERE place = 1 ORDER BY broker""")
+    return [Due(Dates(row["broker"], row["date_before"] + timedelta(days=1), row["event_date"]), "carried") for row in first]
 
 
 def without_last(due: Due) -> Due | None:

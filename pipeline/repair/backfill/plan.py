@@ -5,16 +5,15 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from pipeline.query.newest_room import NewestRoom
+from pipeline.query.room import ReadingRoom
 from pipeline.repair.backfill.slices import rows_of
 from pipeline.repair.backfill.stretch import Dates, EpochSpan, Milestone, NotClosed, Stretch, stretch_of
 from pipeline.repair.backfill.uncounted_dates import counted_milestones, first_uncounted
-from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.look import Look
-from schemas.render.ddl import is_among
+from schemas.render.ddl import is_among, quoted
 from schemas.tables import TABLES_BY_NAME
 
 _DATES = "broker string, first date, last date"
@@ -30,21 +29,18 @@ class Plan:
     not_closed: dict[str, NotClosed]
 
 
-def plan(spark: SparkSession, warehouse: Warehouse, asked: Sequence[Dates], ingest_batch: int) -> Plan:
+def plan(spark: SparkSession, look: ReadingRoom, asked: Sequence[Dates], ingest_batch: int) -> Plan:
     """The plan for the dates (one range per broker), counting events up to micro-batch `ingest_batch` of ingest.
 
     The dates of a broker grow where events after what was an epoch's end move that end to a later date.
     """
-    bronze = spark.read.format("delta").load(warehouse.table("dispatch_events")).where(F.col("ingest_batch") <= ingest_batch)
-    snapshots = spark.read.format("delta").load(warehouse.table("lane_snapshots"))
     brokers = [one.broker for one in asked]
-    look = NewestRoom(warehouse)
-    milestones = counted_milestones(_milestones(look, brokers), first_uncounted(spark, warehouse, brokers, ingest_batch))
+    milestones = counted_milestones(_milestones(look, brokers), first_uncounted(spark, look.warehouse, brokers, ingest_batch))
     ends = moved_ends(look, ingest_batch)
     wanted = {one.broker: _with_moved_ends(one, ends) for one in asked}
     stretches: list[tuple[Stretch, date]] = []
     not_closed: dict[str, NotClosed] = {}
-    for span in _spans(spark, warehouse, bronze, list(wanted.values())):
+    for span in _spans(spark, look, list(wanted.values()), ingest_batch):
         try:
             stretch = stretch_of(wanted[span.broker], span, milestones.get((span.broker, span.epoch), ()))
         except NotClosed as fault:
@@ -53,7 +49,7 @@ def plan(spark: SparkSession, warehouse: Warehouse, asked: Sequence[Dates], inge
         if stretch is not None:
             stretches.append((stretch, wanted[span.broker].last))
     possible = [(stretch, last) for stretch, last in stretches if stretch.span.broker not in not_closed]
-    states = _states(snapshots, [stretch for stretch, _ in possible])
+    states = _states(look, [stretch for stretch, _ in possible])
     keyed = {
         (stretch.span.broker_id, stretch.span.epoch): (stretch, states.get((stretch.span.broker, stretch.span.epoch), b""), last)
         for stretch, last in possible
@@ -85,27 +81,30 @@ def _with_moved_ends(dates: Dates, ends: Iterable[Dates]) -> Dates:
     return dates
 
 
-def _spans(spark: SparkSession, warehouse: Warehouse, bronze: DataFrame, asked: list[Dates]) -> list[EpochSpan]:
-    """Every epoch with events of the dates, or with rows of windows in which something lasted without any event."""
+def _spans(spark: SparkSession, look: ReadingRoom, asked: list[Dates], ingest_batch: int) -> list[EpochSpan]:
+    """Every epoch with events of the dates, or with rows of windows in which something lasted without any event.
+
+    Events are many: Spark looks into them, and into the windows in the same job.
+    """
+    table, windows, none = look.warehouse.table, TABLES_BY_NAME["limiter_windows"], F.lit(None).cast("long")
     ranges = spark.createDataFrame([(one.broker, one.first, one.last) for one in asked], _DATES)
+    bronze = spark.read.format("delta").load(table("dispatch_events")).where(F.col("ingest_batch") <= ingest_batch)
     pruned = bronze.where(F.col("event_date").between(min(one.first for one in asked), max(one.last for one in asked)))
-    of_dates = pruned.join(F.broadcast(ranges), "broker").where("event_date BETWEEN first AND last")
-    events = of_dates.groupBy("broker", "broker_id", "epoch").agg(F.min("seq").alias("first_seq"), F.max("seq").alias("last_seq")).collect()
-    spans = {(row.broker, row.epoch): EpochSpan(row.broker, row.broker_id, row.epoch, row.first_seq, row.last_seq) for row in events}
-    windows = TABLES_BY_NAME["limiter_windows"]
-    there = rows_of(spark.read.format("delta").load(warehouse.table(windows.name)), windows, asked).select("broker", "epoch").distinct()
-    ids = (
-        spark.read.format("delta").load(warehouse.table("names")).where("level = 'broker'").select("broker", F.col("id").alias("broker_id"))
+    events = (
+        pruned.join(F.broadcast(ranges), "broker").where("event_date BETWEEN first AND last").select("broker", "broker_id", "epoch", "seq")
     )
-    for row in there.join(F.broadcast(ids), "broker").collect():
-        spans.setdefault((row.broker, row.epoch), EpochSpan(row.broker, row.broker_id, row.epoch, None, None))
-    return list(spans.values())
+    lasting = rows_of(spark.read.format("delta").load(table(windows.name)), windows, asked)
+    there = events.union(lasting.select("broker", none, "epoch", none)).groupBy("broker", "epoch")
+    found = there.agg(F.max("broker_id").alias("id"), F.min("seq").alias("first_seq"), F.max("seq").alias("last_seq")).collect()
+    ids = {row["broker"]: row["id"] for row in look.rows("SELECT broker, id FROM names WHERE level = 'broker'")}
+    ids |= {row.broker: row.id for row in found if row.id is not None}
+    return [EpochSpan(row.broker, ids[row.broker], row.epoch, row.first_seq, row.last_seq) for row in found]
 
 
-def _states(snapshots: DataFrame, stretches: Iterable[Stretch]) -> dict[_Epoch, bytes]:
+def _states(look: Look, stretches: Iterable[Stretch]) -> dict[_Epoch, bytes]:
     begins = [(stretch.span.broker, stretch.span.epoch, stretch.first_seq) for stretch in stretches if stretch.first_seq > 1]
     if not begins:
         return {}
-    wanted = snapshots.sparkSession.createDataFrame(begins, "broker string, epoch bigint, next_seq bigint")
-    rows = snapshots.where("milestone = 'day'").join(F.broadcast(wanted), ["broker", "epoch", "next_seq"]).collect()
-    return {(row.broker, row.epoch): bytes(row.state) for row in rows}
+    same = " OR ".join(f"(broker = {quoted(broker)} AND epoch = {epoch} AND next_seq = {seq})" for broker, epoch, seq in begins)
+    rows = look.rows(f"SELECT broker, epoch, state FROM lane_snapshots WHERE milestone = 'day' AND ({same})")
+    return {(row["broker"], row["epoch"]): bytes(row["state"]) for row in rows}

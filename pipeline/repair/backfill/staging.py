@@ -26,7 +26,6 @@ from pipeline.store.files import files_at
 from pipeline.warehouse.layout import Warehouse
 from schemas.field import Table
 from schemas.outcomes import KINDS
-from schemas.render.ddl import quoted
 from schemas.render.spark import struct
 from schemas.tables.bookkeeping import NAMES
 
@@ -98,10 +97,3 @@ def _many(warehouse: Warehouse, staged: DataFrame, tables: Sequence[Table]) -> d
 
 def _names_are_missing(warehouse: Warehouse) -> BadWarehouse:
     return BadWarehouse(f"names of ids in {warehouse.table('dispatch_events')} are missing: start `stream` again, then this")
-
-
-def staged_late_events(waiting: DataFrame, asked: list[Dates], folder: str) -> DataFrame:
-    """The events that wait (broker, epoch, seq, date) and are of the dates, written into `folder`: as they are now, whatever is swapped."""
-    of_dates = " OR ".join(f"(broker = {quoted(one.broker)} AND date BETWEEN '{one.first}' AND '{one.last}')" for one in asked)
-    waiting.where(of_dates).coalesce(1).write.parquet(folder)
-    return waiting.sparkSession.read.schema(waiting.schema).parquet(folder)

@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipeline.repair.backfill.stretch import Milestone
+from pipeline.store.table_log import opened
 from pipeline.warehouse.layout import Warehouse
 from schemas.render.ddl import is_among
 
@@ -20,7 +21,7 @@ def first_uncounted(spark: SparkSession, warehouse: Warehouse, brokers: Collecti
     A lane goes on while a backfill runs, and may pass a date amid it. Its milestone then closes the date with events that the backfill
     leaves out: the rows of the backfill would lack them. Mostly nothing that came since lies below a milestone but what came late.
     """
-    if not brokers:
+    if not brokers or not _has_later(warehouse.table("dispatch_events"), ingest_batch):
         return {}
     bronze = spark.read.format("delta").load(warehouse.table("dispatch_events"))
     own = bronze.where(is_among("broker", brokers)).select(*_PLACE, "ingest_batch")
@@ -35,6 +36,14 @@ def first_uncounted(spark: SparkSession, warehouse: Warehouse, brokers: Collecti
         return _first(after.join(_counted(own, after, ingest_batch), _PLACE, "left_anti"))
     finally:
         after.unpersist()
+
+
+def _has_later(uri: str, ingest_batch: int) -> bool:
+    """Whether a file may have an event that came after the micro-batch, by the files' statistics."""
+    files = opened(uri).get_add_actions(flatten=True)
+    if "max.ingest_batch" not in files.schema.names:
+        return True
+    return any(newest is None or newest > ingest_batch for newest in files["max.ingest_batch"].to_pylist())
 
 
 def counted_milestones(milestones: Mapping[_Epoch, Sequence[Milestone]], uncounted: Mapping[_Epoch, int]) -> dict[_Epoch, list[Milestone]]:

@@ -82,7 +82,7 @@ const applyFilter = () => {
   }
 };
 filter?.addEventListener("input", applyFilter);
-for (const select of all("form.filter select")) select.addEventListener("change", () => select.form.requestSubmit());
+one("form.filter")?.addEventListener("change", event => { if (event.target.matches("select")) event.target.form.requestSubmit(); });
 
 // ---- copying ----
 const showButtons = root => { for (const button of all("button[data-copy]", root)) button.hidden = false; };
@@ -137,7 +137,7 @@ addEventListener("keydown", event => {
   if (event.key === "k" && links.length) links[Math.max(at - 1, 0)].focus();
 });
 
-// ---- updates: text is replaced in place; rows move only while nobody is on them ----
+// ---- updates: text is replaced in place, parts come and go; rows move only while nobody is on them ----
 const isBusy = node => node.matches(":hover") || node.contains(document.activeElement);
 const put = (old, made) => {
   makeLocal(made);
@@ -157,6 +157,24 @@ const putUnit = (old, made) => {
     old.replaceChildren(...made.rows);
   }
   if (isOpen) one(".fold input", old).checked = true;
+};
+const keysIn = root => all("[data-live]", root).map(part => part.dataset.live).join();
+const updateParts = made => {
+  for (const old of all("[data-slot]")) {
+    const next = one(`[data-slot="${CSS.escape(old.dataset.slot)}"]`, made);
+    if (next && keysIn(old) !== keysIn(next)) put(old, next);
+  }
+  for (const old of all("[data-live]")) {
+    const next = one(`[data-live="${CSS.escape(old.dataset.live)}"]`, made);
+    if (next) put(old, next);
+  }
+};
+const updateCorner = made => {
+  const old = one("#fresh"), next = one("#fresh", made);
+  for (const name of ["asOf", "ended"]) {
+    if (name in next.dataset) old.dataset[name] = next.dataset[name];
+    else delete old.dataset[name];
+  }
 };
 let pending = null; // rows in an order that waits
 const updateRows = made => {
@@ -200,12 +218,8 @@ const update = async () => {
     return;
   }
   title = made.title;
-  for (const old of all("[data-live]")) {
-    const next = one(`[data-live="${CSS.escape(old.dataset.live)}"]`, made);
-    if (!next) continue;
-    put(old, next);
-    if (old.id === "fresh") Object.assign(old.dataset, next.dataset);
-  }
+  updateParts(made);
+  updateCorner(made);
   if (table) { updateRows(made); applyFilter(); }
   showCursor();
   tellAge();
