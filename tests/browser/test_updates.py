@@ -122,12 +122,17 @@ def test_a_page_without_news_says_that_it_is_old(live: Served, visitor: Visitor)
     assert "ago" in page.locator("#fresh").inner_text()
 
 
-def test_parts_of_a_page_come_and_go_while_it_is_open(live: Served, visitor: Visitor) -> None:
-    """A limiter that others share holds `billing`; then none does, and the part about them goes. It comes back with its cause."""
-    topic = "persistent://real/y/orders"
-    page = listening(visitor, visitor.opens(live, "/subscription", topic=topic, subscription="billing"))
-    shared = page.get_by_role("heading", name="Who shares the limit that holds it")
-    shared.wait_for()
-    notice(live.answers.warehouse, "billing", 0, cause=None, level=None, dimension=None)
-    shared.wait_for(state="detached")
+def test_parts_of_a_page_come_and_go_while_it_is_open(live: Served, visitor: Visitor, warehouses: Warehouses) -> None:
+    """As on a page that was opened before anything happened, with a part that nothing is left of. And the job has ended."""
+    page = listening(visitor, visitor.opens(live))
+    page.evaluate("document.querySelector('[data-slot=happened]').replaceChildren()")
+    page.evaluate("document.querySelector('[data-slot=well]').innerHTML = '<p id=\"old\" data-live=\"of-before\">old</p>'")
+    assert page.get_by_role("heading", name="What happened").count() == 0
+    assert page.locator("#ended").count() == 0
+    root = live.answers.warehouse.root.removeprefix("file:")
+    shutil.copytree(warehouses.amid.root.removeprefix("file:") + "/run_ledger", f"{root}/run_ledger")
+    notice(live.answers.warehouse, "billing", 99_999)
+    page.get_by_role("heading", name="What happened").wait_for()
+    page.locator("#ended").wait_for()
+    page.locator("#old").wait_for(state="detached")
     assert page.evaluate("window.mark")
