@@ -159,6 +159,8 @@ if [[ -n ${SPARK_HOME:-} ]]; then
   compgen -G "$SPARK_HOME/jars/spark-core_*-$spark_version.jar" >/dev/null ||
     fail "SPARK_HOME=$SPARK_HOME is not Spark $spark_version, which Delta's jars need: use that version, or unset it to use the project's own Spark"
 fi
+# Classes are shared by our own Spark on this machine.
+[[ -z ${SPARK_HOME:-}${SPARK_CONF_DIR:-} && (-z $master || $master == local*) ]] || needs=${needs/ classes/}
 # shellcheck disable=SC2086 # words
 set_up $needs
 

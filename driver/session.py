@@ -21,6 +21,7 @@ from tools import shared_classes
 
 ROOT = Path(__file__).parent.parent
 CONF = ROOT / "conf"
+_LOG = CONF / "log4j2.properties"
 #: Delta's jars, put beside the interpreter by ./spark-submit.sh set-up.
 JARS = Path(sys.prefix) / "jars"
 #: For jobs that live for a minute: on few cores the optimizing compiler costs them more than it gains.
@@ -120,12 +121,15 @@ def _environment_of_java() -> Iterator[None]:
 
 def _added_for_java(environ: Mapping[str, str]) -> dict[str, str]:
     prepared = bool(environ.get("PYSPARK_SUBMIT_ARGS"))
-    if "SPARK_CONF_DIR" in environ or (prepared and "SPARK_HOME" in environ):
+    if environ.get("SPARK_CONF_DIR") or (prepared and environ.get("SPARK_HOME")):
         return {}
-    log = f"-Dlog4j2.configurationFile={quote(str(CONF / 'log4j2.properties'))}"
-    options = filter(None, (environ.get("SPARK_SUBMIT_OPTS"), log, shared_classes.java_options()))
+    theirs = {name: environ.get(name, "") for name in ("SPARK_SUBMIT_OPTS", "JDK_JAVA_OPTIONS", "PYSPARK_SUBMIT_ARGS")}
+    log = "" if any("configurationFile" in text for text in theirs.values()) else f"-Dlog4j2.configurationFile={quote(str(_LOG))}"
+    classes = shared_classes.java_options(shared_classes.archive_of(environ))
     defaults = f"--properties-file {quote(str(CONF / 'spark-defaults.conf'))} pyspark-shell"
-    return {"SPARK_SUBMIT_OPTS": " ".join(options)} | ({} if prepared else {"PYSPARK_SUBMIT_ARGS": defaults})
+    # Theirs last: of an option that is given twice Java takes the later one.
+    options = " ".join(filter(None, (log, classes, theirs["SPARK_SUBMIT_OPTS"])))
+    return {"SPARK_SUBMIT_OPTS": options} | ({} if prepared else {"PYSPARK_SUBMIT_ARGS": defaults})
 
 
 def _start_fault(message: str) -> str:

@@ -203,8 +203,14 @@ def file_sizes(table: OpenTable) -> dict[str, int]:
 
 
 def small_files(log: DeltaTable) -> dict[str, int]:
-    """Bytes of each file of a table, by its path below the folder, if all of them come as quickly as some; else of none."""
-    sizes = _sizes(log)
+    """Bytes of each file of a table, by its path below the folder, if all of them come as quickly as some; else of none.
+
+    Of none, too, where the log cannot be read: whoever reads the table is told so.
+    """
+    try:
+        sizes = _sizes(log)
+    except DeltaError:
+        return {}
     return sizes if len(sizes) < SEVERAL_FILES and sum(sizes.values()) <= SMALL_BYTES else {}
 
 

@@ -1,6 +1,6 @@
 """A look at a warehouse for who writes it: each question finds the tables as they are then."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from pipeline.query.room import ReadingRoom
@@ -20,6 +20,11 @@ class NewestRoom(ReadingRoom):
         """Rows of a query of ours over the tables as they are now."""
         self.refresh()
         return super().rows(sql)
+
+    def batches(self, sql: str) -> Iterator[Any]:
+        """The same as Arrow's record batches."""
+        self.refresh()
+        return super().batches(sql)
 
     def facts(self, small_below: int) -> list[TableFacts]:
         """Of every declared table that is there now."""

@@ -5,7 +5,7 @@ Of a warehouse that is not on this machine it reads copies of the data files tha
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -150,9 +150,10 @@ class ReadingRoom:
         """Of a warehouse that is elsewhere have copies of all small tables of the cut: who asks many questions would wait for each."""
         if self._mirror is None or self.cut is None:
             return
-        there = [name for name, newest in self._logs.newest([*self.cut.versions]).items() if newest >= 0]
-        logs = self._logs.at({name: self._version_wanted(name) for name in there})
-        self._mirror.fetch([(f"{name}/{path}", size) for name, log in logs.items() for path, size in small_files(log).items()])
+        newest = self._logs.newest([name for name in self.cut.versions if name != "dispatch_events"])
+        logs = self._logs.at({name: self._version_wanted(name) for name, version in newest.items() if version >= 0})
+        with suppress(BadWarehouse):  # a question that names the table reports what is wrong with it
+            self._mirror.fetch([(f"{name}/{path}", size) for name, log in logs.items() for path, size in small_files(log).items()])
 
     # ---- statements of people ---------------------------------------------------------------------------------------------------------
 

@@ -129,10 +129,13 @@ def test_parts_of_a_page_come_and_go_while_it_is_open(live: Served, visitor: Vis
     page.evaluate("document.querySelector('[data-slot=well]').innerHTML = '<p id=\"old\" data-live=\"of-before\">old</p>'")
     assert page.get_by_role("heading", name="What happened").count() == 0
     assert page.locator("#ended").count() == 0
+    page.locator("#stale").wait_for()
     root = live.answers.warehouse.root.removeprefix("file:")
     shutil.copytree(warehouses.amid.root.removeprefix("file:") + "/run_ledger", f"{root}/run_ledger")
     notice(live.answers.warehouse, "billing", 99_999)
     page.get_by_role("heading", name="What happened").wait_for()
     page.locator("#ended").wait_for()
+    assert not page.locator("#stale").is_visible(), "one reason is enough"
+    assert not page.title().startswith("stale")
     page.locator("#old").wait_for(state="detached")
     assert page.evaluate("window.mark")

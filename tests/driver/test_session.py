@@ -47,7 +47,7 @@ def test_java_is_started_without_a_secret_and_told_it_afterwards(monkeypatch: py
 
 
 #: What decides how Java is started.
-OF_JAVA = ("SPARK_CONF_DIR", "SPARK_HOME", "SPARK_SUBMIT_OPTS", "PYSPARK_SUBMIT_ARGS")
+OF_JAVA = ("SPARK_CONF_DIR", "SPARK_HOME", "SPARK_SUBMIT_OPTS", "JDK_JAVA_OPTIONS", "PYSPARK_SUBMIT_ARGS")
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Nobody has set anything for Java, and there is a file of classes."""
     for name in OF_JAVA:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(shared_classes, "java_options", lambda: "-XX:SharedArchiveFile=there")
+    monkeypatch.setattr(shared_classes, "java_options", lambda _: "-XX:SharedArchiveFile=there")
     return monkeypatch
 
 
@@ -71,7 +71,7 @@ def given_to_java() -> dict[str, str]:
 def test_java_gets_our_settings_beside_the_callers_options(bare: pytest.MonkeyPatch) -> None:
     bare.setenv("SPARK_SUBMIT_OPTS", "-Dtheirs=1")
     assert given_to_java() == {
-        "SPARK_SUBMIT_OPTS": f"-Dtheirs=1 -Dlog4j2.configurationFile={session.CONF}/log4j2.properties -XX:SharedArchiveFile=there",
+        "SPARK_SUBMIT_OPTS": f"-Dlog4j2.configurationFile={session.CONF}/log4j2.properties -XX:SharedArchiveFile=there -Dtheirs=1",
         "PYSPARK_SUBMIT_ARGS": f"--properties-file {session.CONF}/spark-defaults.conf pyspark-shell",
     }
 
@@ -89,6 +89,14 @@ def test_settings_or_a_spark_of_the_callers_are_left_as_they_are(bare: pytest.Mo
         with bare.context() as with_one:
             with_one.setenv(name, "/theirs")
             assert given_to_java() == {"PYSPARK_SUBMIT_ARGS": "pyspark-shell", name: "/theirs"}
+            with_one.setenv(name, "")
+            assert "SPARK_SUBMIT_OPTS" in given_to_java(), "empty is as not set"
+
+
+@pytest.mark.parametrize("name", ["SPARK_SUBMIT_OPTS", "JDK_JAVA_OPTIONS", "PYSPARK_SUBMIT_ARGS"])
+def test_a_log_of_the_callers_comes_before_ours(bare: pytest.MonkeyPatch, name: str) -> None:
+    bare.setenv(name, "-Dlog4j.configurationFile=/theirs.properties pyspark-shell")
+    assert str(session.CONF / "log4j2.properties") not in given_to_java()["SPARK_SUBMIT_OPTS"]
 
 
 def test_without_the_file_java_is_told_nothing_of_classes(tmp_path: Path) -> None:
@@ -101,7 +109,8 @@ def test_without_the_file_java_is_told_nothing_of_classes(tmp_path: Path) -> Non
 def test_spark_runs_with_our_settings_and_with_classes_that_java_shares(spark: SparkSession) -> None:
     """A file that does not fit is mapped by nobody: another class path than that of the first start, for example."""
     assert spark.conf.get("spark.databricks.delta.snapshotPartitions") == "1"
-    if shared_classes.ARCHIVE.resolve() != shared_classes.ARCHIVE:
+    archive = shared_classes.archive_of(os.environ)
+    if archive.resolve() != archive:
         pytest.skip("the environment is another checkout's: Java takes the classes of the class path that they were left for")
     java = spark.sparkContext._gateway.proc.pid
-    assert str(shared_classes.ARCHIVE) in Path(f"/proc/{java}/maps").read_text(encoding="utf-8")
+    assert str(archive) in Path(f"/proc/{java}/maps").read_text(encoding="utf-8")

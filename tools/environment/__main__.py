@@ -60,15 +60,15 @@ def missing_parts(place: Place, asked: Sequence[str]) -> list[str]:
 
 
 def _is_complete(place: Place, part: str) -> bool:
-    return rules.are_complete(place) if part == RULES else place.is_stamped(part, _content(place, part))
+    if part in (RULES, CLASSES):
+        return rules.are_complete(place) if part == RULES else classes.are_complete(place)
+    return place.is_stamped(part, _content(place, part))
 
 
 def _content(place: Place, part: str) -> str:
     for wanted in JAR_SETS:
         if part == wanted.part:
             return jars.content(place, wanted)
-    if part == CLASSES:
-        return classes.content(place)
     return packages.content(place, packages.RUN if part == PACKAGES else part)
 
 

@@ -1,6 +1,6 @@
 """Spark's classes for Java to share: Spark starts once, and Java leaves the classes that it has loaded in a file.
 
-tools/shared_classes.py has its use.
+They save time and nothing else: without them everything runs, so nothing here ends a set-up. tools/shared_classes.py has their use.
 """
 
 import os
@@ -10,50 +10,70 @@ from pathlib import Path
 from shlex import quote
 
 from tools.environment.board import Board
-from tools.environment.place import Place, SetUpFailed, digest
-from tools.environment.tool import Tools, last_line
-from tools.shared_classes import ARCHIVE
+from tools.environment.place import Place, digest
+from tools.environment.tool import Tools
+from tools.shared_classes import archive_of
 
 PART = "classes"
+#: Of so many other Javas, those that were used last, the files stay.
+_OTHERS = 2
 #: Java says which classes it cannot keep, a line each; hundreds of them are none of ours.
 _LEAVE = "-XX:ArchiveClassesAtExit={} -Xlog:disable -Xlog:all=error:stderr"
+#: Of a caller's own Spark.
+_NOT_OURS = ("SPARK_CONF_DIR", "SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")
 
 
-def content(place: Place) -> str:
-    """What the file was made by and of: a Java, Spark's jars, Delta's."""
-    return f"{_java()} {digest(place.requirements('run.lock'), place.requirements('jars.lock'))}"
+def are_complete(place: Place) -> bool:
+    """Whether there is the file for this Java, of these jars; or it was found that there can be none.
+
+    Where nobody may write nothing is missing: the command runs without.
+    """
+    archive = _archive(place)
+    return place.is_stamped(archive.stem, _content(place)) or not (os.access(place.venv, os.W_OK) and os.access(place.root, os.W_OK))
+
+
+def note_complete(place: Place) -> None:
+    """Note that it is, or that it cannot be made."""
+    place.stamp(_archive(place).stem, _content(place))
 
 
 def make_classes(place: Place, board: Board, tools: Tools) -> None:
-    """Make the file; it appears whole or not at all. Needs the packages and Delta's jars. Raises SetUpFailed."""
+    """Make the file; it appears whole or not at all. Needs the packages and Delta's jars."""
     board.at(PART, "a first start of Spark")
-    archive, work = place.venv / ARCHIVE.name, place.venv / f"{PART}.work"
-    archive.unlink(missing_ok=True)
+    archive, work, log = _archive(place), place.venv / f"{PART}.work", place.log(PART)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
-    made, log = work / archive.name, place.log(PART)
-    if not tools.run([str(place.python), "-P", "-m", "driver.first_start"], log, _environ(place, made), lambda line: None):
-        raise SetUpFailed(f"Spark does not start: {last_line(log)}; all of it: {log}")
-    if made.exists():
-        made.rename(archive)
+    made = work / archive.name
+    ended_well = tools.run([str(place.python), "-P", "-m", "driver.first_start"], log, _environ(place, made), lambda line: None)
+    if ended_well and made.exists():
+        made.replace(archive)
+        _remove_old(archive)
     else:
-        board.say(f"this Java leaves no classes for the next start of Spark, which takes longer so; its output: {log}")
+        archive.unlink(missing_ok=True)
+        board.say(f"Java has left no classes of Spark for the next start, which takes longer so; its output: {log}")
     shutil.rmtree(work)
-    place.stamp(PART, content(place))
+    note_complete(place)
     board.done(PART)
+
+
+def _archive(place: Place) -> Path:
+    return archive_of(os.environ, place.venv)
+
+
+def _content(place: Place) -> str:
+    """The jars that the classes are of."""
+    return digest(place.requirements("run.lock"), place.requirements("jars.lock"))
+
+
+def _remove_old(archive: Path) -> None:
+    """A system that is updated now and then would fill the disk."""
+    others = [path for path in archive.parent.glob("spark-classes-*.jsa") if path != archive]
+    for path in sorted(others, key=lambda path: path.stat().st_atime_ns)[:-_OTHERS]:
+        path.unlink(missing_ok=True)
+        path.with_suffix(".stamp").unlink(missing_ok=True)
 
 
 def _environ(place: Place, made: Path) -> Mapping[str, str]:
     """Of this machine, without the settings of a caller for a Spark of his own."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
+    kept = {name: value for name, value in os.environ.items() if name not in _NOT_OURS}
     return {**kept, "PYTHONPATH": str(place.root), "SPARK_SUBMIT_OPTS": _LEAVE.format(quote(str(made)))}
-
-
-def _java() -> str:
-    """The Java that Spark takes: its place, size, and time. An update of the system puts another there."""
-    home = os.environ.get("JAVA_HOME")
-    found = f"{home}/bin/java" if home else shutil.which("java")
-    if found is None or not os.path.exists(found):
-        return "none"
-    place = os.path.realpath(found)
-    return f"{place} {os.stat(place).st_size} {os.stat(place).st_mtime_ns}"

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pipeline.query.room import ReadingRoom
 from pipeline.repair.backfill.stretch import Dates
-from schemas.render.ddl import quoted
+from schemas.render.ddl import is_among
 
 _PLACE = pa.schema([("broker", pa.string()), ("epoch", pa.int64()), ("seq", pa.int64())])
 
@@ -32,7 +32,12 @@ def late_dates(look: ReadingRoom, ingest_batch: int) -> list[Due]:
 
 def waiting_events(look: ReadingRoom, ingest_batch: int, asked: Iterable[Dates]) -> pa.Table:
     """(broker, epoch, seq) of late events that wait, came until micro-batch `ingest_batch` of ingest, and are of the dates."""
-    of_dates = " OR ".join(f"(broker = {quoted(one.broker)} AND lane_date BETWEEN '{one.first}' AND '{one.last}')" for one in asked)
+    brokers: dict[tuple[date, date], list[str]] = defaultdict(list)
+    for one in asked:
+        brokers[one.first, one.last].append(one.broker)
+    of_dates = " OR ".join(
+        f"({is_among('broker', among)} AND lane_date BETWEEN '{first}' AND '{last}')" for (first, last), among in brokers.items()
+    )
     batches = look.batches(f"SELECT broker, epoch, seq FROM ({_waiting(ingest_batch)}) WHERE {of_dates}")
     return pa.Table.from_batches(batches, _PLACE)
 

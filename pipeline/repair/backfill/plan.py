@@ -98,13 +98,13 @@ def _spans(spark: SparkSession, look: ReadingRoom, asked: list[Dates], ingest_ba
     found = there.agg(F.max("broker_id").alias("id"), F.min("seq").alias("first_seq"), F.max("seq").alias("last_seq")).collect()
     ids = {row["broker"]: row["id"] for row in look.rows("SELECT broker, id FROM names WHERE level = 'broker'")}
     ids |= {row.broker: row.id for row in found if row.id is not None}
-    return [EpochSpan(row.broker, ids[row.broker], row.epoch, row.first_seq, row.last_seq) for row in found]
+    return [EpochSpan(row.broker, ids[row.broker], row.epoch, row.first_seq, row.last_seq) for row in found if row.broker in ids]
 
 
 def _states(look: Look, stretches: Iterable[Stretch]) -> dict[_Epoch, bytes]:
     begins = [(stretch.span.broker, stretch.span.epoch, stretch.first_seq) for stretch in stretches if stretch.first_seq > 1]
     if not begins:
         return {}
-    same = " OR ".join(f"(broker = {quoted(broker)} AND epoch = {epoch} AND next_seq = {seq})" for broker, epoch, seq in begins)
-    rows = look.rows(f"SELECT broker, epoch, state FROM lane_snapshots WHERE milestone = 'day' AND ({same})")
+    wanted = ", ".join(f"({quoted(broker)}, {epoch}, {seq})" for broker, epoch, seq in begins)
+    rows = look.rows(f"SELECT broker, epoch, state FROM lane_snapshots WHERE milestone = 'day' AND (broker, epoch, next_seq) IN ({wanted})")
     return {(row["broker"], row["epoch"]): bytes(row["state"]) for row in rows}

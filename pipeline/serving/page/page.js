@@ -54,7 +54,14 @@ const span = seconds => {
 let title = document.title;
 const tellAge = () => {
   const fresh = one("#fresh"), asOf = fresh?.dataset.asOf;
-  if (!asOf || "ended" in fresh.dataset) return;
+  if (!fresh) return;
+  if (!asOf || "ended" in fresh.dataset) {
+    document.title = title;
+    one("#stale").hidden = true;
+    document.body.classList.remove("stale");
+    fresh.classList.toggle("harm", !asOf || one("[href='#m-gap']", fresh) !== null);
+    return;
+  }
   const age = Math.max(0, (Date.now() - new Date(asOf)) / 1000), late = age > LATE_S;
   one(".age", fresh).textContent = `, ${span(age)} ago`;
   fresh.classList.toggle("harm", late || one("[href='#m-gap']", fresh) !== null);
@@ -220,6 +227,7 @@ const update = async () => {
   title = made.title;
   updateParts(made);
   updateCorner(made);
+  if (filter && !one("#shown").dataset.mine) put(one("#shown"), one("#shown", made));
   if (table) { updateRows(made); applyFilter(); }
   showCursor();
   tellAge();
