@@ -11,8 +11,9 @@ import pytest
 from capture_events import write_events
 from live_warehouse import live_warehouse
 from loaded import load_into
-from log_builder import BROKER, SUB, TOPIC, Log
+from log_builder import BROKER, SUB, TOPIC
 from served import Served, served
+from started_broker import nobody_reads
 
 from pipeline.warehouse.layout import Warehouse
 
@@ -88,26 +89,13 @@ def differences(pages: list[str]) -> list[str]:
     return found
 
 
-def log_of(seconds: int) -> list[dict]:
-    """A broker that starts, and nine entries that nobody reads."""
-    log = Log()
-    log.at(0).add("broker_start", cluster="c", version="4.0.8", log_version="1.2", settings={})
-    log.add("topic_load", topic=TOPIC).add("ledger_open", topic=TOPIC, ledger=5, snapshot=True)
-    log.add("cursor_open", topic=TOPIC, sub=SUB, durable=True, ledger=5, entry=-1)
-    for entry in range(9):
-        log.add("publish", topic=TOPIC, ledger=5, entry=entry, msgs=1, bytes=100, publish_ts=1)
-    for second in range(1, seconds + 1):
-        log.at(second).add("heartbeat", dropped=0)
-    return log.events
-
-
 @pytest.fixture(scope="module")
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> list[Warehouse]:
     """Of the log while it goes on, before and after its first window is over; and of one that has ended, of which an event is lost."""
     folder = tmp_path_factory.mktemp("open")
-    write_events([event for event in log_of(200) if event["seq"] != 100], folder / "events" / "1.jsonl")
+    write_events([event for event in nobody_reads(200) if event["seq"] != 100], folder / "events" / "1.jsonl")
     ended = load_into(folder / "events", folder / "ended")
-    return [live_warehouse(log_of(40), folder / "young"), live_warehouse(log_of(75), folder / "older"), ended]
+    return [live_warehouse(nobody_reads(40), folder / "young"), live_warehouse(nobody_reads(75), folder / "older"), ended]
 
 
 @pytest.fixture(scope="module")

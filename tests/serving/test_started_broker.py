@@ -4,36 +4,25 @@ from collections.abc import Iterator
 
 import pytest
 from live_warehouse import live_warehouse
-from log_builder import BROKER, SUB, TOPIC, Log
+from log_builder import BROKER, SUB, TOPIC
 from served import Served, served
+from started_broker import nobody_reads
 
 #: A broker that starts, nine entries, nobody who reads them. The first window ends after 60 s.
 STARTED_S, GOES_ON_S = 40, 75
 ABOUT = {"topic": TOPIC, "subscription": SUB}
 
 
-def behind(until_s: int) -> list[dict]:
-    log = Log()
-    log.at(0).add("broker_start", cluster="c", version="4.0.8", log_version="1.2", settings={})
-    log.add("topic_load", topic=TOPIC).add("ledger_open", topic=TOPIC, ledger=5, snapshot=True)
-    log.add("cursor_open", topic=TOPIC, sub=SUB, durable=True, ledger=5, entry=-1)
-    for entry in range(9):
-        log.add("publish", topic=TOPIC, ledger=5, entry=entry, msgs=1, bytes=100, publish_ts=1)
-    for second in range(1, until_s + 1):
-        log.at(second).add("heartbeat", dropped=0)
-    return log.events
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(live_warehouse(behind(STARTED_S), tmp_path_factory.mktemp("started") / "w")) as made:
+    with served(live_warehouse(nobody_reads(STARTED_S), tmp_path_factory.mktemp("started") / "w")) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def later(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A quarter of the second window later."""
-    with served(live_warehouse(behind(GOES_ON_S), tmp_path_factory.mktemp("later") / "w")) as made:
+    with served(live_warehouse(nobody_reads(GOES_ON_S), tmp_path_factory.mktemp("later") / "w")) as made:
         yield made
 
 
