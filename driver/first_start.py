@@ -1,13 +1,13 @@
 """`python -m driver.first_start`: start Spark as a job does, let it answer one question, and end when Java has ended.
 
-Set-up does so once: Java leaves then what it has loaded (tools/environment/classes.py).
+Set-up does so once: Java then leaves the classes that it has loaded (tools/environment/classes.py).
 """
 
 from driver.session import SHORT_JOB, build_session
 
 
 def main() -> None:
-    """What a start loads before the first micro-batch; Java ends when nobody holds its input any more."""
+    """Load the classes of a start and of a query; Java ends when nobody holds its input any more."""
     spark = build_session("dispatch-analytics set-up", {**SHORT_JOB, "spark.master": "local[2]"})
     gateway = spark.sparkContext._gateway
     assert gateway is not None

@@ -138,4 +138,8 @@ def test_parts_of_a_page_come_and_go_while_it_is_open(live: Served, visitor: Vis
     assert not page.locator("#stale").is_visible(), "one reason is enough"
     assert not page.title().startswith("stale")
     page.locator("#old").wait_for(state="detached")
+    shutil.rmtree(f"{root}/run_ledger")  # another job goes on
+    notice(live.answers.warehouse, "desk", 77_777)
+    page.locator("#ended").wait_for(state="detached")
+    page.locator("#stale").wait_for()
     assert page.evaluate("window.mark")

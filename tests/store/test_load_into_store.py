@@ -107,6 +107,10 @@ def test_a_second_question_fetches_nothing_again(
             s3.requests.clear()
             assert look.rows("SELECT count(*) AS n FROM subscription_backlog")[0]["n"] > 0
             assert (s3.requests != []) == waits, "who asks several questions has copies of small tables before the first"
+    for key in [key for key in s3.objects if "/limiter_windows/" in key and "_delta_log" not in key]:
+        del s3.objects[key]
+    monkeypatch.setenv("XDG_CACHE_HOME", f"{tmp_path}/without")
+    assert look_at_causes(lake).rows("SELECT count(*) AS n FROM subscription_backlog")[0]["n"] > 0, "no question named what is gone"
 
 
 def test_a_whole_bucket_may_be_a_warehouse(events: Path, s3: S3, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,12 +60,26 @@ def test_the_file_appears_whole_and_nothing_else_stays(place: Place) -> None:
 
 @pytest.mark.parametrize("start", [first_start(None), first_start("half of the classes", ends_well=False)])
 def test_a_java_that_leaves_none_ends_nothing_and_is_not_asked_again(place: Place, start: Any) -> None:
-    archive(place).write_text("of other jars")
     out = io.StringIO()
     classes.make_classes(place, Board(out), start)
     assert not archive(place).exists()
     assert classes.are_complete(place)
-    assert out.getvalue().startswith("Java has left no classes of Spark for the next start")
+    assert out.getvalue().startswith("Java left no classes of Spark")
+
+
+def test_a_file_of_other_jars_is_gone_before_java_starts(place: Place) -> None:
+    """A Java that maps classes leaves none."""
+    archive(place).write_text("of other jars")
+    seen: list[bool] = []
+
+    def run(*_: Any) -> bool:
+        seen.append(archive(place).exists())
+        return True
+
+    tools: Any = SimpleNamespace(run=run)
+    place.log(classes.PART).touch()
+    classes.make_classes(place, Board(io.StringIO()), tools)
+    assert seen == [False]
 
 
 def test_each_java_has_its_own(place: Place, java: Path) -> None:

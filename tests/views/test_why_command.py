@@ -4,19 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
-from log_builder import SUB, TOPIC, Log
+from log_builder import TOPIC, Log
+from started_broker import unread
 
 from console.command_line import main
 
 
 def behind(*, stops: bool) -> Log:
     """Nine entries and no consumer, for a minute and a half."""
-    log = Log()
-    log.at(0).add("broker_start", cluster="c", version="4.0.8", log_version="1.2", settings={})
-    log.add("topic_load", topic=TOPIC).add("ledger_open", topic=TOPIC, ledger=5, snapshot=True)
-    log.add("cursor_open", topic=TOPIC, sub=SUB, durable=True, ledger=5, entry=-1)
-    for entry in range(9):
-        log.add("publish", topic=TOPIC, ledger=5, entry=entry, msgs=1, bytes=100, publish_ts=1)
+    log = unread()
     log.at(60).add("quota_check", topic=TOPIC, duration_us=1).at(90).add("heartbeat", dropped=0)
     if stops:
         log.at(91).add("topic_unload", topic=TOPIC).add("broker_stop")

@@ -1,6 +1,6 @@
 """`python -m tools.environment PART…`: make what is missing of these parts of the environment. spark-submit.sh calls it.
 
-packages: that run. jars: of Delta. classes: those of Spark, for Java to share. kafka: jars that read a topic.
+packages: those of the product. jars: those of Delta. classes: those of Spark, for Java to share. kafka: jars that read a topic.
 s3, google, azure: jars that open s3a://, gs://, abfss://.
 rules: compiled.
 quality: packages of the quality job.
@@ -38,7 +38,7 @@ PARTS = (PACKAGES, JARS, CLASSES, RULES, *REQUESTED)
 WORDS = {
     PACKAGES: "Python packages, 40 s, 1,300 MB",
     JARS: "Delta's jars, 10 s, 13 MB",
-    CLASSES: "Spark's classes for Java to share, 20 s, 150 MB",
+    CLASSES: "Spark's classes for Java to share, less than a minute, 150 MB",
     KAFKA: "Kafka's jars, 5 s, 7 MB",
     S3: "S3's jars, 10 s, 12 MB",
     GOOGLE: "Google's connector, 5 s, 37 MB",
@@ -60,8 +60,10 @@ def missing_parts(place: Place, asked: Sequence[str]) -> list[str]:
 
 
 def _is_complete(place: Place, part: str) -> bool:
-    if part in (RULES, CLASSES):
-        return rules.are_complete(place) if part == RULES else classes.are_complete(place)
+    if part == RULES:
+        return rules.are_complete(place)
+    if part == CLASSES:
+        return classes.are_complete(place)
     return place.is_stamped(part, _content(place, part))
 
 

@@ -15,7 +15,7 @@ from tools.environment.tool import Tools
 from tools.shared_classes import archive_of
 
 PART = "classes"
-#: Of so many other Javas, those that were used last, the files stay.
+#: The files of so many other Javas stay, the newest ones.
 _OTHERS = 2
 #: Java says which classes it cannot keep, a line each; hundreds of them are none of ours.
 _LEAVE = "-XX:ArchiveClassesAtExit={} -Xlog:disable -Xlog:all=error:stderr"
@@ -41,6 +41,8 @@ def make_classes(place: Place, board: Board, tools: Tools) -> None:
     """Make the file; it appears whole or not at all. Needs the packages and Delta's jars."""
     board.at(PART, "a first start of Spark")
     archive, work, log = _archive(place), place.venv / f"{PART}.work", place.log(PART)
+    # Java leaves no classes where it maps those that were left before (driver/session.py names the file to it).
+    archive.unlink(missing_ok=True)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     made = work / archive.name
@@ -49,8 +51,7 @@ def make_classes(place: Place, board: Board, tools: Tools) -> None:
         made.replace(archive)
         _remove_old(archive)
     else:
-        archive.unlink(missing_ok=True)
-        board.say(f"Java has left no classes of Spark for the next start, which takes longer so; its output: {log}")
+        board.say(f"Java left no classes of Spark: each start of Spark takes longer; its output: {log}")
     shutil.rmtree(work)
     note_complete(place)
     board.done(PART)
@@ -68,7 +69,7 @@ def _content(place: Place) -> str:
 def _remove_old(archive: Path) -> None:
     """A system that is updated now and then would fill the disk."""
     others = [path for path in archive.parent.glob("spark-classes-*.jsa") if path != archive]
-    for path in sorted(others, key=lambda path: path.stat().st_atime_ns)[:-_OTHERS]:
+    for path in sorted(others, key=lambda path: path.stat().st_mtime_ns)[:-_OTHERS]:
         path.unlink(missing_ok=True)
         path.with_suffix(".stamp").unlink(missing_ok=True)
 

@@ -25,7 +25,7 @@ class Due:
 def late_dates(look: ReadingRoom, ingest_batch: int) -> list[Due]:
     """Runs of dates of which late events wait, that came until micro-batch `ingest_batch` of ingest."""
     dates: dict[str, set[date]] = defaultdict(set)
-    for row in look.rows(f"SELECT DISTINCT broker, lane_date FROM ({_waiting(ingest_batch)})"):
+    for row in look.rows(f"SELECT DISTINCT broker, lane_date FROM ({_waiting_at_its_place(ingest_batch)})"):
         dates[row["broker"]].add(row["lane_date"])
     return [Due(run, "late") for broker in sorted(dates) for run in runs(broker, dates[broker])]
 
@@ -38,11 +38,11 @@ def waiting_events(look: ReadingRoom, ingest_batch: int, asked: Iterable[Dates])
     of_dates = " OR ".join(
         f"({is_among('broker', among)} AND lane_date BETWEEN '{first}' AND '{last}')" for (first, last), among in brokers.items()
     )
-    batches = look.batches(f"SELECT broker, epoch, seq FROM ({_waiting(ingest_batch)}) WHERE {of_dates}")
+    batches = look.batches(f"SELECT broker, epoch, seq FROM ({_waiting_at_its_place(ingest_batch)}) WHERE {of_dates}")
     return pa.Table.from_batches(batches, _PLACE)
 
 
-def _waiting(ingest_batch: int) -> str:
+def _waiting_at_its_place(ingest_batch: int) -> str:
     """SQL: (broker, epoch, seq, lane_date) of late events that wait, and came until then.
 
     `lane_date` is the lane's at their place, which may be another than that of their `ts`: a clock that was set, a moment around midnight.
