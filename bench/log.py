@@ -4,15 +4,21 @@ Not measured itself.
 """
 
 import gzip
+from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from driver.streaming import run_stream
-from pipeline.ingest.bronze_files import append_events
+from pipeline.ingest.bronze_files import BronzeFiles
 from pipeline.session_settings import ARROW_BATCH_BYTES, UNCOUNTED, setting
 from pipeline.settings import load_settings
+from pipeline.sources.source import Batches
+from pipeline.warehouse.append import append_files
+from pipeline.warehouse.data_files import NewFile
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 from schemas.tables.bronze import DISPATCH_EVENTS, LANE_LAYOUT, LANE_PACKET, PARSED_FIELDS
@@ -56,10 +62,23 @@ def stored(spark: SparkSession, events: DataFrame, warehouse: Warehouse, partiti
 def append_as_ingest(events: DataFrame, warehouse: Warehouse, ingest_batch: int, partitions: int) -> None:
     """Append parsed events to bronze as a micro-batch of ingest does, in its files, every broker in order."""
     ordered = events.repartition(partitions, "broker").sortWithinPartitions("broker", "epoch", "seq")
+    folder = warehouse.table(DISPATCH_EVENTS.name)
     with setting(events.sparkSession, ARROW_BATCH_BYTES, UNCOUNTED):
-        append_events(
-            ordered.select(*(f.name for f in PARSED_FIELDS)), warehouse, ingest_batch, ("bench", ingest_batch), f"bench-{ingest_batch}"
-        )
+        rows = ordered.select(*(f.name for f in PARSED_FIELDS))
+        added = rows.mapInArrow(partial(_written, folder, ingest_batch), "added string").collect()
+    append_files(folder, DISPATCH_EVENTS, [NewFile.from_json(row.added) for row in added], ("bench", ingest_batch))
+
+
+def _written(folder: str, ingest_batch: int, batches: Batches) -> Batches:
+    """In a task: a file per date, of the rows in their order."""
+    task = TaskContext.get()
+    assert task is not None
+    files = BronzeFiles(folder, ingest_batch, f"bench-{ingest_batch}-{task.partitionId()}-{task.taskAttemptId()}")
+    for batch in batches:
+        if batch.num_rows:
+            files.add(batch)
+    added = [file.to_json() for file in files.close()]
+    yield pa.RecordBatch.from_arrays([pa.array(added, pa.string())], names=["added"])
 
 
 def log_only(bronze: DataFrame) -> DataFrame:

@@ -68,15 +68,12 @@ def run(args: argparse.Namespace) -> int:
         except (OSError, UnicodeDecodeError) as fault:
             raise BadConfig(f"--from {args.repaired}: {fault}") from fault
     settings = load_settings(args.settings, args.overrides, os.environ).ingest
-    from driver.session import SHORT_JOB, build_session
-
-    spark = build_session("dispatch-analytics quarantine", SHORT_JOB)
-    document = replay_warehouse(spark, args.warehouse, settings, args.where, repaired, changes=not args.dry_run)
+    document = replay_warehouse(args.warehouse, settings, args.where, repaired, changes=not args.dry_run)
     print_document(document, args.format, text_lines)
     return 0
 
 
-def replay_warehouse(spark: Any, uri: str, settings: Any, where: str | None, repaired: Any, *, changes: bool) -> dict[str, Any]:
+def replay_warehouse(uri: str, settings: Any, where: str | None, repaired: Any, *, changes: bool) -> dict[str, Any]:
     """`replay` under both locks of the warehouse: nobody else writes rows, or files, of its tables meanwhile. A dry run needs none."""
     from console.named_warehouse import existing_warehouse
     from driver.locked import locked
@@ -91,14 +88,14 @@ def replay_warehouse(spark: Any, uri: str, settings: Any, where: str | None, rep
     limits, request, run_id = parse_limits(settings), Request(where, repaired, changes), str(uuid.uuid4())
     warehouse = existing_warehouse(uri, [table.name for table in JOB_TABLES])
     if not changes:
-        return replay(spark, warehouse, limits, request, ReplayRun(run_id, VERSION, utc_now(), lambda: None))
-    with locked(warehouse, run_id, spark=spark) as driver, locked(warehouse, run_id, UpkeepLock) as upkeep:
+        return replay(warehouse, limits, request, ReplayRun(run_id, VERSION, utc_now(), lambda: None))
+    with locked(warehouse, run_id) as driver, locked(warehouse, run_id, UpkeepLock) as upkeep:
 
         def verify() -> None:
             driver.verify()
             upkeep.verify()
 
-        return replay(spark, warehouse, limits, request, ReplayRun(run_id, VERSION, utc_now(), verify))
+        return replay(warehouse, limits, request, ReplayRun(run_id, VERSION, utc_now(), verify))
 
 
 def text_lines(document: dict[str, Any]) -> Iterable[str]:

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
-from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType, StructField, StructType
 
 from pipeline.ingest.event_ids import EventIds, event_dates
@@ -16,7 +15,6 @@ from pipeline.lanes.packets.files import name_with_packets
 from pipeline.lanes.packets.of_events import packet_columns
 from pipeline.sources.rows import EVENT, REJECT, SUMMARY, SUMMARY_STRUCT, SUMMARY_TYPE
 from pipeline.sources.source import Batches, InTask
-from pipeline.warehouse.append import append_files
 from pipeline.warehouse.data_files import NewFile, TableFiles
 from pipeline.warehouse.layout import Warehouse
 from schemas.tables.bronze import DISPATCH_EVENTS, LANE_LAYOUT, LANE_PACKET, QUARANTINE
@@ -85,27 +83,3 @@ class BronzeFiles:
     def close(self) -> Iterator[NewFile]:
         """End the files and report each."""
         return self._files.close()
-
-
-def append_events(events: DataFrame, warehouse: Warehouse, ingest_batch: int, once: tuple[str, int], name: str) -> int:
-    """Append events (PARSED_FIELDS) that are rows of Spark to bronze, with packets, in one commit; returns how many. `once`, `name` as in
-    `append_in_tasks`.
-
-    Each task writes a file per date, of the rows in their order.
-    """
-    folder = warehouse.table(DISPATCH_EVENTS.name)
-    added = events.mapInArrow(partial(_events_written, folder, ingest_batch, name), "added string").collect()
-    files = [NewFile.from_json(row.added) for row in added]
-    append_files(folder, DISPATCH_EVENTS, files, once)
-    return sum(file.rows for file in files)
-
-
-def _events_written(folder: str, ingest_batch: int, name: str, batches: Batches) -> Batches:
-    task = TaskContext.get()
-    assert task is not None
-    files = BronzeFiles(folder, ingest_batch, f"{name}-{task.partitionId()}-{task.taskAttemptId()}")
-    for batch in batches:
-        if batch.num_rows:
-            files.add(batch)
-    added = [file.to_json() for file in files.close()]
-    yield pa.RecordBatch.from_arrays([pa.array(added, pa.string())], names=["added"])

@@ -1,8 +1,13 @@
 """An error of DuckDB as one plain sentence about the statement: DuckDB's own names functions that nobody has written."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
+import duckdb
+
+from pipeline.faults import BadConfig
 from pipeline.query.functions import PREFIX
 from pipeline.query.missing_functions import ANSWERED, ASK_SPARK, ONLY_SPARK
 
@@ -15,6 +20,15 @@ _ARGUMENTS = (
 _NO_COLUMN = re.compile(r"Referenced column \"(?P<name>[^\"]*)\" not found.*?(?:Candidate bindings: (?P<near>.*))?$", re.S)
 _KIND = re.compile(r"^[A-Z][A-Za-z ]*Error: ")
 _MISSING = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]+'>\. (?P<place>Line \d+, Col: \d+)")
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """While DuckDB answers a statement of a person: its errors are BadConfig, in words about the statement."""
+    try:
+        yield
+    except duckdb.Error as refused:
+        raise BadConfig(f"SQL: {refusal(str(refused))}") from refused
 
 
 def refusal(message: str) -> str:

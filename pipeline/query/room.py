@@ -37,7 +37,7 @@ from pipeline.query.facts import facts_of, newest_event_times
 from pipeline.query.functions import PREFIX
 from pipeline.query.held_rows import HeldRows
 from pipeline.query.plain_files import PlainFiles
-from pipeline.query.refusal import refusal
+from pipeline.query.refusal import refusals
 from pipeline.query.skipping import Bounds, bounded_scans
 from pipeline.query.statement import DESCRIBE, EXPLAIN, SHOW, Statement, admitted
 from pipeline.query.table_logs import TableLogs
@@ -165,20 +165,17 @@ class ReadingRoom:
         if statement.what == DESCRIBE:
             return self._described(statement.name)
         assert statement.query is not None
-        try:
-            with _files_may_go(), self._tables_may_be_of_another_version():
-                text = self._prepared(statement.query, lenient=False)
-                # What is refused was refused above, by Spark's grammar; this is DuckDB's own opinion of what it is about to run.
-                if [one.type for one in duckdb.extract_statements(text)] != [duckdb.StatementType.SELECT]:
-                    raise BadConfig("SQL: this is no query")
-                if statement.what == EXPLAIN:
-                    plans = [row[1] for row in self._duckdb.execute(f"EXPLAIN {text}").fetchall()]
-                    return Answer(["plan"], [(line,) for plan in plans for line in plan.splitlines()], is_plan=True)
-                answer = self._fetched(text, most)
-                # A column without a name of its own is called as Spark's function, not as ours that stands for it.
-                return answer._replace(columns=[_OURS.sub("", column) for column in answer.columns])
-        except duckdb.Error as refused:
-            raise BadConfig(f"SQL: {refusal(str(refused))}") from refused
+        with refusals(), _files_may_go(), self._tables_may_be_of_another_version():
+            text = self._prepared(statement.query, lenient=False)
+            # What is refused was refused above, by Spark's grammar; this is DuckDB's own opinion of what it is about to run.
+            if [one.type for one in duckdb.extract_statements(text)] != [duckdb.StatementType.SELECT]:
+                raise BadConfig("SQL: this is no query")
+            if statement.what == EXPLAIN:
+                plans = [row[1] for row in self._duckdb.execute(f"EXPLAIN {text}").fetchall()]
+                return Answer(["plan"], [(line,) for plan in plans for line in plan.splitlines()], is_plan=True)
+            answer = self._fetched(text, most)
+            # A column without a name of its own is called as Spark's function, not as ours that stands for it.
+            return answer._replace(columns=[_OURS.sub("", column) for column in answer.columns])
 
     def interrupt(self) -> None:
         """From another thread: the query that runs, if one does, raises Interrupted."""

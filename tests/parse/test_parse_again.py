@@ -42,5 +42,12 @@ def test_an_event_is_what_the_rule_says_whatever_its_type(capture_lines: list[by
         assert {name: value for name, value in event.items() if value is not None} == wanted
 
 
+def test_a_text_that_is_blank_is_no_event_and_the_others_keep_their_places(capture_lines: list[bytes]) -> None:
+    good = capture_lines[5].decode()
+    rows = parse_again(lines("", good, " \r", None, '{"a":\n1}', good), LIMITS).to_pylist()
+    assert [row["new_reason"] for row in rows] == ["not_json", None, "not_json", None, "missing_envelope_field", None]
+    assert [row["event"]["source_line"] if row["event"] else None for row in rows] == [None, 2, None, None, None, 6]
+
+
 def test_no_lines_are_no_verdicts() -> None:
     assert parse_again(lines(), LIMITS).num_rows == 0

@@ -35,10 +35,9 @@ def test_what_cannot_be_is_named_by_its_line(text: str, words: str) -> None:
         read_repaired([json.dumps(ROW), text], "f")
 
 
-def test_a_bad_file_ends_the_command_before_spark_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_file_ends_the_command_before_it_looks_for_a_warehouse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bad").write_text("{half\n", encoding="utf-8")
     (tmp_path / "latin").write_bytes(b"\xff\n")
     for file, words in (("bad", "line 1: not JSON"), ("none", "No such file"), ("latin", "can't decode")):
         assert main(["quarantine", "replay", "--warehouse", "nowhere", "--from", str(tmp_path / file)]) == 2
-        assert words in (said := capsys.readouterr()).err
-        assert "Spark" not in said.out
+        assert words in capsys.readouterr().err

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from datetime import date
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from driver.locked import locked
 from pipeline.faults import BadWarehouse
 from pipeline.query.newest_room import NewestRoom
 from pipeline.query.room import ReadingRoom
+from pipeline.repair.quarantine import put_back
 from pipeline.store.table_log import opened
 from pipeline.upkeep.closed_dates import batch_read_for_good
 from pipeline.upkeep.quality.invariants import NAMES, Invariant
@@ -29,7 +31,6 @@ from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.lock import UpkeepLock
 from pipeline.warehouse.newest_cut import newest_cut
-from schemas.render.ddl import delta_path
 
 BOOKS = "every_line_is_an_event_or_quarantined"
 #: Invariants that count lines and events.
@@ -178,12 +179,12 @@ class Crash(Exception):
 
 
 IN_BRONZE = "in bronze, still in quarantine"
-#: Where the replay dies: before its first call of which function.
+#: Where the replay dies: before which call of which function.
 POINTS = {
-    "nothing is recorded yet": "_replay_rows",
-    "told, no event in bronze": "write_names",
-    "names, no event in bronze": "append_events",
-    IN_BRONZE: "_take_out",
+    "nothing is recorded yet": ("_append", 1),
+    "told, no event in bronze": ("write_names", 1),
+    "names, no event in bronze": ("_append", 2),
+    IN_BRONZE: ("_take_out", 1),
 }
 
 
@@ -197,19 +198,7 @@ def tables(warehouse: Warehouse) -> dict[str, Counter[str]]:
     }
 
 
-LONG = pytest.mark.slow(reason="ten seconds for each point; by default it dies before names, and with events in bronze and in quarantine")
-
-
-@pytest.mark.parametrize(
-    ("point", "with_file"),
-    [
-        pytest.param("nothing is recorded yet", True, marks=LONG),
-        ("told, no event in bronze", True),
-        pytest.param("names, no event in bronze", True, marks=LONG),
-        pytest.param(IN_BRONZE, True, marks=LONG),
-        (IN_BRONZE, False),
-    ],
-)
+@pytest.mark.parametrize(("point", "with_file"), [*((point, True) for point in POINTS), (IN_BRONZE, False)])
 def test_a_crash_at_any_point_changes_nothing_about_the_end(
     point: str,
     with_file: bool,
@@ -222,7 +211,7 @@ def test_a_crash_at_any_point_changes_nothing_about_the_end(
     damaged = copied()
     words = ["--from", str(damaged.repaired(tmp_path))]
     with monkeypatch.context() as dying:
-        dying.setattr(f"pipeline.repair.quarantine.put_back.{POINTS[point]}", _die)
+        _dies_before(dying, *POINTS[point])
         with pytest.raises(Crash):
             replay(damaged, capsys, *words)
     with pytest.raises(BadWarehouse, match=r"interrupted. This ends it: \./spark-submit\.sh quarantine replay --warehouse"):
@@ -234,8 +223,15 @@ def test_a_crash_at_any_point_changes_nothing_about_the_end(
     assert not Path(damaged.warehouse.replay_marker.removeprefix("file:")).exists()
 
 
-def _die(*_: object, **__: object) -> None:
-    raise Crash
+def _dies_before(monkeypatch: pytest.MonkeyPatch, function: str, call: int) -> None:
+    itself, calls = getattr(put_back, function), count(1)
+
+    def dies(*given: Any) -> Any:
+        if next(calls) == call:
+            raise Crash
+        return itself(*given)
+
+    monkeypatch.setattr(put_back, function, dies)
 
 
 def test_a_replay_that_died_with_its_last_write_done_is_over(moved: Damaged, capsys: pytest.CaptureFixture[str]) -> None:
@@ -247,9 +243,7 @@ def test_a_replay_that_died_with_its_last_write_done_is_over(moved: Damaged, cap
         assert tables(moved.warehouse) == before
 
 
-def test_what_is_still_wrong_stays_and_is_told(
-    spark: SparkSession, copied: Callable[[], Damaged], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_still_wrong_stays_and_is_told(copied: Callable[[], Damaged], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     damaged = copied()
     warehouse = damaged.warehouse
     file = damaged.repaired(tmp_path, "wrong")
@@ -258,7 +252,8 @@ def test_what_is_still_wrong_stays_and_is_told(
         row["raw"] = json.dumps({**json.loads(row["raw"]), "ts": "then"})
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     # As a version before this one might have said it.
-    spark.sql(f"UPDATE {delta_path(warehouse.table('quarantine'))} SET reason = 'missing_field', detail = '?' WHERE raw = '{RUBBISH}'")
+    quarantine = opened(warehouse.table("quarantine"))
+    quarantine.update(predicate=f"raw = '{RUBBISH}'", new_values={"reason": "missing_field", "detail": "?"}, commit_properties=tagged())
     done = replay(damaged, capsys, "--from", str(file))
     assert (done["put_back"], done["rejected"], done["told_anew"], len(done["still_rejected"])) == (1, 2, 0, 2)
     assert {line["detail"] for line in done["still_rejected"]} == {'ts: "then" is not a long'}
@@ -283,7 +278,7 @@ def test_a_text_of_another_place_is_refused_and_nothing_changes(made: Damaged, t
 
 
 def test_it_does_not_write_beside_others_nor_without_a_warehouse_nor_by_a_bad_condition(
-    spark: SparkSession, made: Damaged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    made: Damaged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["quarantine", "replay", "--warehouse", made.warehouse.root]
     with locked(made.warehouse, "a stream"):
@@ -294,9 +289,16 @@ def test_it_does_not_write_beside_others_nor_without_a_warehouse_nor_by_a_bad_co
     with locked(made.warehouse, "a maintain", UpkeepLock):
         assert main(command) == 2
         assert "another `maintain`" in capsys.readouterr().err
-    for where in ("no_such_column = 1", "reason ="):
+    bad = {
+        "no_such_column = 1": "there is no column no_such_column",
+        "reason =": "an argument is missing",
+        "true); SELECT (1": "2 statements",
+        "raw IN (SELECT text FROM read_text('/etc/passwd'))": "",
+        "make_date(2026, 13, source_line) IS NULL": "Date out of range: 2026-13-",
+    }
+    for where, words in bad.items():
         assert main([*command, "--where", where]) == 2
-        assert f"--where {where}: [" in capsys.readouterr().err
+        assert f"--where {where}: {words}" in capsys.readouterr().err
     assert main(["quarantine", "replay", "--warehouse", str(tmp_path)]) == 2
     assert "there is no warehouse at" in capsys.readouterr().err
 

@@ -14,31 +14,35 @@ gap by how many batches came since it was first shown, and a row of long ago wou
 a committed micro-batch again, whose rows ingest would count.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, NamedTuple
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipeline.faults import invariant
-from pipeline.ingest.bronze_files import append_events
-from pipeline.repair.quarantine.judged_lines import LINE_KEY, event_date
+from pipeline.ingest.bronze_files import BronzeFiles
+from pipeline.ingest.event_ids import event_dates
+from pipeline.repair.quarantine.judged_lines import EVENT, LINE_KEY, JudgedLines
+from pipeline.repair.quarantine.tally import events_of
 from pipeline.sources.names_met import NAME_COLUMNS
 from pipeline.store.arrow_reader import arrow_rows
 from pipeline.store.files import files_at
 from pipeline.store.table_log import last_transaction, newest_version_at, opened
-from pipeline.warehouse.append import app_id_of, is_appended
-from pipeline.warehouse.append_frame import append_in_tasks
+from pipeline.warehouse.append import app_id_of, append_files, is_appended
 from pipeline.warehouse.commit_tag import tagged
+from pipeline.warehouse.data_files import NewFile, TableFiles
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.names import write_names
-from schemas.tables.bronze import DISPATCH_EVENTS, PARSED_FIELDS, QUARANTINE, QUARANTINE_REPLAYS
+from pipeline.warehouse.names import Used, write_names
+from schemas.field import Table
+from schemas.render.arrow import arrow_schema
+from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE, QUARANTINE_REPLAYS
 
 #: In Delta's transaction ids, in place of a query's id.
 WRITER = "quarantine replay"
-#: Lines for which one more file is written: most replays write one per date.
-_LINES_PER_FILE = 200_000
 
 
 @dataclass(frozen=True)
@@ -51,23 +55,29 @@ class ReplayRun:
     before_write: Callable[[], None]
 
 
-def put_back(lines: DataFrame, count: int, stamp: int, warehouse: Warehouse, run: ReplayRun) -> int:
-    """Move the `count` `lines` (rows of `judged_lines` that are events) with `stamp` as ingest_batch; returns the number of the replay.
+class _Moving(NamedTuple):
+    """Files of quarantine_replays and of dispatch_events that no commit names yet, and what the events name."""
 
-    `lines` must be persisted, and no other driver may write. Call `end_interrupted` before.
+    replays: list[NewFile]
+    events: list[NewFile]
+    used: Used
+
+
+def put_back(lines: JudgedLines, count: int, stamp: int, warehouse: Warehouse, run: ReplayRun) -> int:
+    """Move those of `lines` that are events, `count` of them, with `stamp` as ingest_batch; returns the number of the replay.
+
+    No other driver may write. Call `end_interrupted` before.
     """
     number = (last_transaction(warehouse.table(QUARANTINE_REPLAYS.name), _app_id(QUARANTINE_REPLAYS.name)) or 0) + 1
     bronze_version = newest_version_at(warehouse.table(DISPATCH_EVENTS.name)) + 1
-    lines = lines.coalesce(1 + count // _LINES_PER_FILE)
-    events = lines.select("event.*").select(*(f.name for f in PARSED_FIELDS))
+    moving = _written(lines, {"replay": number, "ingest_batch": stamp, "bronze_version": bronze_version}, warehouse, run)
     run.before_write()
     files_at(warehouse.root).write(warehouse.replay_marker, str(number))
-    rows = _replay_rows(lines, run, {"replay": number, "ingest_batch": stamp, "bronze_version": bronze_version})
-    append_in_tasks(rows, warehouse, QUARANTINE_REPLAYS, (_app_id(QUARANTINE_REPLAYS.name), number), run.run_id)
+    _append(moving.replays, warehouse, QUARANTINE_REPLAYS, number)
     # Before the events: lanes that find an id without a name wait for it.
-    write_names(events.select(*NAME_COLUMNS).distinct().collect(), warehouse, WRITER, number)
+    write_names(moving.used, warehouse, WRITER, number)
     run.before_write()
-    append_events(events, warehouse, stamp, (_app_id(DISPATCH_EVENTS.name), number), run.run_id)
+    _append(moving.events, warehouse, DISPATCH_EVENTS, number)
     found = newest_version_at(warehouse.table(DISPATCH_EVENTS.name))
     invariant(found == bronze_version, f"replay {number}: dispatch_events is at version {found}, not {bronze_version}: who else wrote?")
     run.before_write()
@@ -75,6 +85,26 @@ def put_back(lines: DataFrame, count: int, stamp: int, warehouse: Warehouse, run
     invariant(taken_out == count, f"replay {number}: {count} lines were put back, but {taken_out} left quarantine")
     files_at(warehouse.root).delete(warehouse.replay_marker)
     return number
+
+
+def _written(lines: JudgedLines, numbers: Mapping[str, int], warehouse: Warehouse, run: ReplayRun) -> _Moving:
+    """Write what is about to move; `numbers` are the same on all rows of quarantine_replays."""
+    replays = TableFiles(warehouse.table(QUARANTINE_REPLAYS.name), QUARANTINE_REPLAYS, f"{run.run_id}.zstd.parquet")
+    bronze = BronzeFiles(warehouse.table(DISPATCH_EVENTS.name), numbers["ingest_batch"], run.run_id)
+    used: set[tuple[str | None, str | None, str | None]] = set()
+    for judged in lines.batches():
+        moved = judged.filter(pc.equal(judged["state"], EVENT))
+        if moved.num_rows:
+            events = events_of(moved)
+            replays.add(_replay_rows(moved, events, run, numbers))
+            bronze.add(events)
+            named = pa.Table.from_batches([events.select(NAME_COLUMNS)]).group_by(list(NAME_COLUMNS)).aggregate([])
+            used.update(zip(*(named[name].to_pylist() for name in NAME_COLUMNS), strict=True))
+    return _Moving(list(replays.close()), list(bronze.close()), used)
+
+
+def _append(files: Sequence[NewFile], warehouse: Warehouse, table: Table, number: int) -> None:
+    append_files(warehouse.table(table.name), table, files, (_app_id(table.name), number))
 
 
 def end_interrupted(warehouse: Warehouse) -> str | None:
@@ -100,21 +130,26 @@ def end_interrupted(warehouse: Warehouse) -> str | None:
     return "finished" if finished else "undone"
 
 
-def _replay_rows(lines: DataFrame, run: ReplayRun, numbers: Mapping[str, int]) -> DataFrame:
-    """Rows of quarantine_replays; `numbers` are the same on all of them."""
+def _replay_rows(lines: pa.RecordBatch, events: pa.RecordBatch, run: ReplayRun, numbers: Mapping[str, int]) -> pa.RecordBatch:
+    """Rows of quarantine_replays, of lines that are events and of these events."""
+    schema = arrow_schema(QUARANTINE_REPLAYS.fields)
+
+    def always(name: str, value: Any) -> pa.Array:
+        return pa.repeat(pa.scalar(value, schema.field(name).type), lines.num_rows)
+
     columns = {
-        **{name: F.lit(number).cast("long") for name, number in numbers.items()},
-        **{name: F.col(name) for name in (*LINE_KEY, "reason", "raw")},
-        "rejected_batch": F.col("ingest_batch"),
-        "repaired": F.col("repaired_text").isNotNull(),
-        "tombstone": F.col("broker").isNotNull(),
-        **{name: F.col(f"event.{name}") for name in ("broker", "epoch", "seq", "ts")},
-        "run_id": F.lit(run.run_id),
-        "code_version": F.lit(run.code_version),
-        "replayed_at": F.lit(run.now),
+        **{name: lines[name] for name in (*LINE_KEY, "reason", "raw")},
+        "rejected_batch": lines["ingest_batch"],
+        "repaired": pc.is_valid(lines["repaired_text"]),
+        "tombstone": pc.is_valid(lines["broker"]),
+        **{name: events[name] for name in ("broker", "epoch", "seq", "ts")},
+        "event_date": pa.array(event_dates(events).astype(np.int32)).cast(pa.date32()),
+        **{name: always(name, number) for name, number in numbers.items()},
+        "run_id": always("run_id", run.run_id),
+        "code_version": always("code_version", run.code_version),
+        "replayed_at": always("replayed_at", run.now),
     }
-    named = lines.select(*(column.alias(name) for name, column in columns.items()))
-    return named.withColumn("event_date", event_date()).select(*QUARANTINE_REPLAYS.names)
+    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 
 def _take_out(warehouse: Warehouse, number: int) -> int:

@@ -1,9 +1,12 @@
-"""Rejected lines, parsed again one by one: the rule is parse_line, as at first."""
+"""Rejected lines, parsed again as records are: the rule is parse_line, as at first."""
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from pipeline.sources.parse.line import ParsedEvent, ParseLimits, Reject, parse_line
-from pipeline.sources.parse.outcome import EVENT_SCHEMA, event_table
+from pipeline.sources.parse.line import ParseLimits
+from pipeline.sources.parse.outcome import EVENT_SCHEMA, REJECT_SCHEMA
+from pipeline.sources.parse.records import parse_records
 
 #: An event as one value, so that it may be null beside the line that is none.
 EVENT_TYPE = pa.struct([field.with_nullable(True) for field in EVENT_SCHEMA])
@@ -13,6 +16,8 @@ PARSED_FIELDS = (
     pa.field("new_detail", pa.string()),
     pa.field("event", EVENT_TYPE),
 )
+#: A log may have blank lines, which nobody counts. The text that stands for a rejected line may not be blank.
+_BLANK_REASON, _BLANK_DETAIL = "not_json", "the text is blank"
 
 
 def parse_again(lines: pa.RecordBatch, limits: ParseLimits) -> pa.RecordBatch:
@@ -20,23 +25,38 @@ def parse_again(lines: pa.RecordBatch, limits: ParseLimits) -> pa.RecordBatch:
 
     `lines` has the columns text, source_file and source_line; the event is of that file and line.
     """
-    outcomes = [None if text is None else parse_line(text.encode(), limits) for text in lines.column("text").to_pylist()]
-    rejects = [outcome if isinstance(outcome, Reject) else None for outcome in outcomes]
-    verdicts = [
-        pa.array([reject and reject.reason for reject in rejects], pa.string()),
-        pa.array([reject and reject.detail for reject in rejects], pa.string()),
-        _events(outcomes, lines),
+    texts = [None if text is None else text.encode() for text in lines.column("text").to_pylist()]
+    # source_line of an outcome is the place of its text among `lines`.
+    blocks = list(parse_records(texts, np.arange(len(texts)), "", limits))
+    events = pa.Table.from_batches([block.events for block in blocks], EVENT_SCHEMA)
+    rejects = pa.Table.from_batches([block.rejects for block in blocks], REJECT_SCHEMA)
+    of_line = _places(rejects, len(texts))
+    blank = pa.array([text is not None and not text.strip() for text in texts], pa.bool_())
+    parsed = [
+        pc.if_else(blank, _BLANK_REASON, _in_places(rejects["reason"], of_line)),
+        pc.if_else(blank, _BLANK_DETAIL, _in_places(rejects["detail"], of_line)),
+        _in_places(_as_values(events, lines), _places(events, len(texts))),
     ]
-    return pa.RecordBatch.from_arrays([*lines.columns, *verdicts], schema=pa.schema([*lines.schema, *PARSED_FIELDS]))
+    return pa.RecordBatch.from_arrays([*lines.columns, *parsed], schema=pa.schema([*lines.schema, *PARSED_FIELDS]))
 
 
-def _events(outcomes: list[ParsedEvent | Reject | None], lines: pa.RecordBatch) -> pa.StructArray:
-    """The events of `outcomes`, null where there is none."""
-    at = [place for place, outcome in enumerate(outcomes) if isinstance(outcome, ParsedEvent)]
-    table = event_table([outcome for outcome in outcomes if isinstance(outcome, ParsedEvent)]).combine_chunks()
-    columns = {name: column.combine_chunks() for name, column in zip(table.schema.names, table.columns, strict=True)}
-    for name in ("source_file", "source_line"):
-        columns[name] = lines.column(name).take(pa.array(at, pa.int64()))
-    events = pa.StructArray.from_arrays([columns[field.name] for field in EVENT_TYPE], fields=list(EVENT_TYPE))
-    number = {place: position for position, place in enumerate(at)}
-    return events.take(pa.array([number.get(place) for place in range(len(outcomes))], pa.int64()))
+def _as_values(events: pa.Table, lines: pa.RecordBatch) -> pa.StructArray:
+    """Events as values of EVENT_TYPE, each of the file and line of its text."""
+    columns = {name: _whole(column) for name, column in zip(events.schema.names, events.columns, strict=True)}
+    own = {name: lines.column(name).take(columns["source_line"]) for name in ("source_file", "source_line")}
+    return pa.StructArray.from_arrays([{**columns, **own}[field.name] for field in EVENT_TYPE], fields=list(EVENT_TYPE))
+
+
+def _places(outcomes: pa.Table, count: int) -> pa.Array:
+    """Of each of `count` texts the row of its outcome; null if it has none."""
+    rows = np.full(count, -1)
+    rows[outcomes["source_line"].to_numpy()] = np.arange(outcomes.num_rows)
+    return pa.array(rows, mask=rows < 0)
+
+
+def _in_places(column: pa.Array | pa.ChunkedArray, places: pa.Array) -> pa.Array:
+    return _whole(column).take(places)
+
+
+def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
