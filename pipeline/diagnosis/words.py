@@ -240,7 +240,7 @@ def quota_line(quota: Document) -> str:
     if quota["exceeded"]:
         when = "exceeded now"
     elif quota["breach_at"] is None:
-        when = "no breach in sight"
+        when = f"no breach in sight{': no producer is connected' if quota['producers'] == 0 and quota['quota_type'] == 'size' else ''}"
     else:
         when = _breach_words(quota)
     losers = [name for name in (quota["loses_first"], *(quota["others_losing"] or ())) if name is not None]

@@ -255,7 +255,7 @@ def test_where_nobody_knows_what_there_is_by_now_no_instant_is_foreseen(cause: s
         (minute(10 + 1440), minute(10), "breach at 2026-01-06T12:10:00Z (not before 2026-01-05T12:10:00Z)"),
         (minute(10 + 19.25 * 1440), minute(10 + 600), "breach in 19 d 6 h (not before 10 h)"),
         (minute(10 + 19.25 * 1440), None, "breach in 19 d 6 h"),
-        (None, None, "no breach in sight"),
+        (None, None, "no breach in sight: no producer is connected"),
     ],
 )
 def test_minutes_foresee_no_second_of_another_day(breach_at: Any, breach_from: Any, words: str) -> None:

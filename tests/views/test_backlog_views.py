@@ -83,6 +83,23 @@ def test_an_age_grows_no_faster_than_time_in_its_band(tmp_path: Path) -> None:
     assert row["deadline_at"] <= row["breach_from"] < row["breach_at"]
 
 
+def test_no_size_is_foreseen_to_grow_without_a_producer(tmp_path: Path) -> None:
+    """Nor while producers that come and go brought nothing; but a topic that grew counts as before, whoever is connected at the check."""
+    warehouse = Warehouse(f"file:{tmp_path}")
+    create_missing_tables(warehouse)
+    of = {"broker": "b1", "epoch": 1, "topic": "persistent://shop/eu/full", "check_source": "log", "decision": "none"}
+    rows = [
+        {**of, "backlog_size": size, "backlog_quota_limit_size": 1000, "backlog_quota_limit_time": -1, "producers": producers,
+         "check_number": n + 1, "check_time": 60_000_000 * n}
+        for n, (size, producers) in enumerate([(100, 1), (300, 1), (550, 0), (550, 0), (550, 1)])
+    ]  # fmt: skip
+    append_plain(warehouse, "topic_backlog", rows)
+    found = ReadingRoom(warehouse).rows("SELECT * FROM quota_forecasts ORDER BY check_number")
+    assert [row["breach_at"] is not None for row in found] == [False, True, True, False, True]
+    assert [row["breach_from"] is not None for row in found] == [False, True, True, False, True]
+    assert (found[3]["rate_least"], found[3]["rate_mean"], found[3]["rate_most"]) == (0, 0, 0)
+
+
 def test_an_age_that_acknowledgements_keep_young_is_foreseen_once_and_then_no_more(room: ReadingRoom) -> None:
     found = forecasts(room, "clicks", "time")
     assert found[0] == (0.0, 120.0, 120.0, 120.0, "false", None)  # 60 s old, 60 s and a millisecond to go: two checks

@@ -5,6 +5,7 @@
 --   rate_mean        growth per second over the steps between checks of the last 5 minutes (bytes, or ms of age);
 --                    rate_least, rate_most: the band that has the rate until the breach in eight cases of ten (docs/design/backlog.md),
 --                    the same as rate_mean until there are two steps.
+--                    No size grows without a producer: rates are at most 0 while none is connected and the last step brought nothing.
 --                    Evicted bytes are not growth: a size step starts from the size after the eviction, an age step after it is left out.
 --                    Age grows by 1000 at most; without a step, and at most, nothing is acknowledged any more
 --   steps            steps between checks that the rates are of
@@ -47,6 +48,7 @@ steps AS (
 ),
 rates AS (
   SELECT *,
+    coalesce(quota_type = 'size' AND producers = 0 AND growth <= 0, false) AS nobody_adds,
     count(step_rate) OVER recent AS steps,
     var_samp(step_rate) OVER recent AS variance,
     sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent / 1e6 AS stepped_s,
@@ -57,7 +59,7 @@ rates AS (
 ),
 paced AS (
   SELECT r.*, i.interval_s,
-    CASE WHEN quota_type = 'size' THEN mean ELSE least(1000, coalesce(mean, 1000)) END AS rate_mean,
+    CASE WHEN quota_type <> 'size' THEN least(1000, coalesce(mean, 1000)) WHEN nobody_adds THEN least(mean, 0) ELSE mean END AS rate_mean,
     -- Nothing is foreseen for an age while there is nothing old, nor where the log does not show the age.
     CASE WHEN NOT exceeded AND (quota_type = 'size' OR oldest_believed_time IS NOT NULL)
       -- The age must pass its limit by a millisecond, the size only reach it, from what an eviction leaves.
@@ -68,7 +70,7 @@ paced AS (
   WHERE has_limit
 ),
 banded AS (
-  SELECT *, RATE_SPREAD(remaining, 0.2) AS spread FROM paced
+  SELECT *, CASE WHEN nobody_adds THEN 0D ELSE RATE_SPREAD(remaining, 0.2) END AS spread FROM paced
 ),
 bounded AS (
   SELECT *,
