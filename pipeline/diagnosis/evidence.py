@@ -169,15 +169,22 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _life(look: Queries, topic: str, subscription: str, broker: str | None, at: datetime | None, named: Sequence[Named]) -> tuple[str, int]:
-    """Broker and epoch that had the subscription last. Raises NoAnswer if none had it."""
+    """Broker and epoch that had the subscription last. Raises NoAnswer if none had it.
+
+    A topic is on one broker at a time, and moves within a window: the last instant counts at which a broker surely had it.
+    """
     where = f"topic IN ({_listed(one for one, _ in named)}) AND subscription IN ({_listed(one for _, one in named)})"
-    seen = [("subscription_throttle", "window_start"), ("subscription_causes", "window_start"), ("subscription_backlog", "check_time")]
+    seen = [
+        ("subscription_throttle", "window_start", "greatest(opened_at, window_start)"),
+        ("subscription_causes", "window_start", "first_at"),
+        ("subscription_backlog", "check_time", "check_time"),
+    ]
     if at is None:  # of an instant of the past its window tells
-        seen.append((_CHANGES_SINCE, "noticed_at"))
+        seen.append((_CHANGES_SINCE, "noticed_at", "noticed_at"))
     life = " UNION ALL ".join(
-        f"SELECT broker, epoch, topic, subscription, {time} AS seen_at FROM {table}"
-        f" WHERE {where}{'' if at is None else f' AND {time} < {instant(at)}'}"
-        for table, time in seen
+        f"SELECT broker, epoch, topic, subscription, {surely} AS seen_at FROM {table}"
+        f" WHERE {where}{'' if at is None else f' AND {begun} < {instant(at)}'}"
+        for table, begun, surely in seen
     )
     grain = "broker, epoch, topic, subscription"
     lived = look.rows(f"SELECT {grain}, max(seen_at) AS last FROM ({life}) GROUP BY {grain} ORDER BY last DESC, epoch DESC")
@@ -246,7 +253,8 @@ def _windows(look: Queries, of_epoch: str, at: datetime | None) -> tuple[Row | N
 
     By clock segment first: a clock may have been set back.
     """
-    known = f"SELECT {_WINDOW}, log_until, min(window_start) OVER () AS first FROM broker_windows WHERE {of_epoch}"
+    lasting = f"broker_windows WHERE {of_epoch} AND log_until > window_start"
+    known = f"SELECT {_WINDOW}, log_until, min(window_start) OVER () AS first FROM {lasting}"
     query = f"SELECT * FROM ({known}) WHERE {{}} ORDER BY clock_segment DESC, window_start DESC LIMIT 1"
     newest = next(iter(look.rows(query.format("true"))), None)
     return newest, newest if at is None else next(iter(look.rows(query.format(f"window_start < {instant(at)}"))), None)

@@ -100,6 +100,30 @@ def test_no_size_is_foreseen_to_grow_without_a_producer(tmp_path: Path) -> None:
     assert (found[3]["rate_least"], found[3]["rate_mean"], found[3]["rate_most"]) == (0, 0, 0)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "foreseen"),
+    [
+        ((100, 300, 500, 700, 650, 600), [True, True, False, False]),  # it shrinks from the step on in which a consumer came back
+        ((100, 300, 500, 700, 1150, 1600), [True, True, True, True]),
+        ((100, 300, 250, 600, 550, 900), [True, True, True, True]),  # up and down as it ever did: chance
+    ],
+)
+def test_steps_before_a_turn_foresee_nothing(tmp_path: Path, sizes: tuple[int, ...], foreseen: list[bool]) -> None:
+    warehouse = Warehouse(f"file:{tmp_path}")
+    create_missing_tables(warehouse)
+    of = {"broker": "b1", "epoch": 1, "topic": "persistent://shop/eu/full", "check_source": "log", "decision": "none", "producers": 1}
+    rows = [
+        {**of, "backlog_size": size, "backlog_quota_limit_size": 2000, "backlog_quota_limit_time": -1,
+         "check_number": n + 1, "check_time": 60_000_000 * n}
+        for n, size in enumerate(sizes)
+    ]  # fmt: skip
+    append_plain(warehouse, "topic_backlog", rows)
+    found = ReadingRoom(warehouse).rows("SELECT * FROM quota_forecasts ORDER BY check_number")
+    assert [row["breach_at"] is not None for row in found[2:]] == foreseen
+    if sizes[-1] == 1600:
+        assert found[-1]["breach_in_s"] == 60, "400 are left, and the last two steps brought 450 each"
+
+
 def test_an_age_that_acknowledgements_keep_young_is_foreseen_once_and_then_no_more(room: ReadingRoom) -> None:
     found = forecasts(room, "clicks", "time")
     assert found[0] == (0.0, 120.0, 120.0, 120.0, "false", None)  # 60 s old, 60 s and a millisecond to go: two checks

@@ -162,10 +162,11 @@ def test_the_newest_events_are_those_of_the_newest_epoch(room: ReadingRoom) -> N
     ]
 
 
-def test_of_an_instant_of_the_past_its_window_tells(room: ReadingRoom) -> None:
+def test_of_an_instant_of_the_past_its_window_tells_and_changes_until_its_end(room: ReadingRoom) -> None:
     before = rows_of(room, second(59))
     mains = {name: main[0] for name, (main, _, _) in CASES.items() if main}
-    assert {name: row["cause"] for name, row in before.items()} == {**mains, "before": "no_consumer"}
+    assert {name: row["cause"] for name, row in before.items()} == {**mains, "in-the-window": "no_consumer", "before": "no_consumer"}
+    assert (before["in-the-window"]["since"], before["in-the-window"]["status"]) == (second(50), "no consumer")
     assert all(row["as_of"] == second(WINDOW_END_S) for row in before.values())
 
 

@@ -120,6 +120,8 @@ CASES: dict[str, tuple[dict[str, list[Row]], str, str]] = {
     "steady-slowly": (steady("steady-slowly", 600, 1200), "keeping up", "each takes 30 s, and not more with the time"),
     "steady-old": (steady("steady-old", 6000, 1200), "unacknowledged", "each takes five minutes"),
     "grows": (growing("grows", 240, 720), "unacknowledged", "a fourth of what comes is added"),
+    "rises": (growing("rises", 360, 5640), "unacknowledged", "6 % of what comes are added in each minute, 20 s of its pace until now"),
+    "rises-a-little": (growing("rises-a-little", 200, 9800), "keeping up", "2 %: more may just come than before"),
     "stands": (steady("stands", 400, 0), "unacknowledged", "nothing goes"),
     "stands-no-checks": (
         {"subscription_causes": [charged("stands-no-checks", m, 400) for m in range(6)],

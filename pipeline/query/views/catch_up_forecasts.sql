@@ -2,8 +2,8 @@
 -- One row per subscription and check. Only data of that check and before is used.
 --   waiting          entries that are not delivered; is_current: none waits, or no more of them than one second of publishing brings and
 --                    than were delivered since the check before. Then current_* are the check itself
---   rate_mean        entries per second by which the waiting ones became fewer over the steps between checks of the last 5 minutes
---                    (negative: more); rate_least, rate_most: the band that has the rate until it is current in eight cases of ten
+--   rate_mean        entries per second by which the waiting ones became fewer over the steps between checks of the last 5 minutes, from
+--                    the last step on at which that turned or doubled (negative: more); rate_least, rate_most: the band that has the rate until it is current in eight cases of ten
 --                    (docs/design/causes.md), the same as rate_mean until there are two steps. A step in which an eviction, an expiry or a
 --                    seek moved something is no pace
 --   steps            steps between checks that the rates are of
@@ -38,18 +38,31 @@ WITH stepped AS (
   FROM subscription_backlog b
   WINDOW chain AS (PARTITION BY b.broker, b.epoch, b.topic, b.subscription, b.opened_at ORDER BY b.check_number)
 ),
+-- As of the growth of a quota (quota_breaches): a pace that turned, or doubled, by more than chance tells nothing of the time before.
+turns AS (
+  SELECT *, CASE WHEN RATE_TURNED(step_rate) THEN 1 ELSE 0 END AS turned
+  FROM (
+    SELECT *, avg(step_rate) OVER before AS mean_before, stddev_samp(step_rate) OVER before AS deviation_before
+    FROM (SELECT *, CASE WHEN step_us > 0 AND is_pace THEN fewer * 1e6 / step_us END AS step_rate FROM stepped)
+    WINDOW before AS (
+      PARTITION BY broker, epoch, topic, subscription, opened_at ORDER BY check_us RANGE BETWEEN 300000000 PRECEDING AND 1 PRECEDING
+    )
+  )
+),
 rates AS (
   SELECT *,
-    count(step_rate) OVER recent AS steps,
-    var_samp(step_rate) OVER recent AS variance,
-    sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent / 1e6 AS stepped_s,
-    sum(CAST(CASE WHEN step_rate IS NOT NULL THEN fewer END AS DOUBLE)) OVER recent * 1e6
-      / sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent AS rate_mean,
+    count(step_rate) OVER of_course AS steps,
+    var_samp(step_rate) OVER of_course AS variance,
+    sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER of_course / 1e6 AS stepped_s,
+    sum(CAST(CASE WHEN step_rate IS NOT NULL THEN fewer END AS DOUBLE)) OVER of_course * 1e6
+      / sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER of_course AS rate_mean,
     sum(CAST(published AS DOUBLE)) OVER recent * 1e6 / nullif(sum(step_us) OVER recent, 0) AS publish_rate,
     sum(CAST(delivered AS DOUBLE)) OVER recent * 1e6 / nullif(sum(step_us) OVER recent, 0) AS delivery_rate,
     sum(came) OVER last_steps AS came_of_late, sum(acknowledged) OVER last_steps AS acknowledged_of_late
-  FROM (SELECT *, CASE WHEN step_us > 0 AND is_pace THEN fewer * 1e6 / step_us END AS step_rate FROM stepped)
-  WINDOW recent AS (
+  FROM (SELECT *, sum(turned) OVER (PARTITION BY broker, epoch, topic, subscription, opened_at ORDER BY check_number) AS course FROM turns)
+  WINDOW of_course AS (
+    PARTITION BY broker, epoch, topic, subscription, opened_at, course ORDER BY check_us RANGE BETWEEN 300000000 PRECEDING AND CURRENT ROW
+  ), recent AS (
     PARTITION BY broker, epoch, topic, subscription, opened_at ORDER BY check_us RANGE BETWEEN 300000000 PRECEDING AND CURRENT ROW
   ), last_steps AS (
     PARTITION BY broker, epoch, topic, subscription, opened_at ORDER BY check_us RANGE BETWEEN 29000000 PRECEDING AND CURRENT ROW

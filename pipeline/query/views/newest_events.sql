@@ -17,6 +17,7 @@ windows AS (
   -- clock_segment before window_start: after the host's clock was set back, later windows have earlier times.
   SELECT broker, epoch, max(struct(clock_segment, window_start, window_end, log_until)) AS newest
   FROM broker_windows
+  WHERE log_until > window_start
   GROUP BY broker, epoch
 ),
 epochs AS (

@@ -6,6 +6,8 @@ WITH newest AS (
   -- clock_segment before window_start: after the host's clock was set back, later windows have earlier times.
   SELECT broker, max(struct(epoch, clock_segment, window_start, window_end, log_until)) AS at
   FROM broker_windows
+  -- A log that ends with an event on the border of two windows has nothing of the second one but that event.
+  WHERE log_until > window_start
   GROUP BY broker
 )
 SELECT n.broker, n.at.epoch AS epoch, n.at.clock_segment AS clock_segment, n.at.window_start AS window_start, n.at.window_end AS window_end,

@@ -2,7 +2,8 @@
 -- One row per topic, check and quota type with a limit. Only data of that check and before is used.
 --   used             bytes, or ms since the time that the broker counts its oldest entry from (0: it shows none; null: not in the log)
 --   exceeded         now, by the broker's comparison: size ≥ limit, age > limit. Then breach_* are the check itself
---   rate_mean        growth per second over the steps between checks of the last 5 minutes (bytes, or ms of age);
+--   rate_mean        growth per second over the steps between checks of the last 5 minutes (bytes, or ms of age), from the last step on
+--                    at which it turned or doubled;
 --                    rate_least, rate_most: the band that has the rate until the breach in eight cases of ten (docs/design/backlog.md),
 --                    the same as rate_mean until there are two steps.
 --                    No size grows without a producer: rates are at most 0 while none is connected and the last step brought nothing.
@@ -46,6 +47,17 @@ steps AS (
   FROM readings
   WINDOW checks AS (PARTITION BY broker, epoch, topic, quota_type ORDER BY check_number)
 ),
+-- Where a rate turns, or doubles, and by more than chance, the steps before tell nothing of what comes: producers stopped, a consumer came back.
+turns AS (
+  SELECT *, CASE WHEN RATE_TURNED(step_rate) THEN 1 ELSE 0 END AS turned
+  FROM (
+    SELECT *, avg(step_rate) OVER before AS mean_before, stddev_samp(step_rate) OVER before AS deviation_before
+    FROM (SELECT *, CASE WHEN step_us > 0 THEN growth * 1e6 / step_us END AS step_rate FROM steps)
+    WINDOW before AS (
+      PARTITION BY broker, epoch, topic, quota_type ORDER BY check_us RANGE BETWEEN 300000000 PRECEDING AND 1 PRECEDING
+    )
+  )
+),
 rates AS (
   SELECT *,
     coalesce(quota_type = 'size' AND producers = 0 AND growth <= 0, false) AS nobody_adds,
@@ -54,8 +66,10 @@ rates AS (
     sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent / 1e6 AS stepped_s,
     sum(CAST(CASE WHEN step_rate IS NOT NULL THEN growth END AS DOUBLE)) OVER recent * 1e6
       / sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent AS mean
-  FROM (SELECT *, CASE WHEN step_us > 0 THEN growth * 1e6 / step_us END AS step_rate FROM steps)
-  WINDOW recent AS (PARTITION BY broker, epoch, topic, quota_type ORDER BY check_us RANGE BETWEEN 300000000 PRECEDING AND CURRENT ROW)
+  FROM (SELECT *, sum(turned) OVER (PARTITION BY broker, epoch, topic, quota_type ORDER BY check_number) AS course FROM turns)
+  WINDOW recent AS (
+    PARTITION BY broker, epoch, topic, quota_type, course ORDER BY check_us RANGE BETWEEN 300000000 PRECEDING AND CURRENT ROW
+  )
 ),
 paced AS (
   SELECT r.*, i.interval_s,

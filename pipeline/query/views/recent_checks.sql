@@ -1,5 +1,6 @@
 -- Which quota checks does a forecast of now count?
--- One row per topic and check: of the five minutes before the topic's newest check, and the one before these, where the first step begins.
+-- One row per topic and check: of the ten minutes before the topic's newest check, and the one before these, where the first step begins.
+-- Steps of the last five minutes count, and whether one of them turned, by the five minutes before it.
 -- Join it to topic_backlog or subscription_backlog by broker, epoch, topic and check_number. Left out are epochs of a broker before its
 -- newest.
 --   is_newest   whether it is the topic's newest check
@@ -13,7 +14,7 @@ last_minutes AS (
   SELECT n.broker, n.epoch, n.topic, min(t.check_number) AS first_number
   FROM newest n
   JOIN topic_backlog t ON t.broker = n.broker AND t.epoch = n.epoch AND t.topic = n.topic
-  WHERE unix_micros(t.check_time) >= n.check_us - 300000000
+  WHERE unix_micros(t.check_time) >= n.check_us - 600000000
   GROUP BY n.broker, n.epoch, n.topic
 ),
 counted AS (

@@ -40,6 +40,7 @@ unbroken AS (
 newest AS (
   SELECT broker, epoch, max(struct(clock_segment, window_start, log_until)) AS at
   FROM broker_windows
+  WHERE log_until > window_start
   GROUP BY broker, epoch
 ),
 latest AS (

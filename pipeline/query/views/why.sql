@@ -61,6 +61,10 @@ changes AS (
   FROM later
   GROUP BY broker, epoch, topic, subscription, window_as_of
 ),
+-- Dropped from the broker, as far as a change tells.
+gone AS (
+  SELECT broker, epoch, topic, subscription, last.noticed_at AS closed_at FROM changes WHERE NOT last.open
+),
 changed AS (
   SELECT c.*, coalesce(c.last.noticed_at >= c.window_as_of, true) AS is_later,
     coalesce(m.cause = c.last.cause AND coalesce(m.level, '') = coalesce(c.last.level, '')
@@ -132,7 +136,8 @@ stretches AS (
 placed_in_stretch AS (
   SELECT b.*,
     b.is_newest OR unix_micros(b.window_end) * 2 > unix_micros(n.as_of) * 2 - (unix_micros(b.window_end) - unix_micros(b.window_start)) AS is_end,
-    unix_micros(b.window_end) <= unix_micros(n.as_of) - least(s.lasts_s, 300) * 500000 AS is_earlier
+    unix_micros(b.window_end) <= unix_micros(n.as_of) - least(s.lasts_s, 300) * 500000 AS is_earlier,
+    b.mean_backlog > lag(b.mean_backlog) OVER (PARTITION BY b.broker, b.epoch, b.topic, b.subscription ORDER BY b.window_start) AS is_higher
   FROM stretches s
   JOIN newest n ON n.broker = s.broker AND n.epoch = s.epoch
   JOIN broken b ON b.broker = s.broker AND b.epoch = s.epoch AND b.topic = s.topic AND b.subscription = s.subscription
@@ -143,7 +148,8 @@ halves AS (
     sum(CASE WHEN is_end THEN mean_backlog * backlog_ns END) / sum(CASE WHEN is_end THEN backlog_ns END)
       - max(CASE WHEN is_earlier AND NOT is_end THEN mean_backlog END) AS grown,
     max(CASE WHEN is_earlier AND NOT is_end THEN mean_backlog END) - min(CASE WHEN is_earlier AND NOT is_end THEN mean_backlog END) AS spread,
-    max(CASE WHEN is_earlier AND NOT is_end THEN struct(mean_backlog, window_end) END).window_end AS before_at
+    max(CASE WHEN is_earlier AND NOT is_end THEN struct(mean_backlog, window_end) END).window_end AS before_at,
+    count(is_higher) >= 3 AND bool_and(is_higher) AS is_rising
   FROM placed_in_stretch
   GROUP BY broker, epoch, topic, subscription
 ),
@@ -151,7 +157,7 @@ served AS (
   SELECT t.broker, t.epoch, t.topic, t.subscription, sum(t.dispatched_entries) AS dispatched, min(t.opened_at) AS opened_at,
     bool_and(t.complete) AS complete, min(t.completeness) AS completeness, max(t.window_start) = max(n.window_start) AS is_recent,
     -- An earlier dispatcher may have closed: a consumer of another type makes a new one.
-    NOT max(struct(t.opened_at, t.window_start, t.closed_at IS NOT NULL AS is_closed)).is_closed AS is_open
+    max(struct(t.opened_at, t.window_start, t.closed_at)).closed_at AS closed_at
   FROM subscription_throttle t
   JOIN newest n ON n.broker = t.broker AND n.epoch = t.epoch AND n.clock_segment = t.clock_segment
   WHERE t.window_start <= n.window_start AND unix_micros(t.window_end) > unix_micros(n.as_of) - 300000000
@@ -215,14 +221,14 @@ stopped AS (
   SELECT n.broker, n.epoch
   FROM newest n
   JOIN (SELECT broker, epoch FROM lane_snapshots WHERE milestone = 'ended' GROUP BY broker, epoch) e ON e.broker = n.broker AND e.epoch = n.epoch
-  JOIN broker_windows w ON w.broker = n.broker AND w.epoch = n.epoch
+  JOIN broker_windows w ON w.broker = n.broker AND w.epoch = n.epoch AND w.log_until > w.window_start
   GROUP BY n.broker, n.epoch, n.clock_segment, n.window_start
   HAVING max(struct(w.clock_segment, w.window_start)) = struct(n.clock_segment, n.window_start)
 ),
 known AS (
   SELECT broker, epoch, topic, subscription FROM behind
   UNION SELECT broker, epoch, topic, subscription FROM checked
-  UNION SELECT broker, epoch, topic, subscription FROM served WHERE is_open AND is_recent
+  UNION SELECT broker, epoch, topic, subscription FROM served WHERE closed_at IS NULL AND is_recent
 ),
 -- A cursor that Pulsar moves by itself has no consumers: only compaction's has causes, for the broker has a subscription of it.
 whose AS (
@@ -241,9 +247,10 @@ found AS (
     coalesce(b.complete, c.tells_backlog, v.complete, false) AS tells_backlog,
     coalesce(b.complete, c.complete, v.complete, false) AS complete,
     CASE WHEN n.window_start IS NOT NULL THEN coalesce(b.completeness, v.completeness, 1.0D) END AS completeness,
-    -- A backlog may also be gone because the topic was unloaded, or the subscription deleted: not while it is served, or checked without one.
-    b.backlog_end > 0 OR b.open OR c.msg_backlog = 0 OR (k.kind IN ('replicator', 'deduplication') AND c.broker IS NOT NULL)
-      OR (coalesce(v.is_open, false) AND coalesce(b.open, true)) AS is_there,
+    -- A backlog may also be gone because the topic was unloaded, or the subscription deleted: not while it is served, or checked without one
+    -- and not closed since.
+    b.backlog_end > 0 OR b.open OR (c.msg_backlog = 0 AND NOT coalesce(greatest(v.closed_at, g.closed_at) > c.check_time, false)) OR (k.kind IN ('replicator', 'deduplication') AND c.broker IS NOT NULL)
+      OR (v.broker IS NOT NULL AND v.closed_at IS NULL AND coalesce(b.open, true)) AS is_there,
     CASE WHEN b.cause IS NOT NULL THEN coalesce(b.completeness < 1, false)
       ELSE coalesce(unix_micros(r.lost_until) > unix_micros(coalesce(c.check_time, n.window_start)), false) END AS lost_since,
     -- A check has the backlog of Pulsar's own cursors, no window.
@@ -252,6 +259,7 @@ found AS (
       ELSE coalesce(CASE WHEN p.half_s > 0 THEN p.half_gone / p.half_s END, CASE WHEN p.over_s >= 50 THEN p.gone / p.over_s END)
         * (unix_micros(n.as_of) - unix_micros(h.before_at)) / 1e6 END AS gone,
     (unix_micros(n.as_of) - unix_micros(h.before_at)) / 1e6 AS grown_s, coalesce(h.spread, 0) AS spread,
+    coalesce(h.is_rising, false) AS is_rising,
     CASE WHEN b.noticed_at IS NULL THEN l.lasts_s
       WHEN b.cause IS NOT NULL THEN coalesce(l.lasts_s + (unix_micros(b.noticed_at) - unix_micros(n.as_of)) / 1e6, b.held_s) END AS lasts_s,
     -- Checks count acknowledgements; else what was delivered, less what is still there of it, is the least that went.
@@ -267,6 +275,7 @@ found AS (
   LEFT JOIN halves h ON h.broker = k.broker AND h.epoch = k.epoch AND h.topic = k.topic AND h.subscription = k.subscription
   LEFT JOIN served v ON v.broker = k.broker AND v.epoch = k.epoch AND v.topic = k.topic AND v.subscription = k.subscription
   LEFT JOIN checked c ON c.broker = k.broker AND c.epoch = k.epoch AND c.topic = k.topic AND c.subscription = k.subscription
+  LEFT JOIN gone g ON g.broker = k.broker AND g.epoch = k.epoch AND g.topic = k.topic AND g.subscription = k.subscription
   LEFT JOIN paced p ON p.broker = c.broker AND p.epoch = c.epoch AND p.topic = c.topic AND p.subscription = c.subscription
     AND p.opened_at = c.opened_at
 ),
@@ -290,8 +299,9 @@ judged AS (
       WHEN oldest_age_ms > 300000 AND coalesce(cause, '') <> 'delayed' AND coalesce(lasts_s > (unix_micros(as_of) - unix_micros(checked_at)) / 1e6, true)
         THEN NULL
       -- It goes in ten seconds; or in two minutes, and does not grow by a tenth of what comes (nor by more than chance and its own steps
-      -- make). Too young for that: in half a minute.
+      -- make). What becomes more from window to window does not by 3 %. Too young for that: in half a minute.
       WHEN to_go <= pace_per_s * 10 THEN 'well'
+      WHEN to_go <= pace_per_s * 120 AND is_rising THEN CASE WHEN grown <= greatest(came * 0.03, 2 * sqrt(came)) THEN 'well' END
       WHEN to_go <= pace_per_s * 120 AND grown <= greatest(came * 0.1, 2 * sqrt(came), spread / 2) THEN 'well'
       WHEN to_go <= pace_per_s * 30 AND grown IS NULL THEN 'well'
     END AS well

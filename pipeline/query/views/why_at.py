@@ -13,6 +13,22 @@ _COLUMNS = "broker, epoch, clock_segment, window_start, window_end, log_until AS
 _NO_WINDOW = "broker, epoch, clock_segment, window_start, window_end, window_as_of, as_of"
 
 
+#: Of an instant of the past: changes that were noticed until the end of its window. Where a clock was set, times do not tell which. Of the
+#: last window of a log that is over the same counts as in open_logs: its end closes everything.
+_LOGS = (
+    "SELECT w.broker, w.epoch, w.window_start, w.as_of,"
+    " CASE WHEN l.last = w.window_start THEN coalesce(e.from_seq, 0) ELSE 0 END AS from_seq FROM asked_windows w"
+    " JOIN (SELECT broker, epoch, max(window_start) AS last, max(clock_segment) AS segments FROM broker_windows"
+    " WHERE log_until > window_start GROUP BY broker, epoch) l ON l.broker = w.broker AND l.epoch = w.epoch"
+    " LEFT JOIN (SELECT broker, epoch, max(next_seq) AS from_seq FROM lane_snapshots WHERE milestone IN ('ended', 'drained')"
+    " GROUP BY broker, epoch) e ON e.broker = w.broker AND e.epoch = w.epoch"
+    " WHERE l.segments = 0"
+)
+_CHANGES = (
+    "SELECT t.* FROM cause_transitions t JOIN asked_windows w ON w.broker = t.broker AND w.epoch = t.epoch WHERE t.noticed_at <= w.as_of"
+)
+
+
 def why_sql(at: datetime | None) -> str:
     """SQL of `why`: now, or as of the window of an instant."""
     return "SELECT * FROM why" if at is None else why_at("true", instant(at))
@@ -26,12 +42,12 @@ def why_at(where: str, at: str | None = None) -> str:
     before = "" if at is None else f" AND window_start < {at}"
     windows = (
         f"SELECT {_COLUMNS} FROM (SELECT *, row_number() OVER (PARTITION BY broker ORDER BY epoch DESC, clock_segment DESC,"
-        f" window_start DESC) AS age FROM broker_windows WHERE {where}{before}) WHERE age = 1"
+        f" window_start DESC) AS age FROM broker_windows WHERE {where} AND log_until > window_start{before}) WHERE age = 1"
     )
     if at is None:
         # A broker that has just started has no window yet.
         windows += f" UNION ALL SELECT {_NO_WINDOW} FROM newest_events WHERE {where} AND window_start IS NULL"
-    over = "newest_events, asked_windows" if at is None else "newest_events, asked_windows, open_logs, asked_logs"
-    # Of an instant of the past its window tells. A later change is none of its.
-    logs = "SELECT *, 0 AS from_seq FROM asked_windows WHERE false"
-    return with_views_over(f"WITH asked_windows AS ({windows}), asked_logs AS ({logs}) SELECT * FROM VIEW_OVER(why, {over})", sql_of)
+        return with_views_over(f"WITH asked_windows AS ({windows}) SELECT * FROM VIEW_OVER(why, newest_events, asked_windows)", sql_of)
+    over = "newest_events, asked_windows, open_logs, asked_logs, cause_transitions, asked_changes"
+    asked = f"asked_windows AS ({windows}), asked_logs AS ({_LOGS}), asked_changes AS ({_CHANGES})"
+    return with_views_over(f"WITH {asked} SELECT * FROM VIEW_OVER(why, {over})", sql_of)
