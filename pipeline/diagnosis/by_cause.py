@@ -10,14 +10,17 @@ from pipeline.diagnosis.commands import Step, policy_of, stats, step, told, unlo
 from pipeline.diagnosis.counts import entries
 from pipeline.diagnosis.own_cursors import READER
 from pipeline.diagnosis.raise_limit import throttled
+from pipeline.times import USUAL_WINDOW, span_of
 
 Document = dict[str, Any]
 #: One consumer is served at a time: more of them only stand by.
 ONE_ACTIVE = ("Exclusive", "Failover")
 #: If less than this share of the acknowledged entries comes, acknowledgements make the backlog less. What expires is no progress.
 _NEARLY_ALL = 0.9
-#: From this share of the backlog on, nobody was connected for as long as it was looked at.
-_NEVER_THERE = 0.99
+#: Nobody was seen for at least so long, or it is not said that perhaps nobody needs it.
+_LONG_ENOUGH = span_of("--window", USUAL_WINDOW)
+#: Of a stretch that a backlog fills, so much may be missing: two clocks measure the two.
+_CLOCKS_DIFFER = 0.001
 _CAP_SETTING = {
     "consumer": "maxUnackedMessagesPerConsumer",
     "subscription": "maxUnackedMessagesPerSubscription",
@@ -38,12 +41,23 @@ def takes_nothing(document: Document) -> bool:
     return document.get("dispatched_msgs") == 0 and (rates is None or not rates["ack_rate"])
 
 
+def _nobody_came(document: Document) -> bool:
+    """Proof that nobody was connected in the whole stretch, and that this is long. A share of entries × time is no proof: who was served
+    until a minute ago had no entries before, so that time weighs nothing.
+    """
+    stretch, causes = document["to"] - document["from"], document["causes"]
+    if len(causes) != 1 or stretch < _LONG_ENOUGH or "events_lost" in document["missing"]:
+        return False
+    is_all_of_it = causes[0]["seconds"] >= (1 - _CLOCKS_DIFFER) * stretch.total_seconds()
+    return causes[0]["cause"] == "no_consumer" and is_all_of_it and takes_nothing(document)
+
+
 def _no_consumer(document: Document) -> list[Step]:
     topic, subscription = document["topic"], document["subscription"]
     if document.get("cursor_kind") == READER:
         return [stats("The reader is not connected. Start it again: a new reader begins where its program asks to. Now connected:", topic)]
     steps = [stats("Start its consumers. This shows who is connected:", topic)]
-    if (document["share"] or 0) >= _NEVER_THERE:
+    if _nobody_came(document):
         lost = f"it loses its {entries(document['backlog'])} then, and nobody can bring them back"
         steps.append(
             step(f"Only if nobody needs the subscription any more, delete it: {lost}:", "topics", "unsubscribe", "--subscription",

@@ -46,14 +46,36 @@ def test_the_first_step_never_loses_data_and_each_command_has_an_effect(cause: s
         assert "add some" not in said(found), "one is served at a time"
 
 
-def test_a_command_that_loses_data_comes_last_says_so_and_is_only_there_where_nobody_was_connected() -> None:
-    found = of_cause("no_consumer")
+def alone(minutes: int = 10, **more: Any) -> dict[str, Any]:
+    """Nobody was connected in so many minutes, if nothing else is said; `causes` in place of the rows."""
+    rows = more.pop("causes", [charge(m, "no_consumer") for m in range(minutes)])
+    return judged(evidence(rows, minutes, **more))
+
+
+def test_a_command_that_loses_data_comes_last_and_says_so() -> None:
+    found = alone()
     assert [one["effect"] for one in found["advice"]] == [CHANGES_NOTHING, LOSES_DATA]
     assert "it loses its 100 entries then, and nobody can bring them back" in found["advice"][-1]["do"]
     lines = list(text_lines(found))
     assert lines[next(n for n, line in enumerate(lines) if "unsubscribe" in line) - 1].strip() == "This command loses data:"
-    rows = [charge(0, "no_permits"), *(charge(m, "no_consumer") for m in (1, 2))]
-    assert [one["effect"] for one in judged(evidence(rows))["advice"]] == [CHANGES_NOTHING], "consumers were there: start them again"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"causes": [charge(m, "no_consumer", weight=9_999) for m in (8, 9)]},  # served until two minutes ago: it had no backlog before
+        {"causes": [charge(0, "no_permits", 1, weight=0), *(charge(m, "no_consumer", weight=9_999) for m in range(10))]},
+        {"causes": [charge(m, "no_consumer", 59 if m == 4 else 60) for m in range(10)]},  # somebody took all, and went again
+        {"minutes": 9},
+        {"throttle": [served(3, 1)]},
+        {"rates": [{**SLOW, "ack_rate": 0.1}]},
+        {"broker_windows": [{"completeness": 0.99}]},  # who came may be among the events that were lost
+    ],
+)
+def test_nothing_is_deleted_without_proof_that_nobody_was_connected_for_long(more: dict[str, Any]) -> None:
+    found = alone(**more)
+    assert found["cause"] == "no_consumer"
+    assert [one["effect"] for one in found["advice"]] == [CHANGES_NOTHING], "start its consumers again"
 
 
 def test_whoever_orders_the_steps_the_one_that_loses_data_is_last() -> None:

@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from schemas.packages.cause.causes import ACCOUNTS
 KNOWN = Path(__file__).parents[1] / "fixtures" / "pulsar_admin_4_0_8.json"
 #: `-md, --msg-dispatch-rate=<msgDispatchRate>` at the begin of a line; the value is not there for a flag.
 _OPTION = re.compile(r"^\s+(-[\w-]+(?:, -[\w-]+)*)(=<\w+>)?(?:\s|$)")
+#: A stretch in which nobody was connected: long enough to delete a subscription.
+EPOCH, NOBODY_CAME = datetime(1970, 1, 1, tzinfo=UTC), timedelta(hours=1)
 _ARGUMENT = re.compile(r"^\s+<(\w+)>\s", re.MULTILINE)
 
 
@@ -50,8 +53,9 @@ def printed(topic: str, subscription: str) -> list[str]:
         "behind": True, "status": "behind", "last_cause": None,
         "topic": topic, "subscription": subscription, "level": None, "dimension": None, "unknown_reason": None,
         "limits": limits, "shared_with": [], "uncovers": [], "needed": None, "sub_type": "Shared", "cursor_kind": "subscription",
-        "share": 1.0, "backlog": 5, "catch_up": None, "log_version": None, "lost_entries": 0,
-        "replicators": [],
+        "backlog": 5, "catch_up": None, "log_version": None, "lost_entries": 0, "replicators": [], "missing": [],
+        "from": EPOCH, "to": EPOCH + NOBODY_CAME, "causes": [{"cause": "no_consumer", "seconds": NOBODY_CAME.total_seconds()}],
+        "dispatched_msgs": 0,
     }  # fmt: skip
     found: list[dict[str, Any]] = [{**common, "cause": cause} for cause in BY_CAUSE if cause not in ("throttled", "unknown")]
     found += [{**common, "cause": "unacked_limit", "cap": cap} for cap in UNACKED_CAPS]
