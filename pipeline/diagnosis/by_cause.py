@@ -10,6 +10,7 @@ from pipeline.diagnosis.commands import Step, policy_of, stats, step, told, unlo
 from pipeline.diagnosis.counts import entries
 from pipeline.diagnosis.own_cursors import READER
 from pipeline.diagnosis.raise_limit import throttled
+from pipeline.diagnosis.slow_too import OF_CONSUMERS
 from pipeline.times import USUAL_WINDOW, span_of
 
 Document = dict[str, Any]
@@ -64,6 +65,15 @@ def _no_consumer(document: Document) -> list[Step]:
                  subscription, topic)
         )  # fmt: skip
     return steps
+
+
+def _throttled(document: Document) -> list[Step]:
+    """Consumers come first where a higher limit shows only that they are too slow; if they hold it at the end, their own step has them."""
+    taken, last = document["consumers_take_per_s"], document["last_cause"]
+    if taken is None or (last is not None and last["cause"] in OF_CONSUMERS):
+        return throttled(document)
+    words = f"A higher limit alone is not enough: its consumers acknowledge only {taken:,.1f} entries/s. {_faster(document)}"
+    return [stats(f"{words} In its output availablePermits shows who is full:", document["topic"]), *throttled(document)]
 
 
 def _channel(document: Document) -> list[Step]:
@@ -242,7 +252,7 @@ def _not_in_this_log(document: Document) -> str:
 
 BY_CAUSE: Mapping[str, Callable[[Document], list[Step]]] = {
     "no_consumer": _no_consumer,
-    "throttled": throttled,
+    "throttled": _throttled,
     "channel": _channel,
     "unacked_limit": _unacked_limit,
     "no_permits": _no_permits,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.diagnosis.evidence import Evidence, Row
+from pipeline.diagnosis.slow_too import taken_per_s
 
 #: With these causes nothing goes out.
 NOTHING_GOES = ("no_consumer", "transaction", "stuck", "no_flow")
@@ -12,11 +13,12 @@ NOTHING_GOES = ("no_consumer", "transaction", "stuck", "no_flow")
 def is_delivery_in_line(evidence: Evidence, main: Mapping[str, Any]) -> bool:
     """Whether the last window of the stretch has what the main cause (`cause`, `level`, `dimension`) lets one expect of it.
 
-    A limiter is looked for in the whole stretch. Of causes that are not here the tables have no second sign: they agree.
+    A limiter is looked for in the whole stretch; consumers that hold it, too, are a sign against it. Of causes that are not here the
+    tables have no second sign: they agree.
     """
     cause = main["cause"]
     if cause == "throttled":
-        return _limiter_blocked(evidence, main)
+        return _limiter_blocked(evidence, main) and taken_per_s(evidence, main) is None
     delivered = sum(row["dispatched_entries"] for row in evidence.throttle if row["window_end"] >= evidence.end)
     if cause in NOTHING_GOES:
         return delivered == 0

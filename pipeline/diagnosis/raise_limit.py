@@ -92,8 +92,14 @@ def _rate(document: Document, limit: Mapping[str, Any]) -> tuple[int, str]:
     others = f"; others draw {need['others_per_s']:,.1f}/s on it" if need["others_per_s"] >= 0.05 else ""
     return rate, (
         f"{comes}{shared}{others}: it catches up above {least:,} {unit} per {period_s:g} s,"
-        f" and at {rate:,} it is current in {CURRENT_IN_S // 60} min."
+        f" and at {rate:,} it is current in {CURRENT_IN_S // 60} min{_if_taken(document)}."
     )
+
+
+def _if_taken(document: Document) -> str:
+    """What the limiter gives has to be taken: by consumers that hold it, too, it is not, so far."""
+    taken = document["consumers_take_per_s"]
+    return "" if taken is None else f", if its consumers take as much: they acknowledge {taken:,.1f} entries/s"
 
 
 def _batches(document: Document, limit: Mapping[str, Any]) -> list[Step]:

@@ -10,6 +10,7 @@ from pipeline.diagnosis.delivered import is_delivery_in_line
 from pipeline.diagnosis.evidence import Evidence, Row
 from pipeline.diagnosis.margins import uncovered
 from pipeline.diagnosis.policies import QUOTA_KINDS, RATE_KINDS, is_off, places, setter
+from pipeline.diagnosis.slow_too import taken_per_s
 from pipeline.query.views.status_words import WELL
 
 Document = dict[str, Any]
@@ -65,12 +66,19 @@ def verdict(evidence: Evidence) -> Document:
         "quotas": [quota_of(row, evidence.quota_policies) for row in sorted(evidence.quotas, key=lambda row: row["quota_type"])],
         "uncovers": uncovered(evidence.margins),
     }
+    document["consumers_take_per_s"] = _taken_per_s(evidence, document)
     document["catch_up"] = _catch_up(evidence, document["limits"])
     document["more_consumers"] = _more_consumers(evidence.more_consumers, document)
     lacking = missing(evidence, document)
     changed = document["last_cause"] is not None and not is_same_cause(document["last_cause"], document)
     sure = confidence(document, lacking, has_changed=changed, agrees=is_delivery_in_line(evidence, document))
     return {**document, "confidence": sure, "missing": lacking}
+
+
+def _taken_per_s(evidence: Evidence, document: Document) -> float | None:
+    """Of the limiter that holds it at the end, else of that of the stretch."""
+    held_by = next((one for one in (document["last_cause"], document) if one is not None and one["cause"] == "throttled"), None)
+    return None if held_by is None else taken_per_s(evidence, held_by)
 
 
 def _account(row: Row) -> Account:

@@ -12,6 +12,7 @@ from pipeline.query.views.status_words import STATUS
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 TOPIC, SUBSCRIPTION = "persistent://shop/eu/orders", "billing"
+LEVELS = ("broker", "topic", "subscription")
 MINUTE_NS = 60 * 10**9
 
 
@@ -43,8 +44,9 @@ def served(m: int, entries: int, **more: Any) -> Row:
     """A row of subscription_throttle in the window from 12:00 + m: so many entries were delivered, one message each."""
     return {
         "window_start": minute(m), "window_end": minute(m + 1), "sub_type": "Shared", "dispatched_entries": entries,
-        "dispatched_msgs": entries, "completeness": 1.0,
-        **{f"blocked_ns_by_{level}_limit": 0 for level in ("broker", "topic", "subscription")}, **more,
+        "dispatched_msgs": entries, "dispatched_bytes": 600 * entries, "completeness": 1.0,
+        **{f"blocked_ns_by_{level}_limit": 0 for level in LEVELS},
+        **{f"charged_{unit}_by_{level}_limit": None for unit in ("msg", "bytes") for level in LEVELS}, **more,
     }  # fmt: skip
 
 
