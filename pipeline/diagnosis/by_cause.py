@@ -6,6 +6,7 @@ The first step changes nothing, or can be undone. What loses data comes last, sa
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pipeline.diagnosis.came_back import come_and_go
 from pipeline.diagnosis.commands import Step, policy_of, stats, step, told, unload
 from pipeline.diagnosis.counts import entries
 from pipeline.diagnosis.own_cursors import READER
@@ -36,6 +37,13 @@ def cap_words(cap: str | None) -> str:
     return f"the cap of unacknowledged messages of {'the broker' if cap == 'broker' else f'a {cap}'} ({_CAP_SETTING[cap]})"
 
 
+def nobody_words(document: Document) -> str:
+    """`no consumer being connected`; not of one that comes again and again: its absence has no begin."""
+    if document.get("cursor_kind") == READER:
+        return "no reader being connected"
+    return "consumers that connect and leave again" if come_and_go(document) else "no consumer being connected"
+
+
 def takes_nothing(document: Document) -> bool:
     """Whether its consumers got nothing in the whole stretch, and acknowledge nothing by the last checks."""
     rates = document.get("catch_up")
@@ -57,6 +65,9 @@ def _no_consumer(document: Document) -> list[Step]:
     topic, subscription = document["topic"], document["subscription"]
     if document.get("cursor_kind") == READER:
         return [stats("The reader is not connected. Start it again: a new reader begins where its program asks to. Now connected:", topic)]
+    if come_and_go(document):
+        words = f"Its consumers connect and leave again: {document['came_back']:,} times one came back in this stretch."
+        return [stats(f"{words} Look in their logs why they end, then start them. This shows who is connected:", topic)]
     steps = [stats("Start its consumers. This shows who is connected:", topic)]
     if _nobody_came(document):
         lost = f"it loses its {entries(document['backlog'])} then, and nobody can bring them back"

@@ -2,6 +2,7 @@
 its clients.
 """
 
+from pipeline.diagnosis.came_back import came_back
 from pipeline.diagnosis.clients import client_rows, clients, lies_with_clients
 from pipeline.diagnosis.evidence import Row
 from pipeline.diagnosis.own_cursors import kind_of
@@ -25,6 +26,7 @@ def context_of(look: Queries, document: Document) -> Document:
         "log_version": rows.log_version,
         "lost_entries": None if cursor is None else cursor["evicted_entries"] + cursor["expired_entries"],
         **_needed(look, document),
+        "came_back": came_back(look, document),
         "clients": _clients(look, document),
         **who(rows),
     }

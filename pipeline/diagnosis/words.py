@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import groupby
 from math import ceil
 
-from pipeline.diagnosis.by_cause import ONE_ACTIVE, cap_words, takes_nothing
+from pipeline.diagnosis.by_cause import ONE_ACTIVE, cap_words, nobody_words, takes_nothing
 from pipeline.diagnosis.clients import client_lines
 from pipeline.diagnosis.commands import LOSES_DATA
 from pipeline.diagnosis.counts import entries, percent
@@ -47,7 +47,7 @@ def _stands_still(one: Document) -> str:
 
 #: Words for a cause, after "is charged to".
 CAUSES: dict[str, Callable[[Document], str]] = {
-    "no_consumer": lambda one: f"no {'reader' if one.get('cursor_kind') == READER else 'consumer'} being connected",
+    "no_consumer": nobody_words,
     "throttled": lambda one: f"the {one['level']}'s limiter of {'messages' if one['dimension'] == 'msg' else 'bytes'}",
     "channel": lambda _: "connections of its consumers that take nothing",
     "unacked_limit": lambda one: cap_words(one.get("cap")),

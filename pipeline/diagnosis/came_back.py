@@ -1,0 +1,55 @@
+"""How often a consumer came back: a subscription without one may have had many, each for a moment. Of one that comes and ends again and
+again no table has more than the sum of the time without it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pipeline.warehouse.literals import instant
+from pipeline.warehouse.look import Queries
+from schemas.render.ddl import quoted
+
+Row = Mapping[str, Any]
+Document = dict[str, Any]
+#: Whoever came back so often is about to leave again.
+AGAIN = 2
+
+
+def came_back(look: Queries, document: Document) -> int | None:
+    """Key of the document: how often a consumer came in the stretch after the last one had left. Null where no_consumer is neither the main
+    cause nor that at the end.
+    """
+    if "no_consumer" not in (document["cause"], (document["last_cause"] or document)["cause"]):
+        return None
+    names = {"broker": document["broker"], "topic": document["topic"], "sub": document["subscription"]}
+    where = " AND ".join(f"{column} = {quoted(name)}" for column, name in names.items())
+    rows = look.rows(
+        f"SELECT type, conn, consumer FROM dispatch_events WHERE {where} AND epoch = {document['epoch']}"
+        " AND type IN ('consumer_open', 'consumer_close') AND consumer IS NOT NULL AND conn IS NOT NULL"
+        f" AND timestamp_micros(ts) > {instant(document['from'])} AND timestamp_micros(ts) <= {instant(document['to'])} ORDER BY seq"
+    )
+    return returns(rows)
+
+
+def returns(events: Sequence[Row]) -> int:
+    """Of `consumer_open` and `consumer_close` in order. Who closes first was there before them."""
+    first = {_consumer(row): row["type"] for row in reversed(events)}
+    connected = {one for one, kind in first.items() if kind == "consumer_close"}
+    had_left, found = False, 0
+    for row in events:
+        if row["type"] == "consumer_open":
+            found += had_left and not connected
+            connected.add(_consumer(row))
+        else:
+            connected.discard(_consumer(row))
+            had_left = True
+    return found
+
+
+def _consumer(row: Row) -> tuple[int, int]:
+    return row["conn"], row["consumer"]
+
+
+def come_and_go(document: Document) -> bool:
+    """Whether the time without a consumer is that between many."""
+    return (document.get("came_back") or 0) >= AGAIN
