@@ -61,6 +61,11 @@ def _nobody_came(document: Document) -> bool:
     return causes[0]["cause"] == "no_consumer" and is_all_of_it and takes_nothing(document)
 
 
+def hang_words(document: Document) -> str:
+    """Of one that takes nothing. It may work on a large batch: certain is only a silence that is longer than ever before."""
+    return "hangs" if document.get("longest_silence") else "seems to hang"
+
+
 def _no_consumer(document: Document) -> list[Step]:
     topic, subscription = document["topic"], document["subscription"]
     if document.get("cursor_kind") == READER:
@@ -124,12 +129,11 @@ def _one_active(document: Document) -> list[Step]:
         words = f"Of type {sub_type} one consumer is served at a time, and it is too slow. Speed it up; others would only stand by:"
         return [stats(words, topic)]
     then = "another one takes over" if sub_type == "Failover" else "it begins again at the first message without an acknowledgement"
-    return [
-        stats(
-            "Its one active consumer hangs: it takes and acknowledges nothing. In its output activeConsumerName shows which it is:", topic
-        ),
-        told(f"Restart that consumer: then {then}. Take a thread dump of it before."),
-    ]
+    hangs = f"Its one active consumer {hang_words(document)}: it takes and acknowledges nothing."
+    restart = f"Restart that consumer: then {then}. Take a thread dump of it before."
+    if not document["longest_silence"]:
+        restart = f"It may work on a large batch: ask its owner. If it does not, restart it: then {then}. Take a thread dump of it before."
+    return [stats(f"{hangs} In its output activeConsumerName shows which it is:", topic), told(restart)]
 
 
 def _no_flow(document: Document) -> list[Step]:

@@ -2,6 +2,7 @@
 its clients.
 """
 
+from pipeline.diagnosis.by_cause import ONE_ACTIVE, takes_nothing
 from pipeline.diagnosis.came_back import came_back
 from pipeline.diagnosis.clients import client_rows, clients, lies_with_clients
 from pipeline.diagnosis.evidence import Row
@@ -9,6 +10,7 @@ from pipeline.diagnosis.own_cursors import kind_of
 from pipeline.diagnosis.quota_fillers import who
 from pipeline.diagnosis.rates import needed
 from pipeline.diagnosis.recovery import foreseen
+from pipeline.diagnosis.silence import is_longest_silence
 from pipeline.diagnosis.topic_rows import topic_rows
 from pipeline.diagnosis.verdict import Document, is_same_cause
 from pipeline.warehouse.literals import instant
@@ -30,6 +32,8 @@ def context_of(look: Queries, document: Document) -> Document:
         "clients": _clients(look, document),
         **who(rows),
     }
+    is_silent = found["sub_type"] in ONE_ACTIVE and takes_nothing(document)
+    found["longest_silence"] = is_longest_silence(look, document) if is_silent else None
     return {**found, "catch_up": foreseen({**document, **found})}
 
 

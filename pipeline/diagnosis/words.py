@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import groupby
 from math import ceil
 
-from pipeline.diagnosis.by_cause import ONE_ACTIVE, cap_words, nobody_words, takes_nothing
+from pipeline.diagnosis.by_cause import ONE_ACTIVE, cap_words, hang_words, nobody_words, takes_nothing
 from pipeline.diagnosis.clients import client_lines
 from pipeline.diagnosis.commands import LOSES_DATA
 from pipeline.diagnosis.counts import entries, percent
@@ -35,7 +35,7 @@ def _full(one: Document) -> str:
     if one.get("cursor_kind") == READER:
         return "a reader that is too slow"
     if one.get("sub_type") in ONE_ACTIVE:
-        return "its one active consumer, which hangs" if takes_nothing(one) else "its one active consumer, which is too slow"
+        return f"its one active consumer, which {hang_words(one) if takes_nothing(one) else 'is too slow'}"
     return "consumers that are too slow or too few"
 
 

@@ -106,7 +106,7 @@ def evidence(causes: Sequence[Row], minutes: int = 3, **more: Any) -> Evidence:
 
 #: What an answer has besides the verdict (pipeline/diagnosis/context.py): of a subscription whose topic has no quota check.
 AROUND: dict[str, Any] = {
-    "came_back": None, "clients": None,
+    "came_back": None, "longest_silence": None, "clients": None,
     "cursor_kind": "subscription", "log_version": "1.1", "lost_entries": None, "needed": None, "holders_as_of": None,
     "holders_before_eviction": False, "holders": [], "age": None, "producers_shut_out": None, "evicted": [], "compactions": [],
     "replicators": [],

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from charges import SUBSCRIPTION, TOPIC, charge, evidence, judged, minute, served
 
+from pipeline.diagnosis import silence
 from pipeline.diagnosis.advice import mildest_first
 from pipeline.diagnosis.by_cause import BY_CAUSE
 from pipeline.diagnosis.commands import CAN_BE_UNDONE, CHANGES_NOTHING, EFFECTS, LOSES_DATA, step
@@ -160,10 +161,38 @@ def test_what_is_behind_is_not_said_to_be_well_though_most_of_it_is_for_later() 
 )
 def test_more_consumers_are_no_answer_where_one_is_served(sub_type: str, dispatched: int, words: str) -> None:
     rates = SLOW if dispatched else {**SLOW, "ack_rate": 0.0}
-    found = of_cause("no_permits", sub_type, rates, dispatched_msgs=dispatched)
+    found = of_cause("no_permits", sub_type, rates, dispatched_msgs=dispatched, longest_silence=True)
     assert words in said(found)
     if not dispatched:
         assert "its one active consumer, which hangs" in found["verdict"]
+
+
+def test_who_may_work_on_a_batch_is_not_just_restarted() -> None:
+    rates = {**SLOW, "ack_rate": 0.0}
+    found = of_cause("no_permits", "Exclusive", rates, dispatched_msgs=0, longest_silence=False)
+    assert "its one active consumer, which seems to hang, since" in found["verdict"]
+    assert said(found).startswith("Its one active consumer seems to hang: it takes and acknowledges nothing. ")
+    assert "It may work on a large batch: ask its owner. If it does not, restart it: then it begins again at" in said(found)
+
+
+@pytest.mark.parametrize(
+    ("acknowledges", "end", "is_longest"),
+    [
+        ([1, 2, 3], 3.5, False),
+        ([1, 2, 3], 4, False),
+        ([1, 2, 3], 4.5, True),
+        ([3, 16], 28, False),  # a batch of 13 minutes
+        ([3, 16], 29.5, True),
+        ([1], 2, False),
+        ([13], 25, False),  # the first batch had a beginning
+        ([], 30, False),
+    ],
+)
+def test_a_silence_is_compared_with_the_pauses_before(acknowledges: list[int], end: float, is_longest: bool) -> None:
+    checks = [
+        {"from_time": minute(m - 1), "to_time": minute(m), "ack_rate": 2.0 if m in acknowledges else 0.0} for m in range(1, int(end) + 1)
+    ]
+    assert silence.is_longest(checks, minute(end)) == is_longest
 
 
 def test_catching_up_is_no_reason_to_wait_while_the_backlog_grows() -> None:

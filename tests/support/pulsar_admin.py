@@ -55,7 +55,7 @@ def printed(topic: str, subscription: str) -> list[str]:
         "limits": limits, "shared_with": [], "uncovers": [], "needed": None, "sub_type": "Shared", "cursor_kind": "subscription",
         "backlog": 5, "catch_up": None, "log_version": None, "lost_entries": 0, "replicators": [], "missing": [],
         "from": EPOCH, "to": EPOCH + NOBODY_CAME, "causes": [{"cause": "no_consumer", "seconds": NOBODY_CAME.total_seconds()}],
-        "dispatched_msgs": 0, "consumers_take_per_s": None, "came_back": 0,
+        "dispatched_msgs": 0, "consumers_take_per_s": None, "came_back": 0, "longest_silence": None,
     }  # fmt: skip
     found: list[dict[str, Any]] = [{**common, "cause": cause} for cause in BY_CAUSE if cause not in ("throttled", "unknown")]
     found += [{**common, "cause": "unacked_limit", "cap": cap} for cap in UNACKED_CAPS]
