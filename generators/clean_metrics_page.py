@@ -25,6 +25,8 @@ forecasts, limiters, the health of the log and of the job. Pulsar's own families
   counters of their causes.
 * Status and cause of a subscription are as old as `dispatch_log_as_of_timestamp_seconds`, figures of windows as
   `dispatch_log_window_as_of_timestamp_seconds`. Backlogs by quota checks are of the last check.
+* Times until something (`…_in_seconds`) count from `dispatch_log_as_of_timestamp_seconds`, not from the check: they
+  become less between two checks. While a log goes on, that is one or two seconds before the scrape.
 * A label without a value is left out: a cluster that the log does not name, the level of a cause that is no limiter.
 * The worst series of a name come first: those that are behind with the largest backlog, the quota that trips next, the
   limiter with the largest debt. `--series-per-metric N` keeps the first N of each name.

@@ -9,7 +9,8 @@ from pipeline.diagnosis.duration import duration
 from pipeline.warehouse.look import Look
 
 Row = dict[str, Any]
-#: `why` beside how much backlog × time the newest window has, how old the oldest entry is, and when a quota of the topic is exceeded.
+#: `why` beside how much backlog × time the newest window has, how old the oldest entry is, and how a quota of the topic stands:
+#: `exceeded`, and `breach_in_s` until another one is. The check may be minutes old: so it counts from `known_until`, and at 0 it is due.
 WORST = """
 WITH weighed AS (
   SELECT c.broker, c.epoch, c.topic, c.subscription, sum(c.entry_us) / 1e6 AS entry_s
@@ -22,19 +23,23 @@ aged AS (
   SELECT broker, epoch, topic, subscription, max(age_ms) / 1e3 AS age_s FROM backlog_now GROUP BY broker, epoch, topic, subscription
 ),
 breaching AS (
-  SELECT broker, epoch, topic, min(breach_in_s) AS breach_in_s FROM quota_risk GROUP BY broker, epoch, topic
+  SELECT broker, epoch, topic, bool_or(exceeded) AS exceeded, min(CASE WHEN NOT exceeded THEN breach_at END) AS breach_at
+  FROM quota_risk
+  GROUP BY broker, epoch, topic
 )
-SELECT w.*, coalesce(e.entry_s, 0) AS entry_s, a.age_s, b.breach_in_s
+SELECT w.*, coalesce(e.entry_s, 0) AS entry_s, a.age_s, coalesce(b.exceeded, false) AS exceeded,
+  (unix_micros(b.breach_at) - unix_micros(w.known_until)) / 1e6 AS breach_in_s
 FROM why w
 LEFT JOIN weighed e ON e.broker = w.broker AND e.epoch = w.epoch AND e.topic = w.topic AND e.subscription = w.subscription
 LEFT JOIN aged a ON a.broker = w.broker AND a.epoch = w.epoch AND a.topic = w.topic AND a.subscription = w.subscription
 LEFT JOIN breaching b ON b.broker = w.broker AND b.epoch = w.epoch AND b.topic = w.topic
 """
+_NEVER = float("inf")
 #: What is largest comes first; a breach that is near does, and what has none comes last.
 _KEYS: dict[str, Callable[[Row], float]] = {
     "backlog": lambda row: -row["entry_s"],
     "age": lambda row: -(row["age_s"] or 0),
-    "breach": lambda row: float("inf") if row["breach_in_s"] is None else row["breach_in_s"],
+    "breach": lambda row: -_NEVER if row["exceeded"] else _NEVER if row["breach_in_s"] is None else row["breach_in_s"],
 }
 ORDERS = tuple(_KEYS)
 COLUMNS = ("subscription", "topic", "status", "limiter", "share", "since", "entries", "entries × s", "oldest", "breach in")
@@ -63,8 +68,17 @@ def cells(row: Row) -> list[str]:
         f"{row['backlog']:,}",
         f"{row['entry_s']:,.0f}",
         "" if row["age_s"] is None else duration(row["age_s"]),
-        "" if row["breach_in_s"] is None else "now" if row["breach_in_s"] == 0 else duration(row["breach_in_s"]),
+        _breach_words(row),
     ]
+
+
+def _breach_words(row: Row) -> str:
+    """Empty: no breach in sight. `due`: the check that exceeds it is over by the clock, and not in the tables yet."""
+    if row["exceeded"]:
+        return "now"
+    if row["breach_in_s"] is None:
+        return ""
+    return duration(row["breach_in_s"]) if row["breach_in_s"] > 0 else "due"
 
 
 def newest(rows: Sequence[Row]) -> datetime | None:

@@ -34,6 +34,8 @@ def foreseen(document: Document) -> Document | None:
         rates = {**rates, **dict.fromkeys(_INSTANTS, now)}
     elif _stands_still(document):
         rates = {**rates, **dict.fromkeys(_INSTANTS)}
+    if rates["current_at"] is not None and rates["current_at"] > now:
+        rates = {**rates, "current_from": _not_before(rates["current_from"], now, now)}
     passed = None if waits else now
     return {**rates, **{name: _not_before(rates[name], now, passed) for name in (*_INSTANTS, "soonest_at")}}
 
@@ -77,9 +79,14 @@ def pace_line(document: Document) -> str:
     if document["behind"] and rates["current_at"] is None:
         return f"{pace}: its backlog became less"
     if not removed:
-        return f"{pace}: caught up in {duration(rates['caught_up_in_s'])} at this rate"
+        return f"{pace}: caught up in {duration(_left_s(document, rates['caught_up_in_s']))} at this rate"
     backlog = rates["caught_up_in_s"] * -rates["growth_rate"]
-    return f"{pace}: by acknowledgements alone caught up in {duration(backlog / (acked - come))} at this rate"
+    return f"{pace}: by acknowledgements alone caught up in {duration(_left_s(document, backlog / (acked - come)))} at this rate"
+
+
+def _left_s(document: Document, seconds: float) -> float:
+    """Of seconds that count from the check: those that are left at the instant of the answer."""
+    return seconds - float((document["to"] - document["catch_up"]["as_of"]).total_seconds())
 
 
 def _did_not_go_on(document: Document) -> bool:
@@ -108,9 +115,15 @@ def lost_before_line(document: Document) -> str | None:
             continue
         current = None if rates is None else rates["current_at"]
         if quota["exceeded"] or current is None or quota["breach_at"] < current:
-            when = "at each check that exceeds it" if quota["exceeded"] else foreseen_at(quota["breach_at"], document["to"])
+            when = _evicts_words(quota, document["to"])
             return f"the {quota['quota_type']} quota evicts {when}: {document['subscription']} loses entries before it is current"
     return None
+
+
+def _evicts_words(quota: Document, now: datetime) -> str:
+    if quota["exceeded"]:
+        return "at each check that exceeds it"
+    return foreseen_at(quota["breach_at"], now) if quota["breach_at"] > now else "at its next check, which is due"
 
 
 def current_line(document: Document) -> str:

@@ -140,7 +140,7 @@ def text_lines(document: Document) -> Iterable[str]:
     """The whole answer."""
     yield document["verdict"]
     yield ""
-    yield from section("quotas", [quota_line(one) for one in document["quotas"]] or ["none that is known"])
+    yield from section("quotas", [quota_line(one, document["to"]) for one in document["quotas"]] or ["none that is known"])
     yield from section("fills it", who_lines(document))
     yield from section("producers", producer_lines(document))
     yield from section("lost", evicted_lines(document))

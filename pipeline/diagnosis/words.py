@@ -233,8 +233,8 @@ def policy_words(policy: Document) -> str:
     return f"{' and '.join(limited)} per {policy['period_s']:g} s{added}" if limited else "no limit"
 
 
-def quota_line(quota: Document) -> str:
-    """What a quota does next, and who loses."""
+def quota_line(quota: Document, now: datetime) -> str:
+    """What a quota does next, as of the answer's instant, and who loses."""
     used = "" if quota["share_of_limit"] is None else f", {percent(quota['share_of_limit'])} used"
     head = f"{quota['quota_type']} quota{used}, {quota['policy']}"
     if quota["exceeded"]:
@@ -242,7 +242,7 @@ def quota_line(quota: Document) -> str:
     elif quota["breach_at"] is None:
         when = f"no breach in sight{': no producer is connected' if quota['producers'] == 0 and quota['quota_type'] == 'size' else ''}"
     else:
-        when = _breach_words(quota)
+        when = _breach_words(quota, now)
     losers = [name for name in (quota["loses_first"], *(quota["others_losing"] or ())) if name is not None]
     is_near = quota["exceeded"] or quota["breach_at"] is not None
     loses = f"; then {', '.join(losers)} {'loses' if len(losers) == 1 else 'lose'} messages" if is_near and losers else ""
@@ -251,11 +251,15 @@ def quota_line(quota: Document) -> str:
     return f"{head}, {_setter_words(quota)}: {when}{loses}{cut}"
 
 
-def _breach_words(quota: Document) -> str:
-    """When it is exceeded at the pace of the last minutes, and at the earliest."""
-    checked_at, breach_at, earliest = quota["as_of"], quota["breach_at"], quota["breach_from"]
-    least = "" if earliest is None else f" (not before {foreseen_words(earliest, checked_at, breach_at)})"
-    return f"breach {foreseen_at(breach_at, checked_at)}{least}"
+def _breach_words(quota: Document, now: datetime) -> str:
+    """When it is exceeded at the pace of the last minutes, and at the earliest. The forecast is of the last check: since then its time may
+    have come.
+    """
+    breach_at, earliest = quota["breach_at"], quota["breach_from"]
+    if breach_at <= now:
+        return f"breach due at the check of {time_words(breach_at)}, which is not known yet"
+    least = "" if earliest is None or earliest < now else f" (not before {foreseen_words(earliest, now, breach_at)})"
+    return f"breach {foreseen_at(breach_at, now)}{least}"
 
 
 def consumers_line(more: Document) -> str:
@@ -276,7 +280,7 @@ def text_lines(document: Document) -> Iterable[str]:
     yield from section("limits", [limit_line(one) for one in document["limits"]] or [_no_limit(document)])
     yield from section("precedence", precedence_lines(document["policies"]))
     yield from section("next limit", [margin_line(one) for one in document["uncovers"]])
-    yield from section("quotas", [quota_line(one) for one in document["quotas"]] or ["none that is known"])
+    yield from section("quotas", [quota_line(one, document["to"]) for one in document["quotas"]] or ["none that is known"])
     if document["quotas"]:
         yield from section("fills it", who_lines(document))
         yield from section("producers", producer_lines(document))

@@ -17,12 +17,13 @@ def row(subscription: str, entry_s: float, age_s: float | None, breach_in_s: flo
     return {
         "broker": "b1", "topic": "persistent://shop/eu/orders", "subscription": subscription, "status": "held back", "level": "topic",
         "dimension": "msg", "share": 0.9, "since_s": 90.0, "backlog": 1200, "entry_s": entry_s, "age_s": age_s, "breach_in_s": breach_in_s,
+        "exceeded": False,
         "as_of": NOON,
         "known_until": NOON,
     }  # fmt: skip
 
 
-ROWS = [row("old", 10, 900.0, None), row("large", 5000, 30.0, 600.0), row("near [red]", 20, None, 0.0)]
+ROWS = [row("old", 10, 900.0, None), row("large", 5000, 30.0, 600.0), row("near [red]", 20, None, 5.0)]
 Script = Callable[[TopScreen, Pilot[None]], Awaitable[None]]
 
 

@@ -94,7 +94,13 @@ def test_a_backlog_that_is_well_may_grow(behind: bool, growth_rate: float, words
             "its backlog became less, and that did not go on",
             "not known: the last check's pace did not go on; ",
         ),
-        ({"caught_up_in_s": 60.1, "as_of": minute(9)}, "caught up in 1 min at this rate", "at 2026-01-05T12:12:00Z (from "),
+        ({"caught_up_in_s": 563.0, "as_of": minute(5)}, "caught up in 4 min 23 s at this rate", "at 2026-01-05T12:12:00Z (from "),
+        (
+            {"caught_up_in_s": 563.0, "as_of": minute(5), "removed_rate": 1.0, "growth_rate": -5.0, "ack_rate": 9.5},
+            "by acknowledgements alone caught up in 5 min 26 s at this rate",
+            "at 2026-01-05T12:12:00Z (from ",
+        ),
+        ({"current_from": minute(9)}, "caught up in 25 s at this rate", "at 2026-01-05T12:12:00Z (from 2026-01-05T12:10:00Z to never)"),
     ],
 )
 def test_pace_and_forecast_do_not_contradict_each_other(rates: dict[str, Any], pace: str, current: str) -> None:
@@ -217,6 +223,10 @@ QUOTA: dict[str, Any] = {"quota_type": "size", "exceeded": False, "breach_at": m
     [
         (QUOTA, "the size quota evicts at 2026-01-05T12:11:00Z: billing loses entries before it is current"),
         (QUOTA | {"exceeded": True}, "the size quota evicts at each check that exceeds it: billing loses entries before it is current"),
+        (
+            QUOTA | {"breach_at": minute(10)},
+            "the size quota evicts at its next check, which is due: billing loses entries before it is current",
+        ),
         (QUOTA | {"breach_at": minute(13)}, None),
         (QUOTA | {"loses_first": "other"}, None),
         (QUOTA | {"breach_at": None}, None),
@@ -253,6 +263,8 @@ def test_where_nobody_knows_what_there_is_by_now_no_instant_is_foreseen(cause: s
         (minute(12), minute(11), "breach at 2026-01-05T12:12:00Z (not before 2026-01-05T12:11:00Z)"),
         (minute(12), None, "breach at 2026-01-05T12:12:00Z"),
         (minute(10 + 1440), minute(10), "breach at 2026-01-06T12:10:00Z (not before 2026-01-05T12:10:00Z)"),
+        (minute(12), minute(9), "breach at 2026-01-05T12:12:00Z"),
+        (minute(10), minute(9), "breach due at the check of 2026-01-05T12:10:00Z, which is not known yet"),
         (minute(10 + 19.25 * 1440), minute(10 + 600), "breach in 19 d 6 h (not before 10 h)"),
         (minute(10 + 19.25 * 1440), None, "breach in 19 d 6 h"),
         (None, None, "no breach in sight: no producer is connected"),
@@ -262,9 +274,9 @@ def test_minutes_foresee_no_second_of_another_day(breach_at: Any, breach_from: A
     quota = {
         "quota_type": "size", "exceeded": False, "share_of_limit": 0.5, "policy": "producer_exception", "breach_at": breach_at,
         "breach_from": breach_from, "loses_first": None, "others_losing": None, "producers": 0, "on_breach": "disconnect_producers",
-        "as_of": minute(10), "set_by": "topic", "set_since": None, "disagreement": None,
+        "as_of": minute(5), "set_by": "topic", "set_since": None, "disagreement": None,
     }  # fmt: skip
-    assert quota_line(quota).endswith(f": {words}")
+    assert quota_line(quota, NOW).endswith(f": {words}"), "as of the answer, not of the check"
 
 
 def test_limits_that_changed_after_the_check_are_not_those_of_the_forecast() -> None:

@@ -1,6 +1,7 @@
 """`/metrics/clean`: the figures of the views, in a format that others read; what is not known has no line."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,7 @@ from pipeline.query.room import ReadingRoom
 from pipeline.query.views.status_words import WELL
 from pipeline.serving.answers import KEPT_VIEWS
 from pipeline.serving.clean_metrics.families import FAMILIES, LEFT_OUT, SUBSCRIPTIONS
+from pipeline.serving.clean_metrics.queries import current_in_s
 from pipeline.serving.clean_metrics.text import OPEN_METRICS, PROMETHEUS, clean_text
 
 Labels = frozenset[tuple[str, str]]
@@ -74,6 +76,11 @@ def expected(rows: Sequence[Mapping[str, Any]], value: str, *labels: str, **fixe
         for row in rows
         if row[value] is not None
     }
+
+
+def left_s(at: datetime | None, now: datetime) -> float | None:
+    """What is left of a time that a check foresaw: it counts from now, not from the check."""
+    return None if at is None else max(0.0, (at - now).total_seconds())
 
 
 def without_namespace(found: Mapping[Labels, float]) -> dict[Labels, float]:
@@ -142,26 +149,61 @@ def test_ages_are_those_of_the_newest_check(room: ReadingRoom) -> None:
 
 
 def test_forecasts_of_catching_up_are_those_of_the_newest_check(room: ReadingRoom) -> None:
-    """By the view over all checks."""
+    """By the view over all checks. One that had passed by the newest event came true, or is not known."""
     rows = room.rows(
-        "SELECT f.*, (unix_micros(current_from) - unix_micros(f.check_time)) / 1e6 AS least,"
-        " (unix_micros(current_to) - unix_micros(f.check_time)) / 1e6 AS most FROM catch_up_forecasts f JOIN topic_backlog_now t"
-        " ON t.broker = f.broker AND t.epoch = f.epoch AND t.topic = f.topic AND t.check_number = f.check_number WHERE f.complete"
+        "SELECT f.*, y.status, y.waiting, y.known_until FROM catch_up_forecasts f JOIN topic_backlog_now t"
+        " ON t.broker = f.broker AND t.epoch = f.epoch AND t.topic = f.topic AND t.check_number = f.check_number"
+        " JOIN why y ON y.broker = f.broker AND y.topic = f.topic AND y.subscription = f.subscription WHERE f.complete"
     )
+    for row in rows:
+        is_over = row["current_at"] is not None and row["current_at"] <= row["known_until"]
+        there = 0.0 if row["waiting"] == 0 or row["status"] in WELL else None
+        row |= {name: there if is_over else left_s(row[name], row["known_until"]) for name in ("current_at", "current_from", "current_to")}
     of = ("topic", "subscription")
-    bounds = {"expected": "current_in_s", "earliest": "least", "latest": "most"}
+    bounds = {"expected": "current_at", "earliest": "current_from", "latest": "current_to"}
     merged = {labels: value for bound, column in bounds.items() for labels, value in expected(rows, column, *of, bound=bound).items()}
     assert figures(text_of(room), "dispatch_subscription_current_in_seconds") == merged
     assert merged
 
 
+@pytest.mark.parametrize(
+    ("current_at", "current_to", "waiting", "status", "left"),
+    [
+        (12, 15, 5, "slow consumers", (120.0, 300.0)),
+        (12, None, 5, "slow consumers", (120.0, None)),
+        (None, 15, 5, "slow consumers", (None, 300.0)),
+        (10, 15, 5, "slow consumers", (None, None)),  # it did not come true
+        (10, 15, 5, "keeping up", (0.0, 0.0)),
+        (10, 15, 0, "slow consumers", (0.0, 0.0)),
+    ],
+)
+def test_when_it_is_current_counts_from_the_newest_event(
+    room: ReadingRoom, current_at: int | None, current_to: int | None, waiting: int, status: str, left: tuple[float | None, float | None]
+) -> None:
+    """Minutes; the newest event is of minute 10, whenever the check was."""
+
+    def time(minute: int | None) -> str:
+        return "CAST(NULL AS TIMESTAMP)" if minute is None else f"CAST('2026-01-05 12:{minute}:00' AS TIMESTAMP)"
+
+    (row,) = room.rows(
+        f"SELECT {current_in_s('f.current_at')} AS expected, {current_in_s('f.current_to')} AS latest FROM (SELECT true AS is_of_now,"
+        f" {time(10)} AS known_until, {waiting} AS waiting, '{status}' AS status) y"
+        " CROSS JOIN (SELECT true AS complete, false AS none_waits) c"
+        f" CROSS JOIN (SELECT {time(current_at)} AS current_at, {time(current_to)} AS current_to) f"
+    )
+    assert (row["expected"], row["latest"]) == left
+
+
 def test_quotas_are_those_of_the_risk(room: ReadingRoom) -> None:
     text = text_of(room)
-    rows = room.rows("SELECT *, (unix_micros(breach_from) - unix_micros(as_of)) / 1e6 AS least FROM quota_risk WHERE complete")
+    until = {row["broker"]: row["as_of"] for row in room.rows("SELECT broker, as_of FROM newest_events")}
+    rows = room.rows("SELECT * FROM quota_risk WHERE complete")
+    for row in rows:
+        row |= {name: left_s(row[name], until[row["broker"]]) for name in ("breach_at", "breach_from", "breach_to")}
     of = ("topic", "quota_type")
     assert figures(text, "dispatch_quota_used_ratio") == expected(rows, "share_of_limit", *of)
     breaches = figures(text, "dispatch_quota_breach_in_seconds")
-    for bound, column in (("expected", "breach_in_s"), ("earliest", "least")):
+    for bound, column in (("expected", "breach_at"), ("earliest", "breach_from"), ("latest", "breach_to")):
         of_bound = {labels: value for labels, value in breaches.items() if ("bound", bound) in labels}
         assert of_bound == expected(rows, column, *of, bound=bound)
 

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -88,6 +89,16 @@ def test_a_line_that_the_demo_prints_runs_and_shows_rows(
 def shown(warehouse: Warehouse) -> list[str]:
     broker: Any = None
     return (Show(broker, broker, Path(), warehouse, print).shown() or "").splitlines()
+
+
+def test_a_breach_counts_from_the_newest_event_not_from_its_check(room: ReadingRoom) -> None:
+    due: dict[tuple[str, str], datetime] = {}
+    for risk in room.rows("SELECT * FROM quota_risk WHERE NOT exceeded AND breach_at IS NOT NULL ORDER BY breach_at DESC"):
+        due[risk["broker"], risk["topic"]] = risk["breach_at"]
+    found = [row for row in worst.worst(room) if (row["broker"], row["topic"]) in due]
+    assert found
+    for row in found:
+        assert row["breach_in_s"] == (due[row["broker"], row["topic"]] - row["known_until"]).total_seconds()
 
 
 def test_while_the_broker_runs_the_worst_comes_first_with_what_holds_it(small_warehouse: Warehouse) -> None:

@@ -111,7 +111,7 @@ def _lines(document: Row) -> list[tuple[str, str]]:
     return [
         *(("Limit", limit_line(one)) for one in document["limits"]),
         *(("Precedence", line) for line in precedence_lines(document["policies"])),
-        *(("Quota", quota_line(one)) for one in document["quotas"]),
+        *(("Quota", quota_line(one, document["to"])) for one in document["quotas"]),
         *([("Pace", pace_line(document))] if document["catch_up"] is not None else []),
         *([("More consumers", consumers_line(document["more_consumers"]))] if document["more_consumers"] is not None else []),
     ]

@@ -9,7 +9,7 @@ from pipeline.query.views.status_words import WELL
 
 #: Each broker that has not stopped, with its newest finished window; null: none is over yet.
 LIVE = """live AS (
-  SELECT n.broker, n.epoch, n.clock_segment, n.window_start, b.cluster
+  SELECT n.broker, n.epoch, n.clock_segment, n.window_start, n.as_of, b.cluster
   FROM newest_events n
   LEFT JOIN (SELECT broker, epoch FROM lane_snapshots WHERE milestone = 'ended' GROUP BY broker, epoch) e
     ON e.broker = n.broker AND e.epoch = n.epoch
@@ -37,13 +37,25 @@ counted AS (
 ),
 no_limits AS (SELECT * FROM policy_spans WHERE false),
 foreseen AS (
-  SELECT f.broker, f.epoch, f.topic, f.subscription, f.current_in_s,
-    (unix_micros(f.current_from) - unix_micros(f.check_time)) / 1e6 AS current_in_least_s,
-    (unix_micros(f.current_to) - unix_micros(f.check_time)) / 1e6 AS current_in_most_s
+  SELECT f.broker, f.epoch, f.topic, f.subscription, f.current_at, f.current_from, f.current_to
   FROM VIEW_OVER(catch_up_forecasts, subscription_backlog, counted) f
   JOIN checked c ON c.broker = f.broker AND c.epoch = f.epoch AND c.topic = f.topic AND c.subscription = f.subscription
     AND c.check_number = f.check_number
 )"""
+
+
+def _left_s(at: str, now: str) -> str:
+    """SQL: a check may be minutes old, so what it foresaw counts from the newest event of its broker on. 0: now, or it is due."""
+    return f"CASE WHEN {at} IS NOT NULL THEN greatest(0D, (unix_micros({at}) - unix_micros({now})) / 1e6) END"
+
+
+def current_in_s(at: str) -> str:
+    """SQL: the same until it is current; null where that was foreseen for a time that has passed, and it is behind all the same."""
+    is_there = f"y.waiting = 0 OR y.status IN ({_WELL})"
+    foreseen = (
+        f"CASE WHEN f.current_at > y.known_until OR f.current_at IS NULL THEN {_left_s(at, 'y.known_until')} WHEN {is_there} THEN 0D END"
+    )
+    return f"CASE WHEN is_of_now AND c.complete THEN CASE WHEN c.none_waits THEN 0D ELSE {foreseen} END END"
 
 
 def _without_limits(view: str) -> str:
@@ -66,9 +78,9 @@ SELECT b.cluster, y.broker, n.namespace, y.topic, y.subscription, y.status, 1 AS
   CASE WHEN is_of_now AND y.status NOT IN ({_WELL}) THEN unix_micros(y.since) / 1e6 END AS since_s,
   CASE WHEN is_of_now AND c.complete THEN c.oldest_age_ms / 1e3 END AS age_s,
   CASE WHEN c.complete THEN c.evicted_entries END AS evicted_entries,
-  CASE WHEN is_of_now AND c.complete THEN CASE WHEN c.none_waits THEN 0D ELSE f.current_in_s END END AS current_in_s,
-  CASE WHEN is_of_now AND c.complete THEN CASE WHEN c.none_waits THEN 0D ELSE f.current_in_least_s END END AS current_in_least_s,
-  CASE WHEN is_of_now AND c.complete THEN CASE WHEN c.none_waits THEN 0D ELSE f.current_in_most_s END END AS current_in_most_s
+  {current_in_s("f.current_at")} AS current_in_s,
+  {current_in_s("f.current_from")} AS current_in_least_s,
+  {current_in_s("f.current_to")} AS current_in_most_s
 FROM standing y
 LEFT JOIN brokers b ON b.broker = y.broker
 LEFT JOIN topics n ON n.topic = y.topic
@@ -114,14 +126,15 @@ WHERE s.still
 ORDER BY s.stuck_s DESC, s.broker, s.topic, s.subscription"""
 
 QUOTAS = f"""WITH {LIVE}
-SELECT l.cluster, q.broker, n.namespace, q.topic, q.quota_type, q.share_of_limit, q.breach_in_s,
-  (unix_micros(q.breach_from) - unix_micros(q.as_of)) / 1e6 AS breach_in_least_s,
-  (unix_micros(q.breach_to) - unix_micros(q.as_of)) / 1e6 AS breach_in_most_s
+SELECT l.cluster, q.broker, n.namespace, q.topic, q.quota_type, q.share_of_limit,
+  {_left_s("q.breach_at", "l.as_of")} AS breach_in_s,
+  {_left_s("q.breach_from", "l.as_of")} AS breach_in_least_s,
+  {_left_s("q.breach_to", "l.as_of")} AS breach_in_most_s
 FROM quota_risk q
 JOIN live l ON l.broker = q.broker AND l.epoch = q.epoch
 LEFT JOIN topics n ON n.topic = q.topic
 WHERE q.complete
-ORDER BY q.breach_in_s ASC NULLS LAST, q.share_of_limit DESC NULLS LAST, q.broker, q.topic, q.quota_type"""
+ORDER BY q.breach_at ASC NULLS LAST, q.share_of_limit DESC NULLS LAST, q.broker, q.topic, q.quota_type"""
 
 EVICTIONS = f"""WITH {LIVE}
 SELECT t.cluster, t.broker, t.namespace, t.topic,

@@ -74,13 +74,12 @@ def lines(rows: NowRows) -> list[Line]:
     lost = {(one["topic"], one["subscription"]): one for one in reversed(rows.evictions)}
     fills = _fills(rows)
     made = [(_line(row, rows, lost, fills), number, row) for number, row in enumerate(rows.why)]
-    return [line for line, _, _ in sorted(made, key=lambda one: (*_rank(one[0], rows.quotas.get(one[0].topic, [])), one[1]))]
+    return [line for line, _, _ in sorted(made, key=lambda one: (*_rank(one[0], one[2], rows.quotas.get(one[0].topic, [])), one[1]))]
 
 
-def _rank(line: Line, quotas: list[Row]) -> tuple[bool, bool, float, float]:
+def _rank(line: Line, row: Row, quotas: list[Row]) -> tuple[bool, bool, float, float]:
     is_harm = line.badge.hue == "harm"
-    # A quota that is exceeded, and takes nothing from this one, is no harm to come.
-    soon = min((one["breach_in_s"] for one in quotas if one["breach_in_s"] is not None and not one["exceeded"]), default=_NEVER)
+    soon = min((left_s for left_s, _ in _ahead(quotas, row)), default=_NEVER)
     return line.is_well and not is_harm, not is_harm, soon if soon <= _SOON_S else _NEVER, -(line.age_ms or 0)
 
 
@@ -129,7 +128,7 @@ def _line(row: Row, rows: NowRows, lost: Mapping[tuple[str, str], Row], fills: s
         backlogs=backlogs,
         drops=drops,
         spark=_spark(backlogs, drops, row["as_of"]),
-        next=_next(quotas, is_unknown, badge.hue == "harm"),
+        next=_next(quotas, row, badge.hue == "harm"),
         is_well=row["status"] in WELL,
         is_unknown=is_unknown,
         found_by=" ".join((row["topic"], row["subscription"], badge.word, row["status"], cause_of(row))).lower(),
@@ -208,20 +207,30 @@ def _limit(row: Row, limiters: list[Row]) -> Row | None:
     return None
 
 
-def _next(quotas: list[Row], is_unknown: bool, is_harmed: bool) -> tuple[str, str, bool]:
-    if is_unknown:
+def _ahead(quotas: list[Row], row: Row) -> list[tuple[float, Row]]:
+    """What a quota does next, the first one first, and in how many seconds: from the newest event on that is known of the broker, for the
+    check may be minutes old. A quota that is exceeded, and takes nothing from this one, is no harm to come.
+    """
+    ahead = [one for one in quotas if one["breach_at"] is not None and not one["exceeded"]]
+    left = [((one["breach_at"] - row["known_until"]).total_seconds(), one) for one in ahead]
+    return sorted(left, key=lambda one: one[0])
+
+
+def _next(quotas: list[Row], row: Row, is_harmed: bool) -> tuple[str, str, bool]:
+    if row["status"] == "unknown":
         return "?", "its state is not known", False
     if not quotas:
         return "?", "no quota check in this log", False
     exceeded = [one for one in quotas if one["exceeded"]]
     if exceeded:
         return _exceeded(exceeded[0], is_harmed)
-    ahead = [one for one in quotas if one["breach_in_s"] is not None]
+    ahead = _ahead(quotas, row)
     if not ahead:
         return "No breach in sight", "", False
-    first = min(ahead, key=lambda one: one["breach_in_s"])
+    left_s, first = ahead[0]
     then = "then evicts" if first["on_breach"] == "evict" else "then blocks producers"
-    return f"{_quota_name(first)} in {numbers.ahead(first['breach_in_s'])}", then, first["breach_in_s"] <= _SOON_S
+    when = f"in {numbers.ahead(left_s)}" if left_s > 0 else "is due"
+    return f"{_quota_name(first)} {when}", then, left_s <= _SOON_S
 
 
 def _exceeded(quota: Row, is_harmed: bool) -> tuple[str, str, bool]:

@@ -60,7 +60,7 @@ def subscription_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
         lines={
             "limits": [limit_line(one) for one in document["limits"]],
             "precedence": precedence_lines(document["policies"]),
-            "quotas": [quota_line(one) for one in document["quotas"]],
+            "quotas": [quota_line(one, document["to"]) for one in document["quotas"]],
             "next": _next_lines(document),
             "as of": as_of_line(document),
         },

@@ -53,7 +53,7 @@ def topic_page(room: ReadingRoom, asked: Mapping[str, str]) -> str:
         over=over,
         checks=checks[-MOST_ROWS:][::-1],
         evictions=evictions,
-        quotas=[quota_line(one) for one in document["quotas"]],
+        quotas=[quota_line(one, document["to"]) for one in document["quotas"]],
         producers=producer_lines(document),
         lost=evicted_lines(document),
     )
