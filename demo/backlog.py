@@ -5,6 +5,7 @@ from typing import Any
 from console.shown import aligned
 from demo.proof import Compared
 from pipeline.diagnosis.duration import duration
+from pipeline.diagnosis.quota_outlook import not_known
 from pipeline.warehouse.look import Look
 from schemas.packages.backlog.quotas import BUCKET_NAMES, BUCKETS_S
 from tools.live_broker.broker_metrics import check_buckets, eviction_counters
@@ -95,7 +96,7 @@ def _at_risk(risks: list[Any]) -> str:
 
 def _when(risk: Any) -> str:
     if risk["breach_in_s"] is None:
-        return "not in sight"
+        return "not in sight" if not_known(risk, None) is None else "not known yet"
     return "now" if risk["exceeded"] else f"in {duration(int(risk['breach_in_s']))}"
 
 

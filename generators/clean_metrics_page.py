@@ -27,6 +27,8 @@ forecasts, limiters, the health of the log and of the job. Pulsar's own families
   `dispatch_log_window_as_of_timestamp_seconds`. Backlogs by quota checks are of the last check.
 * Times until something (`…_in_seconds`) count from `dispatch_log_as_of_timestamp_seconds`, not from the check: they
   become less between two checks. While a log goes on, that is one or two seconds before the scrape.
+* A quota has no `dispatch_quota_breach_in_seconds` where no breach is in sight, and where that is not known: a size
+  quota whose topic has one check since it was loaded, an age quota while the broker counts no age (the ledger is open).
 * A label without a value is left out: a cluster that the log does not name, the level of a cause that is no limiter.
 * The worst series of a name come first: those that are behind with the largest backlog, the quota that trips next, the
   limiter with the largest debt. `--series-per-metric N` keeps the first N of each name.

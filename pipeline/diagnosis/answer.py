@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from pipeline.diagnosis.advice import advice
 from pipeline.diagnosis.context import context_of
 from pipeline.diagnosis.evidence import Named, evidence
+from pipeline.diagnosis.quota_outlook import with_outlook
 from pipeline.diagnosis.verdict import Document, verdict
 from pipeline.diagnosis.words import sentence
 from pipeline.warehouse.look import Queries
@@ -21,6 +22,8 @@ def answer(
     together: Collection[Named] = (),
 ) -> Document:
     """The document of docs/reference/json.md, as of the last `window` before `at`. `together` is as of `evidence`. Raises NoAnswer."""
-    document = verdict(evidence(look, topic, subscription, broker, at, window, together))
+    found = evidence(look, topic, subscription, broker, at, window, together)
+    document = verdict(found)
     document |= context_of(look, document)
+    document |= {"quotas": with_outlook(document["quotas"], found.quotas, document["age"])}
     return {"verdict": sentence(document), **document, "advice": [step._asdict() for step in advice(document)]}

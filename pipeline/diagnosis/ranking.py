@@ -11,6 +11,7 @@ from pipeline.warehouse.look import Look
 Row = dict[str, Any]
 #: `why` beside how much backlog × time the newest window has, how old the oldest entry is, and how a quota of the topic stands:
 #: `exceeded`, and `breach_in_s` until another one is. The check may be minutes old: so it counts from `known_until`, and at 0 it is due.
+#: `breach_unknown`: of a quota nobody knows it (quota_outlook).
 WORST = """
 WITH weighed AS (
   SELECT c.broker, c.epoch, c.topic, c.subscription, sum(c.entry_us) / 1e6 AS entry_s
@@ -22,12 +23,20 @@ WITH weighed AS (
 aged AS (
   SELECT broker, epoch, topic, subscription, max(age_ms) / 1e3 AS age_s FROM backlog_now GROUP BY broker, epoch, topic, subscription
 ),
+oldest AS (
+  -- A quota looks at durable cursors alone.
+  SELECT broker, epoch, topic, max(age_ms) AS oldest_age_ms FROM backlog_now WHERE durable GROUP BY broker, epoch, topic
+),
 breaching AS (
-  SELECT broker, epoch, topic, bool_or(exceeded) AS exceeded, min(CASE WHEN NOT exceeded THEN breach_at END) AS breach_at
-  FROM quota_risk
-  GROUP BY broker, epoch, topic
+  SELECT q.broker, q.epoch, q.topic, bool_or(exceeded) AS exceeded, min(CASE WHEN NOT exceeded THEN breach_at END) AS breach_at,
+    bool_or(breach_at IS NULL AND (used IS NULL OR quota_type = 'size' AND steps = 0
+      OR quota_type = 'time' AND used = 0 AND coalesce(o.oldest_age_ms > quota_limit * 1000, false))) AS unknown
+  FROM quota_risk q
+  LEFT JOIN oldest o ON o.broker = q.broker AND o.epoch = q.epoch AND o.topic = q.topic
+  GROUP BY q.broker, q.epoch, q.topic
 )
 SELECT w.*, coalesce(e.entry_s, 0) AS entry_s, a.age_s, coalesce(b.exceeded, false) AS exceeded,
+  coalesce(b.unknown, false) AS breach_unknown,
   (unix_micros(b.breach_at) - unix_micros(w.known_until)) / 1e6 AS breach_in_s
 FROM why w
 LEFT JOIN weighed e ON e.broker = w.broker AND e.epoch = w.epoch AND e.topic = w.topic AND e.subscription = w.subscription
@@ -73,11 +82,11 @@ def cells(row: Row) -> list[str]:
 
 
 def _breach_words(row: Row) -> str:
-    """Empty: no breach in sight. `due`: the check that exceeds it is over by the clock, and not in the tables yet."""
+    """Empty: no breach in sight. `?`: nobody knows. `due`: the check that exceeds it is over by the clock, and not in the tables yet."""
     if row["exceeded"]:
         return "now"
     if row["breach_in_s"] is None:
-        return ""
+        return "?" if row["breach_unknown"] else ""
     return duration(row["breach_in_s"]) if row["breach_in_s"] > 0 else "due"
 
 

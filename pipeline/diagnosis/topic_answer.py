@@ -12,6 +12,7 @@ from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.diagnosis.instants import time_words
 from pipeline.diagnosis.own_cursors import OWN, kind_of, kind_words, own_advice, trouble_words
 from pipeline.diagnosis.quota_fillers import evicted_lines, producer_lines, who, who_lines
+from pipeline.diagnosis.quota_outlook import with_outlook
 from pipeline.diagnosis.topic_rows import topic_rows
 from pipeline.diagnosis.verdict import quota_of
 from pipeline.diagnosis.words import MISSING, REASONS, quota_line, section, step_lines
@@ -36,13 +37,14 @@ def topic_answer(look: Queries, topic: str, broker: str | None, at: datetime | N
         raise NoAnswer(f"no quota check of a topic {topic}{'' if at is None else f' before {time_words(at)}'} is in the log")
     life = lives[0]
     rows = topic_rows(look, life["broker"], life["epoch"], topic, life["last"])
+    found = who(rows)
     document: Document = {
         "broker": life["broker"],
         "epoch": life["epoch"],
         "topic": topic,
         "to": life["last"],
-        **who(rows),
-        "quotas": _quotas(look, life["broker"], life["epoch"], topic, life["last"]),
+        **found,
+        "quotas": _quotas(look, life, topic, found["age"]),
         "subscriptions": _subscriptions(rows.cursors),
     }
     exceeded = document["producers_shut_out"] is not None or any(quota["exceeded"] for quota in document["quotas"])
@@ -64,14 +66,15 @@ def _not_known(check: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _quotas(look: Queries, broker: str, epoch: int, topic: str, last: datetime) -> list[Document]:
+def _quotas(look: Queries, life: Mapping[str, Any], topic: str, age: Document | None) -> list[Document]:
     """Each quota of the topic as of its last check."""
-    here = f"broker = {quoted(broker)} AND epoch = {epoch} AND topic = {quoted(topic)}"
+    last = life["last"]
+    here = f"broker = {quoted(life['broker'])} AND epoch = {life['epoch']} AND topic = {quoted(topic)}"
     policies = look.rows(
         f"SELECT * FROM policy_spans WHERE {here} AND since <= {instant(last)} AND (until IS NULL OR until > {instant(last)})"
     )
     forecasts = look.rows(f"SELECT * FROM quota_forecasts WHERE {here} AND check_time = {instant(last)} ORDER BY quota_type")
-    return [quota_of(row, policies) for row in forecasts]
+    return with_outlook([quota_of(row, policies) for row in forecasts], forecasts, age)
 
 
 def _subscriptions(cursors: Iterable[Any]) -> list[Document]:

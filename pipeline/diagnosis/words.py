@@ -15,6 +15,7 @@ from pipeline.diagnosis.margins import margin_line
 from pipeline.diagnosis.own_cursors import OWN, READER, kind_words, trouble_words
 from pipeline.diagnosis.policies import NOWHERE
 from pipeline.diagnosis.quota_fillers import evicted_lines, producer_lines, who_lines
+from pipeline.diagnosis.quota_outlook import NO_AGE, NOT_IN_THIS_LOG, ONE_CHECK
 from pipeline.diagnosis.raise_limit import rate_words
 from pipeline.diagnosis.recovery import current_line, lost_before_line, pace_line
 from pipeline.diagnosis.verdict import Account, Document, is_same_cause, is_unproven
@@ -74,6 +75,12 @@ MISSING = {
     "broker_stopped": "the log of the broker that has the topic now: this one stopped",
     "not_checked": "a quota check since its backlog is gone: the topic may be unloaded, or the subscription deleted",
     "not_there": "rows of it at this instant: its topic was unloaded, or it was deleted",
+}
+#: Why nothing is foreseen of a quota, after "is not known:".
+_NOT_KNOWN = {
+    ONE_CHECK: "one check has no rate yet",
+    NO_AGE: "the oldest message is older than the limit, and the broker counts no age before the ledger of that message is closed",
+    NOT_IN_THIS_LOG: "this log lacks what is used of it",
 }
 _WARNING = "This command loses data:"
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -239,6 +246,8 @@ def quota_line(quota: Document, now: datetime) -> str:
     head = f"{quota['quota_type']} quota{used}, {quota['policy']}"
     if quota["exceeded"]:
         when = "exceeded now"
+    elif quota["not_known"] is not None:
+        when = f"when it is exceeded is not known: {_NOT_KNOWN[quota['not_known']]}"
     elif quota["breach_at"] is None:
         when = f"no breach in sight{': no producer is connected' if quota['producers'] == 0 and quota['quota_type'] == 'size' else ''}"
     else:

@@ -18,6 +18,7 @@ def row(subscription: str, entry_s: float, age_s: float | None, breach_in_s: flo
         "broker": "b1", "topic": "persistent://shop/eu/orders", "subscription": subscription, "status": "held back", "level": "topic",
         "dimension": "msg", "share": 0.9, "since_s": 90.0, "backlog": 1200, "entry_s": entry_s, "age_s": age_s, "breach_in_s": breach_in_s,
         "exceeded": False,
+        "breach_unknown": False,
         "as_of": NOON,
         "known_until": NOON,
     }  # fmt: skip

@@ -275,6 +275,7 @@ def test_minutes_foresee_no_second_of_another_day(breach_at: Any, breach_from: A
         "quota_type": "size", "exceeded": False, "share_of_limit": 0.5, "policy": "producer_exception", "breach_at": breach_at,
         "breach_from": breach_from, "loses_first": None, "others_losing": None, "producers": 0, "on_breach": "disconnect_producers",
         "as_of": minute(5), "set_by": "topic", "set_since": None, "disagreement": None,
+        "not_known": None,
     }  # fmt: skip
     assert quota_line(quota, NOW).endswith(f": {words}"), "as of the answer, not of the check"
 

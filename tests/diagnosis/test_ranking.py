@@ -7,10 +7,11 @@ import pytest
 from pipeline.diagnosis.ranking import COLUMNS, cells, ordered
 
 
-def row(name: str = "billing", *, exceeded: bool = False, breach_in_s: float | None = None) -> dict[str, Any]:
+def row(name: str = "billing", *, exceeded: bool = False, breach_in_s: float | None = None, unknown: bool = False) -> dict[str, Any]:
     return {
         "broker": "b1", "topic": "t", "subscription": name, "status": "slow consumers", "level": None, "dimension": None, "share": 1.0,
         "since_s": 5.0, "backlog": 9, "entry_s": 1.0, "age_s": 3.0, "exceeded": exceeded, "breach_in_s": breach_in_s,
+        "breach_unknown": unknown,
     }  # fmt: skip
 
 
@@ -22,6 +23,8 @@ def row(name: str = "billing", *, exceeded: bool = False, breach_in_s: float | N
         (row(breach_in_s=0.0), "due"),
         (row(breach_in_s=-40.0), "due"),
         (row(), ""),
+        (row(unknown=True), "?"),
+        (row(breach_in_s=2.0, unknown=True), "2 s"),
     ],
 )
 def test_a_breach_that_the_clock_has_passed_is_due(one: dict[str, Any], words: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from loaded import load_into
+from page_rows import NOON, why_row
 from served import PATIENCE_S, Served, served
 
 from pipeline.diagnosis.answer import answer
@@ -36,7 +37,6 @@ from schemas.tables import TABLES_BY_NAME
 EVENTS = Path(__file__).parents[2] / "demo" / "y_incident" / "events.jsonl.gz"
 #: While the incident of the demo goes on; at the end of its log the broker is stopped, and nothing is known.
 AMID = "2026-11-21T11:47:59Z"
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 EVIL = '"><script>alert(1)</script>\u202e'
 BILLING = {"topic": "persistent://real/y/orders", "subscription": "billing"}
 
@@ -74,15 +74,6 @@ def test_a_form_without_a_script_sends_all_fields_and_the_chosen_ones_count() ->
 # ---- Now ------------------------------------------------------------------------------------------------------------------------------
 
 
-def why_row(**other: Any) -> dict[str, Any]:
-    return {
-        "broker": "b", "epoch": 1, "topic": "persistent://a/b/t", "subscription": "s", "as_of": NOON, "status": "held back",
-        "known_until": NOON,
-        "cause": "throttled", "level": "topic", "dimension": "msg", "unknown_reason": None, "share": 0.9, "since": NOON, "next_cause": None,
-        "next_share": None, "backlog": 10, "checked_at": NOON, "complete": True, "completeness": 1.0,
-    } | other  # fmt: skip
-
-
 def frame(lost: int = 0) -> Frame:
     return Frame(Moment(None, timedelta(minutes=10), False), "c", [{"broker": "b"}], NOON, lost, None)
 
@@ -94,37 +85,6 @@ def test_a_figure_that_the_tables_lack_is_a_question_mark_and_a_lower_bound_is_m
     assert unknown.why.figure == "events of the log were lost"
     assert unknown.why.detail == "Before: topic limit (messages)"
     assert unknown.next[0] == "?"
-
-
-def quota(**other: Any) -> dict[str, Any]:
-    """Of a check that is five minutes old."""
-    return {
-        "quota_type": "size", "quota_limit": 9_000_000, "exceeded": False, "on_breach": "evict", "breach_at": NOON + timedelta(seconds=2),
-        "breach_in_s": 300.0, "as_of": NOON - timedelta(minutes=5), "interval_s": 300, "steps": 4, "used": 7_000_000,
-    } | other  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("quotas", "words"),
-    [
-        ([quota()], ("9\u00a0MB in 2\u00a0s", "then evicts", True)),
-        ([quota(breach_at=NOON)], ("9\u00a0MB is due", "then evicts", True)),
-        ([quota(breach_at=NOON + timedelta(hours=2)), quota(quota_limit=10**6)], ("1\u00a0MB in 2\u00a0s", "then evicts", True)),
-        ([quota(breach_at=NOON + timedelta(hours=2))], ("9\u00a0MB in 2\u00a0h", "then evicts", False)),
-        ([quota(breach_at=None)], ("No breach in sight", "", False)),
-    ],
-)
-def test_what_comes_next_counts_from_now_not_from_the_check(quotas: list[dict[str, Any]], words: tuple[str, str, bool]) -> None:
-    (line,) = lines(NowRows([why_row()], {}, {"persistent://a/b/t": quotas}, [], []))
-    assert line.next == words
-
-
-def test_a_breach_within_an_hour_from_now_comes_before_an_older_backlog() -> None:
-    """The check of `far` is older: from the check on both have an hour."""
-    topics = {"near": NOON + timedelta(minutes=59), "far": NOON + timedelta(minutes=61)}
-    rows = [why_row(topic=f"persistent://a/b/{name}") for name in ("far", "near")]
-    quotas = {f"persistent://a/b/{name}": [quota(breach_at=at, breach_in_s=3600.0)] for name, at in topics.items()}
-    assert [line.short_topic for line in lines(NowRows(rows, {}, quotas, [], []))] == ["near", "far"]
 
 
 def test_harm_comes_first_and_a_broker_that_stopped_does_none() -> None:
@@ -154,7 +114,7 @@ def test_partitions_that_one_cause_holds_are_one_line_with_their_sums() -> None:
     checks = {
         (f"persistent://a/b/t-partition-{number}", "s"): [
             {"check_time": NOON - timedelta(seconds=5 - step), "msg_backlog": number + step, "backlog_size": 1,
-             "oldest_age_ms": 100 * number,
+             "oldest_age_ms": 100 * number, "durable": True,
              "opened_at": NOON, "published_entries": 0, "acknowledged_entries": 0} for step in (0, 1)
         ] for number in range(3)
     }  # fmt: skip

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from pipeline.diagnosis.counts import percent
+from pipeline.diagnosis.quota_outlook import NO_AGE, NOT_IN_THIS_LOG, ONE_CHECK, not_known
 from pipeline.diagnosis.words import REASONS, cause_words
 from pipeline.pages import numbers
 from pipeline.pages.axis import axis
@@ -20,6 +21,12 @@ MOST_ROWS = 200
 #: A rate is the mean of this time.
 RATE_S = 60
 _SOON_S = 3600
+#: Why nothing is foreseen of a quota.
+_NOT_KNOWN = {
+    ONE_CHECK: "one quota check has no rate yet",
+    NO_AGE: "older than its age quota, which counts once the ledger is closed",
+    NOT_IN_THIS_LOG: "the use of its quota is not in this log",
+}
 #: A partition is `orders-3`.
 _PARTITION = re.compile(r"-partition-(?=\d+$)")
 _NEVER = float("inf")
@@ -128,7 +135,7 @@ def _line(row: Row, rows: NowRows, lost: Mapping[tuple[str, str], Row], fills: s
         backlogs=backlogs,
         drops=drops,
         spark=_spark(backlogs, drops, row["as_of"]),
-        next=_next(quotas, row, badge.hue == "harm"),
+        next=_next(quotas, row, _oldest_ms(rows.checks, row["topic"]), badge.hue == "harm"),
         is_well=row["status"] in WELL,
         is_unknown=is_unknown,
         found_by=" ".join((row["topic"], row["subscription"], badge.word, row["status"], cause_of(row))).lower(),
@@ -216,7 +223,15 @@ def _ahead(quotas: list[Row], row: Row) -> list[tuple[float, Row]]:
     return sorted(left, key=lambda one: one[0])
 
 
-def _next(quotas: list[Row], row: Row, is_harmed: bool) -> tuple[str, str, bool]:
+def _oldest_ms(checks: Mapping[tuple[str, str], list[Row]], topic: str) -> int | None:
+    """The true age of the oldest message of the topic at the last check: of durable cursors, for a quota looks at no others."""
+    last = [found[-1] for name, found in checks.items() if name[0] == topic]
+    newest = max((one["check_time"] for one in last), default=None)
+    ages = (one["oldest_age_ms"] for one in last if one["durable"] and one["check_time"] == newest)
+    return max((age for age in ages if age is not None), default=None)
+
+
+def _next(quotas: list[Row], row: Row, oldest_age_ms: int | None, is_harmed: bool) -> tuple[str, str, bool]:
     if row["status"] == "unknown":
         return "?", "its state is not known", False
     if not quotas:
@@ -226,7 +241,8 @@ def _next(quotas: list[Row], row: Row, is_harmed: bool) -> tuple[str, str, bool]
         return _exceeded(exceeded[0], is_harmed)
     ahead = _ahead(quotas, row)
     if not ahead:
-        return "No breach in sight", "", False
+        reason = next((found for one in quotas if (found := not_known(one, oldest_age_ms)) is not None), None)
+        return ("No breach in sight", "", False) if reason is None else ("?", _NOT_KNOWN[reason], False)
     left_s, first = ahead[0]
     then = "then evicts" if first["on_breach"] == "evict" else "then blocks producers"
     when = f"in {numbers.ahead(left_s)}" if left_s > 0 else "is due"

@@ -47,9 +47,9 @@ def now_rows(room: ReadingRoom, at: datetime | None) -> NowRows:
 
 def _checks(until: datetime) -> str:
     return (
-        "SELECT broker, epoch, topic, subscription, check_time, opened_at, msg_backlog, backlog_size, oldest_age_ms, published_entries,"
-        f" acknowledged_entries, evicted_entries FROM subscription_backlog WHERE check_time > {instant(until - LOOK_BACK)}"
-        f" AND check_time <= {instant(until)} ORDER BY check_time, check_number"
+        "SELECT broker, epoch, topic, subscription, check_time, opened_at, msg_backlog, backlog_size, oldest_age_ms, durable,"
+        " published_entries, acknowledged_entries, evicted_entries FROM subscription_backlog"
+        f" WHERE check_time > {instant(until - LOOK_BACK)} AND check_time <= {instant(until)} ORDER BY check_time, check_number"
     )
 
 
