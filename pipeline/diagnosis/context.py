@@ -9,7 +9,7 @@ from pipeline.diagnosis.evidence import Row
 from pipeline.diagnosis.own_cursors import kind_of
 from pipeline.diagnosis.quota_fillers import who
 from pipeline.diagnosis.rates import needed
-from pipeline.diagnosis.recovery import foreseen
+from pipeline.diagnosis.recovery import foreseen, with_unacknowledged
 from pipeline.diagnosis.silence import is_longest_silence
 from pipeline.diagnosis.topic_rows import topic_rows
 from pipeline.diagnosis.verdict import Document, is_same_cause
@@ -34,7 +34,7 @@ def context_of(look: Queries, document: Document) -> Document:
     }
     is_silent = found["sub_type"] in ONE_ACTIVE and takes_nothing(document)
     found["longest_silence"] = is_longest_silence(look, document) if is_silent else None
-    return {**found, "catch_up": foreseen({**document, **found})}
+    return {**found, "catch_up": with_unacknowledged(foreseen({**document, **found}), cursor)}
 
 
 def _needed(look: Queries, document: Document) -> Document:

@@ -1,7 +1,10 @@
 """When it is current, so that no instant of an answer lies before the question, and no sentence of it says another thing. Pure."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
+from pipeline.diagnosis.counts import entries
 from pipeline.diagnosis.delivered import NOTHING_GOES
 from pipeline.diagnosis.duration import duration
 from pipeline.diagnosis.instants import foreseen_at, foreseen_words, is_soon
@@ -32,12 +35,47 @@ def foreseen(document: Document) -> Document | None:
     waits = document["waiting"] > 0
     if not document["behind"] and not waits:
         rates = {**rates, **dict.fromkeys(_INSTANTS, now)}
-    elif _stands_still(document):
+    elif _stands_still(document) or (waits and sought_entries(rates)):
         rates = {**rates, **dict.fromkeys(_INSTANTS)}
     if rates["current_at"] is not None and rates["current_at"] > now:
         rates = {**rates, "current_from": _not_before(rates["current_from"], now, now)}
     passed = None if waits else now
     return {**rates, **{name: _not_before(rates[name], now, passed) for name in (*_INSTANTS, "soonest_at")}}
+
+
+def with_unacknowledged(rates: Document | None, cursor: Mapping[str, Any] | None) -> Document | None:
+    """Key `catch_up` with the entries that were delivered and not acknowledged at its check; null: not known."""
+    if rates is None:
+        return None
+    is_of_check = cursor is not None and cursor["check_time"] == rates["as_of"]
+    return {**rates, "unacknowledged_entries": cursor["in_flight_entries"] if cursor is not None and is_of_check else None}
+
+
+def sought_entries(rates: Document) -> int:
+    """Entries that a seek brought back between the last two checks (negative: that it passed over): what the backlog grew by, and nobody
+    published. 0 also where a rate is not known.
+    """
+    names = ("growth_rate", "publish_rate", "ack_rate", "removed_rate")
+    if any(rates[name] is None for name in names):
+        return 0
+    growth, come, acked, removed = (rates[name] for name in names)
+    return round((growth - come + acked + removed) * rates["over_s"])
+
+
+def _held(document: Document) -> int:
+    """Entries that are held for a later delivery: those that do not wait, less those that the last check counted as delivered. Where it has
+    another reason that they do not wait, or none is known to be held, 0.
+    """
+    last, delivered = document["last_cause"], document["catch_up"].get("unacknowledged_entries")
+    causes = {one["cause"] for one in (*document["causes"], *([] if last is None else [last]))}
+    if delivered is None or "delayed" not in causes or (last is not None and last["cause"] == "in_flight"):
+        return 0
+    return max(0, int(document["backlog"] - document["waiting"] - delivered))
+
+
+def _is_held(document: Document) -> bool:
+    """Whether most of the backlog is held: no pace of consumers has a part in when that goes."""
+    return 2 * _held(document) > document["backlog"]
 
 
 def _not_before(at: datetime | None, now: datetime, passed: datetime | None) -> datetime | None:
@@ -53,7 +91,8 @@ def _stands_still(document: Document) -> bool:
 def _waits_for_acknowledgements(document: Document) -> bool:
     """Whether it is behind by entries that are delivered."""
     last = document["last_cause"]
-    return document["behind"] and last is not None and (last["cause"] == "in_flight" or document["waiting"] == 0)
+    is_delivered = last is not None and (last["cause"] == "in_flight" or document["waiting"] == 0)
+    return document["behind"] and is_delivered and not _is_held(document)
 
 
 def pace_line(document: Document) -> str:
@@ -66,6 +105,10 @@ def pace_line(document: Document) -> str:
         return pace
     if document["backlog"] == 0:
         return f"{pace}: it has no backlog"
+    if sought_entries(rates):
+        return f"{pace}: {_sought_words(rates, has_fallen=acked > come)}"
+    if _is_held(document):
+        return f"{pace}: most of its backlog is held for a later delivery"
     if rates["caught_up_in_s"] is None:
         return pace + _growth(document)
     if rates["caught_up_in_s"] == 0:
@@ -82,6 +125,14 @@ def pace_line(document: Document) -> str:
         return f"{pace}: caught up in {duration(_left_s(document, rates['caught_up_in_s']))} at this rate"
     backlog = rates["caught_up_in_s"] * -rates["growth_rate"]
     return f"{pace}: by acknowledgements alone caught up in {duration(_left_s(document, backlog / (acked - come)))} at this rate"
+
+
+def _sought_words(rates: Document, *, has_fallen: bool) -> str:
+    """A seek is no part of what comes and goes, so nothing else is said of that time."""
+    moved = sought_entries(rates)
+    what = f"a seek brought {entries(moved)} back" if moved > 0 else f"a seek passed over {entries(-moved)}"
+    rest = "and without that its backlog became less" if has_fallen else "but without that its backlog did not become less"
+    return f"{what} in that time, {rest}"
 
 
 def _left_s(document: Document, seconds: float) -> float:
@@ -139,15 +190,29 @@ def _current_words(document: Document) -> str:
     if _waits_for_acknowledgements(document):
         return "not before acknowledgements come for what is delivered"
     if document["waiting"] == 0:
-        return "now: all that is due is delivered"
+        return _nothing_waits_words(document)
     if rates["current_at"] is None and not document["behind"]:
         return "what waits goes as it comes"
+    if sought_entries(rates):
+        return "not known: a seek moved its entries, and no check since then has a pace"
     if rates["current_at"] is None:
         return "not known: the last check's pace did not go on" if _did_not_go_on(document) else "not at the pace of the last minutes"
     first, latest = (
         "never" if rates[name] is None else foreseen_words(rates[name], now, rates["current_at"]) for name in ("current_from", "current_to")
     )
     return f"{foreseen_at(rates['current_at'], now)} (from {first} to {latest})"
+
+
+def _nothing_waits_words(document: Document) -> str:
+    """That nothing waits is no all-clear over entries that are delivered and not acknowledged."""
+    held, at_check = _held(document), document["catch_up"].get("unacknowledged_entries")
+    if held and not at_check:
+        return "now: nothing is due, its backlog is held for a later delivery"
+    # Where some are held, the check alone has the number of the others.
+    count, verb, when = (at_check, ("was", "were"), " at the last check") if held else (document["backlog"], ("is", "are"), "")
+    if not count:
+        return "now: all that is due is delivered"
+    return f"now: all that is due is delivered, and {entries(count)} {verb[count != 1]} not acknowledged{when}"
 
 
 def _limits_words(document: Document, now: datetime) -> str:

@@ -16,18 +16,22 @@ RATES: dict[str, Any] = {
     "over_s": 60.0,
     "publish_rate": 5.0, "dispatch_rate": 9.0, "ack_rate": 9.0, "removed_rate": 0.0, "growth_rate": -4.0, "caught_up_in_s": 25.0,
     "current_at": minute(12), "current_from": minute(11), "current_to": None, "most_entries_per_s": None, "soonest_at": None,
-    "allowed": None, "outpaced": False,
+    "allowed": None, "outpaced": False, "unacknowledged_entries": 0,
 }  # fmt: skip
 
 
-def document(waiting: int = 5, *, behind: bool = True, quotas: Any = (), **rates: Any) -> dict[str, Any]:
-    """As of NOW."""
+def document(waiting: int = 5, *, behind: bool = True, quotas: Any = (), **given: Any) -> dict[str, Any]:
+    """As of NOW. What comes, less what goes, is what it grows by."""
+    rates = RATES | given
+    if "ack_rate" not in given and rates["growth_rate"] is not None:
+        rates["ack_rate"] = rates["publish_rate"] - rates["removed_rate"] - rates["growth_rate"]
     return {
         "status": "behind",
         "cause": "no_permits",
+        "causes": [],
         "last_cause": None,
         "unknown_reason": None,
-        "catch_up": RATES | rates,
+        "catch_up": rates,
         "to": NOW,
         "backlog": 9,
         "waiting": waiting,
@@ -58,7 +62,10 @@ def test_nothing_is_current_now_while_something_waits() -> None:
     missed = document(5, current_at=minute(9), current_from=minute(9))
     assert current_line({**missed, "catch_up": foreseen(missed)}) == "not at the pace of the last minutes; no limit is in the way"
     there = document(0, current_at=minute(9), current_from=minute(9))
-    assert current_line({**there, "catch_up": foreseen(there)}) == "now: all that is due is delivered; no limit is in the way"
+    assert (
+        current_line({**there, "catch_up": foreseen(there)})
+        == "now: all that is due is delivered, and 9 entries are not acknowledged; no limit is in the way"
+    )
     unacknowledged = {**there, "last_cause": {"cause": "in_flight"}}
     words = "not before acknowledgements come for what is delivered; no limit is in the way"
     assert current_line({**unacknowledged, "catch_up": foreseen(unacknowledged)}) == words
@@ -67,7 +74,10 @@ def test_nothing_is_current_now_while_something_waits() -> None:
     evens = document(20, behind=False, current_at=minute(9))
     assert current_line({**evens, "catch_up": foreseen(evens)}) == "what waits goes as it comes; no limit is in the way"
     well = document(0, behind=False, current_at=minute(9), current_from=minute(9))
-    assert current_line({**well, "catch_up": foreseen(well)}) == "now: all that is due is delivered; no limit is in the way"
+    assert (
+        current_line({**well, "catch_up": foreseen(well)})
+        == "now: all that is due is delivered, and 9 entries are not acknowledged; no limit is in the way"
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,8 +106,8 @@ def test_a_backlog_that_is_well_may_grow(behind: bool, growth_rate: float, words
         ),
         ({"caught_up_in_s": 563.0, "as_of": minute(5)}, "caught up in 4 min 23 s at this rate", "at 2026-01-05T12:12:00Z (from "),
         (
-            {"caught_up_in_s": 563.0, "as_of": minute(5), "removed_rate": 1.0, "growth_rate": -5.0, "ack_rate": 9.5},
-            "by acknowledgements alone caught up in 5 min 26 s at this rate",
+            {"caught_up_in_s": 563.0, "as_of": minute(5), "removed_rate": 1.0, "growth_rate": -5.5, "ack_rate": 9.5},
+            "by acknowledgements alone caught up in 6 min 28 s at this rate",
             "at 2026-01-05T12:12:00Z (from ",
         ),
         ({"current_from": minute(9)}, "caught up in 25 s at this rate", "at 2026-01-05T12:12:00Z (from 2026-01-05T12:10:00Z to never)"),
@@ -140,7 +150,10 @@ def test_what_has_no_backlog_is_current_now_whatever_the_pace_was() -> None:
     unlimited = foreseen(document(0, behind=False))
     assert unlimited is not None
     assert unlimited["soonest_at"] is None, "no limit"
-    assert current_line({**well, "catch_up": found}) == "now: all that is due is delivered; limits allow it 4.7 entries/s at most"
+    assert (
+        current_line({**well, "catch_up": found})
+        == "now: all that is due is delivered, and 9 entries are not acknowledged; limits allow it 4.7 entries/s at most"
+    )
 
 
 def test_what_is_days_away_has_no_second() -> None:
@@ -151,7 +164,7 @@ def test_what_is_days_away_has_no_second() -> None:
 
 
 def test_where_nobody_takes_entries_and_they_expire_that_is_the_only_progress() -> None:
-    asked = {**document(5, ack_rate=0.0, removed_rate=40.0), "last_cause": {"cause": "no_consumer"}}
+    asked = {**document(5, ack_rate=0.0, removed_rate=40.0, growth_rate=-35.0), "last_cause": {"cause": "no_consumer"}}
     assert pace_line(asked).endswith("it becomes less only because entries expire or are evicted, which its consumers never get")
 
 
@@ -188,7 +201,7 @@ def test_limits_that_the_check_does_not_have_are_in_no_sentence() -> None:
     """They were set, or changed, after it."""
     assert current_line({**document(5), "limits": [{"rate": 80}]}).endswith("; how soon its limits allow that is not known")
     well = {**document(0, behind=False), "limits": [{"rate": 80}]}
-    assert current_line({**well, "catch_up": foreseen(well)}) == "now: all that is due is delivered"
+    assert current_line({**well, "catch_up": foreseen(well)}) == "now: all that is due is delivered, and 9 entries are not acknowledged"
 
 
 @pytest.mark.parametrize(
