@@ -200,7 +200,8 @@ def _current_words(document: Document) -> str:
     first, latest = (
         "never" if rates[name] is None else foreseen_words(rates[name], now, rates["current_at"]) for name in ("current_from", "current_to")
     )
-    return f"{foreseen_at(rates['current_at'], now)} (from {first} to {latest})"
+    # One step between checks has no band.
+    return foreseen_at(rates["current_at"], now) + ("" if first == latest else f" (from {first} to {latest})")
 
 
 def _nothing_waits_words(document: Document) -> str:
