@@ -3,14 +3,15 @@ again no table has more than the sum of the time without it.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pipeline.warehouse.literals import instant
 from pipeline.warehouse.look import Queries
 from schemas.render.ddl import quoted
 
 Row = Mapping[str, Any]
 Document = dict[str, Any]
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
 #: Whoever came back so often is about to leave again.
 AGAIN = 2
 
@@ -23,12 +24,18 @@ def came_back(look: Queries, document: Document) -> int | None:
         return None
     names = {"broker": document["broker"], "topic": document["topic"], "sub": document["subscription"]}
     where = " AND ".join(f"{column} = {quoted(name)}" for column, name in names.items())
+    # By ts itself: so only files of these minutes are read.
+    begin_us, end_us = (_us(document[name]) for name in ("from", "to"))
     rows = look.rows(
         f"SELECT type, conn, consumer FROM dispatch_events WHERE {where} AND epoch = {document['epoch']}"
         " AND type IN ('consumer_open', 'consumer_close') AND consumer IS NOT NULL AND conn IS NOT NULL"
-        f" AND timestamp_micros(ts) > {instant(document['from'])} AND timestamp_micros(ts) <= {instant(document['to'])} ORDER BY seq"
+        f" AND ts > {begin_us} AND ts <= {end_us} ORDER BY seq"
     )
     return returns(rows)
+
+
+def _us(at: datetime) -> int:
+    return (at - _1970) // timedelta(microseconds=1)
 
 
 def returns(events: Sequence[Row]) -> int:
