@@ -63,14 +63,13 @@ def sought_entries(rates: Document) -> int:
 
 
 def _held(document: Document) -> int:
-    """Entries that are held for a later delivery: those that do not wait, less those that the last check counted as delivered. Where it has
-    another reason that they do not wait, or none is known to be held, 0.
+    """Entries that are held for a later delivery: those that do not wait, less those that the last check counted as delivered. Where
+    consumers may have taken them since that check, or none is known to be held, 0.
     """
     last, delivered = document["last_cause"], document["catch_up"].get("unacknowledged_entries")
-    causes = {one["cause"] for one in (*document["causes"], *([] if last is None else [last]))}
-    if delivered is None or "delayed" not in causes or (last is not None and last["cause"] == "in_flight"):
-        return 0
-    return max(0, int(document["backlog"] - document["waiting"] - delivered))
+    now = document["cause"] if last is None else last["cause"]
+    is_held = now == "delayed" or (now in NOTHING_GOES and "delayed" in {one["cause"] for one in document["causes"]})
+    return 0 if delivered is None or not is_held else max(0, int(document["backlog"] - document["waiting"] - delivered))
 
 
 def _is_held(document: Document) -> bool:
@@ -106,7 +105,7 @@ def pace_line(document: Document) -> str:
     if document["backlog"] == 0:
         return f"{pace}: it has no backlog"
     if sought_entries(rates):
-        return f"{pace}: {_sought_words(rates, has_fallen=acked > come)}"
+        return f"{pace}: {_sought_words(rates, has_fallen=acked + removed > come)}"
     if _is_held(document):
         return f"{pace}: most of its backlog is held for a later delivery"
     if rates["caught_up_in_s"] is None:

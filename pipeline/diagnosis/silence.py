@@ -13,6 +13,7 @@ from pipeline.warehouse.look import Queries
 from schemas.render.ddl import quoted
 
 Document = dict[str, Any]
+_OF_ONE = 3
 
 
 def is_longest_silence(look: Queries, document: Document) -> bool:
@@ -26,9 +27,11 @@ def is_longest_silence(look: Queries, document: Document) -> bool:
 
 
 def is_longest(checks: Sequence[Row], end: datetime) -> bool:
-    """Of checks with their rates of acknowledgements, in order. Where none has any, nobody knows how long a pause may be."""
+    """Of checks with their rates of acknowledgements, in order. Without any, nobody knows how long a pause may be. With one, it is three
+    times as long as that one took at most.
+    """
     acknowledged = [row["to_time"] for row in checks if row["ack_rate"]]
     if not acknowledged:
         return False
     longest = max(later - earlier for earlier, later in pairwise([checks[0]["from_time"], *acknowledged]))
-    return bool(end - acknowledged[-1] > longest)
+    return bool(end - acknowledged[-1] > longest * (1 if len(acknowledged) > 1 else _OF_ONE))

@@ -61,9 +61,10 @@ def _recent(evidence: Evidence) -> _Recent:
 
 
 def _piles_up(recent: _Recent, pace: float) -> bool:
-    """By more than chance adds, and above all that they held in the earlier half: who acknowledges many at once goes up and down."""
+    """By more than chance adds, and above all of the earlier half: with acknowledgements of many at once it goes up and down."""
     earlier = recent.held[: len(recent.held) // 2]
-    if not earlier or pace * recent.over_s >= _NEARLY_ALL * recent.delivered:
+    # Entries that are held for a later delivery are not delivered, and do not wait.
+    if not earlier or any(row["cause"] == "delayed" for row in recent.causes) or pace * recent.over_s >= _NEARLY_ALL * recent.delivered:
         return False
     return recent.held[-1] - max(earlier) > 2 * sqrt(recent.delivered)
 

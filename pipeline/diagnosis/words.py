@@ -267,7 +267,10 @@ def _breach_words(quota: Document, now: datetime) -> str:
     breach_at, earliest = quota["breach_at"], quota["breach_from"]
     if breach_at <= now:
         return f"breach due at the check of {time_words(breach_at)}, which is not known yet"
-    least = "" if earliest is None or earliest < now else f" (not before {foreseen_words(earliest, now, breach_at)})"
+    # One step between checks has no band.
+    least = (
+        "" if earliest is None or earliest < now or earliest == breach_at else f" (not before {foreseen_words(earliest, now, breach_at)})"
+    )
     return f"breach {foreseen_at(breach_at, now)}{least}"
 
 

@@ -49,6 +49,13 @@ def admitted(sql: str, known: Collection[str]) -> Statement:
     return Statement(EXPLAIN if explained else QUERY, query=_query(explained["query"] if explained else text, known))
 
 
+def check_condition(text: str, known: Collection[str]) -> None:
+    """Raise BadConfig unless the text is one condition, which a query may have in its WHERE, and nothing else of a query."""
+    query = _query(f"SELECT 1 WHERE {text}\n", known)
+    if not isinstance(query, exp.Select) or any(query.args.get(name) for name in query.args if name not in ("expressions", "where")):
+        raise BadConfig("SQL: expected one condition, and nothing else of a query")
+
+
 def _shown(what: str, of: str, like: str, known: Collection[str]) -> Statement:
     if (what == "COLUMNS") != bool(of):
         raise BadConfig("SQL: SHOW TABLES, SHOW VIEWS, or SHOW COLUMNS IN a table or view")

@@ -14,6 +14,7 @@ from pipeline.diagnosis.came_back import returns
 from pipeline.query.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
 
+SECOND = 1_000_000
 WHERE = {"topic": TOPIC, "sub": SUB}
 
 
@@ -34,8 +35,24 @@ WHERE = {"topic": TOPIC, "sub": SUB}
 )
 def test_a_return_is_a_consumer_that_comes_when_the_last_one_has_left(story: str, times: int) -> None:
     kinds = {"+": "consumer_open", "-": "consumer_close"}
-    events = [{"type": kinds[one[0]], "conn": ord(one[1]), "consumer": 0} for one in story.split()]
-    assert returns(events) == times
+    events = [{"type": kinds[one[0]], "ts": n * SECOND, "conn": ord(one[1]), "consumer": 0} for n, one in enumerate(story.split())]
+    assert returns(events, len(events) * SECOND) == times
+
+
+@pytest.mark.parametrize(("end_s", "times"), [(130, 2), (140, 0)])
+def test_consumers_that_stay_away_do_not_come_and_go(end_s: int, times: int) -> None:
+    """Two restarts at first; they left for good after 16 s."""
+    events = [
+        {"type": kind, "ts": at_s * SECOND, "conn": 1, "consumer": 0}
+        for kind, at_s in (
+            ("consumer_close", 2),
+            ("consumer_open", 5),
+            ("consumer_close", 9),
+            ("consumer_open", 12),
+            ("consumer_close", 16),
+        )
+    ]
+    assert returns(events, end_s * SECOND) == times
 
 
 def of(times: int | None, **around: Any) -> dict[str, Any]:

@@ -275,6 +275,7 @@ def test_where_nobody_knows_what_there_is_by_now_no_instant_is_foreseen(cause: s
     [
         (minute(12), minute(11), "breach at 2026-01-05T12:12:00Z (not before 2026-01-05T12:11:00Z)"),
         (minute(12), None, "breach at 2026-01-05T12:12:00Z"),
+        (minute(12), minute(12), "breach at 2026-01-05T12:12:00Z"),
         (minute(10 + 1440), minute(10), "breach at 2026-01-06T12:10:00Z (not before 2026-01-05T12:10:00Z)"),
         (minute(12), minute(9), "breach at 2026-01-05T12:12:00Z"),
         (minute(10), minute(9), "breach due at the check of 2026-01-05T12:10:00Z, which is not known yet"),

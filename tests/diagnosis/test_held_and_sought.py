@@ -63,6 +63,11 @@ def test_what_a_seek_moved_neither_grew_nor_went(acked: float, growth: float, wo
     assert current_line({**asked, "catch_up": found}).startswith("not known: a seek moved its entries, and no check since then has a pace")
 
 
+def test_what_a_quota_took_made_a_backlog_less_beside_a_seek() -> None:
+    rates = {"publish_rate": 10.0, "ack_rate": 5.0, "removed_rate": 20.0, "growth_rate": -13.0, "caught_up_in_s": 90.0}
+    assert pace_line(document(5, **rates)).endswith("and without that its backlog became less")
+
+
 def test_what_a_seek_moved_is_not_guessed() -> None:
     assert sought_entries(document(ack_rate=None, growth_rate=3.0)["catch_up"]) == 0
     assert sought_entries(document(ack_rate=9.001)["catch_up"]) == 0

@@ -184,6 +184,8 @@ def test_who_may_work_on_a_batch_is_not_just_restarted() -> None:
         ([3, 16], 28, False),  # a batch of 13 minutes
         ([3, 16], 29.5, True),
         ([1], 2, False),
+        ([1], 3, False),  # no pause was seen yet
+        ([1], 5, True),
         ([13], 25, False),  # the first batch had a beginning
         ([], 30, False),
     ],

@@ -292,7 +292,11 @@ def test_it_does_not_write_beside_others_nor_without_a_warehouse_nor_by_a_bad_co
     bad = {
         "no_such_column = 1": "there is no column no_such_column",
         "reason =": "an argument is missing",
-        "true); SELECT (1": "2 statements",
+        "true); SELECT (1": "",
+        "false) OR (reason = 'seq_taken'": "",
+        "true) LIMIT (1": "",
+        "true LIMIT 1": "expected one condition",
+        "true UNION SELECT 1": "expected one condition",
         "raw IN (SELECT text FROM read_text('/etc/passwd'))": "",
         "make_date(2026, 13, source_line) IS NULL": "Date out of range: 2026-13-",
     }
@@ -301,6 +305,18 @@ def test_it_does_not_write_beside_others_nor_without_a_warehouse_nor_by_a_bad_co
         assert f"--where {where}: {words}" in capsys.readouterr().err
     assert main(["quarantine", "replay", "--warehouse", str(tmp_path)]) == 2
     assert "there is no warehouse at" in capsys.readouterr().err
+
+
+def test_a_condition_is_asked_once(copied: Callable[[], Damaged], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One that says something else each time moves whole lines all the same."""
+    damaged = copied()
+    file, moved = str(damaged.repaired(tmp_path)), 0
+    for _ in range(4):
+        moved += replay(damaged, capsys, "--from", file, "--where", "rand() < 0.5")["put_back"]
+        told = listed(damaged.warehouse, "quarantine_replays")
+        assert len(told) == moved
+        assert len(listed(damaged.warehouse, "quarantine")) == 8 - moved
+        assert {row["seq"] for row in told} <= {row["seq"] for row in listed(damaged.warehouse, "dispatch_events")}
 
 
 def test_lines_of_a_micro_batch_that_spark_may_run_again_wait(copied: Callable[[], Damaged], capsys: pytest.CaptureFixture[str]) -> None:

@@ -299,7 +299,7 @@ judged AS (
       WHEN oldest_age_ms > 300000 AND coalesce(cause, '') <> 'delayed' AND coalesce(lasts_s > (unix_micros(as_of) - unix_micros(checked_at)) / 1e6, true)
         THEN NULL
       -- It goes in ten seconds; or in two minutes, and does not grow by a tenth of what comes (nor by more than chance and its own steps
-      -- make). What becomes more from window to window does not by 3 %. Too young for that: in half a minute.
+      -- make). A backlog that rises from window to window does not grow by 3 %. Too young for that: in half a minute.
       WHEN to_go <= pace_per_s * 10 THEN 'well'
       WHEN to_go <= pace_per_s * 120 AND is_rising THEN CASE WHEN grown <= greatest(came * 0.03, 2 * sqrt(came)) THEN 'well' END
       WHEN to_go <= pace_per_s * 120 AND grown <= greatest(came * 0.1, 2 * sqrt(came), spread / 2) THEN 'well'

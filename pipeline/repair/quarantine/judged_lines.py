@@ -11,6 +11,8 @@ import pyarrow.compute as pc
 from pipeline.faults import BadConfig
 from pipeline.query.refusal import refusals
 from pipeline.query.room import ReadingRoom
+from pipeline.query.statement import check_condition
+from pipeline.query.views.catalog import all_names
 from pipeline.repair.quarantine.repaired_lines import RepairedLine
 from pipeline.sources.parse.line import ParseLimits
 from pipeline.sources.parse.second_parse import parse_again
@@ -32,7 +34,7 @@ Key = tuple[str, int, str]
 
 @dataclass(frozen=True)
 class JudgedLines:
-    """Rows of quarantine that keep `where` (SQL on its columns), as `room` has them: they may be judged twice, and are the same.
+    """Rows of quarantine, as `room` has them, that keep `where` (SQL on its columns).
 
     Not those of the reason seq_taken, which are in dispatch_events as well. With `repaired` only the lines that it names, with the text
     that it gives; a line without one is parsed as quarantine has it, if it has all of it. Micro-batches of ingest beyond `newest_whole`
@@ -58,11 +60,13 @@ class JudgedLines:
                 yield judged.append_column("state", _states(judged, self.newest_whole))
 
     def _rows(self) -> Iterator[pa.RecordBatch]:
-        # The line's end: a condition may end in a comment.
-        own = "" if self.where is None else f" AND ({self.where}\n)"
-        query = f"SELECT {', '.join(_COLUMNS)} FROM quarantine WHERE reason <> '{SEQ_TAKEN}'{own}"
-        with self._faults_of_where():
-            self.room.ask(f"EXPLAIN {query}")
+        query = f"SELECT {', '.join(_COLUMNS)} FROM quarantine WHERE reason <> '{SEQ_TAKEN}'"
+        if self.where is not None:
+            with self._faults_of_where():
+                check_condition(self.where, all_names())
+                # The line's end: a condition may end in a comment.
+                query = f"{query} AND ({self.where}\n)"
+                self.room.ask(f"EXPLAIN {query}")
         rows = self.room.batches(query)
         while True:
             with self._faults_of_where():

@@ -17,7 +17,7 @@ a committed micro-batch again, whose rows ingest would count.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 from pipeline.faults import invariant
 from pipeline.ingest.bronze_files import BronzeFiles
 from pipeline.ingest.event_ids import event_dates
-from pipeline.repair.quarantine.judged_lines import EVENT, LINE_KEY, JudgedLines
+from pipeline.repair.quarantine.judged_lines import EVENT, LINE_KEY
 from pipeline.repair.quarantine.tally import events_of
 from pipeline.sources.names_met import NAME_COLUMNS
 from pipeline.store.arrow_reader import arrow_rows
@@ -36,7 +36,7 @@ from pipeline.warehouse.append import app_id_of, append_files, is_appended
 from pipeline.warehouse.commit_tag import tagged
 from pipeline.warehouse.data_files import NewFile, TableFiles
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.names import Used, write_names
+from pipeline.warehouse.names import write_names
 from schemas.field import Table
 from schemas.render.arrow import arrow_schema
 from schemas.tables.bronze import DISPATCH_EVENTS, QUARANTINE, QUARANTINE_REPLAYS
@@ -55,52 +55,54 @@ class ReplayRun:
     before_write: Callable[[], None]
 
 
-class _Moving(NamedTuple):
-    """Files of quarantine_replays and of dispatch_events that no commit names yet, and what the events name."""
+class PutBack:
+    """Lines on their way into dispatch_events: written as they are judged, to files that no commit names until `commit`.
 
-    replays: list[NewFile]
-    events: list[NewFile]
-    used: Used
-
-
-def put_back(lines: JudgedLines, count: int, stamp: int, warehouse: Warehouse, run: ReplayRun) -> int:
-    """Move those of `lines` that are events, `count` of them, with `stamp` as ingest_batch; returns the number of the replay.
-
-    No other driver may write. Call `end_interrupted` before.
+    `stamp` is their ingest_batch. No other driver may write. Call `end_interrupted` before.
     """
-    number = (last_transaction(warehouse.table(QUARANTINE_REPLAYS.name), _app_id(QUARANTINE_REPLAYS.name)) or 0) + 1
-    bronze_version = newest_version_at(warehouse.table(DISPATCH_EVENTS.name)) + 1
-    moving = _written(lines, {"replay": number, "ingest_batch": stamp, "bronze_version": bronze_version}, warehouse, run)
-    run.before_write()
-    files_at(warehouse.root).write(warehouse.replay_marker, str(number))
-    _append(moving.replays, warehouse, QUARANTINE_REPLAYS, number)
-    # Before the events: lanes that find an id without a name wait for it.
-    write_names(moving.used, warehouse, WRITER, number)
-    run.before_write()
-    _append(moving.events, warehouse, DISPATCH_EVENTS, number)
-    found = newest_version_at(warehouse.table(DISPATCH_EVENTS.name))
-    invariant(found == bronze_version, f"replay {number}: dispatch_events is at version {found}, not {bronze_version}: who else wrote?")
-    run.before_write()
-    taken_out = _take_out(warehouse, number)
-    invariant(taken_out == count, f"replay {number}: {count} lines were put back, but {taken_out} left quarantine")
-    files_at(warehouse.root).delete(warehouse.replay_marker)
-    return number
 
+    def __init__(self, stamp: int, warehouse: Warehouse, run: ReplayRun) -> None:
+        self._warehouse, self._run = warehouse, run
+        replays, bronze = (warehouse.table(table.name) for table in (QUARANTINE_REPLAYS, DISPATCH_EVENTS))
+        self._number = (last_transaction(replays, _app_id(QUARANTINE_REPLAYS.name)) or 0) + 1
+        self._bronze_version = newest_version_at(bronze) + 1
+        self._numbers = {"replay": self._number, "ingest_batch": stamp, "bronze_version": self._bronze_version}
+        self._replays = TableFiles(replays, QUARANTINE_REPLAYS, f"{run.run_id}.zstd.parquet")
+        self._events = BronzeFiles(bronze, stamp, run.run_id)
+        self._used: set[tuple[str | None, str | None, str | None]] = set()
 
-def _written(lines: JudgedLines, numbers: Mapping[str, int], warehouse: Warehouse, run: ReplayRun) -> _Moving:
-    """Write what is about to move; `numbers` are the same on all rows of quarantine_replays."""
-    replays = TableFiles(warehouse.table(QUARANTINE_REPLAYS.name), QUARANTINE_REPLAYS, f"{run.run_id}.zstd.parquet")
-    bronze = BronzeFiles(warehouse.table(DISPATCH_EVENTS.name), numbers["ingest_batch"], run.run_id)
-    used: set[tuple[str | None, str | None, str | None]] = set()
-    for judged in lines.batches():
+    def add(self, judged: pa.RecordBatch) -> None:
+        """Write those of the judged lines that are events."""
         moved = judged.filter(pc.equal(judged["state"], EVENT))
         if moved.num_rows:
             events = events_of(moved)
-            replays.add(_replay_rows(moved, events, run, numbers))
-            bronze.add(events)
+            self._replays.add(_replay_rows(moved, events, self._run, self._numbers))
+            self._events.add(events)
             named = pa.Table.from_batches([events.select(NAME_COLUMNS)]).group_by(list(NAME_COLUMNS)).aggregate([])
-            used.update(zip(*(named[name].to_pylist() for name in NAME_COLUMNS), strict=True))
-    return _Moving(list(replays.close()), list(bronze.close()), used)
+            self._used.update(zip(*(named[name].to_pylist() for name in NAME_COLUMNS), strict=True))
+
+    def commit(self) -> int | None:
+        """Make rows of what was written; returns the number of the replay, null if nothing was."""
+        replays, events = list(self._replays.close()), list(self._events.close())
+        count = sum(file.rows for file in events)
+        if not count:
+            return None
+        run, warehouse, number = self._run, self._warehouse, self._number
+        run.before_write()
+        files_at(warehouse.root).write(warehouse.replay_marker, str(number))
+        _append(replays, warehouse, QUARANTINE_REPLAYS, number)
+        # Before the events: lanes that find an id without a name wait for it.
+        write_names(self._used, warehouse, WRITER, number)
+        run.before_write()
+        _append(events, warehouse, DISPATCH_EVENTS, number)
+        found = newest_version_at(warehouse.table(DISPATCH_EVENTS.name))
+        wanted = self._bronze_version
+        invariant(found == wanted, f"replay {number}: dispatch_events is at version {found}, not {wanted}: who else wrote?")
+        run.before_write()
+        taken_out = _take_out(warehouse, number)
+        invariant(taken_out == count, f"replay {number}: {count} lines were put back, but {taken_out} left quarantine")
+        files_at(warehouse.root).delete(warehouse.replay_marker)
+        return number
 
 
 def _append(files: Sequence[NewFile], warehouse: Warehouse, table: Table, number: int) -> None:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from pipeline.query.room import ReadingRoom
 from pipeline.repair.quarantine.judged_lines import CUT, EVENT, LINE_KEY, REJECTED, UNFINISHED, JudgedLines
-from pipeline.repair.quarantine.put_back import ReplayRun, end_interrupted, put_back, same_line
+from pipeline.repair.quarantine.put_back import PutBack, ReplayRun, end_interrupted, same_line
 from pipeline.repair.quarantine.repaired_lines import RepairedLine
 from pipeline.repair.quarantine.tally import Document, Tally
 from pipeline.sources.parse.line import ParseLimits
@@ -40,15 +40,17 @@ def replay(warehouse: Warehouse, limits: ParseLimits, request: Request, run: Rep
     must not go on from its checkpoint: then nobody knows which micro-batches are whole.
     """
     interrupted = end_interrupted(warehouse) if request.changes else _interrupted(warehouse)
-    # The tables as they are now, to the end: lines are judged once to count them, and once more to move them.
     room = ReadingRoom(warehouse)
     if interrupted != WAITS:
         check_checkpoint(room, "ingest")
     newest = newest_whole_batch(room)
     lines = JudgedLines(room, limits, request.where, request.repaired, newest)
-    tally = Tally()
+    tally, moving = Tally(), PutBack(newest, warehouse, run) if request.changes else None
+    # Once: a condition may ask for the time, or for chance.
     for batch in lines.batches():
         tally.add(batch)
+        if moving is not None:
+            moving.add(batch)
     document = {
         "warehouse": warehouse.root,
         "at": run.now,
@@ -63,9 +65,8 @@ def replay(warehouse: Warehouse, limits: ParseLimits, request: Request, run: Rep
         "not_found": 0 if request.repaired is None else len(request.repaired) - len(tally.found),
         **tally.document(),
     }
-    if request.changes and tally.states[EVENT]:
-        document["replay"] = put_back(lines, tally.states[EVENT], newest, warehouse, run)
-    if request.changes:
+    if moving is not None:
+        document["replay"] = moving.commit()
         document["told_anew"] = _write_new_reasons(tally.told_anew, warehouse, run)
     return document
 

@@ -30,6 +30,7 @@ _NOT_KNOWN = {
 #: A partition is `orders-3`.
 _PARTITION = re.compile(r"-partition-(?=\d+$)")
 _NEVER = float("inf")
+_NO_AGE = -1
 
 
 class Why(NamedTuple):
@@ -79,8 +80,8 @@ class Rates(NamedTuple):
 def lines(rows: NowRows) -> list[Line]:
     """Every subscription, the worst first: harm now, then harm within an hour, then the oldest backlog; those that are well at the end."""
     lost = {(one["topic"], one["subscription"]): one for one in reversed(rows.evictions)}
-    fills = _fills(rows)
-    made = [(_line(row, rows, lost, fills), number, row) for number, row in enumerate(rows.why)]
+    fills, oldest_ms = _fills(rows), _oldest_ms(rows.checks)
+    made = [(_line(row, rows, lost, fills, oldest_ms), number, row) for number, row in enumerate(rows.why)]
     return [line for line, _, _ in sorted(made, key=lambda one: (*_rank(one[0], one[2], rows.quotas.get(one[0].topic, [])), one[1]))]
 
 
@@ -100,7 +101,7 @@ def _fills(rows: NowRows) -> set[tuple[str, str]]:
     return found
 
 
-def _line(row: Row, rows: NowRows, lost: Mapping[tuple[str, str], Row], fills: set[tuple[str, str]]) -> Line:
+def _line(row: Row, rows: NowRows, lost: Mapping[tuple[str, str], Row], fills: set[tuple[str, str]], oldest_ms: Mapping[str, int]) -> Line:
     name = (row["topic"], row["subscription"])
     # A check later than the row's instant is of another life of the topic.
     checks = [one for one in rows.checks.get(name, []) if one["check_time"] <= row["as_of"]]
@@ -135,7 +136,7 @@ def _line(row: Row, rows: NowRows, lost: Mapping[tuple[str, str], Row], fills: s
         backlogs=backlogs,
         drops=drops,
         spark=_spark(backlogs, drops, row["as_of"]),
-        next=_next(quotas, row, _oldest_ms(rows.checks, row["topic"]), badge.hue == "harm"),
+        next=_next(quotas, row, oldest_ms.get(row["topic"]), badge.hue == "harm"),
         is_well=row["status"] in WELL,
         is_unknown=is_unknown,
         found_by=" ".join((row["topic"], row["subscription"], badge.word, row["status"], cause_of(row))).lower(),
@@ -223,12 +224,14 @@ def _ahead(quotas: list[Row], row: Row) -> list[tuple[float, Row]]:
     return sorted(left, key=lambda one: one[0])
 
 
-def _oldest_ms(checks: Mapping[tuple[str, str], list[Row]], topic: str) -> int | None:
-    """The true age of the oldest message of the topic at the last check: of durable cursors, for a quota looks at no others."""
-    last = [found[-1] for name, found in checks.items() if name[0] == topic]
-    newest = max((one["check_time"] for one in last), default=None)
-    ages = (one["oldest_age_ms"] for one in last if one["durable"] and one["check_time"] == newest)
-    return max((age for age in ages if age is not None), default=None)
+def _oldest_ms(checks: Mapping[tuple[str, str], list[Row]]) -> dict[str, int]:
+    """The true age of the oldest message of each topic at its last check: of durable cursors, for a quota looks at no others."""
+    found: dict[str, tuple[datetime, int]] = {}
+    for (topic, _), rows in checks.items():
+        last = rows[-1]
+        age_ms = last["oldest_age_ms"] if last["durable"] and last["oldest_age_ms"] is not None else _NO_AGE
+        found[topic] = max(found.get(topic, (last["check_time"], _NO_AGE)), (last["check_time"], age_ms))
+    return {topic: age_ms for topic, (_, age_ms) in found.items() if age_ms != _NO_AGE}
 
 
 def _next(quotas: list[Row], row: Row, oldest_age_ms: int | None, is_harmed: bool) -> tuple[str, str, bool]:
