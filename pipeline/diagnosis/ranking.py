@@ -6,12 +6,11 @@ from typing import Any
 
 from pipeline.diagnosis.counts import percent
 from pipeline.diagnosis.duration import duration
+from pipeline.diagnosis.quota_outlook import not_known
 from pipeline.warehouse.look import Look
 
 Row = dict[str, Any]
-#: `why` beside how much backlog × time the newest window has, how old the oldest entry is, and how a quota of the topic stands:
-#: `exceeded`, and `breach_in_s` until another one is. The check may be minutes old: so it counts from `known_until`, and at 0 it is due.
-#: `breach_unknown`: of a quota nobody knows it (quota_outlook).
+#: `why` beside how much backlog × time the newest window has, how old the oldest entry is, and how the quotas of the topic stand.
 WORST = """
 WITH weighed AS (
   SELECT c.broker, c.epoch, c.topic, c.subscription, sum(c.entry_us) / 1e6 AS entry_s
@@ -27,21 +26,17 @@ oldest AS (
   -- A quota looks at durable cursors alone.
   SELECT broker, epoch, topic, max(age_ms) AS oldest_age_ms FROM backlog_now WHERE durable GROUP BY broker, epoch, topic
 ),
-breaching AS (
-  SELECT q.broker, q.epoch, q.topic, bool_or(exceeded) AS exceeded, min(CASE WHEN NOT exceeded THEN breach_at END) AS breach_at,
-    bool_or(breach_at IS NULL AND (used IS NULL OR quota_type = 'size' AND steps = 0
-      OR quota_type = 'time' AND used = 0 AND coalesce(o.oldest_age_ms > quota_limit * 1000, false))) AS unknown
-  FROM quota_risk q
-  LEFT JOIN oldest o ON o.broker = q.broker AND o.epoch = q.epoch AND o.topic = q.topic
-  GROUP BY q.broker, q.epoch, q.topic
+limited AS (
+  SELECT broker, epoch, topic, collect_list(struct(quota_type, exceeded, breach_at, used, steps, quota_limit)) AS quotas
+  FROM quota_risk
+  GROUP BY broker, epoch, topic
 )
-SELECT w.*, coalesce(e.entry_s, 0) AS entry_s, a.age_s, coalesce(b.exceeded, false) AS exceeded,
-  coalesce(b.unknown, false) AS breach_unknown,
-  (unix_micros(b.breach_at) - unix_micros(w.known_until)) / 1e6 AS breach_in_s
+SELECT w.*, coalesce(e.entry_s, 0) AS entry_s, a.age_s, b.quotas, o.oldest_age_ms
 FROM why w
 LEFT JOIN weighed e ON e.broker = w.broker AND e.epoch = w.epoch AND e.topic = w.topic AND e.subscription = w.subscription
 LEFT JOIN aged a ON a.broker = w.broker AND a.epoch = w.epoch AND a.topic = w.topic AND a.subscription = w.subscription
-LEFT JOIN breaching b ON b.broker = w.broker AND b.epoch = w.epoch AND b.topic = w.topic
+LEFT JOIN limited b ON b.broker = w.broker AND b.epoch = w.epoch AND b.topic = w.topic
+LEFT JOIN oldest o ON o.broker = w.broker AND o.epoch = w.epoch AND o.topic = w.topic
 """
 _NEVER = float("inf")
 #: What is largest comes first; a breach that is near does, and what has none comes last.
@@ -56,7 +51,22 @@ COLUMNS = ("subscription", "topic", "status", "limiter", "share", "since", "entr
 
 def worst(look: Look) -> list[Row]:
     """Every subscription that the newest windows know, in no order."""
-    return look.rows(WORST)
+    return [with_breach(row) for row in look.rows(WORST)]
+
+
+def with_breach(row: Row) -> Row:
+    """A row of WORST with `exceeded`, `breach_in_s` until another quota is, and `breach_unknown`: of a quota nobody knows it.
+
+    The check may be minutes old. So `breach_in_s` counts from `known_until`, and at 0 the breach is due.
+    """
+    quotas, oldest_age_ms = row["quotas"] or (), row["oldest_age_ms"]
+    ahead = [one["breach_at"] for one in quotas if one["breach_at"] is not None and not one["exceeded"]]
+    return {
+        **{name: value for name, value in row.items() if name not in ("quotas", "oldest_age_ms")},
+        "exceeded": any(one["exceeded"] for one in quotas),
+        "breach_in_s": (min(ahead) - row["known_until"]).total_seconds() if ahead else None,
+        "breach_unknown": any(not_known(one, oldest_age_ms) is not None for one in quotas),
+    }
 
 
 def ordered(rows: Sequence[Row], order: str) -> list[Row]:

@@ -35,7 +35,7 @@ def foreseen(document: Document) -> Document | None:
     waits = document["waiting"] > 0
     if not document["behind"] and not waits:
         rates = {**rates, **dict.fromkeys(_INSTANTS, now)}
-    elif _stands_still(document) or (waits and sought_entries(rates)):
+    elif _stands_still(document) or (waits and rates["sought_entries"]):
         rates = {**rates, **dict.fromkeys(_INSTANTS)}
     if rates["current_at"] is not None and rates["current_at"] > now:
         rates = {**rates, "current_from": _not_before(rates["current_from"], now, now)}
@@ -49,17 +49,6 @@ def with_unacknowledged(rates: Document | None, cursor: Mapping[str, Any] | None
         return None
     is_of_check = cursor is not None and cursor["check_time"] == rates["as_of"]
     return {**rates, "unacknowledged_entries": cursor["in_flight_entries"] if cursor is not None and is_of_check else None}
-
-
-def sought_entries(rates: Document) -> int:
-    """Entries that a seek brought back between the last two checks (negative: that it passed over): what the backlog grew by, and nobody
-    published. 0 also where a rate is not known.
-    """
-    names = ("growth_rate", "publish_rate", "ack_rate", "removed_rate")
-    if any(rates[name] is None for name in names):
-        return 0
-    growth, come, acked, removed = (rates[name] for name in names)
-    return round((growth - come + acked + removed) * rates["over_s"])
 
 
 def _held(document: Document) -> int:
@@ -104,7 +93,7 @@ def pace_line(document: Document) -> str:
         return pace
     if document["backlog"] == 0:
         return f"{pace}: it has no backlog"
-    if sought_entries(rates):
+    if rates["sought_entries"]:
         return f"{pace}: {_sought_words(rates, has_fallen=acked + removed > come)}"
     if _is_held(document):
         return f"{pace}: most of its backlog is held for a later delivery"
@@ -128,7 +117,7 @@ def pace_line(document: Document) -> str:
 
 def _sought_words(rates: Document, *, has_fallen: bool) -> str:
     """A seek is no part of what comes and goes, so nothing else is said of that time."""
-    moved = sought_entries(rates)
+    moved = rates["sought_entries"]
     what = f"a seek brought {entries(moved)} back" if moved > 0 else f"a seek passed over {entries(-moved)}"
     rest = "and without that its backlog became less" if has_fallen else "but without that its backlog did not become less"
     return f"{what} in that time, {rest}"
@@ -192,7 +181,7 @@ def _current_words(document: Document) -> str:
         return _nothing_waits_words(document)
     if rates["current_at"] is None and not document["behind"]:
         return "what waits goes as it comes"
-    if sought_entries(rates):
+    if rates["sought_entries"]:
         return "not known: a seek moved its entries, and no check since then has a pace"
     if rates["current_at"] is None:
         return "not known: the last check's pace did not go on" if _did_not_go_on(document) else "not at the pace of the last minutes"

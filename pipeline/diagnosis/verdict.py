@@ -210,8 +210,8 @@ def _catch_up(evidence: Evidence, limits: Sequence[Document]) -> Document | None
     if not rates or rates[0]["growth_rate"] is None:
         return None
     names = (
-        "over_s", "publish_rate", "dispatch_rate", "ack_rate", "removed_rate", "growth_rate", "caught_up_in_s", "outpaced",
-        "current_at", "current_from", "current_to", "most_entries_per_s", "soonest_at", "allowed",
+        "over_s", "publish_rate", "dispatch_rate", "ack_rate", "removed_rate", "sought_entries", "growth_rate", "caught_up_in_s",
+        "outpaced", "current_at", "current_from", "current_to", "most_entries_per_s", "soonest_at", "allowed",
     )  # fmt: skip
     of_limits = ("most_entries_per_s", "soonest_at", "allowed")
     checked_at = rates[0]["to_time"]

@@ -268,9 +268,8 @@ def _breach_words(quota: Document, now: datetime) -> str:
     if breach_at <= now:
         return f"breach due at the check of {time_words(breach_at)}, which is not known yet"
     # One step between checks has no band.
-    least = (
-        "" if earliest is None or earliest < now or earliest == breach_at else f" (not before {foreseen_words(earliest, now, breach_at)})"
-    )
+    has_band = earliest is not None and now <= earliest != breach_at
+    least = f" (not before {foreseen_words(earliest, now, breach_at)})" if has_band else ""
     return f"breach {foreseen_at(breach_at, now)}{least}"
 
 

@@ -14,7 +14,8 @@ NOW = minute(10)
 RATES: dict[str, Any] = {
     "as_of": NOW,
     "over_s": 60.0,
-    "publish_rate": 5.0, "dispatch_rate": 9.0, "ack_rate": 9.0, "removed_rate": 0.0, "growth_rate": -4.0, "caught_up_in_s": 25.0,
+    "publish_rate": 5.0, "dispatch_rate": 9.0, "ack_rate": 9.0, "removed_rate": 0.0, "sought_entries": 0,
+    "growth_rate": -4.0, "caught_up_in_s": 25.0,
     "current_at": minute(12), "current_from": minute(11), "current_to": None, "most_entries_per_s": None, "soonest_at": None,
     "allowed": None, "outpaced": False, "unacknowledged_entries": 0,
 }  # fmt: skip

@@ -14,7 +14,8 @@ from schemas.events import CURSOR_KINDS
 
 SLOW: dict[str, Any] = {
     "over_s": 60.0,
-    "publish_rate": 30.0, "dispatch_rate": 13.0, "ack_rate": 13.0, "removed_rate": 0.0, "growth_rate": 17.0, "caught_up_in_s": None,
+    "publish_rate": 30.0, "dispatch_rate": 13.0, "ack_rate": 13.0, "removed_rate": 0.0, "sought_entries": 0,
+    "growth_rate": 17.0, "caught_up_in_s": None,
     "to_time": minute(3), "current_at": None, "current_from": None, "current_to": None, "most_entries_per_s": None, "soonest_at": None,
     "allowed": None, "outpaced": True,
 }  # fmt: skip

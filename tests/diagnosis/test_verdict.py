@@ -297,7 +297,8 @@ AT_MOST = "limits allow it 40.0 entries/s at most"
 
 RATES: dict[str, Any] = {
     "over_s": 60.0,
-    "publish_rate": 5.0, "dispatch_rate": 9.0, "ack_rate": 9.0, "removed_rate": 0.0, "growth_rate": -4.0, "caught_up_in_s": 25.0,
+    "publish_rate": 5.0, "dispatch_rate": 9.0, "ack_rate": 9.0, "removed_rate": 0.0, "sought_entries": 0,
+    "growth_rate": -4.0, "caught_up_in_s": 25.0,
     "to_time": minute(3), "current_at": minute(5), "current_from": minute(4), "current_to": None, "most_entries_per_s": 40.0,
     "soonest_at": minute(4), "allowed": "yes",
     "outpaced": False,

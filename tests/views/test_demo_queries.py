@@ -101,29 +101,6 @@ def test_a_breach_counts_from_the_newest_event_not_from_its_check(room: ReadingR
         assert row["breach_in_s"] == (due[row["broker"], row["topic"]] - row["known_until"]).total_seconds()
 
 
-@pytest.mark.parametrize(
-    ("quota_type", "used", "steps", "limit", "is_unknown"),
-    [
-        ("size", 5, 0, 100, True),
-        ("size", 5, 1, 100, False),
-        ("size", "NULL", 1, 100, True),
-        ("time", 0, 0, 0, True),  # every message is older than the limit
-        ("time", 0, 0, 10**9, False),
-        ("time", 5, 0, 0, False),
-    ],
-)
-def test_a_breach_of_which_nobody_knows_is_none_that_never_comes(
-    room: ReadingRoom, quota_type: str, used: Any, steps: int, limit: int, is_unknown: bool
-) -> None:
-    """As `not_known` of quota_outlook has it."""
-    risk = (
-        f"(SELECT broker, epoch, topic, false AS exceeded, CAST(NULL AS TIMESTAMP) AS breach_at, CAST({used} AS BIGINT) AS used,"
-        f" '{quota_type}' AS quota_type, {steps} AS steps, CAST({limit} AS BIGINT) AS quota_limit FROM quota_risk)"
-    )
-    rows = [row for row in room.rows(worst.WORST.replace("FROM quota_risk q", f"FROM {risk} q")) if row["topic"] == ORDERS]
-    assert {row["breach_unknown"] for row in rows} == {is_unknown}
-
-
 def test_while_the_broker_runs_the_worst_comes_first_with_what_holds_it(small_warehouse: Warehouse) -> None:
     as_of, _, head, ruler, *rows = shown(small_warehouse)
     assert as_of.endswith("in the tables, as of 03:03:00")

@@ -3,9 +3,9 @@
 --   waiting          entries that are not delivered; is_current: none waits, or no more of them than one second of publishing brings and
 --                    than were delivered since the check before. Then current_* are the check itself
 --   rate_mean        entries per second by which the waiting ones became fewer over the steps between checks of the last 5 minutes, from
---                    the last step on at which that turned or doubled (negative: more); rate_least, rate_most: the band that has the rate until it is current in eight cases of ten
---                    (docs/design/causes.md), the same as rate_mean until there are two steps. A step in which an eviction, an expiry or a
---                    seek moved something is no pace
+--                    the last step on at which that turned or doubled (negative: more); rate_least, rate_most: the band that has the rate
+--                    until it is current in eight cases of ten (docs/design/causes.md), the same as rate_mean until there are two steps.
+--                    A step in which an eviction, an expiry or a seek moved something is no pace
 --   steps            steps between checks that the rates are of
 --   current_at       first check at which it is current at the mean rate; current_from, current_to: at rate_most and rate_least;
 --                    null: never at that rate, or not within 30 days. Rounded up to checks by the broker's interval

@@ -1,7 +1,7 @@
 -- Which backlog quota trips next, when, and who loses messages?
 -- One row per topic and quota type with a limit at the topic's latest check: the forecast, exceeded ones first, then by time to breach.
 -- Columns as in quota_forecasts and quota_breaches; left out are topics that their broker no longer checks, and epochs before its newest.
---   as_of   the check; breach_in_s counts from it (0: exceeded now; null: no breach in sight, or not known: steps is 0)
+--   as_of   the check; breach_in_s counts from it (0: exceeded now; null: no breach in sight, or not known: quota_breaches)
 WITH counted AS (
   SELECT t.*
   FROM topic_backlog t

@@ -1,5 +1,6 @@
-"""How far a rate of some steps may be from the rate that comes, and where it is another one: what views write as RATE_SPREAD(what is left,
-drift in an hour) and RATE_TURNED(a step's rate).
+"""How far a rate of some steps may be from the rate that comes, and where it is another one.
+
+Views write RATE_SPREAD(what is left, drift in an hour) and RATE_TURNED(a step's rate).
 """
 
 import re

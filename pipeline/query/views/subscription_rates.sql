@@ -5,6 +5,7 @@
 --   dispatch_rate                entries per second delivered to consumers, redeliveries included
 --   ack_rate                     entries per second that consumers acknowledged
 --   removed_rate                 entries per second that expired or were evicted
+--   sought_entries               entries that a seek brought back in that time, less those that it passed over
 --   growth_rate                  entries per second by which the backlog grew; negative: it shrinks
 --   caught_up_in_s               seconds until the backlog is empty at this rate, 0 without one; null: it does not shrink
 --   newest                       whether it is the subscription's latest check
@@ -18,6 +19,7 @@ SELECT
   dispatched / over_s AS dispatch_rate,
   acknowledged / over_s AS ack_rate,
   (expired + evicted) / over_s AS removed_rate,
+  sought AS sought_entries,
   change / over_s AS growth_rate,
   backlog_after,
   CASE WHEN backlog_after = 0 THEN 0 WHEN change < 0 THEN backlog_after * over_s / -change END AS caught_up_in_s,
