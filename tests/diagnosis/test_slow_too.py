@@ -15,12 +15,15 @@ FULL = [12] * 5
 
 
 def five(
-    held: list[int], full: list[int], delivered: int, pace: float | None, account: dict[str, Any] = OWN, **more: Any
+    held: list[int], full: list[int], delivered: int, pace: float | None, account: dict[str, Any] = OWN, delayed_s: int = 0, **more: Any
 ) -> dict[str, Any]:
-    """Five minutes under a limiter of 10 per second: by minute, what consumers hold at its end, and for how long they are full."""
+    """Five minutes under a limiter of 10 per second: by minute, the entries that do not wait at its end, for how long consumers are full,
+    and for how long all that waits is held for a later delivery.
+    """
     ends: list[dict[str, Any]] = [{"backlog_end": 6_000, "waiting_end": 6_000 - one} for one in held]
     rows = [charge(m, "throttled", 60 - full[m], **account, **ends[m]) for m in range(5)]
     rows += [charge(m, "no_permits", full[m], weight=full[m], main=False, **ends[m]) for m in range(5) if full[m]]
+    rows += [charge(m, "delayed", delayed_s, weight=delayed_s, main=False, **ends[m]) for m in range(5) if delayed_s]
     status = standing("held back", backlog=6_000, waiting=5_000, pace_per_s=pace, cause="throttled", **account)
     throttle = [served(m, delivered, blocked_ns_by_subscription_limit=1, blocked_ns_by_topic_limit=1) for m in range(5)]
     limits = [limit(account["level"], account["dimension"], **more)]
@@ -69,6 +72,10 @@ def test_who_takes_what_the_limiter_gives_is_not_slow(
     assert (found["cause"], found["consumers_take_per_s"], found["confidence"]) == ("throttled", None, "high")
     assert found["advice"][0]["do"].startswith("Raise the ")
     assert "it is current in 10 min. " in found["advice"][0]["do"]
+
+
+def test_entries_that_are_held_for_a_later_delivery_are_not_with_consumers() -> None:
+    assert five([180, 360, 540, 720, 900], [0] * 5, 600, 7.0, delayed_s=1)["consumers_take_per_s"] is None
 
 
 def test_permits_are_counted_in_the_unit_of_the_limiter() -> None:

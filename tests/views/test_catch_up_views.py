@@ -20,6 +20,8 @@ GROWING = (10, 20, 30, 40)
 GROWING_UNEVENLY = (10, 30, 35)
 UNEVEN = (600, 580, 480, 380, 280, 180, 80, 0)
 DIES = (600, 540, 480, *(420,) * 20)
+#: A consumer comes back after the fourth check.
+TURNS = (600, 640, 680, 720, 660, 600)
 EVICTED = (600, 540, 180, 120, 60, 0)
 
 
@@ -48,6 +50,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> ReadingRoom:
         *checks("growing_unevenly", GROWING_UNEVENLY),
         *checks("uneven", UNEVEN),
         *checks("dies", DIES),
+        *checks("turns", TURNS),
         *checks("evicted", EVICTED, evicted_after=1),
     ]
     append_plain(warehouse, "subscription_backlog", rows)
@@ -97,6 +100,12 @@ def test_the_less_steps_are_alike_the_wider_is_the_band(room: ReadingRoom) -> No
     """
     assert forecast(room, "uneven", 2) == (10, 7, 453)
     assert scores(room, "uneven")[2] == ("late", True)
+
+
+def test_steps_before_a_turn_are_no_pace(room: ReadingRoom) -> None:
+    assert forecast(room, "turns", 3) == (None, None, None)
+    assert forecast(room, "turns", 4) == (15, 15, 15), "660 go at 60 a minute"
+    assert forecast(room, "turns", 5)[0] == 15
 
 
 def test_a_consumer_that_dies_makes_forecasts_false(room: ReadingRoom) -> None:
