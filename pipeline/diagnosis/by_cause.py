@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pipeline.diagnosis.came_back import come_and_go
+from pipeline.diagnosis.clients import works_alone
 from pipeline.diagnosis.commands import Step, policy_of, stats, step, told, unload
-from pipeline.diagnosis.counts import entries
+from pipeline.diagnosis.counts import counted, entries
 from pipeline.diagnosis.own_cursors import READER
-from pipeline.diagnosis.raise_limit import throttled
+from pipeline.diagnosis.raise_limit import limit_of, throttled
 from pipeline.diagnosis.slow_too import OF_CONSUMERS
 from pipeline.times import USUAL_WINDOW, span_of
 
@@ -23,6 +24,7 @@ _NEARLY_ALL = 0.9
 _LONG_ENOUGH = span_of("--window", USUAL_WINDOW)
 #: Of a stretch that a backlog fills, so much may be missing: two clocks measure the two.
 _CLOCKS_DIFFER = 0.001
+_SHUT_OUT = "A quota shut its producers out in the last minutes: nobody knows whether its consumers keep up when they are back."
 _CAP_SETTING = {
     "consumer": "maxUnackedMessagesPerConsumer",
     "subscription": "maxUnackedMessagesPerSubscription",
@@ -84,9 +86,12 @@ def _no_consumer(document: Document) -> list[Step]:
 
 
 def _throttled(document: Document) -> list[Step]:
-    """Consumers come first where a higher limit shows only that they are too slow; if they hold it at the end, their own step has them."""
+    """Consumers come first where a higher limit shows only that they are too slow; if they hold it at the end, their own step has them.
+    Under a limiter that is gone nobody has seen yet how quick they are.
+    """
     taken, last = document["consumers_take_per_s"], document["last_cause"]
-    if taken is None or (last is not None and last["cause"] in OF_CONSUMERS):
+    is_gone = limit_of(document, document["level"], document["dimension"]) is None
+    if taken is None or is_gone or (last is not None and last["cause"] in OF_CONSUMERS):
         return throttled(document)
     words = f"A higher limit alone is not enough: its consumers acknowledge only {taken:,.1f} entries/s. {_faster(document)}"
     return [stats(f"{words} In its output availablePermits shows who is full:", document["topic"]), *throttled(document)]
@@ -118,6 +123,9 @@ def _no_permits(document: Document) -> list[Step]:
         return [stats("The reader is too slow, or it hangs: look at its program. A second reader would read everything again:", topic)]
     if document.get("sub_type") in ONE_ACTIVE:
         return _one_active(document)
+    alone = works_alone(document.get("clients"))
+    if alone is not None:
+        return [stats(f"{alone_words(document, alone)} In its output availablePermits shows who is full:", topic)]
     return [
         stats("Consumers are too slow or too few: add some, or speed them up. In its output availablePermits shows who is full:", topic)
     ]
@@ -179,6 +187,8 @@ def _in_flight(document: Document) -> list[Step]:
     if rates is not None and (rates["outpaced"] or rates["publish_rate"] < _NEARLY_ALL * rates["ack_rate"]):
         words = f"Its consumers acknowledge {rates['ack_rate']:,.1f} entries/s, and {rates['publish_rate']:,.1f} come."
         then = _faster(document) if rates["outpaced"] else "Wait: its backlog becomes less."
+        if rates["shut_out"]:
+            words, then = f"Its consumers acknowledge {rates['ack_rate']:,.1f} entries/s.", _SHUT_OUT
         return [
             stats(f"{words} {then} In its output unackedMessages shows who has most:", topic),
             told("A client that has messages and acknowledges nothing has lost them: restart that one."),
@@ -224,7 +234,17 @@ def _faster(document: Document) -> str:
         return "The reader is too slow."
     if document.get("sub_type") in ONE_ACTIVE:
         return "One consumer is served at a time: speed it up."
+    alone = works_alone(document.get("clients"))
+    if alone is not None:
+        return alone_words(document, alone)
     return "Speed its consumers up, or add some."
+
+
+def alone_words(document: Document, alone: Mapping[str, Any]) -> str:
+    """More consumers are no help to one that has nearly everything."""
+    name = alone["consumer_name"] or f"consumer {alone['consumer']} on connection {alone['conn']}"
+    keys = " All keys that wait are its own: more consumers take none of them." if document.get("sub_type") == "Key_Shared" else ""
+    return f"{name} has {counted(alone['unacked_msgs'], 'message')}, and other consumers have none to do: speed it up, or restart it.{keys}"
 
 
 def _stuck(document: Document) -> list[Step]:

@@ -17,6 +17,8 @@ Row = Mapping[str, Any]
 Document = dict[str, Any]
 #: So many clients are named in text; the document has all.
 SHOWN = 3
+#: Who has less than this part of the messages of another one has nothing to do.
+_NOTHING = 0.05
 _FIGURES = ("permits", "unacked_msgs", "redelivered_msgs")
 #: Causes that lie with consumers → who is the worst of them: the figure, and whether much of it is bad. Who has none comes last.
 _WORST = {
@@ -107,6 +109,20 @@ def _is_capped(state: Row | None, cap: Row | None) -> bool | None:
     """By the newer one of the two; null: neither tells."""
     told = [(_about(row), row[name]) for row, name in ((state, "blocked"), (cap, "on")) if row is not None and row[name] is not None]
     return bool(max(told)[1]) if told else None
+
+
+def works_alone(found: Collection[Document] | None) -> Document | None:
+    """The consumer that has nearly all of the messages, while another one has room and nothing to do: all that waits has its keys, or its
+    connection takes nothing. None: there is no such one, or the log does not tell.
+    """
+    known = [one for one in found or () if one["unacked_msgs"] is not None and one["permits"] is not None]
+    if len(known) < 2 or len(known) < len(found or ()):
+        return None
+    most = max(known, key=lambda one: int(one["unacked_msgs"]))
+    others = [one for one in known if one is not most]
+    few = _NOTHING * most["unacked_msgs"]
+    is_alone = sum(one["unacked_msgs"] for one in others) <= few
+    return most if is_alone and few >= 1 and any(one["permits"] > 0 and not one["capped"] for one in others) else None
 
 
 def client_lines(found: Collection[Document] | None) -> list[str]:

@@ -4,7 +4,7 @@ its clients.
 
 from pipeline.diagnosis.by_cause import ONE_ACTIVE, takes_nothing
 from pipeline.diagnosis.came_back import came_back
-from pipeline.diagnosis.clients import client_rows, clients, lies_with_clients
+from pipeline.diagnosis.clients import client_rows, clients, lies_with_clients, works_alone
 from pipeline.diagnosis.evidence import Row
 from pipeline.diagnosis.own_cursors import kind_of
 from pipeline.diagnosis.quota_fillers import who
@@ -32,6 +32,11 @@ def context_of(look: Queries, document: Document) -> Document:
         "clients": _clients(look, document),
         **who(rows),
     }
+    more, last = document["more_consumers"], document["last_cause"]
+    if more is not None and more["why"] == "no_consumer" and last is not None and last["cause"] != "no_consumer":
+        found["more_consumers"] = None  # one is connected since: whether that is enough, the next minutes show
+    if more is not None and more["answer"] in ("yes", "partly") and more["why"] != "no_consumer" and works_alone(found["clients"]):
+        found["more_consumers"] = {**more, "answer": "no", "why": "one_has_all"}
     is_silent = found["sub_type"] in ONE_ACTIVE and takes_nothing(document)
     found["longest_silence"] = is_longest_silence(look, document) if is_silent else None
     return {**found, "catch_up": with_unacknowledged(foreseen({**document, **found}), cursor)}
@@ -40,6 +45,9 @@ def context_of(look: Queries, document: Document) -> Document:
 def _needed(look: Queries, document: Document) -> Document:
     """What the limiter of the main cause has to give, and that of the last one: it may be another."""
     units, last = counts_entries(look, document), document["last_cause"]
+    if document["catch_up"] is not None and document["catch_up"]["shut_out"]:
+        # What came is what a quota let come.
+        return {"needed": None} if last is None else {"needed": None, "last_cause": {**last, "needed": None}}
     main = needed(look, document, units)
     if last is None:
         return {"needed": main}

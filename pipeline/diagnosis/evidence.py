@@ -243,7 +243,7 @@ def _rates(asked: _Asked) -> str:
     )
     key = " AND ".join(f"f.{name} = r.{name}" for name in ("broker", "epoch", "topic", "subscription", "check_number"))
     return (
-        "SELECT r.*, f.current_at, f.current_from, f.current_to, f.most_entries_per_s, f.soonest_at, f.allowed, f.outpaced"
+        "SELECT r.*, f.current_at, f.current_from, f.current_to, f.most_entries_per_s, f.soonest_at, f.allowed, f.outpaced, f.shut_out"
         f" FROM ({newest}) r LEFT JOIN (SELECT * FROM catch_up_forecasts WHERE {asked.here}) f ON {key}"
     )
 

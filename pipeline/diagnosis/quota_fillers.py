@@ -8,7 +8,7 @@ from pipeline.diagnosis.counts import entries
 from pipeline.diagnosis.duration import duration
 from pipeline.diagnosis.instants import time_words
 from pipeline.diagnosis.own_cursors import COMPACTION, compaction_words, kind_of, kind_words, trouble_words
-from pipeline.diagnosis.topic_rows import ROLLOVER, TopicRows
+from pipeline.diagnosis.topic_rows import ROLLOVER, TopicRows, last_cut
 
 Row = Mapping[str, Any]
 Document = dict[str, Any]
@@ -62,18 +62,28 @@ def _age(rows: TopicRows) -> Document | None:
 
 
 def _shut_out(rows: TopicRows) -> Document | None:
-    """Since when producers are cut off and refused; null where the newest check has not done that."""
+    """Since when producers are cut off and refused; null where the newest check has not done that. They may have come back before, and
+    since the last check, too: a producer is let in while less is used than the limit.
+    """
     cut = [row for row in rows.decisions if row["action"] == "disconnect_producers"]
     if not cut or rows.check is None or cut[-1]["check_number"] != rows.check["check_number"]:
         return None
+    last = last_cut(cut)
     return {
-        "since": cut[0]["decided_at"],
+        "since": last["decided_at"],
         "quota_type": cut[-1]["quota_type"],
         "policy": cut[-1]["policy"],
-        "closed": sum(row["producers_closed"] for row in cut),
+        "closed": last["producers_closed"],
+        "first_since": cut[0]["decided_at"],
+        "times": max(1, sum(row["producers_closed"] > 0 for row in cut)),
+        "let_in": _let_in(rows),
         "refused": _refused(rows),
         "connected": rows.check["producers"],
     }
+
+
+def _let_in(rows: TopicRows) -> int:
+    return sum(int(row["n"]) for row in rows.producer_events if row["type"] == "producer_open")
 
 
 def _refused(rows: TopicRows) -> int | None:
@@ -151,8 +161,15 @@ def producer_lines(document: Document) -> list[str]:
         return []
     closed = f"{cut['closed']:,} {'was' if cut['closed'] == 1 else 'were'} closed"
     refused = "how many were refused since is not in this log" if cut["refused"] is None else f"{cut['refused']:,} were refused since"
-    since = time_words(cut["since"])
-    return [f"the {cut['quota_type']} quota ({cut['policy']}) cut producers off at {since}: {closed}, {refused}"]
+    let_in = f", {cut['let_in']:,} {'was' if cut['let_in'] == 1 else 'were'} let in" if cut["let_in"] else ""
+    line = f"the {cut['quota_type']} quota ({cut['policy']}) cut producers off at {time_words(cut['since'])}: {closed}, {refused}{let_in}"
+    again = again_words(cut)
+    return [line] if again is None else [line, again]
+
+
+def again_words(cut: Mapping[str, Any]) -> str | None:
+    """That producers came back, and were cut off again."""
+    return None if cut["times"] == 1 else f"it cut producers off {cut['times']:,} times since {time_words(cut['first_since'])}"
 
 
 def evicted_lines(document: Document) -> list[str]:

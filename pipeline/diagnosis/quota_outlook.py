@@ -9,6 +9,8 @@ Document = dict[str, Any]
 ONE_CHECK = "one_check"
 #: The oldest message is older than the limit, and the broker shows no age before it has closed the ledger of that message (§2.4).
 NO_AGE = "no_age"
+#: A quota shut the producers out in the last minutes: what is used grows when they are back, and nobody knows how fast.
+PRODUCERS_OUT = "shut_out"
 NOT_IN_THIS_LOG = "not_in_this_log"
 
 
@@ -20,6 +22,8 @@ def not_known(quota: Row, oldest_age_ms: int | None) -> str | None:
         return None
     if quota["used"] is None:
         return NOT_IN_THIS_LOG
+    if quota["shut_out"]:
+        return PRODUCERS_OUT
     if quota["quota_type"] == "size":
         return ONE_CHECK if quota["steps"] == 0 else None
     is_older = oldest_age_ms is not None and oldest_age_ms > quota["quota_limit"] * 1000

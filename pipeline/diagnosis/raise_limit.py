@@ -35,7 +35,8 @@ def throttled(document: Document) -> list[Step]:
     if users and not users[0]["this"] and (users[0]["share"] or 0) > MUCH_MORE * own:
         first = users[0]
         largest = f"{first['subscription']} of {first['topic']} has {percent(first['share'])} of what this limiter gave"
-        steps.append(told(f"Or slow down or move its largest user: {largest}."))
+        act = "slow down" if first["topic"] == document["topic"] else "slow down or move"
+        steps.append(told(f"Or {act} its largest user: {largest}."))
     return steps
 
 
@@ -81,7 +82,8 @@ def _rate(document: Document, limit: Mapping[str, Any]) -> tuple[int, str]:
     """The rate of the command, and from which figures it follows. A relative limiter adds what is published to its rate."""
     need, period_s = document["needed"], limit["period_s"]
     if need is None:
-        return limit["rate"] * FACTOR, "No quota check tells what comes, so the rate is doubled here: choose yours."
+        why = "A quota shut its producers out in the last minutes" if _is_shut_out(document) else "No quota check tells what comes"
+        return limit["rate"] * FACTOR, f"{why}, so the rate is doubled here: choose yours."
     published = need["publish_entries_per_s"] * need["permits_per_entry"] if limit["relative"] else 0.0
     rate = whole_rate(need["current_per_s"] - published, period_s)
     least = whole_rate(need["keeps_up_per_s"] - published, period_s)
@@ -96,10 +98,15 @@ def _rate(document: Document, limit: Mapping[str, Any]) -> tuple[int, str]:
     )
 
 
+def _is_shut_out(document: Document) -> bool:
+    return document["catch_up"] is not None and bool(document["catch_up"]["shut_out"])
+
+
 def _if_taken(document: Document) -> str:
-    """What the limiter gives has to be taken: by consumers that hold it, too, it is not, so far."""
+    """What the limiter gives has to be taken. Nobody saw consumers take more than it gave; those that hold it, too, take less."""
     taken = document["consumers_take_per_s"]
-    return "" if taken is None else f", if its consumers take as much: they acknowledge {taken:,.1f} entries/s"
+    so_far = "" if taken is None else f": they acknowledge {taken:,.1f} entries/s"
+    return f", if its consumers take as much{so_far}"
 
 
 def _batches(document: Document, limit: Mapping[str, Any]) -> list[Step]:

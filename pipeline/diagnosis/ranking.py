@@ -27,7 +27,7 @@ oldest AS (
   SELECT broker, epoch, topic, max(age_ms) AS oldest_age_ms FROM backlog_now WHERE durable GROUP BY broker, epoch, topic
 ),
 limited AS (
-  SELECT broker, epoch, topic, collect_list(struct(quota_type, exceeded, breach_at, used, steps, quota_limit)) AS quotas
+  SELECT broker, epoch, topic, collect_list(struct(quota_type, exceeded, breach_at, used, steps, shut_out, quota_limit)) AS quotas
   FROM quota_risk
   GROUP BY broker, epoch, topic
 )

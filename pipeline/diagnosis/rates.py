@@ -20,19 +20,30 @@ Document = dict[str, Any]
 RECENT = timedelta(minutes=5)
 #: How soon the rate that is advised makes it current.
 CURRENT_IN_S = 600
+#: Standard deviations of a count by chance.
+_CHANCE = 6
 CHARGES_ENTRIES = "dispatchThrottlingOnBatchMessageEnabled"
 
 
 def draws_query(broker: str, epoch: int, topic: str | None, end: datetime) -> str:
-    """Per subscription of the topic, or of the whole broker: what came and went in the last minutes, and what still waits."""
+    """Per subscription of the topic, or of the whole broker: what came and went in the last minutes, what came since the check before the
+    last one, and what still waits.
+    """
     where = f"broker = {quoted(broker)} AND epoch = {epoch}" + ("" if topic is None else f" AND topic = {quoted(topic)}")
     first = {name: f"min_by({name}, check_number) AS first_{name}" for name in ("check_time", "published_entries", "dispatched_entries")}
     last = ("check_time", "published_entries", "dispatched_entries", "dispatched_msgs", "msg_backlog", "in_flight_entries", "backlog_size",
             "backlog_messages")  # fmt: skip
+    before = ("check_time", "published_entries")
+    chain = "OVER (PARTITION BY topic, subscription, opened_at ORDER BY check_number)"
+    checks = (
+        f"SELECT *, {', '.join(f'lag({name}) {chain} AS {name}_before' for name in before)} FROM subscription_backlog"
+        f" WHERE {where} AND check_time > {instant(end - RECENT)} AND check_time <= {instant(end)}"
+    )
+    newest = (*last, *(f"{name}_before" for name in before))
     return (
         f"SELECT topic, subscription, opened_at, {', '.join(first.values())},"
-        f" {', '.join(f'max_by({name}, check_number) AS {name}' for name in last)} FROM subscription_backlog"
-        f" WHERE {where} AND check_time > {instant(end - RECENT)} AND check_time <= {instant(end)} GROUP BY topic, subscription, opened_at"
+        f" {', '.join(f'max_by({name}, check_number) AS {name}' for name in newest)} FROM ({checks})"
+        " GROUP BY topic, subscription, opened_at"
     )
 
 
@@ -70,7 +81,8 @@ def needed(look: Queries, document: Document, counts_entries: bool) -> Document 
     if any(draw is None for draw in draws):
         return None
     by_entries = dimension == "msg" and counts_entries
-    return {**computed([draw for draw in draws if draw is not None], level, dimension), "counts_entries": by_entries}
+    known = [draw if not draw["this"] else {**draw, "waiting": max(draw["waiting"], document["waiting"] or 0)} for draw in draws if draw]
+    return {**computed(known, level, dimension), "counts_entries": by_entries}
 
 
 def computed(draws: Sequence[Document], level: str, dimension: str) -> Document:
@@ -101,18 +113,32 @@ def _draw(row: Row, served: Row | None, level: str, dimension: str, counts_entri
     if over_s <= 0 or per_entry is None:
         return None if this else {**_NOTHING, "this": False}
     from_opening = row["first_check_time"] == row["check_time"]
-    came = row["published_entries"] - (0 if from_opening else row["first_published_entries"])
-    went = row["dispatched_entries"] - (0 if from_opening else row["first_dispatched_entries"])
+    came_per_s = (row["published_entries"] - (0 if from_opening else row["first_published_entries"])) / over_s
+    went_per_s = (row["dispatched_entries"] - (0 if from_opening else row["first_dispatched_entries"])) / over_s
+    came_per_s = _of_late(row, came_per_s)
     held = this or (served is not None and served[f"blocked_ns_by_{level}_limit"] > 0)
-    per_s = (came if held else went) / over_s
+    per_s = came_per_s if held else went_per_s
     return {
         "this": this,
         "held": held,
-        "publish_entries_per_s": came / over_s,
+        "publish_entries_per_s": came_per_s,
         "permits_per_entry": per_entry,
         "waiting": max(0, row["msg_backlog"] - (row["in_flight_entries"] or 0)),
         "keeps_up_per_s": per_s * per_entry,
     }
+
+
+def _of_late(row: Row, mean_per_s: float) -> float:
+    """What comes, by the last step between checks, where that is less than half of the mean, or more than its double, and by more than
+    chance: a burst that is over comes no more, and waits already.
+    """
+    if row["check_time_before"] is None or row["check_time"] <= row["check_time_before"]:
+        return mean_per_s
+    over_s = (row["check_time"] - row["check_time_before"]).total_seconds()
+    came = row["published_entries"] - row["published_entries_before"]
+    expected = mean_per_s * over_s
+    has_turned = not expected / 2 <= came <= 2 * expected and abs(came - expected) > _CHANCE * math.sqrt(max(1.0, expected))
+    return float(came / over_s) if has_turned else mean_per_s
 
 
 _NOTHING: Document = {"held": False, "publish_entries_per_s": 0.0, "permits_per_entry": 0.0, "waiting": 0, "keeps_up_per_s": 0.0}

@@ -20,6 +20,7 @@ _NOT_BEFORE = {
     "no_flow": "its consumers ask for messages",
     "transaction": "the transaction ends",
     "stuck": "it has a new dispatcher",
+    "channel": "its connections take messages again",
 }
 
 
@@ -37,10 +38,23 @@ def foreseen(document: Document) -> Document | None:
         rates = {**rates, **dict.fromkeys(_INSTANTS, now)}
     elif _stands_still(document) or (waits and rates["sought_entries"]):
         rates = {**rates, **dict.fromkeys(_INSTANTS)}
+    rates = _within_limits(rates)
     if rates["current_at"] is not None and rates["current_at"] > now:
         rates = {**rates, "current_from": _not_before(rates["current_from"], now, now)}
     passed = None if waits else now
     return {**rates, **{name: _not_before(rates[name], now, passed) for name in (*_INSTANTS, "soonest_at")}}
+
+
+def _within_limits(rates: Document) -> Document:
+    """No part of the band lies before the limits allow it. Where the pace is quicker than they seem to allow, it is the better witness:
+    what others leave of a shared limit changes.
+    """
+    current, soonest = rates["current_at"], rates["soonest_at"]
+    if current is None or soonest is None or rates["current_from"] is None:
+        return rates
+    if soonest > current:
+        return {**rates, "soonest_at": None}
+    return {**rates, "current_from": max(rates["current_from"], soonest)}
 
 
 def with_unacknowledged(rates: Document | None, cursor: Mapping[str, Any] | None) -> Document | None:
@@ -73,7 +87,7 @@ def _not_before(at: datetime | None, now: datetime, passed: datetime | None) -> 
 def _stands_still(document: Document) -> bool:
     """Whether nothing is delivered by now, though something waits. Nobody delivers to Pulsar's own cursors."""
     last = document["last_cause"]
-    return last is not None and last["cause"] in NOTHING_GOES and document["waiting"] > 0 and document["cursor_kind"] not in OWN
+    return last is not None and last["cause"] in _NOT_BEFORE and document["waiting"] > 0 and document["cursor_kind"] not in OWN
 
 
 def _waits_for_acknowledgements(document: Document) -> bool:
@@ -87,7 +101,8 @@ def pace_line(document: Document) -> str:
     """What comes and goes, and whether it gets there by acknowledgements. What a quota takes is no progress."""
     rates = document["catch_up"]
     come, acked, removed = rates["publish_rate"] or 0, rates["ack_rate"] or 0, rates["removed_rate"] or 0
-    gone = f", {removed:,.1f}/s expire or are evicted" if removed else ""
+    how = "expire or are evicted" if rates["complete"] else "go, and the log does not tell how"
+    gone = f", {removed:,.1f}/s {how}" if removed else ""
     pace = f"{come:,.1f} entries/s come, {acked:,.1f}/s are acknowledged{gone} (in the {duration(rates['over_s'])} before the last check)"
     if is_unproven(document):
         return pace
@@ -97,10 +112,14 @@ def pace_line(document: Document) -> str:
         return f"{pace}: {_sought_words(rates, has_fallen=acked + removed > come)}"
     if _is_held(document):
         return f"{pace}: most of its backlog is held for a later delivery"
+    if rates["shut_out"]:
+        return f"{pace}: a quota shut producers out in the last minutes, and nobody knows how many come without that"
     if rates["caught_up_in_s"] is None:
         return pace + _growth(document)
     if rates["caught_up_in_s"] == 0:
         return f"{pace}: it had no backlog then"
+    if removed and not rates["complete"]:
+        return f"{pace}: its backlog became less"
     if removed and acked <= come:
         return f"{pace}: it becomes less only because entries expire or are evicted, which its consumers never get"
     if _stands_still(document):
@@ -141,7 +160,8 @@ def _growth(document: Document) -> str:
     if document["behind"]:
         is_foreseen = rates["current_at"] is not None and not _waits_for_acknowledgements(document)
         return ": its backlog did not become less then" if is_foreseen else ": it does not catch up at this rate"
-    grows = rates["growth_rate"] > _GROWS_FROM * (rates["publish_rate"] or 0)
+    went_on = document["backlog"] >= rates["backlog_after"]
+    grows = went_on and rates["growth_rate"] > _GROWS_FROM * (rates["publish_rate"] or 0)
     return ": more come than go; if that goes on, it is behind" if grows else ""
 
 
@@ -167,7 +187,9 @@ def _evicts_words(quota: Document, now: datetime) -> str:
 
 def current_line(document: Document) -> str:
     """When it is current at the pace of the last minutes, and how soon the limits in force allow that."""
-    return _current_words(document) + _limits_words(document, document["to"])
+    # Limits have no part in entries that are delivered.
+    limits = _limits_words(document, document["to"]) if document["waiting"] or not document["limits"] else ""
+    return _current_words(document) + limits
 
 
 def _current_words(document: Document) -> str:
@@ -183,6 +205,8 @@ def _current_words(document: Document) -> str:
         return "what waits goes as it comes"
     if rates["sought_entries"]:
         return "not known: a seek moved its entries, and no check since then has a pace"
+    if rates["current_at"] is None and rates["shut_out"]:
+        return "not known: a quota shut producers out in the last minutes, and when they are back more comes"
     if rates["current_at"] is None:
         return "not known: the last check's pace did not go on" if _did_not_go_on(document) else "not at the pace of the last minutes"
     first, latest = (

@@ -11,7 +11,7 @@ from pipeline.diagnosis.duration import duration
 from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.diagnosis.instants import time_words
 from pipeline.diagnosis.own_cursors import OWN, kind_of, kind_words, own_advice, trouble_words
-from pipeline.diagnosis.quota_fillers import evicted_lines, producer_lines, who, who_lines
+from pipeline.diagnosis.quota_fillers import again_words, evicted_lines, producer_lines, who, who_lines
 from pipeline.diagnosis.quota_outlook import with_outlook
 from pipeline.diagnosis.topic_rows import topic_rows
 from pipeline.diagnosis.verdict import quota_of
@@ -92,8 +92,10 @@ def sentence(document: Document) -> str:
     topic, at, cut = document["topic"], document["to"], document["producers_shut_out"]
     exceeded = [quota for quota in document["quotas"] if quota["exceeded"]]
     if cut is not None:
+        quota, again = f"its {cut['quota_type']} quota is exceeded ({cut['policy']})", again_words(cut)
         since = f"since {time_words(cut['since'])} ({duration((at - cut['since']).total_seconds())})"
-        head = f"Producers of {topic} are shut out {since}: its {cut['quota_type']} quota is exceeded ({cut['policy']})."
+        out = f"were shut out at {time_words(cut['since'])}, and some are let in since" if cut["let_in"] else f"are shut out {since}"
+        head = f"Producers of {topic} {out}: {quota}.{'' if again is None else f' {again[0].upper()}{again[1:]}.'}"
     elif exceeded:
         used = "" if exceeded[0]["share_of_limit"] is None else f", {percent(exceeded[0]['share_of_limit'])} used"
         head = f"The {exceeded[0]['quota_type']} quota of {topic} is exceeded at {time_words(at)} ({exceeded[0]['policy']}{used})."
@@ -132,8 +134,9 @@ def advice(document: Document) -> list[Step]:
         about = {**document, "subscription": first["subscription"], "cursor_kind": first["cursor_kind"]}
         return mildest_first([*own_advice(about), quotas])
     name = first["subscription"]
+    find_out = f"Find out why {name} is behind: ./spark-submit.sh explain {topic} {name}."
     return [
-        told(f"Find out why {name} is behind: ./spark-submit.sh explain {topic} {name}. The quota is free again when it has caught up."),
+        told(f"{find_out} Once its backlog is below the limit, the quota is free."),
         stats("This shows its consumers and its backlog:", topic),
         quotas,
     ]

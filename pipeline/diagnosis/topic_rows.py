@@ -1,5 +1,6 @@
 """Rows about a topic as a whole, as of an instant: its newest quota check, all cursors of it, what its quotas did. It only asks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,7 +21,8 @@ _LATEST = 1.05
 class TopicRows:
     """`check`: of topic_backlog, null where none was seen. `cursors`: of subscription_backlog at that check. `decisions`: rows of
     quota_evictions since the last check that decided nothing, the oldest first: what lasts. `moves`: of quota_eviction_moves, all.
-    `producer_events`: since the first of `decisions`, by `type`: how many producers asked for the age, were opened, and were refused.
+    `producer_events`: since the last of `decisions` that closed producers, by `type`: how many asked for the age, were opened, and were
+    refused.
     `compactions`: `at` and `error` of those that ended. `replicators`: each that the log has, whether it has its producer in the other
     cluster, `since` when, how many tries failed since, and how the newest of these did. `log_version` is null for a log of version 1.0.
     `tells_refusals`: the log has producers that were refused. `is_age_precise`: the broker reads the oldest message, and does not go by
@@ -125,15 +127,20 @@ def _decisions(look: Queries, here: str, until: datetime) -> list[Row]:
     )
 
 
+def last_cut(decisions: Sequence[Row]) -> Row:
+    """The last of these decisions that closed producers: since then they are out. Before it they came back. Without one the first."""
+    return next((row for row in reversed(decisions) if row["producers_closed"]), decisions[0])
+
+
 def _producer_events(look: Queries, here: str, decisions: list[Row], until: datetime) -> list[Row]:
     """Events alone have them. A log of version 1.2 has refusals. A `quota_check` that a producer caused is in all, where an age quota has a
     policy producer_* (§2.4).
     """
     if not decisions:
         return []
-    ts = "timestamp_micros(ts)"
+    ts, since = "timestamp_micros(ts)", last_cut(decisions)["decided_at"]
     return look.rows(
-        f"SELECT type, sum(coalesce(commands, 1)) AS n FROM dispatch_events WHERE {here} AND {ts} > {instant(decisions[0]['decided_at'])}"
+        f"SELECT type, sum(coalesce(commands, 1)) AS n FROM dispatch_events WHERE {here} AND {ts} > {instant(since)}"
         f" AND {ts} <= {instant(until)} AND (type = 'producer_open' OR type = 'quota_check' AND cause = 'producer'"
         " OR type = 'producer_refused' AND quota_type IS NOT NULL) GROUP BY type"
     )

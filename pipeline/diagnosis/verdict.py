@@ -165,6 +165,7 @@ def _limits(evidence: Evidence) -> list[Document]:
             "per_second": row["rate"] * 1e3 / row["period_ms"] if row["period_ms"] else None,
             "relative": row["relative"],
             "since": row["created_at"],
+            "applied_since": _applied_since(row, evidence.policies),
             "debt": max(0, -row["permits_end"]),
             **setter(evidence.policies, RATE_KINDS[row["level"]]),
         }
@@ -173,6 +174,13 @@ def _limits(evidence: Evidence) -> list[Document]:
     ]
     order = ("broker", "topic", "subscription")
     return sorted(limits, key=lambda one: (one["dimension"] == "bytes", one["per_second"] or 0, order.index(one["level"])))
+
+
+def _applied_since(limiter: Row, policies: Sequence[Row]) -> datetime:
+    """When the broker began to apply this rate, as far as the log tells; a limiter keeps its place when its rate changes."""
+    kind = RATE_KINDS[limiter["level"]]
+    began: list[datetime] = [row["since"] for row in policies if row["limit_kind"] == kind and row["in_force"]]
+    return max([limiter["created_at"], *began])
 
 
 def _neighbours(rows: Sequence[Row], main: Mapping[str, Any], evidence: Evidence) -> list[Document]:
@@ -212,6 +220,7 @@ def _catch_up(evidence: Evidence, limits: Sequence[Document]) -> Document | None
     names = (
         "over_s", "publish_rate", "dispatch_rate", "ack_rate", "removed_rate", "sought_entries", "growth_rate", "caught_up_in_s",
         "outpaced", "current_at", "current_from", "current_to", "most_entries_per_s", "soonest_at", "allowed",
+        "shut_out", "complete", "backlog_after",
     )  # fmt: skip
     of_limits = ("most_entries_per_s", "soonest_at", "allowed")
     checked_at = rates[0]["to_time"]

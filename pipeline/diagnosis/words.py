@@ -15,7 +15,7 @@ from pipeline.diagnosis.margins import margin_line
 from pipeline.diagnosis.own_cursors import OWN, READER, kind_words, trouble_words
 from pipeline.diagnosis.policies import NOWHERE
 from pipeline.diagnosis.quota_fillers import evicted_lines, producer_lines, who_lines
-from pipeline.diagnosis.quota_outlook import NO_AGE, NOT_IN_THIS_LOG, ONE_CHECK
+from pipeline.diagnosis.quota_outlook import NO_AGE, NOT_IN_THIS_LOG, ONE_CHECK, PRODUCERS_OUT
 from pipeline.diagnosis.raise_limit import rate_words
 from pipeline.diagnosis.recovery import current_line, lost_before_line, pace_line
 from pipeline.diagnosis.verdict import Account, Document, is_same_cause, is_unproven
@@ -79,6 +79,7 @@ MISSING = {
 #: Why nothing is foreseen of a quota, after "is not known:".
 _NOT_KNOWN = {
     ONE_CHECK: "one check has no rate yet",
+    PRODUCERS_OUT: "a quota shut its producers out in the last minutes",
     NO_AGE: "the oldest message is older than the limit, and the broker counts no age before the ledger of that message is closed",
     NOT_IN_THIS_LOG: "this log lacks what is used of it",
 }
@@ -167,7 +168,9 @@ def _limit_words(document: Document) -> str:
     """The rate of the limiter that holds it, and who set that."""
     for limit in document["limits"]:
         if document["cause"] == "throttled" and (limit["level"], limit["dimension"]) == (document["level"], document["dimension"]):
-            return f" ({rate_words(limit)}, set by: {limit['set_by']})"
+            # The rate of now is no rate of a time before it.
+            now = "now " if limit["applied_since"] > document["since"] else ""
+            return f" ({now}{rate_words(limit)}, set by: {limit['set_by']})"
     return ""
 
 
@@ -245,7 +248,7 @@ def quota_line(quota: Document, now: datetime) -> str:
     used = "" if quota["share_of_limit"] is None else f", {percent(quota['share_of_limit'])} used"
     head = f"{quota['quota_type']} quota{used}, {quota['policy']}"
     if quota["exceeded"]:
-        when = "exceeded now"
+        when = "exceeded now" if quota["as_of"] >= now else f"exceeded at the check of {time_words(quota['as_of'])}"
     elif quota["not_known"] is not None:
         when = f"when it is exceeded is not known: {_NOT_KNOWN[quota['not_known']]}"
     elif quota["breach_at"] is None:
@@ -277,7 +280,8 @@ def consumers_line(more: Document) -> str:
     """Whether more consumers would help, and how far."""
     least = [f"{more[name]:,.0f} {unit}/s" for name, unit in (("most_msgs_per_s", "messages"), ("most_bytes_per_s", "bytes")) if more[name]]
     bound = f"; limits allow {' and '.join(least)} at most" if least else ""
-    return f"{more['answer']} ({more['why']}){bound}"
+    answer = "not known: a quota shuts its producers out" if more["answer"] is None else f"{more['answer']} ({more['why']})"
+    return f"{answer}{bound}"
 
 
 def text_lines(document: Document) -> Iterable[str]:

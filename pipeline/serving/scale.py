@@ -68,6 +68,8 @@ def _more(about: Document, connected: int | None) -> tuple[int, str]:
     judged = about["more_consumers"]
     if not about["behind"] or judged is None:
         return 0, about["status"]
+    if judged["answer"] is None:
+        raise NoAnswer("a quota shuts its producers out, so nobody knows how many consumers it needs when they are back")
     if judged["answer"] == "no":
         return 0, judged["why"]
     if not connected:

@@ -12,7 +12,7 @@ from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.faults import BadConfig
 from pipeline.query.room import ReadingRoom
 from pipeline.rules.array import Array
-from pipeline.what_if.assumptions import assumptions
+from pipeline.what_if.assumptions import assumptions, were_shut_out
 from pipeline.what_if.band import bands, let_through, quick_and_slow, shared
 from pipeline.what_if.behaviour import Behaviour, behaviour_of
 from pipeline.what_if.chance import MOST_ENTRIES, phases_ns
@@ -103,7 +103,7 @@ def what_if(
     if case.world.record.is_apart and any(life.throttled[:, 0].any() for life in (again, *(lives or ()))):
         return what_if(look, topic, subscription, changes, broker, span, until_s, may_share=True)
     document["next_limit"] = None if lives is None else next_limit(lives[0], case.target.subs, _lasted_ns(case))
-    document["sure"] = lives is not None and _is_sure(case, lives)
+    document["sure"] = lives is not None and _is_sure(case, lives) and not were_shut_out(case.world)
     document["producers_held_from"] = None if lives is None else _held_from(case, lives[0])
     band = None if lives is None else _bands(case, changes, lives, check)
     document["subscriptions"] = [_subscription(case, s, was, again, lives, band) for s in range(len(case.world.subs))]

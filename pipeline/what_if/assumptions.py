@@ -2,6 +2,7 @@
 
 from pipeline.what_if.changes import Changes
 from pipeline.what_if.given import Target
+from pipeline.what_if.recorded import EVICTS
 from pipeline.what_if.world import World
 
 OUTSIDE = (
@@ -10,6 +11,7 @@ OUTSIDE = (
     "consumers take as long for a message as they did then",
 )
 
+SHUT_OUT = "a quota shut producers out: entries that they would have published then are not in the record, nor in the answer"
 RELATIVE = "a relative rate follows an average that is computed from the publishes, once in each cycle of the broker's statistics"
 
 
@@ -34,8 +36,13 @@ def _has_relative(world: World, changes: Changes) -> bool:
     return any(rate.get("relative") for rate in [*world.record.of("dispatch_rate"), *changes.rates.values()])
 
 
+def were_shut_out(world: World) -> bool:
+    """Whether a quota held producers of the record back: nobody knows what they would have published."""
+    return any(row["policy"] != EVICTS for row in world.record.of("quota_exceeded"))
+
+
 def _of_record(world: World) -> list[str]:
-    found = []
+    found = [SHUT_OUT] if were_shut_out(world) else []
     for sub in world.subs:
         if world.record.where("redeliver", sub.sub_id)["asked_again"].any():
             found.append(f"consumers gave back entries of {sub.name}: a replay gives back only those of consumers that leave")

@@ -9,6 +9,7 @@ from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.faults import BadConfig
 from pipeline.query.room import ReadingRoom
 from pipeline.what_if.answer import NS_PER_S, Case, case_of, checked, played
+from pipeline.what_if.assumptions import were_shut_out
 from pipeline.what_if.changes import DIMENSIONS, NO_LIMIT, Changes
 from pipeline.what_if.limited import LEVELS, Asked, limited
 from pipeline.what_if.limits import next_limit
@@ -76,6 +77,8 @@ def _of_topic(look: ReadingRoom, asked: Asked, broker: str, topic: str, levels: 
         return [], [_too_short(case)]
     if _lacks_times(case):
         return [], ["its oldest entries are from before the log, so their age is not known"]
+    if were_shut_out(case.world):
+        return [], ["a quota shut producers out, so its record does not have all that comes without that"]
     check = checked(case)
     return ([_sized(case, limiter, asked) for limiter in _limiters(case, levels)], []) if check.ok else ([], list(check.reasons))
 

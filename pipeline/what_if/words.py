@@ -5,6 +5,7 @@ from typing import Any
 
 from pipeline.diagnosis.counts import counted, entries
 from pipeline.diagnosis.instants import time_words
+from pipeline.what_if.assumptions import SHUT_OUT
 from pipeline.what_if.chart import chart_lines
 from pipeline.what_if.compare import FEW_ENTRIES
 from pipeline.what_if.projected_words import projection_lines
@@ -62,7 +63,7 @@ def answer_lines(document: Document, named_range: str = " The column low–high 
         yield f"{counted(len(_changed(document)) - len(worst), 'more subscription')}, with smaller backlogs: in the table."
     yield _holder_line(document)
     if not document["sure"]:
-        yield f"Not sure: {_doubt(_changed(document))}.{named_range}"
+        yield f"Not sure: {_doubt(document)}.{named_range}"
     if document["producers_held_from"] is not None:
         yield f"Its quota would shut producers out from {time_words(document['producers_held_from'])}: what follows is as if it did not."
 
@@ -77,9 +78,13 @@ def _holder_line(document: Document) -> str:
     return "Then no limiter, no cap and no consumer would hold it for 1% of the time."
 
 
-def _doubt(changed: list[Document]) -> str:
+def _doubt(document: Document) -> str:
     """Why another backlog is as likely."""
-    bounded = [one["subscription"] for one in changed if one["consumers"]["pace_ms"] is not None and not one["consumers"]["pace_known"]]
+    if SHUT_OUT in document["assumptions"]:
+        return SHUT_OUT
+    bounded = [
+        one["subscription"] for one in _changed(document) if one["consumers"]["pace_ms"] is not None and not one["consumers"]["pace_known"]
+    ]
     if bounded:
         return f"consumers of {', '.join(bounded)} were never busy for long, so their best pace is not known"
     return "consumers would be hardly fast enough, so a few per cent of their pace decide"

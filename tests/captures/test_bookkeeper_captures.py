@@ -1,7 +1,5 @@
 """The bookkeeper against real brokers: only what equals their counters may judge the product."""
 
-import gzip
-import json
 from collections import Counter
 from functools import cache
 from typing import Any
@@ -10,6 +8,7 @@ import pytest
 from bookkeeper.books import Books, keep_books
 from bookkeeper.broker_figures import ThrottleCounters, throttle_counters_from_metrics, throttle_counters_from_stats
 from bookkeeper.dispatchers import SIX, throttled
+from capture_events import capture_events
 from real_captures import CAPTURES, EVERY_CAPTURE, NAMES, NEEDS_CAPTURES
 
 COLUMNS = [throttled(level, dimension) for level, dimension in SIX]
@@ -19,11 +18,7 @@ pytestmark = [pytest.mark.captures, NEEDS_CAPTURES]
 
 @cache
 def books_of(name: str) -> Books:
-    folder = CAPTURES / name
-    as_of_us = json.loads((folder / "manifest.json").read_text())["as_of_us"]
-    with gzip.open(folder / "events.jsonl.gz", "rt", encoding="utf-8") as lines:
-        events = [json.loads(line) for line in lines]
-    return keep_books([event for event in events if event["ts"] <= as_of_us])
+    return keep_books(capture_events(CAPTURES / name))
 
 
 def open_counters(books: Books) -> ThrottleCounters:

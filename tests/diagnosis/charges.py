@@ -104,6 +104,16 @@ def evidence(causes: Sequence[Row], minutes: int = 3, **more: Any) -> Evidence:
     return Evidence(**{**known, **more})
 
 
+#: Its rates at the check of minute 3: of 30 entries/s 13 are acknowledged.
+SLOW: dict[str, Any] = {
+    "over_s": 60.0,
+    "publish_rate": 30.0, "dispatch_rate": 13.0, "ack_rate": 13.0, "removed_rate": 0.0, "sought_entries": 0,
+    "growth_rate": 17.0, "caught_up_in_s": None,
+    "to_time": minute(3), "current_at": None, "current_from": None, "current_to": None, "most_entries_per_s": None, "soonest_at": None,
+    "allowed": None, "outpaced": True, "shut_out": False, "complete": True, "backlog_after": 100,
+}  # fmt: skip
+
+
 #: What an answer has besides the verdict (pipeline/diagnosis/context.py): of a subscription whose topic has no quota check.
 AROUND: dict[str, Any] = {
     "came_back": None, "longest_silence": None, "clients": None,

@@ -8,7 +8,9 @@ from charges import NOON, charge, evidence, judged
 from pipeline.diagnosis.quota_outlook import not_known, with_outlook
 from pipeline.diagnosis.words import quota_line
 
-SIZE: dict[str, Any] = {"quota_type": "size", "exceeded": False, "breach_at": None, "used": 650_000, "quota_limit": 1_000_000, "steps": 1}
+SIZE: dict[str, Any] = {
+    "quota_type": "size", "exceeded": False, "breach_at": None, "used": 650_000, "quota_limit": 1_000_000, "steps": 1, "shut_out": False,
+}  # fmt: skip
 TIME: dict[str, Any] = SIZE | {"quota_type": "time", "used": 0, "quota_limit": 120}
 
 
@@ -17,6 +19,9 @@ TIME: dict[str, Any] = SIZE | {"quota_type": "time", "used": 0, "quota_limit": 1
     [
         (SIZE, None, None),
         (SIZE | {"steps": 0}, None, "one_check"),
+        (SIZE | {"steps": 0, "shut_out": True}, None, "shut_out"),
+        (SIZE | {"shut_out": True}, None, "shut_out"),
+        (SIZE | {"shut_out": True, "breach_at": NOON}, None, None),
         (SIZE | {"steps": 0, "exceeded": True, "breach_at": NOON}, None, None),
         (SIZE | {"used": None, "exceeded": None}, None, "not_in_this_log"),
         (TIME, None, None),
@@ -34,6 +39,7 @@ def test_why_nothing_is_foreseen(quota: dict[str, Any], oldest_age_ms: int | Non
     ("row", "words"),
     [
         (SIZE | {"steps": 0}, "when it is exceeded is not known: one check has no rate yet"),
+        (SIZE | {"shut_out": True}, "when it is exceeded is not known: a quota shut its producers out in the last minutes"),
         (SIZE, "no breach in sight"),
         (
             TIME,

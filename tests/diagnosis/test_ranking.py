@@ -22,7 +22,16 @@ NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 def quota(breach_s: float | None = None, **more: Any) -> dict[str, Any]:
     """Of a size, by two checks."""
     breach_at = None if breach_s is None else NOON + timedelta(seconds=breach_s)
-    return {"quota_type": "size", "exceeded": False, "breach_at": breach_at, "used": 5, "steps": 1, "quota_limit": 100, **more}
+    return {
+        "quota_type": "size",
+        "exceeded": False,
+        "breach_at": breach_at,
+        "used": 5,
+        "steps": 1,
+        "quota_limit": 100,
+        "shut_out": False,
+        **more,
+    }
 
 
 @pytest.mark.parametrize(

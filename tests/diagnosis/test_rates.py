@@ -5,13 +5,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from charges import SUBSCRIPTION, TOPIC, charge, evidence, judged, limit, minute
+from charges import SLOW, SUBSCRIPTION, TOPIC, charge, evidence, judged, limit, minute
 
 from pipeline.diagnosis.rates import needed
 
 Row = dict[str, Any]
 ASKED: Row = {"cause": "throttled", "broker": "b1:8080", "epoch": 1, "topic": TOPIC, "subscription": SUBSCRIPTION, "from": minute(0),
-              "to": minute(5)}  # fmt: skip
+              "to": minute(5), "waiting": 0}  # fmt: skip
 
 
 class Look:
@@ -32,7 +32,8 @@ def draw(subscription: str, waiting: int = 6_000, published: int = 67 * 240, dis
         "first_published_entries": 1_000, "published_entries": 1_000 + published, "first_dispatched_entries": 50,
         "dispatched_entries": 50 + dispatched, "dispatched_msgs": 10 * (50 + dispatched), "in_flight_entries": 7,
         "msg_backlog": waiting + 7,
-        "backlog_size": 600 * (waiting + 7), "backlog_messages": 10 * (waiting + 7), **more,
+        "backlog_size": 600 * (waiting + 7), "backlog_messages": 10 * (waiting + 7),
+        "check_time_before": minute(4), "published_entries_before": 1_000 + published * 3 // 4, **more,
     }  # fmt: skip
 
 
@@ -80,10 +81,36 @@ def test_its_own_limiter_serves_it_alone_and_counts_entries_where_the_broker_doe
 
 
 def test_of_one_check_the_rate_is_that_since_the_cursor_was_opened() -> None:
-    once = draw(SUBSCRIPTION, published=0, first_check_time=minute(5), opened_at=minute(5) - timedelta(seconds=100))
+    once = draw(SUBSCRIPTION, published=0, check_time_before=None, first_check_time=minute(5), opened_at=minute(5) - timedelta(seconds=100))
     found = of("subscription", "msg", [once], [served(SUBSCRIPTION, "subscription")])
     assert found is not None
     assert found["publish_entries_per_s"] == pytest.approx(10)
+
+
+@pytest.mark.parametrize(
+    ("of_late", "counts"),
+    [(60 * 67, 67.0), (60 * 33, 33.0), (60 * 34, 67.0), (0, 0.0), (60 * 135, 135.0), (60 * 133, 67.0)],
+)
+def test_what_comes_of_late_counts_where_it_is_half_or_double(of_late: int, counts: float) -> None:
+    """A burst that is over comes no more."""
+    asked = draw(SUBSCRIPTION, published_entries_before=1_000 + 67 * 240 - of_late)
+    found = of("subscription", "msg", [asked], [served(SUBSCRIPTION, "subscription")])
+    assert found is not None
+    assert found["publish_entries_per_s"] == pytest.approx(counts)
+
+
+def test_of_few_entries_half_may_be_chance() -> None:
+    asked = draw(SUBSCRIPTION, published=40, published_entries_before=1_040)
+    found = of("subscription", "msg", [asked], [served(SUBSCRIPTION, "subscription")])
+    assert found is not None
+    assert found["publish_entries_per_s"] == pytest.approx(40 / 240)
+
+
+def test_what_waits_by_now_counts_though_the_last_check_had_none() -> None:
+    one = {**ASKED, "level": "subscription", "dimension": "msg", "waiting": 60_000}
+    found = needed(Look([draw(SUBSCRIPTION, waiting=0)], [served(SUBSCRIPTION, "subscription")]), one, True)
+    assert found is not None
+    assert (found["waiting"], found["current_per_s"]) == (60_000, pytest.approx(67 + 100))
 
 
 def test_without_a_check_nothing_is_computed() -> None:
@@ -107,7 +134,8 @@ def test_the_command_has_the_computed_rate_and_says_from_which_figures() -> None
     assert first["command"] == f"pulsar-admin topicPolicies set-dispatch-rate -md 154 -bd -1 -dt 1 {TOPIC}"
     assert first["do"].startswith(
         "Raise the topic's limit of messages. 6.7 entries/s came in the last minutes, 10.0 messages each,"
-        " to each of 2 subscriptions that it holds: it catches up above 134 messages per 1 s, and at 154 it is current in 10 min."
+        " to each of 2 subscriptions that it holds: it catches up above 134 messages per 1 s, and at 154 it is current in 10 min,"
+        " if its consumers take as much."
     )
     assert "10 entries are batches of 10, 100 messages at once" in batches["do"]
     assert "dispatchThrottlingOnBatchMessageEnabled=true" in batches["do"]
@@ -127,6 +155,10 @@ def test_where_what_comes_is_not_known_the_rate_is_doubled_and_the_answer_says_s
     first = advised(None)[0]
     assert "-md 20 " in first["command"]
     assert "No quota check tells what comes" in first["do"]
+    shut = {**SLOW, "outpaced": None, "shut_out": True}
+    rows = [charge(2, "throttled", level="topic", dimension="msg")]
+    held = judged(evidence(rows, limits=[limit("topic")], rates=[shut]))["advice"][0]
+    assert "A quota shut its producers out in the last minutes, so the rate is doubled here" in held["do"]
 
 
 def test_each_of_two_limiters_gets_its_own_rate_and_users() -> None:
@@ -145,6 +177,6 @@ def test_each_of_two_limiters_gets_its_own_rate_and_users() -> None:
                    last_cause={**last, "needed": of_msgs, "shared_with": users})  # fmt: skip
     said = [step["do"] for step in found["advice"]]
     assert "Raise the broker's limit of messages. 6.7 entries/s came in the last minutes, 1.0 messages each" in said[0]
-    assert "Or slow down or move its largest user: other" in said[1]
+    assert "Or slow down its largest user: other" in said[1]
     assert "Raise the broker's limit of bytes. 6.7 entries/s came in the last minutes, 760.0 bytes each" in said[2]
     assert len(said) == 3, "nothing else, and no batches of 760 messages"

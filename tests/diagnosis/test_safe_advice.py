@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from charges import SUBSCRIPTION, TOPIC, charge, evidence, judged, minute, served
+from charges import SLOW, SUBSCRIPTION, TOPIC, charge, evidence, judged, minute, served
 
 from pipeline.diagnosis import silence
 from pipeline.diagnosis.advice import mildest_first
@@ -12,13 +12,6 @@ from pipeline.diagnosis.commands import CAN_BE_UNDONE, CHANGES_NOTHING, EFFECTS,
 from pipeline.diagnosis.words import text_lines
 from schemas.events import CURSOR_KINDS
 
-SLOW: dict[str, Any] = {
-    "over_s": 60.0,
-    "publish_rate": 30.0, "dispatch_rate": 13.0, "ack_rate": 13.0, "removed_rate": 0.0, "sought_entries": 0,
-    "growth_rate": 17.0, "caught_up_in_s": None,
-    "to_time": minute(3), "current_at": None, "current_from": None, "current_to": None, "most_entries_per_s": None, "soonest_at": None,
-    "allowed": None, "outpaced": True,
-}  # fmt: skip
 HOLDER = {"subscription": SUBSCRIPTION, "msg_backlog": 600, "backlog_size": 12_000_000, "oldest_age_ms": 239_000}
 
 
@@ -124,16 +117,63 @@ def test_a_cap_that_is_on_while_nothing_is_unacknowledged_is_a_fault_of_the_brok
         ("delayed", "in_flight", "Its consumers acknowledge 13.0 entries/s", "to be delivered later"),
         ("redelivery", "no_consumer", "Start its consumers", "delivered again and again"),
         ("no_permits", "catching_up", "add some, or speed them up", None),
-        ("stuck", "catching_up", "a fault of the broker", None),
+        ("stuck", "catching_up", "Nothing holds it back", "a fault of the broker. That is over since "),
+        (
+            "transaction",
+            "in_flight",
+            "Its consumers acknowledge 13.0 entries/s",
+            "an open transaction: nothing behind it is delivered. That is over",
+        ),
+        ("channel", "no_permits", "add some, or speed them up", "connections of its consumers that take nothing. That is over"),
+        ("no_consumer", "catching_up", "Nothing holds it back", "no consumer being connected. That is over"),
     ],
 )
 def test_the_first_step_is_about_what_holds_it_at_the_end(mostly: str, at_the_end: str, first: str, then: str | None) -> None:
-    """But where nothing holds it then."""
+    """But where nothing holds it then. Nobody is told to end what has ended."""
     rows = [charge(0, mostly), charge(1, mostly), charge(2, at_the_end)]
     found = judged(evidence(rows, throttle=[served(2, 5)], rates=[SLOW]))
     steps = [one["do"] for one in found["advice"]]
     assert first in steps[0]
     assert then is None or any(then in one for one in steps[1:])
+    assert not any("A transaction is open" in one or "do not read" in one or "Start its" in one for one in steps[1:])
+
+
+def client(name: str, unacked: int | None, permits: int = 5_000, **more: Any) -> dict[str, Any]:
+    """A connected consumer of the document."""
+    return {"consumer_name": name, "conn": 1, "consumer": 0, "remote": None, "connected_since": None, "permits": permits,
+            "unacked_msgs": unacked, "redelivered_msgs": 0, "capped": False, "as_of": minute(3), **more}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("clients", "is_alone"),
+    [
+        ([client("a", 2_900, 1_500), client("b", 0), client("c", 0)], True),
+        ([client("a", 2_900, 0), client("b", 100)], True),
+        ([client("a", 2_900, 0), client("b", 600)], False),
+        ([client("a", 2_900, 0), client("b", 0, 0)], False),  # no room: it is full, or it asks for nothing
+        ([client("a", 2_900, 0), client("b", 0, capped=True)], False),
+        ([client("a", 2_900, 0), client("b", None)], False),  # nobody knows
+        ([client("a", 3, 0), client("b", 0)], False),  # by chance
+        ([client("a", 2_900, 0)], False),
+        (None, False),
+    ],
+)
+@pytest.mark.parametrize("cause", ["in_flight", "no_permits"])
+def test_where_one_consumer_has_everything_others_are_no_help(clients: Any, is_alone: bool, cause: str) -> None:
+    steps = said(of_cause(cause, "Key_Shared", clients=clients))
+    words = "a has 2,900 messages, and other consumers have none to do: speed it up, or restart it. All keys that wait are its own"
+    assert (words in steps, "add some" in steps) == (is_alone, not is_alone)
+
+
+def test_what_comes_while_a_quota_shuts_producers_out_is_no_demand() -> None:
+    rates = {**SLOW, "outpaced": False, "publish_rate": 2.0, "growth_rate": -11.0, "caught_up_in_s": 60.0}
+    assert "Wait: its backlog becomes less." in said(of_cause("in_flight", rates=rates))
+    shut = {**rates, "outpaced": None, "shut_out": True}
+    found = of_cause("in_flight", rates=shut)
+    assert "Wait" not in said(found)
+    assert "a quota shut producers out in the last minutes, and nobody knows how many come without that" in "".join(text_lines(found))
+    lines = "\n".join(text_lines(of_cause("no_permits", rates=shut)))
+    assert "current         not known: a quota shut producers out in the last minutes, and when they are back more comes" in lines
 
 
 def test_a_step_that_two_causes_share_is_told_once() -> None:

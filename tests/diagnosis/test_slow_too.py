@@ -71,7 +71,7 @@ def test_who_takes_what_the_limiter_gives_is_not_slow(
     found = five(held, full, delivered, pace, **more)
     assert (found["cause"], found["consumers_take_per_s"], found["confidence"]) == ("throttled", None, "high")
     assert found["advice"][0]["do"].startswith("Raise the ")
-    assert "it is current in 10 min. " in found["advice"][0]["do"]
+    assert "it is current in 10 min, if its consumers take as much. " in found["advice"][0]["do"]
 
 
 def test_entries_that_are_held_for_a_later_delivery_are_not_with_consumers() -> None:

@@ -287,9 +287,9 @@ def test_a_quota_has_the_place_that_sets_it() -> None:
     row |= dict.fromkeys(("on_breach", "breach_at", "breach_from", "breach_to", "loses_first", "others_losing", "producers", "complete"))
     setter = policy("age_quota", "topic", quota_limit=60, quota_policy="producer_exception")
     (found,) = judged(evidence([charge(2, "no_permits")], quotas=[{**row, "check_time": NOON}], quota_policies=[setter]))["quotas"]
-    assert (
-        quota_line(found, minute(4)) == "time quota, 120% used, producer_exception, set by: topic since 2026-01-05T12:00:00Z: exceeded now"
-    )
+    line = "time quota, 120% used, producer_exception, set by: topic since 2026-01-05T12:00:00Z: "
+    assert quota_line(found, NOON) == f"{line}exceeded now"
+    assert quota_line(found, minute(4)) == f"{line}exceeded at the check of 2026-01-05T12:00:00Z"
 
 
 AT_MOST = "limits allow it 40.0 entries/s at most"
@@ -302,6 +302,9 @@ RATES: dict[str, Any] = {
     "to_time": minute(3), "current_at": minute(5), "current_from": minute(4), "current_to": None, "most_entries_per_s": 40.0,
     "soonest_at": minute(4), "allowed": "yes",
     "outpaced": False,
+    "shut_out": False,
+    "complete": True,
+    "backlog_after": 100,
 }  # fmt: skip
 
 

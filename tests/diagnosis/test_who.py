@@ -60,15 +60,28 @@ def test_where_the_check_evicted_the_figures_are_those_before() -> None:
     ("events", "refused", "words"),
     [
         ([], None, "how many were refused since is not in this log"),
-        ([{"type": "quota_check", "n": 9}, {"type": "producer_open", "n": 2}], 7, "7 were refused since"),
+        ([{"type": "quota_check", "n": 9}, {"type": "producer_open", "n": 2}], 7, "7 were refused since, 2 were let in"),
     ],
 )
-def test_producers_are_shut_out_since_the_first_decision_that_lasts(events: list[dict[str, Any]], refused: int | None, words: str) -> None:
+def test_producers_are_shut_out_since_the_last_check_that_closed_some(
+    events: list[dict[str, Any]], refused: int | None, words: str
+) -> None:
     rows = topic(cursor("slow", 0, 9), decisions=[decision(1, 2), decision(2, 0), decision(4, 1)], producer_events=events)
     found = who(rows)
-    assert found["producers_shut_out"] | {"refused": refused, "since": minute(1), "closed": 3} == found["producers_shut_out"]
+    told = {"refused": refused, "since": minute(4), "closed": 1, "first_since": minute(1), "times": 2}
+    assert found["producers_shut_out"] | told == found["producers_shut_out"], "they came back in between"
     assert producer_lines(found) == [
-        f"the size quota (producer_request_hold) cut producers off at 2026-01-05T12:01:00Z: 3 were closed, {words}"
+        f"the size quota (producer_request_hold) cut producers off at 2026-01-05T12:04:00Z: 1 was closed, {words}",
+        "it cut producers off 2 times since 2026-01-05T12:01:00Z",
+    ]
+
+
+def test_who_stays_out_is_shut_out_since_the_first_check() -> None:
+    found = who(topic(cursor("slow", 0, 9), decisions=[decision(1, 2), decision(2, 0), decision(4, 0)]))
+    assert found["producers_shut_out"] | {"since": minute(1), "closed": 2, "times": 1} == found["producers_shut_out"]
+    assert producer_lines(found) == [
+        "the size quota (producer_request_hold) cut producers off at 2026-01-05T12:01:00Z: 2 were closed,"
+        " how many were refused since is not in this log"
     ]
 
 

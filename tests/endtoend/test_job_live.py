@@ -1,14 +1,12 @@
 """The job as it runs in production: live, both queries at once, files renamed in while it runs, stopped from outside."""
 
-import gzip
-import json
 import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from capture_events import write_events
+from capture_events import capture_events, write_events
 from job_run import run_job, tables_in
 from lane_rows import lane_rows
 from lane_tables import OUTCOME_TABLES, SETTINGS, Table, as_tables, run_lane, tables_of
@@ -26,8 +24,7 @@ LIVE = {"lanes__window_ms": str(WINDOW_MS)}
 
 def thirds(capture: str) -> list[list[dict[str, Any]]]:
     """The events of a small capture in three pieces; `broker_stop` is the last event of the last one."""
-    with gzip.open(FIXTURES / capture / "events.jsonl.gz", "rt", encoding="utf-8") as lines:
-        events = [json.loads(line) for line in lines]
+    events = capture_events(FIXTURES / capture, until_as_of=False)
     size = -(-len(events) // 3)
     return [events[start : start + size] for start in range(0, len(events), size)]
 

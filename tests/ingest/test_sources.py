@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from capture_events import capture_events
 from ids_of_spark import with_ids
 from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import Row, SparkSession
@@ -48,10 +49,6 @@ LIMITS = ParseLimits(1 << 20, 1 << 16, 8192)
 CONTRACT = struct([field for field in PARSED_FIELDS if field.name in FIELDS])
 
 
-def capture_events() -> list[dict[str, object]]:
-    return [json.loads(line) for line in gzip.decompress(CAPTURE.read_bytes()).splitlines()]
-
-
 @pytest.mark.parametrize("kind", ["parquet", "delta"])
 def test_a_table_of_events_gives_what_its_lines_would_give(spark: SparkSession, tmp_path: Path, ingest_into: Callable, kind: str) -> None:
     good = spark.read.schema(CONTRACT).json(str(CAPTURE))
@@ -60,7 +57,7 @@ def test_a_table_of_events_gives_what_its_lines_would_give(spark: SparkSession, 
     ingest = ingest_into(tmp_path / "e").run().run()
 
     events = ingest.table("dispatch_events").orderBy("seq").collect()
-    expected = sorted(capture_events(), key=lambda event: event["seq"])
+    expected = sorted(capture_events(CAPTURE.parent, until_as_of=False), key=lambda event: event["seq"])
     assert len(events) == len(expected)
     for row, event in zip(events, expected, strict=True):
         assert {name: value for name, value in row.asDict().items() if name in FIELDS and value is not None} == event
@@ -75,7 +72,7 @@ def test_a_table_of_events_gives_what_its_lines_would_give(spark: SparkSession, 
 def odd_parquet(folder: Path) -> None:
     """A file of several row groups with types that are not the contract's, and one of other columns."""
     folder.mkdir()
-    events = [event for event in capture_events() if event["type"] in ("read", "dispatch", "publish")][:90]
+    events = [event for event in capture_events(CAPTURE.parent, until_as_of=False) if event["type"] in ("read", "dispatch", "publish")][:90]
     table = pa.Table.from_pylist([{name: event.get(name) for name in ("topic", "sub", "sub_type", *events[0])} | event for event in events])
     narrow = table.set_column(table.schema.get_field_index("seq"), "seq", table["seq"].cast(pa.int32()))
     named = narrow.set_column(narrow.schema.get_field_index("type"), "type", narrow["type"].dictionary_encode())
@@ -106,7 +103,7 @@ def test_parquet_of_other_types_gives_events_and_its_parts_are_the_whole(tmp_pat
     file = tmp_path / "e" / "a b%20+c.parquet"
     *rows, summary = rows_of(parquet_files.KIND, file)
     assert summary == {"lines": 90, "rejects": 0, "truncated": False}
-    events = [event for event in capture_events() if event["type"] in ("read", "dispatch", "publish")][:90]
+    events = [event for event in capture_events(CAPTURE.parent, until_as_of=False) if event["type"] in ("read", "dispatch", "publish")][:90]
     assert [{name: value for name, value in row.items() if name in FIELDS and value is not None} for row in rows] == events
     assert {row["source_file"] for row in rows} == {f"file:{file}"}
     assert [rows_of(parquet_files.KIND, file, parts) for parts in (2, 5, 40)] == [[*rows, summary]] * 3

@@ -1,6 +1,5 @@
 """The real job tells of itself, row for row what it did; and goes on as if nothing were when telling fails."""
 
-import gzip
 import json
 import threading
 from collections.abc import Callable, Sequence
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capture_events import write_events
+from capture_events import capture_events, write_events
 from job_run import run_job, tables_in
 from lane_tables import tables_of
 from pyspark.sql import Row, SparkSession
@@ -23,13 +22,12 @@ from pipeline.settings import load_settings
 from pipeline.upkeep.run_records.outbox import Entry
 from pipeline.warehouse.layout import Warehouse
 
-CAPTURE = Path(__file__).parent.parent / "fixtures" / "captures" / "p1_batches" / "events.jsonl.gz"
+CAPTURE = Path(__file__).parent.parent / "fixtures" / "captures" / "p1_batches"
 TOLD_ALIKE = ("query_id", "rows_in", "quarantined", "late", "held", "lost")
 
 
 def log() -> list[dict[str, Any]]:
-    with gzip.open(CAPTURE, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+    return capture_events(CAPTURE, until_as_of=False)
 
 
 def in_two_files(folder: Path) -> list[list[dict[str, Any]]]:

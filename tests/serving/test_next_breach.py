@@ -23,7 +23,7 @@ def quota(**other: Any) -> dict[str, Any]:
     """Of a check that is five minutes old."""
     return {
         "quota_type": "size", "quota_limit": 9_000_000, "exceeded": False, "on_breach": "evict", "breach_at": NOON + timedelta(seconds=2),
-        "breach_in_s": 300.0, "as_of": NOON - timedelta(minutes=5), "interval_s": 300, "steps": 4, "used": 7_000_000,
+        "breach_in_s": 300.0, "as_of": NOON - timedelta(minutes=5), "interval_s": 300, "steps": 4, "used": 7_000_000, "shut_out": False,
     } | other  # fmt: skip
 
 
@@ -36,6 +36,7 @@ def quota(**other: Any) -> dict[str, Any]:
         ([quota(breach_at=NOON + timedelta(hours=2))], ("9\u00a0MB in 2\u00a0h", "then evicts", False)),
         ([quota(breach_at=None)], ("No breach in sight", "", False)),
         ([quota(breach_at=None, steps=0)], ("?", "one quota check has no rate yet", False)),
+        ([quota(breach_at=None, shut_out=True)], ("?", "its quota shut producers out", False)),
         ([quota(breach_at=None, steps=0), quota(quota_limit=10**6)], ("1\u00a0MB in 2\u00a0s", "then evicts", True)),
         (
             [quota(quota_type="time", breach_at=None, used=0, quota_limit=60)],

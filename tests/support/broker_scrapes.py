@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capture_events import write_events
+from capture_events import capture_lines, events_of, write_lines
 from loaded import load_into
 from real_captures import CAPTURES
 
@@ -51,9 +51,11 @@ class Scrape:
 
     def events(self) -> list[dict[str, Any]]:
         """Of the log, until the figures were taken."""
-        with gzip.open(self.log / "events.jsonl.gz", "rt", encoding="utf-8") as lines:
-            events = [json.loads(line) for line in lines]
-        return [event for event in events if event["ts"] <= self.manifest["as_of_us"]]
+        return events_of(self.log_lines())
+
+    def log_lines(self) -> list[bytes]:
+        """The same as they are."""
+        return capture_lines(self.log, self.manifest["as_of_us"])
 
 
 #: Of three brokers the project has log and figures itself.
@@ -82,7 +84,7 @@ EVERY_SCRAPE = [
 def loaded_until_scraped(scrape: Scrape, folders: pytest.TempPathFactory) -> Warehouse:
     """The log until the figures were taken, loaded once for all tests of a process. Nobody changes it."""
     folder = folders.getbasetemp() / "until_scraped" / scrape.name
-    return _once(folder, lambda: write_events(scrape.events(), folder / "log" / "events.jsonl.gz").parent)
+    return _once(folder, lambda: write_lines(scrape.log_lines(), folder / "log" / "events.jsonl.gz").parent)
 
 
 def loaded_whole(scrape: Scrape, folders: pytest.TempPathFactory) -> Warehouse:

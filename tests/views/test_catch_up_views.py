@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from math import sqrt
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,6 +116,35 @@ def test_a_consumer_that_dies_makes_forecasts_false(room: ReadingRoom) -> None:
 
 def test_what_an_eviction_took_is_no_pace(room: ReadingRoom) -> None:
     assert forecast(room, "evicted", 2) == (5, 5, 5)
+
+
+def test_while_a_quota_shuts_producers_out_there_is_no_pace(tmp_path: Path) -> None:
+    """At checks 2 and 3 the quota is exceeded: in the steps after them nothing comes, and 90 a minute go."""
+    warehouse = Warehouse(f"file:{tmp_path}")
+    create_missing_tables(warehouse)
+    published = (0, 30, 60, 60, 60, 90)
+    rows = [{**row, "published_entries": came} for row, came in zip(checks("held", (600, 540, 480, 390, 300, 240)), published, strict=True)]
+    append_plain(warehouse, "subscription_backlog", rows)
+    checked = {**OF, "check_source": "log", "policy_size": "producer_request_hold", "policy_time": "consumer_backlog_eviction"}
+    decided = ("none", "none", "size", "size", "time", "none")
+    append_plain(
+        warehouse,
+        "topic_backlog",
+        [{**checked, "check_time": micros(m), "check_number": m + 1, "decision": decision} for m, decision in enumerate(decided)],
+    )
+    room = ReadingRoom(warehouse)
+    found = room.rows("SELECT * FROM catch_up_forecasts ORDER BY check_number")
+    assert [row["shut_out"] for row in found] == [False, False, True, True, True, True], "what an eviction takes shuts nobody out"
+    assert [row["steps"] for row in found] == [0, 1, 2, 2, 2, 3]
+    assert {row["publish_rate"] for row in found} == {None, 0.5}
+    assert {row["rate_mean"] for row in found} == {None, 1.0}
+    assert [row["outpaced"] for row in found] == [False, False, False, None, None, False]
+
+
+def test_of_the_first_check_nobody_knows_what_limits_allow(small_warehouse: Warehouse) -> None:
+    (row,) = ReadingRoom(small_warehouse).rows("SELECT * FROM catch_up_forecasts WHERE steps = 0 AND subscription = 'export'")
+    assert row["most_entries_per_s"] is not None
+    assert (row["publish_rate"], row["allowed"], row["soonest_at"]) == (None, None, None)
 
 
 def test_what_the_limits_in_force_allow(small_warehouse: Warehouse) -> None:

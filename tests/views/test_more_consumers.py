@@ -12,14 +12,14 @@ from pipeline.query.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.tables import create_missing_tables
 
-TOPIC = "persistent://shop/eu/orders"
+TOPIC, SHUT = "persistent://shop/eu/orders", "persistent://shop/eu/shut"
 Row = Mapping[str, Any]
 LIMITED = ("throttled",) * 6
 LEFT_ALONE = ("throttled",) * 5 + ("no_consumer",)
 IN_FLIGHT = ("in_flight",) * 6
 
 #: Subscription → (its causes, minute by minute; its type; the kind of its cursor; the answer, and why).
-CASES: dict[str, tuple[tuple[str, ...], str, str, tuple[str, str]]] = {
+CASES: dict[str, tuple[tuple[str, ...], str, str, tuple[str | None, str]]] = {
     "limited": (LIMITED, "Shared", "subscription", ("no", "throttled")),
     "left-alone": (LEFT_ALONE, "Shared", "subscription", ("partly", "no_consumer")),
     "exclusive-left-alone": (LEFT_ALONE, "Exclusive", "subscription", ("partly", "no_consumer")),
@@ -33,9 +33,17 @@ CASES: dict[str, tuple[tuple[str, ...], str, str, tuple[str, str]]] = {
     "evens": (IN_FLIGHT, "Shared", "subscription", ("no", "in_flight")),
     "hangs": (IN_FLIGHT, "Shared", "subscription", ("no", "in_flight")),
     "opened-again": (IN_FLIGHT, "Shared", "subscription", ("no", "in_flight")),
+    "shut": (IN_FLIGHT, "Shared", "subscription", (None, "shut_out")),
+    "shut-one-active": (IN_FLIGHT, "Exclusive", "subscription", ("no", "in_flight")),
+    "shut-full": (("no_permits",) * 6, "Shared", "subscription", ("yes", "no_permits")),
 }
 #: Entries that are acknowledged in a minute, of 1,200 that come; of others 1,200.
 ACKNOWLEDGED = {"outpaced": 720, "outpaced-one-active": 720, "hangs": 1}
+
+
+def topic_of(name: str) -> str:
+    """A quota shuts producers of one topic out."""
+    return SHUT if name.startswith("shut") else TOPIC
 
 
 def minute(m: int) -> datetime:
@@ -48,7 +56,7 @@ def window(m: int) -> Row:
 
 def rows_of(name: str) -> dict[str, list[Row]]:
     causes, sub_type, kind, _ = CASES[name]
-    about = {"topic": TOPIC, "subscription": name}
+    about = {"topic": topic_of(name), "subscription": name}
     ns = 60 * 10**9
     return {
         "subscription_causes": [
@@ -66,7 +74,8 @@ def checked(name: str, m: int, kind: str) -> Row:
     is_earlier = name == "opened-again" and m <= 4
     per_minute = 600 if is_earlier else ACKNOWLEDGED.get(name, 1200)
     return {
-        "topic": TOPIC, "subscription": name, "check_time": minute(m) - timedelta(milliseconds=1), "check_number": m, "cursor_kind": kind,
+        "topic": topic_of(name), "subscription": name,
+        "check_time": minute(m) - timedelta(milliseconds=1), "check_number": m, "cursor_kind": kind,
         "opened_at": minute(4) if name == "opened-again" and not is_earlier else THREE, "msg_backlog": 9, "published_entries": 1200 * m,
         "acknowledged_entries": per_minute * m,
     }  # fmt: skip
@@ -79,7 +88,16 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
     create_missing_tables(warehouse)
     tables: dict[str, list[Row]] = {
         "topic_backlog": [
-            {"topic": TOPIC, "check_time": minute(m) - timedelta(milliseconds=1), "check_number": m, "epoch": EPOCH} for m in range(1, 7)
+            {
+                "topic": topic,
+                "check_time": minute(m) - timedelta(milliseconds=1),
+                "check_number": m,
+                "epoch": EPOCH,
+                "decision": decision,
+                "policy_size": "producer_exception",
+            }
+            for m in range(1, 7)
+            for topic, decision in ((TOPIC, "none"), (SHUT, "size"))
         ],
         "broker_windows": [{**window(m), "log_until": minute(m + 1), "events": 9} for m in range(6)],
     }

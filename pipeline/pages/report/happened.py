@@ -12,7 +12,7 @@ Row = dict[str, Any]
 #: Single ones of a repeat in its fold.
 MOST_REPEATS = 100
 #: A kind's icon (a symbol of icons.html) and hue.
-_LOOKS = {"eviction": ("loss", "harm"), "limit": ("held", "lim"), "log": ("gap", "harm")}
+_LOOKS = {"eviction": ("loss", "harm"), "producers": ("shut", "harm"), "limit": ("held", "lim"), "log": ("gap", "harm")}
 
 
 class Happened(NamedTuple):
@@ -35,9 +35,9 @@ def happened(moments: Sequence[Moment]) -> list[Happened]:
 
 
 def _repeats(moment: Moment) -> Hashable:
-    if moment.kind not in ("eviction", "cause"):
+    if moment.kind not in ("eviction", "producers", "cause"):
         return None
-    words = moment.words.partition(":")[0] if moment.kind == "eviction" else ""
+    words = moment.words.partition(":")[0] if moment.kind != "cause" else ""
     return (moment.kind, moment.broker, moment.topic, moment.subscription, words)
 
 
@@ -46,7 +46,7 @@ def _line(run: Sequence[Moment]) -> Happened:
     icon, hue = _LOOKS.get(one.kind, ("", ""))
     name = " / ".join(part for part in ((one.topic or "").rpartition("/")[2], one.subscription) if part) or one.broker
     if len(run) == 1:
-        head = {"limit": "Limit", "log": "Log", "eviction": "Eviction", "cause": "Cause"}.get(one.kind, one.kind)
+        head = {"limit": "Limit", "log": "Log", "eviction": "Eviction", "producers": "Producers", "cause": "Cause"}.get(one.kind, one.kind)
         return Happened(one.at, None, icon, hue, f"{head} of", f"{name}:", one.words, [], 0)
     passed = numbers.span((run[-1].at - one.at).total_seconds())
     each = [(moment.at, moment.words) for moment in run[:MOST_REPEATS]]
@@ -54,6 +54,9 @@ def _line(run: Sequence[Moment]) -> Happened:
     if one.kind == "eviction":
         lost = sum(moment.entries for moment in run)
         return Happened(one.at, run[-1].at, icon, hue, f"{len(run):,} evictions in {passed}:", name, f"lost {lost:,} entries.", each, more)
+    if one.kind == "producers":
+        head, words = f"{len(run):,} checks in {passed} found a quota exceeded:", "producers are shut out."
+        return Happened(one.at, run[-1].at, icon, hue, head, name, words, each, more)
     head, words = f"{len(run):,} changes of cause in {passed}:", f"in the end {run[-1].words}"
     return Happened(one.at, run[-1].at, icon, hue, head, f"{name},", words, each, more)
 

@@ -23,7 +23,9 @@ MOST_ROWS = 200
 
 
 class Moment(NamedTuple):
-    """`kind` is cause, eviction, limit or log; `topic` and `subscription` are null where it is of none. `entries`: lost by an eviction."""
+    """`kind` is cause, eviction, producers, limit or log; `topic` and `subscription` are null where it is of none. `entries`: lost by an
+    eviction.
+    """
 
     at: datetime
     kind: str
@@ -185,10 +187,13 @@ def _limits(look: Look, start: datetime, end: datetime) -> list[Moment]:
 
 
 def _eviction(row: Row) -> Moment:
-    lost = f"lost {row['entries_evicted']:,} entries" if row["subscription"] is not None else row["action"]
-    words = f"{row['quota_type']} quota exceeded: {lost}"
-    taken = row["entries_evicted"] or 0
-    return Moment(row["decided_at"], "eviction", row["broker"], row["topic"], row["subscription"], words, taken)
+    at, broker, topic, subscription = (row[name] for name in ("decided_at", "broker", "topic", "subscription"))
+    quota = f"{row['quota_type']} quota exceeded"
+    if row["action"] == "disconnect_producers":
+        closed = row["producers_closed"]
+        return Moment(at, "producers", broker, topic, None, f"{quota}: {closed:,} closed" if closed else f"{quota}: they are shut out")
+    lost = f"lost {row['entries_evicted']:,} entries" if subscription is not None else row["action"]
+    return Moment(at, "eviction", broker, topic, subscription, f"{quota}: {lost}", row["entries_evicted"] or 0)
 
 
 def _gap(row: Row) -> Moment:

@@ -5,8 +5,11 @@
 --   rate_mean        entries per second by which the waiting ones became fewer over the steps between checks of the last 5 minutes, from
 --                    the last step on at which that turned or doubled (negative: more); rate_least, rate_most: the band that has the rate
 --                    until it is current in eight cases of ten (docs/design/causes.md), the same as rate_mean until there are two steps.
---                    A step in which an eviction, an expiry or a seek moved something is no pace
+--                    A step in which an eviction, an expiry or a seek moved something is no pace, nor one in which a quota shut producers
+--                    out: less came than comes without that
 --   steps            steps between checks that the rates are of
+--   publish_rate     entries per second that came in the last 5 minutes, but for steps in which a quota shut producers out; null: not known
+--   shut_out         whether a quota shut producers out in a step of the last 5 minutes, or does by the check
 --   current_at       first check at which it is current at the mean rate; current_from, current_to: at rate_most and rate_least;
 --                    null: never at that rate, or not within 30 days. Rounded up to checks by the broker's interval
 --   current_in_s     from the check to current_at
@@ -16,9 +19,10 @@
 --                    (limiter_units)
 --   soonest_at       when it is current if it gets all that these limits allow, and as much is published as in the last minutes;
 --                    null: no limit, or more is published than the limits allow (allowed: no), or not within 30 days
---   allowed          whether the limits allow that it is ever current: yes, no; null: no limit
+--   allowed          whether the limits allow that it is ever current: yes, no; null: no limit, or nobody knows how much comes
 --   outpaced         whether consumers acknowledge, but fewer entries than come, in the steps of the last half minute (the last one at
---                    least): more than a tenth less, and more than chance takes; not if it is next to nothing. Null: no step yet
+--                    least): more than a tenth less, and more than chance takes; not if it is next to nothing. Null: no step yet,
+--                    or a quota shut producers out in them
 WITH stepped AS (
   SELECT b.broker, b.epoch, b.topic, b.subscription, b.opened_at, b.check_time, b.check_number, b.msg_backlog, b.backlog_size,
     b.backlog_messages,
@@ -34,8 +38,13 @@ WITH stepped AS (
     lag(b.msg_backlog - coalesce(b.in_flight_entries, b.unacked_entries)) OVER chain
       - (b.msg_backlog - coalesce(b.in_flight_entries, b.unacked_entries)) AS fewer,
     lag(b.evicted_entries + b.expired_entries) OVER chain = b.evicted_entries + b.expired_entries
-      AND lag(b.sought_entries) OVER chain = b.sought_entries AS is_pace
+      AND lag(b.sought_entries) OVER chain = b.sought_entries AS is_as_consumed,
+    t.shuts, coalesce(lag(t.shuts) OVER chain, false) AS was_shut
   FROM subscription_backlog b
+  LEFT JOIN (
+    SELECT broker, epoch, topic, check_number, coalesce(decision = 'size' AND policy_size LIKE 'producer_%' OR decision = 'time' AND policy_time LIKE 'producer_%', false) AS shuts
+    FROM topic_backlog
+  ) t ON t.broker = b.broker AND t.epoch = b.epoch AND t.topic = b.topic AND t.check_number = b.check_number
   WINDOW chain AS (PARTITION BY b.broker, b.epoch, b.topic, b.subscription, b.opened_at ORDER BY b.check_number)
 ),
 -- As of the growth of a quota (quota_breaches): a pace that turned, or doubled, by more than chance tells nothing of the time before.
@@ -43,7 +52,7 @@ turns AS (
   SELECT *, CASE WHEN RATE_TURNED(step_rate) THEN 1 ELSE 0 END AS turned
   FROM (
     SELECT *, avg(step_rate) OVER before AS mean_before, stddev_samp(step_rate) OVER before AS deviation_before
-    FROM (SELECT *, CASE WHEN step_us > 0 AND is_pace THEN fewer * 1e6 / step_us END AS step_rate FROM stepped)
+    FROM (SELECT *, CASE WHEN step_us > 0 AND is_as_consumed AND NOT was_shut THEN fewer * 1e6 / step_us END AS step_rate FROM stepped)
     WINDOW before AS (
       PARTITION BY broker, epoch, topic, subscription, opened_at ORDER BY check_us RANGE BETWEEN 300000000 PRECEDING AND 1 PRECEDING
     )
@@ -56,9 +65,12 @@ rates AS (
     sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER of_course / 1e6 AS stepped_s,
     sum(CAST(CASE WHEN step_rate IS NOT NULL THEN fewer END AS DOUBLE)) OVER of_course * 1e6
       / sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER of_course AS rate_mean,
-    sum(CAST(published AS DOUBLE)) OVER recent * 1e6 / nullif(sum(step_us) OVER recent, 0) AS publish_rate,
+    sum(CAST(CASE WHEN NOT was_shut THEN published END AS DOUBLE)) OVER recent * 1e6
+      / nullif(sum(CASE WHEN NOT was_shut THEN step_us END) OVER recent, 0) AS publish_rate,
+    coalesce(bool_or(was_shut) OVER recent, false) OR coalesce(shuts, false) AS shut_out,
     sum(CAST(delivered AS DOUBLE)) OVER recent * 1e6 / nullif(sum(step_us) OVER recent, 0) AS delivery_rate,
-    sum(came) OVER last_steps AS came_of_late, sum(acknowledged) OVER last_steps AS acknowledged_of_late
+    CASE WHEN NOT bool_or(was_shut) OVER last_steps THEN sum(came) OVER last_steps END AS came_of_late,
+    sum(acknowledged) OVER last_steps AS acknowledged_of_late
   FROM (SELECT *, sum(turned) OVER (PARTITION BY broker, epoch, topic, subscription, opened_at ORDER BY check_number) AS course FROM turns)
   WINDOW of_course AS (
     PARTITION BY broker, epoch, topic, subscription, opened_at, course ORDER BY check_us RANGE BETWEEN 300000000 PRECEDING AND CURRENT ROW
@@ -158,7 +170,7 @@ bounded AS (
 ),
 foreseen AS (
   SELECT *,
-    most_entries_per_s - coalesce(publish_rate, 0) AS room_per_s,
+    most_entries_per_s - publish_rate AS room_per_s,
     transform(array(rate_mean, rate_most, rate_least), rate -> CASE
       WHEN is_current THEN check_us
       WHEN rate > 0 AND waiting / rate < 2592000D
@@ -175,9 +187,11 @@ SELECT
   timestamp_micros(current_us[2]) AS current_to,
   (current_us[0] - check_us) / 1e6 AS current_in_s,
   most_msgs_per_s, most_bytes_per_s, most_entries_per_s,
-  CASE WHEN most_entries_per_s IS NULL THEN NULL WHEN is_current OR room_per_s > 0 THEN 'yes' ELSE 'no' END AS allowed,
+  CASE WHEN most_entries_per_s IS NULL THEN NULL WHEN is_current OR room_per_s > 0 THEN 'yes' WHEN room_per_s IS NOT NULL THEN 'no' END
+    AS allowed,
   CASE WHEN is_current THEN check_time WHEN room_per_s > 0 AND waiting / room_per_s < 2592000D
     THEN timestamp_micros(check_us + CAST(ceil(waiting / room_per_s * 1e6) AS BIGINT)) END AS soonest_at,
   OUTPACED(came_of_late, acknowledged_of_late) AS outpaced,
+  shut_out,
   complete
 FROM foreseen

@@ -2,10 +2,11 @@
 -- One row per subscription with a backlog in the last ten minutes before its broker's newest window ended; none for Pulsar's own cursors.
 --   answer        yes: at least four fifths of its entries × time lacked consumers or their permits. no: at most a fifth. partly: between.
 --                 Entries that are delivered and not acknowledged (in_flight) lack consumers, too, if it is outpaced, as in
---                 catch_up_forecasts. At least partly, where the newest window has mainly no consumer
+--                 catch_up_forecasts. At least partly, where the newest window has mainly no consumer. Null: a quota shuts producers
+--                 out, so nobody knows whether consumers acknowledge less than comes without that
 --   why           no: the largest cause that more consumers do not change. one_active_consumer: only one consumer of such a subscription is
 --                 served at a time (Exclusive, Failover). reader: another reader would read everything by itself. yes and partly:
---                 no_consumer, no_permits or in_flight, whichever has most
+--                 no_consumer, no_permits or in_flight, whichever has most. shut_out: of null
 --   consumers_share, limits_share   of entries × time: for want of consumers or permits; held back by a limiter
 --   dispatched_per_s   messages per second that it got in the newest window
 --   most_msgs_per_s, most_bytes_per_s   the least of the limits in force in the newest window (its own, the topic's, the broker's, which
@@ -22,21 +23,28 @@ of_late AS (
   -- Between the checks of the last half minute, and the one before; the last two at least. Of one alone: since the cursor was opened.
   SELECT broker, epoch, topic, subscription,
     max(published_entries) - CASE WHEN count(*) > 1 THEN min(published_entries) ELSE 0 END AS came,
-    max(acknowledged_entries) - CASE WHEN count(*) > 1 THEN min(acknowledged_entries) ELSE 0 END AS acknowledged
+    max(acknowledged_entries) - CASE WHEN count(*) > 1 THEN min(acknowledged_entries) ELSE 0 END AS acknowledged,
+    bool_or(was_shut) AS was_shut
   FROM (
-    SELECT s.*, coalesce(lead(unix_micros(s.check_time)) OVER by_number, unix_micros(s.check_time)) > r.newest_us - 29000000 AS is_late
+    SELECT s.*, coalesce(lag(t.decision = 'size' AND t.policy_size LIKE 'producer_%' OR t.decision = 'time' AND t.policy_time LIKE 'producer_%')
+      OVER by_number, false) AS was_shut,
+      coalesce(lead(unix_micros(s.check_time)) OVER by_number, unix_micros(s.check_time)) > r.newest_us - 29000000 AS is_late
     FROM (SELECT *, max(unix_micros(check_time)) OVER (PARTITION BY broker, epoch, topic) AS newest_us FROM recent_checks) r
     JOIN subscription_backlog s ON s.broker = r.broker AND s.epoch = r.epoch AND s.topic = r.topic AND s.check_number = r.check_number
+    JOIN topic_backlog t ON t.broker = r.broker AND t.epoch = r.epoch AND t.topic = r.topic AND t.check_number = r.check_number
     WINDOW by_number AS (PARTITION BY s.broker, s.epoch, s.topic, s.subscription, s.opened_at ORDER BY s.check_number)
   )
   WHERE is_late
   GROUP BY broker, epoch, topic, subscription, opened_at
 ),
 outpaced AS (
-  SELECT DISTINCT broker, epoch, topic, subscription FROM of_late WHERE OUTPACED(came, acknowledged)
+  SELECT broker, epoch, topic, subscription, bool_or(OUTPACED(came, acknowledged)) AS is_outpaced, bool_or(was_shut) AS was_shut
+  FROM of_late
+  GROUP BY broker, epoch, topic, subscription
 ),
 wanting AS (
-  SELECT c.*, c.cause IN ('no_consumer', 'no_permits') OR c.cause = 'in_flight' AND o.broker IS NOT NULL AS wants_consumers
+  SELECT c.*, c.cause IN ('no_consumer', 'no_permits') OR c.cause = 'in_flight' AND coalesce(o.is_outpaced, false) AS wants_consumers,
+    c.cause = 'in_flight' AND coalesce(o.was_shut AND NOT o.is_outpaced, false) AS may_want
   FROM charged c
   LEFT JOIN outpaced o ON o.broker = c.broker AND o.epoch = c.epoch AND o.topic = c.topic AND o.subscription = c.subscription
 ),
@@ -47,7 +55,8 @@ shares AS (
     try_divide(sum(CASE WHEN cause = 'throttled' THEN entry_us ELSE 0 END), sum(entry_us)) AS limits_share,
     max_by(cause, struct(CASE WHEN wants_consumers THEN entry_us ELSE -1 END, cause)) AS for_want_of,
     max_by(cause, struct(CASE WHEN wants_consumers THEN -1 ELSE entry_us END, cause)) AS held_by,
-    bool_or(is_left_alone) AS is_left_alone
+    bool_or(is_left_alone) AS is_left_alone,
+    max_by(may_want, struct(entry_us, cause)) AS may_want
   FROM wanting
   GROUP BY broker, epoch, topic, subscription
 ),
@@ -107,6 +116,8 @@ bounded AS (
 )
 SELECT s.broker, s.epoch, s.topic, s.subscription,
   CASE
+    WHEN s.may_want AND NOT s.is_left_alone AND coalesce(k.cursor_kind, '') <> 'reader'
+      AND coalesce(t.sub_type, '') NOT IN ('Exclusive', 'Failover') THEN NULL
     WHEN k.cursor_kind = 'reader' THEN 'no'
     WHEN s.is_left_alone THEN CASE WHEN s.consumers_share >= 0.8 THEN 'yes' ELSE 'partly' END
     WHEN s.consumers_share <= 0.2 OR t.sub_type IN ('Exclusive', 'Failover') AND s.for_want_of <> 'no_consumer' THEN 'no'
@@ -114,6 +125,8 @@ SELECT s.broker, s.epoch, s.topic, s.subscription,
     ELSE 'partly'
   END AS answer,
   CASE
+    WHEN s.may_want AND NOT s.is_left_alone AND coalesce(k.cursor_kind, '') <> 'reader'
+      AND coalesce(t.sub_type, '') NOT IN ('Exclusive', 'Failover') THEN 'shut_out'
     WHEN s.is_left_alone AND coalesce(k.cursor_kind, '') <> 'reader' THEN 'no_consumer'
     WHEN s.consumers_share <= 0.2 THEN s.held_by
     WHEN k.cursor_kind = 'reader' THEN 'reader'

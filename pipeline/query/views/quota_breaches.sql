@@ -8,8 +8,10 @@
 --                    the same as rate_mean until there are two steps.
 --                    No size grows without a producer: rates are at most 0 while none is connected and the last step brought nothing.
 --                    Evicted bytes are not growth: a size step starts from the size after the eviction, an age step after it is left out.
+--                    A size step in which a quota shut producers out is left out: it grows when they are back
 --                    Age grows by 1000 at most; without a step, and at most, nothing is acknowledged any more
 --   steps            steps between checks that the rates are of
+--   shut_out         whether such a step is left out
 --   deadline_at      age only: the oldest entry's time plus the limit; it stands unless acknowledgements pass that entry
 --   breach_at        first check at which the limit is exceeded at the mean rate; breach_from, breach_to: at rate_most and rate_least;
 --                    null: never at that rate, or not within 30 days. Rounded up to checks by the broker's interval
@@ -19,6 +21,8 @@ WITH checked AS (
   SELECT t.*,
     e.backlog_size_planned, e.quota_type IS NOT NULL AS evicts,
     unix_micros(t.check_time) AS check_us,
+    coalesce(t.decision = 'size' AND t.policy_size LIKE 'producer_%' OR t.decision = 'time' AND t.policy_time LIKE 'producer_%', false)
+      AS shuts,
     CASE WHEN t.oldest_backlog_message_age_seconds = -1 THEN 0
       ELSE unix_millis(t.check_time) - unix_millis(t.oldest_believed_time) END AS age_ms,
     coalesce(try_multiply(t.backlog_quota_limit_time, 1000), 9223372036854775807) AS limit_ms
@@ -27,7 +31,7 @@ WITH checked AS (
     ON e.broker = t.broker AND e.epoch = t.epoch AND e.topic = t.topic AND e.check_number = t.check_number AND e.action = 'evict'
 ),
 readings AS (
-  SELECT broker, epoch, topic, check_time, check_number, check_us, oldest_believed_time, producers, complete,
+  SELECT broker, epoch, topic, check_time, check_number, check_us, oldest_believed_time, producers, complete, shuts,
     inline(array(
       named_struct('quota_type', 'size', 'policy', policy_size,
         'quota_limit', backlog_quota_limit_size, 'has_limit', backlog_quota_limit_size >= 0,
@@ -43,6 +47,7 @@ readings AS (
 steps AS (
   SELECT *,
     check_us - lag(check_us) OVER checks AS step_us,
+    quota_type = 'size' AND coalesce(lag(shuts) OVER checks, false) AS was_shut,
     CASE WHEN quota_type = 'size' OR oldest_believed_time IS NOT NULL THEN used - lag(grows_from) OVER checks END AS growth
   FROM readings
   WINDOW checks AS (PARTITION BY broker, epoch, topic, quota_type ORDER BY check_number)
@@ -52,7 +57,7 @@ turns AS (
   SELECT *, CASE WHEN RATE_TURNED(step_rate) THEN 1 ELSE 0 END AS turned
   FROM (
     SELECT *, avg(step_rate) OVER before AS mean_before, stddev_samp(step_rate) OVER before AS deviation_before
-    FROM (SELECT *, CASE WHEN step_us > 0 THEN growth * 1e6 / step_us END AS step_rate FROM steps)
+    FROM (SELECT *, CASE WHEN step_us > 0 AND NOT was_shut THEN growth * 1e6 / step_us END AS step_rate FROM steps)
     WINDOW before AS (
       PARTITION BY broker, epoch, topic, quota_type ORDER BY check_us RANGE BETWEEN 300000000 PRECEDING AND 1 PRECEDING
     )
@@ -61,6 +66,7 @@ turns AS (
 rates AS (
   SELECT *,
     coalesce(quota_type = 'size' AND producers = 0 AND growth <= 0, false) AS nobody_adds,
+    coalesce(bool_or(was_shut) OVER recent, false) AS shut_out,
     count(step_rate) OVER recent AS steps,
     var_samp(step_rate) OVER recent AS variance,
     sum(CASE WHEN step_rate IS NOT NULL THEN step_us END) OVER recent / 1e6 AS stepped_s,
@@ -115,5 +121,6 @@ SELECT
   (breach_us[0] - check_us) / 1e6 AS breach_in_s,
   CASE WHEN policy = 'consumer_backlog_eviction' THEN 'evict' ELSE 'disconnect_producers' END AS on_breach,
   producers,
+  shut_out,
   complete
 FROM foreseen

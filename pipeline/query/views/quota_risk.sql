@@ -30,7 +30,7 @@ SELECT
   n.broker, n.epoch, n.topic, n.quota_type, exceeded, breach_in_s, breach_at, breach_from, breach_to, deadline_at,
   share_of_limit, used, quota_limit, policy, on_breach,
   l.loses_first, coalesce(array_sort(array_except(l.subscriptions, array(l.loses_first))), array()) AS others_losing, producers,
-  rate_mean, rate_least, rate_most, steps, interval_s, check_time AS as_of, complete
+  rate_mean, rate_least, rate_most, steps, shut_out, interval_s, check_time AS as_of, complete
 FROM latest n
 LEFT JOIN losing l ON l.broker = n.broker AND l.epoch = n.epoch AND l.topic = n.topic AND l.quota_type = n.quota_type
 WHERE interval_s IS NULL OR unix_micros(last_check_at) - unix_micros(check_time) < 2 * interval_s * 1000000

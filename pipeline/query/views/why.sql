@@ -207,7 +207,7 @@ paced AS (
   SELECT s.broker, s.epoch, s.topic, s.subscription, s.opened_at,
     (max(unix_micros(s.check_time)) - min(unix_micros(s.check_time))) / 1e6 AS over_s,
     max(s.acknowledged_entries) - min(s.acknowledged_entries) AS acknowledged, max(s.gone_entries) - min(s.gone_entries) AS gone,
-    min_by(s.msg_backlog, s.check_number) AS first_backlog,
+    min_by(s.msg_backlog, s.check_number) AS first_backlog, max(unix_micros(s.check_time)) AS newest_us,
     -- The same since its growth counts, from the last check before.
     (max(unix_micros(s.check_time)) - max(CASE WHEN s.check_time <= h.before_at THEN unix_micros(s.check_time) END)) / 1e6 AS half_s,
     max(s.gone_entries) - max(CASE WHEN s.check_time <= h.before_at THEN s.gone_entries END) AS half_gone
@@ -262,8 +262,9 @@ found AS (
     coalesce(h.is_rising, false) AS is_rising,
     CASE WHEN b.noticed_at IS NULL THEN l.lasts_s
       WHEN b.cause IS NOT NULL THEN coalesce(l.lasts_s + (unix_micros(b.noticed_at) - unix_micros(n.as_of)) / 1e6, b.held_s) END AS lasts_s,
-    -- Checks count acknowledgements; else what was delivered, less what is still there of it, is the least that went.
-    CASE WHEN p.over_s >= 50 THEN p.acknowledged / p.over_s
+    -- Checks count acknowledgements, where one lies within this backlog; else what was delivered, less what is still there of it, is the
+    -- least that went.
+    CASE WHEN p.over_s >= 50 AND coalesce(unix_micros(n.as_of) - p.newest_us < l.lasts_s * 1e6, true) THEN p.acknowledged / p.over_s
       WHEN v.dispatched IS NOT NULL THEN greatest(0, v.dispatched - coalesce(b.backlog_end - b.waiting_end, 0))
         / greatest(1e-3, (unix_micros(n.as_of) - unix_micros(greatest(r.begin_at, v.opened_at))) / 1e6) END AS pace_per_s
   FROM whose k
@@ -296,7 +297,7 @@ judged AS (
       -- Nothing is older than half a minute.
       WHEN lasts_s <= 30 THEN 'well'
       -- What is left over is older than all that goes at this pace.
-      WHEN oldest_age_ms > 300000 AND coalesce(cause, '') <> 'delayed' AND coalesce(lasts_s > (unix_micros(as_of) - unix_micros(checked_at)) / 1e6, true)
+      WHEN oldest_age_ms > 120000 AND coalesce(cause, '') <> 'delayed' AND coalesce(lasts_s > (unix_micros(as_of) - unix_micros(checked_at)) / 1e6, true)
         THEN NULL
       -- It goes in ten seconds; or in two minutes, and does not grow by a tenth of what comes (nor by more than chance and its own steps
       -- make). A backlog that rises from window to window does not grow by 3 %. Too young for that: in half a minute.

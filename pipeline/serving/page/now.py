@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from pipeline.diagnosis.counts import percent
-from pipeline.diagnosis.quota_outlook import NO_AGE, NOT_IN_THIS_LOG, ONE_CHECK, not_known
+from pipeline.diagnosis.quota_outlook import NO_AGE, NOT_IN_THIS_LOG, ONE_CHECK, PRODUCERS_OUT, not_known
 from pipeline.diagnosis.words import REASONS, cause_words
 from pipeline.pages import numbers
 from pipeline.pages.axis import axis
@@ -24,6 +24,7 @@ _SOON_S = 3600
 #: Why nothing is foreseen of a quota.
 _NOT_KNOWN = {
     ONE_CHECK: "one quota check has no rate yet",
+    PRODUCERS_OUT: "its quota shut producers out",
     NO_AGE: "older than its age quota, which counts once the ledger is closed",
     NOT_IN_THIS_LOG: "the use of its quota is not in this log",
 }

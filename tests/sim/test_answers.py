@@ -1,0 +1,132 @@
+"""What is said about simulated lives whose truth is known by construction: kinds that were answered wrongly once."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from capture_events import write_events
+from loaded import load_into
+from simulated import run_into
+
+from pipeline.diagnosis.answer import answer
+from pipeline.diagnosis.topic_answer import topic_answer
+from pipeline.diagnosis.words import text_lines
+from pipeline.query.room import ReadingRoom
+from pipeline.serving.scale import scale_document
+from sim.scenario import scenario_of
+
+PREFIX = "persistent://shop/eu/"
+BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
+#: The log ends within a window. Consumers come back, a limit is raised, and connections are writable again half a minute before.
+CHANGED_S, END_S = 370, 400
+FAST = {"count": 1, "msgs_per_s": 400}
+AWAY = {"from_s": 60, "to_s": CHANGED_S}
+TOPICS: list[dict[str, Any]] = [
+    {"name": f"{PREFIX}quiet", "publish": {"entries_per_s": 20, "from_s": 310}, "subscriptions": [{"name": "well", "consumers": [FAST]}]},
+    {
+        "name": f"{PREFIX}changed",
+        "publish": {"entries_per_s": 20},
+        "subscriptions": [
+            {"name": "back", "consumers": [FAST | {"away": [AWAY]}]},
+            {"name": "raised", "limit": {"msg_rate": 10}, "limit_changes": [{"at_s": CHANGED_S, "msg_rate": 1000}], "consumers": [FAST]},
+            {"name": "writable", "consumers": [FAST | {"unwritable": [AWAY]}]},
+        ],
+    },
+    {
+        "name": f"{PREFIX}keyed",
+        "publish": {"entries_per_s": 20, "keys": 1},
+        "subscriptions": [
+            {"name": "one_key", "type": "Key_Shared", "consumers": [{"count": 3, "msgs_per_s": 10, "prefetch": 5000}]},
+            {"name": "any_key", "consumers": [{"count": 3, "msgs_per_s": 3, "prefetch": 5000}]},
+        ],
+    },
+    {
+        "name": f"{PREFIX}full",
+        "publish": {"entries_per_s": 20, "entry_bytes": [600, 600]},
+        "quotas": {"size_bytes": 900_000, "size_policy": "producer_request_hold"},
+        "subscriptions": [
+            {"name": "held", "limit": {"msg_rate": 14}, "consumers": [FAST]},
+            {"name": "slow", "consumers": [{"count": 1, "msgs_per_s": 12, "prefetch": 100_000}]},
+        ],
+    },
+]
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> ReadingRoom:
+    """Of a log that ends amid its last window; its broker goes on."""
+    folder = tmp_path_factory.mktemp("answers")
+    table = {"title": "answers", "duration_s": END_S + 60, "start": BEGIN, "brokers": {"quota_check_s": 60}, "topics": TOPICS}
+    run = run_into(scenario_of(table), folder / "sim")
+    (life,) = run.facts["lives"]
+    until_us = (BEGIN + timedelta(seconds=END_S)).timestamp() * 1e6
+    log = write_events([event for event in run.events(life) if event["ts"] <= until_us], folder / "log" / "0.jsonl").parent
+    return ReadingRoom(load_into(log, folder / "warehouse"))
+
+
+def asked(room: ReadingRoom, topic: str, subscription: str, at_s: float | None = None) -> tuple[dict[str, Any], str]:
+    """The document, and all its lines."""
+    at = None if at_s is None else BEGIN + timedelta(seconds=at_s)
+    document = answer(room, PREFIX + topic, subscription, None, at, timedelta(minutes=10))
+    return document, "\n".join(text_lines(document))
+
+
+@pytest.mark.parametrize("at_s", [360, None])
+def test_after_a_pause_of_the_producers_consumers_are_as_quick_as_before(room: ReadingRoom, at_s: float | None) -> None:
+    """Checks of the pause have a pace of 0: nothing came that could be acknowledged."""
+    document, lines = asked(room, "quiet", "well", at_s)
+    assert document["status"] in ("current", "keeping up"), lines
+    assert "unload" not in lines
+
+
+@pytest.mark.parametrize("subscription", ["back", "raised", "writable"])
+def test_what_has_changed_since_the_last_window_counts_also_of_a_log_that_ends(room: ReadingRoom, subscription: str) -> None:
+    document, lines = asked(room, "changed", subscription)
+    assert document["status"] in ("current", "keeping up", "catching up", "unacknowledged"), lines
+    assert document["last_cause"]["cause"] in ("in_flight", "catching_up")
+    assert document["last_cause"]["since"] >= BEGIN + timedelta(seconds=CHANGED_S - 1)
+    assert "Start its consumers" not in lines
+    assert "do not read from their connections" not in lines
+    assert "acknowledge only" not in lines
+    scale = scale_document(room, {"topic": f"{PREFIX}changed", "subscription": subscription})
+    assert '"more_consumers": 0' in scale, scale
+
+
+def test_while_a_limit_holds_it_the_rate_is_that_of_then(room: ReadingRoom) -> None:
+    _, lines = asked(room, "changed", "raised", 360)
+    assert "the subscription's limiter of messages (10 messages per 1 s" in lines
+    assert "if its consumers take as much" in lines
+
+
+@pytest.mark.parametrize(("subscription", "answered", "more"), [("one_key", "no", 0), ("any_key", "yes", 3)])
+def test_consumers_help_where_those_that_are_there_have_work(room: ReadingRoom, subscription: str, answered: str, more: int) -> None:
+    document, lines = asked(room, "keyed", subscription)
+    assert document["behind"]
+    assert document["more_consumers"]["answer"] == answered, lines
+    assert ("add some" in lines) == (more > 0)
+    assert f'"more_consumers": {more}' in scale_document(room, {"topic": f"{PREFIX}keyed", "subscription": subscription})
+
+
+@pytest.mark.parametrize("at_s", [360, None])
+def test_what_comes_while_a_quota_shuts_producers_out_is_no_demand(room: ReadingRoom, at_s: float | None) -> None:
+    held, lines = asked(room, "full", "held", at_s)
+    assert held["catch_up"]["shut_out"]
+    assert (held["needed"], held["catch_up"]["current_at"]) == (None, None)
+    for said in (lines, asked(room, "full", "slow", at_s)[1]):
+        assert "Wait" not in said
+        assert "no breach in sight" not in said
+        assert "a quota shut producers out in the last minutes" in said
+
+
+def test_producers_are_shut_out_since_they_were_closed_last(room: ReadingRoom) -> None:
+    document = topic_answer(room, f"{PREFIX}full", None, None)
+    at_check_us = round(document["to"].timestamp() * 1e6) + 1_000_000
+    events = room.rows(
+        f"SELECT timestamp_micros(ts) AS at FROM dispatch_events WHERE topic = '{PREFIX}full' AND type = 'producer_close'"
+        f" AND ts <= {at_check_us} ORDER BY seq"
+    )
+    closed = [event["at"] for event in events]
+    assert len(closed) > 1, "they come back"
+    since = document["producers_shut_out"]["since"]
+    assert abs(since - closed[-1]) < timedelta(seconds=1)
+    assert document["producers_shut_out"]["times"] == len(closed)
