@@ -20,29 +20,31 @@ Document = dict[str, Any]
 RECENT = timedelta(minutes=5)
 #: How soon the rate that is advised makes it current.
 CURRENT_IN_S = 600
+#: What comes of late is that of so long at least: in a few seconds less may come for any reason.
+OF_LATE = timedelta(seconds=29)
 #: Standard deviations of a count by chance.
 _CHANCE = 6
 CHARGES_ENTRIES = "dispatchThrottlingOnBatchMessageEnabled"
 
 
 def draws_query(broker: str, epoch: int, topic: str | None, end: datetime) -> str:
-    """Per subscription of the topic, or of the whole broker: what came and went in the last minutes, what came since the check before the
-    last one, and what still waits.
+    """Per subscription of the topic, or of the whole broker: what came and went in the last minutes, what came in the last half minute or
+    step between checks, whichever is longer, and what still waits.
     """
     where = f"broker = {quoted(broker)} AND epoch = {epoch}" + ("" if topic is None else f" AND topic = {quoted(topic)}")
     first = {name: f"min_by({name}, check_number) AS first_{name}" for name in ("check_time", "published_entries", "dispatched_entries")}
     last = ("check_time", "published_entries", "dispatched_entries", "dispatched_msgs", "msg_backlog", "in_flight_entries", "backlog_size",
             "backlog_messages")  # fmt: skip
     before = ("check_time", "published_entries")
-    chain = "OVER (PARTITION BY topic, subscription, opened_at ORDER BY check_number)"
     checks = (
-        f"SELECT *, {', '.join(f'lag({name}) {chain} AS {name}_before' for name in before)} FROM subscription_backlog"
+        "SELECT *, max(unix_micros(check_time)) OVER (PARTITION BY topic, subscription, opened_at) AS newest_us FROM subscription_backlog"
         f" WHERE {where} AND check_time > {instant(end - RECENT)} AND check_time <= {instant(end)}"
     )
-    newest = (*last, *(f"{name}_before" for name in before))
+    is_before = f"FILTER (WHERE unix_micros(check_time) <= newest_us - {OF_LATE // timedelta(microseconds=1)})"
     return (
         f"SELECT topic, subscription, opened_at, {', '.join(first.values())},"
-        f" {', '.join(f'max_by({name}, check_number) AS {name}' for name in newest)} FROM ({checks})"
+        f" {', '.join(f'max_by({name}, check_number) AS {name}' for name in last)},"
+        f" {', '.join(f'max_by({name}, check_number) {is_before} AS {name}_before' for name in before)} FROM ({checks})"
         " GROUP BY topic, subscription, opened_at"
     )
 
@@ -129,7 +131,7 @@ def _draw(row: Row, served: Row | None, level: str, dimension: str, counts_entri
 
 
 def _of_late(row: Row, mean_per_s: float) -> float:
-    """What comes, by the last step between checks, where that is less than half of the mean, or more than its double, and by more than
+    """What comes, by the last half minute or step, where that is less than half of the mean, or more than its double, and by more than
     chance: a burst that is over comes no more, and waits already.
     """
     if row["check_time_before"] is None or row["check_time"] <= row["check_time_before"]:

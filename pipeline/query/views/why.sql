@@ -52,7 +52,8 @@ later AS (
     max(CASE WHEN t.cause IS NULL THEN t.seq END) OVER (PARTITION BY t.broker, t.epoch, t.topic, t.subscription) AS free_seq
   FROM cause_transitions t
   JOIN open_logs o ON o.broker = t.broker AND o.epoch = t.epoch
-  WHERE t.seq >= o.from_seq AND (o.window_start IS NULL OR t.noticed_at > o.window_start)
+  WHERE t.seq >= o.from_seq AND NOT (t.seq < o.drained_seq AND (coalesce(t.cause, '') = 'no_consumer' OR NOT t.open))
+    AND (o.window_start IS NULL OR t.noticed_at > o.window_start)
 ),
 changes AS (
   SELECT broker, epoch, topic, subscription, window_as_of, max(struct(seq, noticed_at, since, cause, level, dimension, unknown_reason, cap,

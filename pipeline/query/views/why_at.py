@@ -14,13 +14,15 @@ _NO_WINDOW = "broker, epoch, clock_segment, window_start, window_end, window_as_
 
 
 #: Of an instant of the past: changes that were noticed until the end of its window. Where a clock was set, times do not tell which. Of the
-#: last window of a log whose broker stopped the same counts as in open_logs: its end closes everything.
+#: last window of a log that is over the same counts as in open_logs.
 _LOGS = (
     "SELECT w.broker, w.epoch, w.window_start, w.as_of,"
-    " CASE WHEN l.last = w.window_start THEN coalesce(e.from_seq, 0) ELSE 0 END AS from_seq FROM asked_windows w"
+    " CASE WHEN l.last = w.window_start THEN coalesce(e.from_seq, 0) ELSE 0 END AS from_seq,"
+    " CASE WHEN l.last = w.window_start THEN coalesce(e.drained_seq, 0) ELSE 0 END AS drained_seq FROM asked_windows w"
     " JOIN (SELECT broker, epoch, max(window_start) AS last, max(clock_segment) AS segments FROM broker_windows"
     " WHERE log_until > window_start GROUP BY broker, epoch) l ON l.broker = w.broker AND l.epoch = w.epoch"
-    " LEFT JOIN (SELECT broker, epoch, max(next_seq) AS from_seq FROM lane_snapshots WHERE milestone = 'ended'"
+    " LEFT JOIN (SELECT broker, epoch, max(CASE WHEN milestone = 'ended' THEN next_seq END) AS from_seq,"
+    " max(CASE WHEN milestone = 'drained' THEN next_seq END) AS drained_seq FROM lane_snapshots"
     " GROUP BY broker, epoch) e ON e.broker = w.broker AND e.epoch = w.epoch"
     " WHERE l.segments = 0"
 )

@@ -70,7 +70,8 @@ def _given(at: datetime) -> dict[str, str]:
         " JOIN (SELECT broker, epoch, max(log_until) AS until FROM broker_windows GROUP BY broker, epoch) w"
         f" ON w.broker = s.broker AND w.epoch = s.epoch WHERE s.milestone = 'ended' AND w.until <= {instant(at)}",
         # Of an instant of the past its window tells. A later change is none of its.
-        "open_logs": "SELECT broker, epoch, window_start, window_as_of AS as_of, 0 AS from_seq FROM newest_events_then WHERE false",
+        "open_logs": "SELECT broker, epoch, window_start, window_as_of AS as_of, 0 AS from_seq, 0 AS drained_seq FROM newest_events_then"
+        " WHERE false",
         # The newest event that is known is one of now; without it newest_events has the end of the window.
         "batch_manifest": "SELECT * FROM batch_manifest WHERE false",
         "log_gaps": "SELECT * FROM log_gaps WHERE false",
