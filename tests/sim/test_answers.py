@@ -98,6 +98,13 @@ def test_while_a_limit_holds_it_the_rate_is_that_of_then(room: ReadingRoom) -> N
     assert "if its consumers take as much" in lines
 
 
+def test_at_the_first_check_nobody_knows_what_comes(room: ReadingRoom) -> None:
+    row = room.rows("SELECT * FROM catch_up_forecasts WHERE subscription = 'raised' ORDER BY check_number")[0]
+    assert row["waiting"] > 0
+    assert row["most_entries_per_s"] == pytest.approx(10)
+    assert (row["publish_rate"], row["allowed"], row["soonest_at"]) == (None, None, None)
+
+
 @pytest.mark.parametrize(("subscription", "answered", "more"), [("one_key", "no", 0), ("any_key", "yes", 3)])
 def test_consumers_help_where_those_that_are_there_have_work(room: ReadingRoom, subscription: str, answered: str, more: int) -> None:
     document, lines = asked(room, "keyed", subscription)

@@ -141,12 +141,6 @@ def test_while_a_quota_shuts_producers_out_there_is_no_pace(tmp_path: Path) -> N
     assert [row["outpaced"] for row in found] == [False, False, False, None, None, False]
 
 
-def test_of_the_first_check_nobody_knows_what_limits_allow(small_warehouse: Warehouse) -> None:
-    (row,) = ReadingRoom(small_warehouse).rows("SELECT * FROM catch_up_forecasts WHERE steps = 0 AND subscription = 'export'")
-    assert row["most_entries_per_s"] is not None
-    assert (row["publish_rate"], row["allowed"], row["soonest_at"]) == (None, None, None)
-
-
 def test_what_the_limits_in_force_allow(small_warehouse: Warehouse) -> None:
     """10 entries wait, 40 messages per second are allowed, of which others take 40 a minute, and 100 came in the last minute."""
     (row,) = ReadingRoom(small_warehouse).rows("SELECT * FROM catch_up_forecasts WHERE subscription = 'export' AND check_number = 21")

@@ -56,7 +56,9 @@ CASES: dict[str, tuple[tuple[str, int] | None, list[Row], tuple[Any, ...]]] = {
     ),
     "in-the-window": (("in_flight", 9), [changed("in-the-window", 3, 50, "no_consumer", 5)], ("no consumer", "no_consumer", 50, 60, 9)),
     "the-same": (("no_consumer", 9), [changed("the-same", 1, -60, "no_consumer", 5)], ("no consumer", "no_consumer", 0, 60, 9)),
-    "drained": (("no_consumer", 9), [changed("drained", 3, 50, "no_permits", 5)], ("no consumer", "no_consumer", 0, 60, 9)),
+    "drained": (("no_consumer", 9), [changed("drained", 3, 50, "no_permits", 5)], ("slow consumers", "no_permits", 50, 60, 9)),
+    # At the end of a log that is drained its clients leave.
+    "drained-left": (("no_permits", 9), [changed("drained-left", 3, 50, "no_consumer", 5)], ("slow consumers", "no_permits", 0, 60, 9)),
     "started-alone": (None, [changed("started-alone", 7, 70, "no_consumer", 80)], ("no consumer", "no_consumer", 70, 72, 80)),
     "started-held": (
         None, [changed("started-held", 7, 70, "throttled", 80, level="topic", dimension="msg")], ("held back", "throttled", 70, 72, 80),
@@ -92,7 +94,7 @@ BEFORE: Row = {"broker": "b3:8080", "epoch": EPOCH - 1}
 
 
 def broker_of(case: str) -> str:
-    return "b2:8080" if case == "drained" else "b3:8080" if case.startswith("started") else "b1:8080"
+    return "b2:8080" if case.startswith("drained") else "b3:8080" if case.startswith("started") else "b1:8080"
 
 
 def reached() -> list[dict[str, Any]]:
@@ -165,7 +167,8 @@ def test_the_newest_events_are_those_of_the_newest_epoch(room: ReadingRoom) -> N
 def test_of_an_instant_of_the_past_its_window_tells_and_changes_until_its_end(room: ReadingRoom) -> None:
     before = rows_of(room, second(59))
     mains = {name: main[0] for name, (main, _, _) in CASES.items() if main}
-    assert {name: row["cause"] for name, row in before.items()} == {**mains, "in-the-window": "no_consumer", "before": "no_consumer"}
+    changes = {"in-the-window": "no_consumer", "drained": "no_permits", "before": "no_consumer"}
+    assert {name: row["cause"] for name, row in before.items()} == {**mains, **changes}
     assert (before["in-the-window"]["since"], before["in-the-window"]["status"]) == (second(50), "no consumer")
     assert all(row["as_of"] == second(WINDOW_END_S) for row in before.values())
 
