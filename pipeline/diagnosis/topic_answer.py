@@ -36,7 +36,7 @@ def topic_answer(look: Queries, topic: str, broker: str | None, at: datetime | N
     if not lives:
         raise NoAnswer(f"no quota check of a topic {topic}{'' if at is None else f' before {time_words(at)}'} is in the log")
     life = lives[0]
-    rows = topic_rows(look, life["broker"], life["epoch"], topic, life["last"])
+    rows = topic_rows(look, life["broker"], life["epoch"], topic, life["last"], at or _known_until(look, life))
     found = who(rows)
     document: Document = {
         "broker": life["broker"],
@@ -52,6 +52,13 @@ def topic_answer(look: Queries, topic: str, broker: str | None, at: datetime | N
     missing = ([] if document["quotas"] else ["quota_checks"]) + ([] if reason is None else [reason])
     document |= {"exceeded": exceeded, "unknown_reason": reason, "missing": missing}
     return {"verdict": sentence(document), **document, "advice": [one._asdict() for one in advice(document)]}
+
+
+def _known_until(look: Queries, life: Mapping[str, Any]) -> datetime | None:
+    """The newest event of the broker."""
+    where = f"broker = {quoted(life['broker'])} AND epoch = {life['epoch']}"
+    at: datetime | None = look.rows(f"SELECT max(as_of) AS at FROM newest_events WHERE {where}")[0]["at"]
+    return at
 
 
 def is_well(document: Document) -> bool:

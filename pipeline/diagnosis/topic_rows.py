@@ -43,8 +43,8 @@ class TopicRows:
     closes_by: datetime | None
 
 
-def topic_rows(look: Queries, broker: str, epoch: int, topic: str, until: datetime) -> TopicRows:
-    """Of the topic on this broker up to `until`."""
+def topic_rows(look: Queries, broker: str, epoch: int, topic: str, until: datetime, known_until: datetime | None = None) -> TopicRows:
+    """Of the topic on this broker up to `until`; events of its producers up to `known_until`, if that is given."""
     of_broker = f"broker = {quoted(broker)} AND epoch = {epoch}"
     here = f"{of_broker} AND topic = {quoted(topic)}"
     checks = look.rows(f"SELECT * FROM topic_backlog WHERE {here} AND check_time <= {instant(until)} ORDER BY check_number DESC LIMIT 1")
@@ -63,7 +63,7 @@ def topic_rows(look: Queries, broker: str, epoch: int, topic: str, until: dateti
         moves=look.rows(
             f"SELECT * FROM quota_eviction_moves WHERE {here} AND decided_at <= {instant(until)} ORDER BY check_number, subscription"
         ),
-        producer_events=_producer_events(look, here, decisions, until),
+        producer_events=_producer_events(look, here, decisions, known_until or until),
         compactions=_compactions(look, here, until) if COMPACTION in kinds else [],
         replicators=_replicators(look, here, until) if REPLICATOR in kinds else [],
         log_version=started.get("log_version"),

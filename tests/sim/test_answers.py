@@ -125,6 +125,21 @@ def test_what_comes_while_a_quota_shuts_producers_out_is_no_demand(room: Reading
         assert "a quota shut producers out in the last minutes" in said
 
 
+def test_producers_that_came_back_since_the_check_are_let_in(room: ReadingRoom) -> None:
+    """At each instant by the events until then."""
+    topic = f"{PREFIX}full"
+    events = room.rows(
+        f"SELECT type, timestamp_micros(ts) AS at FROM dispatch_events WHERE topic = '{topic}'"
+        " AND type IN ('producer_open', 'producer_close') ORDER BY seq"
+    )
+    opened = [event["at"] for event in events if event["type"] == "producer_open"][1:]
+    assert opened, "a producer comes back"
+    before, after = (topic_answer(room, topic, None, opened[0] + timedelta(seconds=later_s)) for later_s in (-1, 1))
+    assert (before["producers_shut_out"]["let_in"], after["producers_shut_out"]["let_in"]) == (0, 1)
+    assert "are shut out since" in before["verdict"]
+    assert "and some are let in since" in after["verdict"]
+
+
 def test_producers_are_shut_out_since_they_were_closed_last(room: ReadingRoom) -> None:
     document = topic_answer(room, f"{PREFIX}full", None, None)
     at_check_us = round(document["to"].timestamp() * 1e6) + 1_000_000
