@@ -10,8 +10,8 @@ from typing import TypeVar
 from deltalake.exceptions import DeltaError
 from obstore.exceptions import GenericError
 
-#: How often a store is asked.
-_TIMES = 3
+#: How often a store is asked: where one answer in six breaks off, three times were too few once in some hundred lists.
+_TIMES = 5
 #: In the words of delta-rs and of obstore, whose exceptions are of no kind of their own.
 _BROKEN_OFF = re.compile(r"request or response body error|error decoding response body")
 #: Their exceptions.

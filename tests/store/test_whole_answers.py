@@ -90,7 +90,7 @@ def test_one_that_always_breaks_off_is_told_in_a_line(s3: S3, warehouse: Warehou
     s3.requests.clear()
     with pytest.raises(OSError) as fault:
         opened(warehouse.table(RUN_LEDGER.name))
-    assert len([request for request in s3.requests if request.startswith("LIST")]) == 3
+    assert len([request for request in s3.requests if request.startswith("LIST")]) == 5
     assert "the object store failed: Error getting list response body" in str(store_fault(fault.value))
 
 
