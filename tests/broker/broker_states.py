@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from capture_events import capture_events
 
 Event = dict[str, Any]
+#: The type of a subscription that nobody has used since its topic was loaded: a state has nothing of a dispatcher then.
+NO_DISPATCHER = "None"
 
 
 class Difference(NamedTuple):
@@ -72,7 +74,11 @@ def _of_cursor(cursor: Mapping[str, Any], sub: Mapping[str, Any] | None) -> dict
     found = {**_position("", cursor["markDeletePosition"]), **_position("read_", cursor["readPosition"])}
     found["read_waits"] = cursor["waitingReadOp"]
     if sub is not None:
-        found |= {"backlog_entries": sub["msgBacklog"], "sub_type": sub["type"], "consumers": len(sub["consumers"])}
+        found["backlog_entries"] = sub["msgBacklog"]
+    if sub is not None and sub["type"] == NO_DISPATCHER:
+        found["sub_type"] = None
+    elif sub is not None:
+        found |= {"sub_type": sub["type"], "consumers": len(sub["consumers"])}
         found |= {"unacked_msgs": sub["unackedMessages"], "delayed_entries": sub["msgDelayed"]}
         found["read_out"] = cursor["subscriptionHavePendingRead"]
         if sub["type"] in ("Shared", "Key_Shared"):
