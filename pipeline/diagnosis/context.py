@@ -32,11 +32,7 @@ def context_of(look: Queries, document: Document) -> Document:
         "clients": _clients(look, document),
         **who(rows),
     }
-    more, last = document["more_consumers"], document["last_cause"]
-    if more is not None and more["why"] == "no_consumer" and last is not None and last["cause"] != "no_consumer":
-        found["more_consumers"] = None  # one is connected since: whether that is enough, the next minutes show
-    if more is not None and more["answer"] in ("yes", "partly") and more["why"] != "no_consumer" and works_alone(found["clients"]):
-        found["more_consumers"] = {**more, "answer": "no", "why": "one_has_all"}
+    found["more_consumers"] = _more_consumers(document, found["clients"])
     is_silent = found["sub_type"] in ONE_ACTIVE and takes_nothing(document)
     found["longest_silence"] = is_longest_silence(look, document) if is_silent else None
     return {**found, "catch_up": with_unacknowledged(foreseen({**document, **found}), cursor)}
@@ -45,9 +41,6 @@ def context_of(look: Queries, document: Document) -> Document:
 def _needed(look: Queries, document: Document) -> Document:
     """What the limiter of the main cause has to give, and that of the last one: it may be another."""
     units, last = counts_entries(look, document), document["last_cause"]
-    if document["catch_up"] is not None and document["catch_up"]["shut_out"]:
-        # What came is what a quota let come.
-        return {"needed": None} if last is None else {"needed": None, "last_cause": {**last, "needed": None}}
     main = needed(look, document, units)
     if last is None:
         return {"needed": main}
@@ -59,6 +52,19 @@ def _clients(look: Queries, document: Document) -> list[Document] | None:
     """None where the cause does not lie with consumers."""
     cause = lies_with_clients(document)
     return None if cause is None else clients(*client_rows(look, document), cause)
+
+
+def _more_consumers(document: Document, connected: list[Document] | None) -> Document | None:
+    """As the view has it, which knows no consumer by itself. Null, too, where one has come since nobody was connected: whether that is
+    enough, the next minutes show.
+    """
+    more: Document | None = document["more_consumers"]
+    last = document["last_cause"]
+    if more is None or more["answer"] not in ("yes", "partly"):
+        return more
+    if more["why"] == "no_consumer":
+        return more if last is None or last["cause"] == "no_consumer" else None
+    return {**more, "answer": "no", "why": "one_has_all"} if works_alone(connected) else more
 
 
 def _gone(look: Queries, document: Document) -> Row | None:

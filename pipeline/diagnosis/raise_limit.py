@@ -6,7 +6,7 @@ from typing import Any
 from pipeline.diagnosis.commands import Step, is_partition, policy_of, step, told
 from pipeline.diagnosis.counts import percent
 from pipeline.diagnosis.margins import UNITS, limiter_words
-from pipeline.diagnosis.rates import CHARGES_ENTRIES, CURRENT_IN_S, whole_rate
+from pipeline.diagnosis.rates import CHARGES_ENTRIES, CURRENT_IN_S, was_shut_out, whole_rate
 
 Document = dict[str, Any]
 #: Where what comes is not known, the rate in the command is that of now times this; the operator chooses.
@@ -82,7 +82,7 @@ def _rate(document: Document, limit: Mapping[str, Any]) -> tuple[int, str]:
     """The rate of the command, and from which figures it follows. A relative limiter adds what is published to its rate."""
     need, period_s = document["needed"], limit["period_s"]
     if need is None:
-        why = "A quota shut its producers out in the last minutes" if _is_shut_out(document) else "No quota check tells what comes"
+        why = "A quota shut its producers out in the last minutes" if was_shut_out(document) else "No quota check tells what comes"
         return limit["rate"] * FACTOR, f"{why}, so the rate is doubled here: choose yours."
     published = need["publish_entries_per_s"] * need["permits_per_entry"] if limit["relative"] else 0.0
     rate = whole_rate(need["current_per_s"] - published, period_s)
@@ -96,10 +96,6 @@ def _rate(document: Document, limit: Mapping[str, Any]) -> tuple[int, str]:
         f"{comes}{shared}{others}: it catches up above {least:,} {unit} per {period_s:g} s,"
         f" and at {rate:,} it is current in {CURRENT_IN_S // 60} min{_if_taken(document)}."
     )
-
-
-def _is_shut_out(document: Document) -> bool:
-    return document["catch_up"] is not None and bool(document["catch_up"]["shut_out"])
 
 
 def _if_taken(document: Document) -> str:

@@ -61,10 +61,10 @@ def served_query(broker: str, epoch: int, topic: str | None, start: datetime, en
 
 
 def needed(look: Queries, document: Document, counts_entries: bool) -> Document | None:
-    """Key `needed` of the document: what the limiter that holds it has to give. Null where no limiter holds it, or no check tells what
+    """Key `needed` of the document: what the limiter that holds it has to give. Null where no limiter holds it, or nobody knows how much
     comes.
     """
-    if document["cause"] != "throttled":
+    if document["cause"] != "throttled" or was_shut_out(document):
         return None
     level, dimension = document["level"], document["dimension"]
     of_topic = None if level == "broker" else document["topic"]
@@ -85,6 +85,11 @@ def needed(look: Queries, document: Document, counts_entries: bool) -> Document 
     by_entries = dimension == "msg" and counts_entries
     known = [draw if not draw["this"] else {**draw, "waiting": max(draw["waiting"], document["waiting"] or 0)} for draw in draws if draw]
     return {**computed(known, level, dimension), "counts_entries": by_entries}
+
+
+def was_shut_out(document: Document) -> bool:
+    """Whether a quota shut producers out in the last minutes: what came then is what it let come, and no need follows from it."""
+    return document["catch_up"] is not None and bool(document["catch_up"]["shut_out"])
 
 
 def computed(draws: Sequence[Document], level: str, dimension: str) -> Document:

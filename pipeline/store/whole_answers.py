@@ -10,7 +10,7 @@ from typing import TypeVar
 from deltalake.exceptions import DeltaError
 from obstore.exceptions import GenericError
 
-#: How often a store is asked: where one answer in six breaks off, three times were too few once in some hundred lists.
+#: How often a store is asked. Where one answer in six breaks off, all of three about one list have.
 _TIMES = 5
 #: In the words of delta-rs and of obstore, whose exceptions are of no kind of their own.
 _BROKEN_OFF = re.compile(r"request or response body error|error decoding response body")

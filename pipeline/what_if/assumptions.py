@@ -37,8 +37,8 @@ def _has_relative(world: World, changes: Changes) -> bool:
 
 
 def were_shut_out(world: World) -> bool:
-    """Whether a quota held producers of the record back: nobody knows what they would have published."""
-    return any(row["policy"] != EVICTS for row in world.record.of("quota_exceeded"))
+    """Whether a quota held producers back in the replayed time: nobody knows what they would have published."""
+    return any(row["policy"] != EVICTS and row["ns"] >= world.begin_ns for row in world.record.of("quota_exceeded"))
 
 
 def _of_record(world: World) -> list[str]:

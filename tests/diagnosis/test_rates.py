@@ -11,7 +11,7 @@ from pipeline.diagnosis.rates import needed
 
 Row = dict[str, Any]
 ASKED: Row = {"cause": "throttled", "broker": "b1:8080", "epoch": 1, "topic": TOPIC, "subscription": SUBSCRIPTION, "from": minute(0),
-              "to": minute(5), "waiting": 0}  # fmt: skip
+              "to": minute(5), "waiting": 0, "catch_up": None}  # fmt: skip
 
 
 class Look:

@@ -7,6 +7,7 @@ from importlib.resources import files
 from pipeline.query.views.inlined import with_views_over
 from pipeline.query.views.outpaced import with_outpaced
 from pipeline.query.views.own_kinds import with_own_kinds
+from pipeline.query.views.shut_out import with_shut_out
 from pipeline.query.views.status_words import with_status_words
 from pipeline.query.views.step_rates import with_rates_of_steps
 from schemas.packages import PACKAGES
@@ -33,7 +34,7 @@ SMALL_VIEWS = ("brokers", "newest_windows", "newest_events", "open_logs", "check
 def sql_of(view: str) -> str:
     """The view's query, with the comment block that explains it. Read as a resource: the code may be in a zip."""
     text = files("pipeline.query.views").joinpath(f"{view}.sql").read_text(encoding="utf-8")
-    return with_views_over(with_own_kinds(with_status_words(with_rates_of_steps(with_outpaced(text)))), sql_of)
+    return with_views_over(with_own_kinds(with_status_words(with_rates_of_steps(with_outpaced(with_shut_out(text))))), sql_of)
 
 
 def question(view: str) -> str:

@@ -42,8 +42,7 @@ WITH stepped AS (
     t.shuts, coalesce(lag(t.shuts) OVER chain, false) AS was_shut
   FROM subscription_backlog b
   LEFT JOIN (
-    SELECT broker, epoch, topic, check_number, coalesce(decision = 'size' AND policy_size LIKE 'producer_%' OR decision = 'time' AND policy_time LIKE 'producer_%', false) AS shuts
-    FROM topic_backlog
+    SELECT c.broker, c.epoch, c.topic, c.check_number, SHUTS_OUT(c) AS shuts FROM topic_backlog c
   ) t ON t.broker = b.broker AND t.epoch = b.epoch AND t.topic = b.topic AND t.check_number = b.check_number
   WINDOW chain AS (PARTITION BY b.broker, b.epoch, b.topic, b.subscription, b.opened_at ORDER BY b.check_number)
 ),

@@ -26,8 +26,7 @@ of_late AS (
     max(acknowledged_entries) - CASE WHEN count(*) > 1 THEN min(acknowledged_entries) ELSE 0 END AS acknowledged,
     bool_or(was_shut) AS was_shut
   FROM (
-    SELECT s.*, coalesce(lag(t.decision = 'size' AND t.policy_size LIKE 'producer_%' OR t.decision = 'time' AND t.policy_time LIKE 'producer_%')
-      OVER by_number, false) AS was_shut,
+    SELECT s.*, coalesce(lag(SHUTS_OUT(t)) OVER by_number, false) AS was_shut,
       coalesce(lead(unix_micros(s.check_time)) OVER by_number, unix_micros(s.check_time)) > r.newest_us - 29000000 AS is_late
     FROM (SELECT *, max(unix_micros(check_time)) OVER (PARTITION BY broker, epoch, topic) AS newest_us FROM recent_checks) r
     JOIN subscription_backlog s ON s.broker = r.broker AND s.epoch = r.epoch AND s.topic = r.topic AND s.check_number = r.check_number
@@ -113,30 +112,35 @@ bounded AS (
     min(CASE WHEN dimension = 'bytes' THEN per_second END) AS most_bytes_per_s
   FROM passed
   GROUP BY broker, epoch, topic, subscription
+),
+typed AS (
+  SELECT s.*, t.sub_type, coalesce(k.cursor_kind = 'reader', false) AS is_reader,
+    coalesce(t.sub_type IN ('Exclusive', 'Failover'), false) AS has_one_active,
+    s.may_want AND NOT s.is_left_alone
+      AND NOT coalesce(k.cursor_kind = 'reader' OR t.sub_type IN ('Exclusive', 'Failover'), false) AS is_unknown
+  FROM shares s
+  LEFT JOIN types t ON t.broker = s.broker AND t.epoch = s.epoch AND t.topic = s.topic AND t.subscription = s.subscription
+  LEFT JOIN kinds k ON k.broker = s.broker AND k.epoch = s.epoch AND k.topic = s.topic AND k.subscription = s.subscription
+  WHERE s.entry_us > 0 AND coalesce(k.cursor_kind, 'subscription') IN ('subscription', 'reader')
 )
 SELECT s.broker, s.epoch, s.topic, s.subscription,
   CASE
-    WHEN s.may_want AND NOT s.is_left_alone AND coalesce(k.cursor_kind, '') <> 'reader'
-      AND coalesce(t.sub_type, '') NOT IN ('Exclusive', 'Failover') THEN NULL
-    WHEN k.cursor_kind = 'reader' THEN 'no'
+    WHEN s.is_unknown THEN NULL
+    WHEN s.is_reader THEN 'no'
     WHEN s.is_left_alone THEN CASE WHEN s.consumers_share >= 0.8 THEN 'yes' ELSE 'partly' END
-    WHEN s.consumers_share <= 0.2 OR t.sub_type IN ('Exclusive', 'Failover') AND s.for_want_of <> 'no_consumer' THEN 'no'
+    WHEN s.consumers_share <= 0.2 OR s.has_one_active AND s.for_want_of <> 'no_consumer' THEN 'no'
     WHEN s.consumers_share >= 0.8 THEN 'yes'
     ELSE 'partly'
   END AS answer,
   CASE
-    WHEN s.may_want AND NOT s.is_left_alone AND coalesce(k.cursor_kind, '') <> 'reader'
-      AND coalesce(t.sub_type, '') NOT IN ('Exclusive', 'Failover') THEN 'shut_out'
-    WHEN s.is_left_alone AND coalesce(k.cursor_kind, '') <> 'reader' THEN 'no_consumer'
+    WHEN s.is_unknown THEN 'shut_out'
+    WHEN s.is_left_alone AND NOT s.is_reader THEN 'no_consumer'
     WHEN s.consumers_share <= 0.2 THEN s.held_by
-    WHEN k.cursor_kind = 'reader' THEN 'reader'
-    WHEN t.sub_type IN ('Exclusive', 'Failover') AND s.for_want_of <> 'no_consumer' THEN 'one_active_consumer'
+    WHEN s.is_reader THEN 'reader'
+    WHEN s.has_one_active AND s.for_want_of <> 'no_consumer' THEN 'one_active_consumer'
     ELSE s.for_want_of
   END AS why,
-  s.consumers_share, s.limits_share, t.sub_type, d.dispatched_per_s, b.most_msgs_per_s, b.most_bytes_per_s
-FROM shares s
+  s.consumers_share, s.limits_share, s.sub_type, d.dispatched_per_s, b.most_msgs_per_s, b.most_bytes_per_s
+FROM typed s
 LEFT JOIN served d ON d.broker = s.broker AND d.epoch = s.epoch AND d.topic = s.topic AND d.subscription = s.subscription
-LEFT JOIN types t ON t.broker = s.broker AND t.epoch = s.epoch AND t.topic = s.topic AND t.subscription = s.subscription
-LEFT JOIN kinds k ON k.broker = s.broker AND k.epoch = s.epoch AND k.topic = s.topic AND k.subscription = s.subscription
 LEFT JOIN bounded b ON b.broker = s.broker AND b.epoch = s.epoch AND b.topic = s.topic AND b.subscription = s.subscription
-WHERE s.entry_us > 0 AND coalesce(k.cursor_kind, 'subscription') IN ('subscription', 'reader')

@@ -21,8 +21,7 @@ WITH checked AS (
   SELECT t.*,
     e.backlog_size_planned, e.quota_type IS NOT NULL AS evicts,
     unix_micros(t.check_time) AS check_us,
-    coalesce(t.decision = 'size' AND t.policy_size LIKE 'producer_%' OR t.decision = 'time' AND t.policy_time LIKE 'producer_%', false)
-      AS shuts,
+    SHUTS_OUT(t) AS shuts,
     CASE WHEN t.oldest_backlog_message_age_seconds = -1 THEN 0
       ELSE unix_millis(t.check_time) - unix_millis(t.oldest_believed_time) END AS age_ms,
     coalesce(try_multiply(t.backlog_quota_limit_time, 1000), 9223372036854775807) AS limit_ms
