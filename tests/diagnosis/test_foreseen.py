@@ -7,6 +7,7 @@ import pytest
 from charges import SUBSCRIPTION, charge, evidence, judged, limit, minute, standing
 
 from pipeline.diagnosis.delivered import NOTHING_GOES
+from pipeline.diagnosis.instants import time_words
 from pipeline.diagnosis.recovery import current_line, foreseen, lost_before_line, pace_line
 from pipeline.diagnosis.words import quota_line, text_lines
 
@@ -120,6 +121,44 @@ def test_pace_and_forecast_do_not_contradict_each_other(rates: dict[str, Any], p
     asked |= {"catch_up": foreseen(asked)}
     assert pace_line(asked).endswith(f": {pace}")
     assert current_line(asked).startswith(current)
+
+
+@pytest.mark.parametrize(
+    ("soonest", "first", "has_limit"),
+    [(minute(11), minute(11), True), (minute(10), minute(10), False), (minute(15), minute(10), False)],
+)
+def test_no_part_of_the_band_lies_before_limits_allow_it(soonest: Any, first: Any, has_limit: bool) -> None:
+    """But a pace that is quicker than they seem to allow is there."""
+    asked = {**document(current_from=minute(9), soonest_at=soonest, allowed="yes", most_entries_per_s=9.0), "limits": [{}]}
+    asked |= {"catch_up": foreseen(asked)}
+    assert asked["catch_up"]["current_from"] == first
+    band = f"at 2026-01-05T12:12:00Z (from {time_words(first)} to never); limits allow it 9.0 entries/s at most"
+    assert current_line(asked) == f"{band}{': not before 2026-01-05T12:11:00Z' if has_limit else ''}"
+
+
+def test_of_what_is_delivered_no_limit_is_told() -> None:
+    asked = {**document(0, behind=False, soonest_at=minute(15), allowed="yes", most_entries_per_s=9.0), "limits": [{}]}
+    asked |= {"catch_up": foreseen(asked)}
+    assert current_line(asked) == "now: all that is due is delivered, and 9 entries are not acknowledged"
+
+
+def test_what_has_become_less_since_does_not_grow() -> None:
+    grew = document(behind=False, caught_up_in_s=None, growth_rate=3.0, backlog_after=10)
+    assert pace_line(grew).endswith("before the last check)")
+
+
+def test_of_what_went_while_events_were_lost_nobody_knows_how() -> None:
+    lost = document(complete=False, removed_rate=6.4, growth_rate=-3.0, caught_up_in_s=60.0)
+    assert "6.4/s go, and the log does not tell how" in pace_line(lost)
+    assert pace_line(lost).endswith(": its backlog became less")
+    assert "6.4/s expire or are evicted" in pace_line(document(removed_rate=6.4, growth_rate=-3.0, caught_up_in_s=60.0))
+
+
+def test_while_no_connection_takes_messages_no_pace_goes_on() -> None:
+    asked = {**document(caught_up_in_s=145.0), "last_cause": {"cause": "channel"}}
+    asked |= {"catch_up": foreseen(asked)}
+    assert pace_line(asked).endswith(": nothing is delivered since")
+    assert current_line(asked).startswith("not before its connections take messages again")
 
 
 def test_where_acknowledgements_are_missing_the_forecast_of_deliveries_is_none() -> None:

@@ -60,6 +60,11 @@ def test_what_is_not_known_is_no_figure(changed: dict[str, Any]) -> None:
         scale(about(**changed), 4)
 
 
+def test_while_a_quota_shuts_producers_out_there_is_no_figure() -> None:
+    with pytest.raises(NoAnswer, match="a quota shuts its producers out"):
+        scale(about(more_consumers={"answer": None, "why": "shut_out"}), 4)
+
+
 # These load a log, which forks: before this process has a server's threads for long.
 
 

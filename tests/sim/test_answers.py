@@ -12,7 +12,14 @@ from pipeline.diagnosis.answer import answer
 from pipeline.diagnosis.topic_answer import topic_answer
 from pipeline.diagnosis.words import text_lines
 from pipeline.query.room import ReadingRoom
+from pipeline.serving.page.topic_page import topic_page
 from pipeline.serving.scale import scale_document
+from pipeline.what_if.answer import what_if
+from pipeline.what_if.assumptions import SHUT_OUT
+from pipeline.what_if.changes import changes_of
+from pipeline.what_if.limited import Asked
+from pipeline.what_if.right_size import right_size
+from pipeline.what_if.words import answer_lines
 from sim.scenario import scenario_of
 
 PREFIX = "persistent://shop/eu/"
@@ -123,6 +130,45 @@ def test_what_comes_while_a_quota_shuts_producers_out_is_no_demand(room: Reading
         assert "Wait" not in said
         assert "no breach in sight" not in said
         assert "a quota shut producers out in the last minutes" in said
+
+
+def test_nobody_asks_what_if_of_a_demand_that_a_quota_held_back(room: ReadingRoom) -> None:
+    topic, changes = f"{PREFIX}full", changes_of(["subscription.dispatch_rate.messages=30"])
+    document = what_if(room, topic, "held", changes, None, (None, None))
+    assert document["self_check"]["ok"], document["self_check"]
+    assert SHUT_OUT in document["assumptions"]
+    assert not document["sure"]
+    assert f"Not sure: {SHUT_OUT}." in " ".join(answer_lines(document))
+    before = what_if(room, topic, "held", changes, None, (None, BEGIN + timedelta(seconds=200)))
+    assert SHUT_OUT not in before["assumptions"], "the quota was not exceeded yet"
+    sized = right_size(room, Asked(5.0, None, topic, None, (None, None)), None)
+    assert [one["reasons"] for one in sized["without_answer"]] == [
+        ["a quota shut producers out, so its record does not have all that comes without that"]
+    ]
+
+
+def test_while_a_quota_shuts_producers_out_its_growth_is_none(room: ReadingRoom) -> None:
+    """By checks of a minute: it is exceeded in some. From such a one to the next nothing is a step."""
+    checks = room.rows(
+        f"SELECT check_number, exceeded, steps, rate_mean, shut_out FROM quota_breaches WHERE topic = '{PREFIX}full'"
+        " AND quota_type = 'size' ORDER BY check_number"
+    )
+    first = next(number for number, row in enumerate(checks) if row["exceeded"])
+    assert [row["shut_out"] for row in checks] == [number > first for number in range(len(checks))]
+    assert checks[first + 1]["steps"] <= checks[first]["steps"]
+    assert all(row["rate_mean"] is None or row["rate_mean"] >= 0 for row in checks), "it grows, or nobody knows"
+
+
+def test_the_page_of_a_topic_names_those_that_are_let_in(room: ReadingRoom) -> None:
+    topic = f"{PREFIX}full"
+    opened = room.rows(
+        f"SELECT timestamp_micros(ts) AS at FROM dispatch_events WHERE topic = '{topic}' AND type = 'producer_open' ORDER BY seq"
+    )
+    came_back = opened[1]["at"]
+    before, after = (topic_page(room, {"topic": topic, "at": (came_back + timedelta(seconds=later_s)).isoformat()}) for later_s in (-1, 1))
+    assert "Producers shut out." in before
+    assert "Producers shut out." not in after
+    assert "Quota exceeded." in after
 
 
 def test_producers_that_came_back_since_the_check_are_let_in(room: ReadingRoom) -> None:

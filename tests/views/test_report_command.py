@@ -17,7 +17,7 @@ from pipeline.pages.charts import MOST_BARS, cause_chart
 from pipeline.pages.report.cached_look import AskedOnce
 from pipeline.pages.report.happened import happened
 from pipeline.pages.report.page import page
-from pipeline.pages.report.story import MOST_MOMENTS, MOST_ROWS, MOST_SUBSCRIPTIONS, Moment, Story, story
+from pipeline.pages.report.story import MOST_MOMENTS, MOST_ROWS, MOST_SUBSCRIPTIONS, Moment, Story, decided, story
 from pipeline.query.room import ReadingRoom
 from pipeline.warehouse.layout import Warehouse
 
@@ -102,6 +102,19 @@ def test_repeats_are_folded_and_changes_of_a_cause_too(told: Story) -> None:
         ("Eviction of", "t / s:", "size quota exceeded: lost 5 entries", 0),
     ]
     assert [(line.first, line.last) for line in lines][:2] == [(THREE, THREE + timedelta(seconds=15)), (THREE + timedelta(seconds=7), None)]
+
+
+def test_producers_that_are_shut_out_are_no_eviction() -> None:
+    def cut(minute: int, closed: int, action: str = "disconnect_producers") -> Moment:
+        return decided({"decided_at": THREE + timedelta(minutes=minute), "broker": "b", "topic": "persistent://a/b/t", "subscription": None,
+                        "quota_type": "size", "action": action, "producers_closed": closed, "entries_evicted": 0})  # fmt: skip
+
+    (once,) = happened([cut(0, 2)])
+    assert (once.head, once.name, once.words) == ("Producers of", "t:", "size quota exceeded: 2 closed")
+    (lines,) = happened([cut(0, 2), *(cut(minute, 0) for minute in (1, 2, 3))])
+    assert (lines.head, lines.name, lines.words) == ("4 checks in 3\u00a0min found a quota exceeded:", "t", "producers are shut out.")
+    assert [words for _, words in lines.each] == ["size quota exceeded: 2 closed", *["size quota exceeded: they are shut out"] * 3]
+    assert cut(0, 0, "evict").kind == "eviction"
 
 
 @pytest.mark.parametrize("named", [False, True], ids=["usual names", "names with markup"])

@@ -94,7 +94,7 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
         f" WHERE coalesce(ts_after, ts_before) >= {instant(start)} AND coalesce(ts_before, ts_after) < {instant(end)}"
         f" ORDER BY coalesce(ts_before, ts_after) LIMIT {MOST_ROWS}"
     )
-    moments = [*_causes(look, start, end), *_limits(look, start, end), *map(_eviction, evictions), *map(_gap, gaps)]
+    moments = [*_causes(look, start, end), *_limits(look, start, end), *map(decided, evictions), *map(_gap, gaps)]
     moments.sort(key=lambda one: (one.at, one.kind, one.broker, one.topic or "", one.subscription or ""))
     checks = _checks(look, start, end)
     return Story(
@@ -186,7 +186,8 @@ def _limits(look: Look, start: datetime, end: datetime) -> list[Moment]:
     ]
 
 
-def _eviction(row: Row) -> Moment:
+def decided(row: Row) -> Moment:
+    """What a quota did at a check: a row of the view `evictions`."""
     at, broker, topic, subscription = (row[name] for name in ("decided_at", "broker", "topic", "subscription"))
     quota = f"{row['quota_type']} quota exceeded"
     if row["action"] == "disconnect_producers":
