@@ -138,6 +138,13 @@ def test_the_first_step_is_about_what_holds_it_at_the_end(mostly: str, at_the_en
     assert not any("A transaction is open" in one or "do not read" in one or "Start its" in one for one in steps[1:])
 
 
+def test_consumers_that_come_and_go_are_not_over_with_one_of_them() -> None:
+    rows = [charge(0, "no_consumer"), charge(1, "no_consumer"), charge(2, "in_flight")]
+    told = said(judged(evidence(rows, throttle=[served(2, 5)], rates=[SLOW]), came_back=3))
+    assert "3 times one came back in this stretch" in told
+    assert "That is over" not in told
+
+
 def client(name: str, unacked: int | None, permits: int = 5_000, **more: Any) -> dict[str, Any]:
     """A connected consumer of the document."""
     return {"consumer_name": name, "conn": 1, "consumer": 0, "remote": None, "connected_since": None, "permits": permits,

@@ -1,9 +1,10 @@
 """A limiter holds a subscription, and its consumers would hold it without that: a higher limit alone is no advice."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from charges import charge, evidence, judged, limit, served, standing
+from charges import charge, evidence, judged, limit, minute, policy, served, standing
 
 OWN: dict[str, Any] = {"level": "subscription", "dimension": "msg"}
 NEED: dict[str, Any] = {
@@ -15,7 +16,14 @@ FULL = [12] * 5
 
 
 def five(
-    held: list[int], full: list[int], delivered: int, pace: float | None, account: dict[str, Any] = OWN, delayed_s: int = 0, **more: Any
+    held: list[int],
+    full: list[int],
+    delivered: int,
+    pace: float | None,
+    account: dict[str, Any] = OWN,
+    delayed_s: int = 0,
+    policies: Sequence[Any] = (),
+    **more: Any,
 ) -> dict[str, Any]:
     """Five minutes under a limiter of 10 per second: by minute, the entries that do not wait at its end, for how long consumers are full,
     and for how long all that waits is held for a later delivery.
@@ -27,7 +35,7 @@ def five(
     status = standing("held back", backlog=6_000, waiting=5_000, pace_per_s=pace, cause="throttled", **account)
     throttle = [served(m, delivered, blocked_ns_by_subscription_limit=1, blocked_ns_by_topic_limit=1) for m in range(5)]
     limits = [limit(account["level"], account["dimension"], **more)]
-    found = evidence(rows, 5, throttle=throttle, limits=limits, standing=[status])
+    found = evidence(rows, 5, throttle=throttle, limits=limits, standing=[status], policies=list(policies))
     return judged(found, needed={**NEED, **account})
 
 
@@ -72,6 +80,13 @@ def test_who_takes_what_the_limiter_gives_is_not_slow(
     assert (found["cause"], found["consumers_take_per_s"], found["confidence"]) == ("throttled", None, "high")
     assert found["advice"][0]["do"].startswith("Raise the ")
     assert "it is current in 10 min, if its consumers take as much. " in found["advice"][0]["do"]
+
+
+def test_under_a_limit_that_is_gone_nobody_has_seen_how_quick_consumers_are() -> None:
+    off = policy("subscription_dispatch_rate", "topic", since=minute(4.9), applied_msg_rate=0)
+    found = five([180, 360, 540, 720, 900], [0] * 5, 600, 7.0, policies=[off])
+    (only,) = (one["do"] for one in found["advice"])
+    assert only == "The subscription limiter of messages held it back, and is gone by now. Look again later."
 
 
 def test_entries_that_are_held_for_a_later_delivery_are_not_with_consumers() -> None:

@@ -9,6 +9,7 @@ from charges import NOON, SUBSCRIPTION, TOPIC, charge, evidence, judged, limit, 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.diagnosis.instants import time_words
 from pipeline.diagnosis.policies import NOT_IN_THIS_LOG
 from pipeline.diagnosis.words import CAUSES, chart, limit_line, precedence_lines, quota_line, text_lines
 from schemas.packages.cause.causes import ACCOUNTS
@@ -280,6 +281,15 @@ def test_every_place_that_sets_a_limit_is_there_the_one_that_rules_first() -> No
         "size_quota: namespace (4,096 bytes, consumer_backlog_eviction) rules over broker_config (no limit)",
     ]
     assert any(line.startswith("precedence      topic_dispatch_rate: topic (10") for line in text_lines(found))
+
+
+@pytest.mark.parametrize(("m", "words"), [(0, "(10 messages per 1 s, set by: topic)"), (2, "(now 10 messages per 1 s, set by: topic)")])
+def test_the_rate_of_now_is_no_rate_of_then(m: int, words: str) -> None:
+    """The limiter held it since noon; its rate is the one since minute m."""
+    rows = [charge(one, "throttled", level="topic", dimension="msg") for one in range(3)]
+    found = judged(evidence(rows, limits=[limit("topic")], policies=[policy("topic_dispatch_rate", "topic", since=minute(m))]))
+    assert f"the topic's limiter of messages {words}, since {time_words(NOON)}" in found["verdict"]
+    assert found["limits"][0]["applied_since"] == minute(m)
 
 
 def test_a_quota_has_the_place_that_sets_it() -> None:

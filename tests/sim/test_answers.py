@@ -37,6 +37,7 @@ TOPICS: list[dict[str, Any]] = [
             {"name": "back", "consumers": [FAST | {"away": [AWAY]}]},
             {"name": "raised", "limit": {"msg_rate": 10}, "limit_changes": [{"at_s": CHANGED_S, "msg_rate": 1000}], "consumers": [FAST]},
             {"name": "writable", "consumers": [FAST | {"unwritable": [AWAY]}]},
+            {"name": "back_and_slow", "consumers": [FAST | {"msgs_per_s": 100, "away": [AWAY]}]},
         ],
     },
     {
@@ -99,6 +100,15 @@ def test_what_has_changed_since_the_last_window_counts_also_of_a_log_that_ends(r
     assert '"more_consumers": 0' in scale, scale
 
 
+def test_of_who_has_come_back_nobody_knows_yet_whether_that_is_enough(room: ReadingRoom) -> None:
+    document, lines = asked(room, "changed", "back_and_slow")
+    assert document["behind"]
+    assert document["last_cause"]["cause"] != "no_consumer"
+    assert document["more_consumers"] is None, lines
+    scale = scale_document(room, {"topic": f"{PREFIX}changed", "subscription": "back_and_slow"})
+    assert '"more_consumers": 0' in scale, scale
+
+
 def test_while_a_limit_holds_it_the_rate_is_that_of_then(room: ReadingRoom) -> None:
     _, lines = asked(room, "changed", "raised", 360)
     assert "the subscription's limiter of messages (10 messages per 1 s" in lines
@@ -141,6 +151,8 @@ def test_nobody_asks_what_if_of_a_demand_that_a_quota_held_back(room: ReadingRoo
     assert f"Not sure: {SHUT_OUT}." in " ".join(answer_lines(document))
     before = what_if(room, topic, "held", changes, None, (None, BEGIN + timedelta(seconds=200)))
     assert SHUT_OUT not in before["assumptions"], "the quota was not exceeded yet"
+    after = what_if(room, topic, "held", changes, None, (BEGIN + timedelta(seconds=END_S - 20), None))
+    assert SHUT_OUT not in after["assumptions"], "not in the replayed time"
     sized = right_size(room, Asked(5.0, None, topic, None, (None, None)), None)
     assert [one["reasons"] for one in sized["without_answer"]] == [
         ["a quota shut producers out, so its record does not have all that comes without that"]
