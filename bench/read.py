@@ -68,8 +68,8 @@ def bench_read_in_store(folder: Path, rounds: int) -> dict[str, Any]:
     with s3_server(S3(delay_s=REQUEST_S)) as store:
         os.environ |= {**store.environment(), "XDG_CACHE_HOME": str(kept.parent)}
         subprocess.run([SCRIPT, "load", "--events", str(LOG), "--warehouse", place], check=True, stdout=subprocess.DEVNULL)
-        untranslated = _seconds_without(kept, commands(place, folder), rounds)
-        first = _seconds_without(kept / "mirror", commands(place, folder), rounds)
+        untranslated = _seconds(commands(place, folder), rounds, kept)
+        first = _seconds(commands(place, folder), rounds, kept / "mirror")
         again = _seconds(commands(place, folder), rounds)
     within = all(seconds <= STORE_BOUND_S for seconds in (*first.values(), *again.values()))
     return {"untranslated_s": untranslated, "first_s": first, "again_s": again, "within_bounds": within}
@@ -112,21 +112,13 @@ def _timed(command: Sequence[str]) -> float:
     return seconds
 
 
-def _seconds_without(kept: Path, asked: Mapping[str, Sequence[str]], rounds: int) -> dict[str, float]:
-    """Median of each command, in turn, each time without this folder."""
-    found: dict[str, list[float]] = {}
-    for _ in range(rounds):
-        for name, command in asked.items():
-            shutil.rmtree(kept, ignore_errors=True)
-            found.setdefault(name, []).append(_timed(command))
-    return {name: round(statistics.median(times), 2) for name, times in found.items()}
-
-
-def _seconds(asked: Mapping[str, Sequence[str]], rounds: int) -> dict[str, float]:
-    """Median of each command, in turn; the first round warms the disk's cache and is not counted."""
+def _seconds(asked: Mapping[str, Sequence[str]], rounds: int, without: Path | None = None) -> dict[str, float]:
+    """Median of each command, in turn, each time without this folder; the first round warms the disk's cache and is not counted."""
     found: dict[str, list[float]] = {}
     for number in range(rounds + 1):
         for name, command in asked.items():
+            if without is not None:
+                shutil.rmtree(without, ignore_errors=True)
             seconds = _timed(command)
             if number:
                 found.setdefault(name, []).append(seconds)
