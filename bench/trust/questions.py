@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from bench.trust.truth import US_PER_S, Key
 from pipeline.diagnosis.answer import answer
+from pipeline.diagnosis.asked import Named
 from pipeline.diagnosis.evidence import NoAnswer
 from pipeline.pages.report.cached_look import AskedOnce
 from pipeline.query.room import ReadingRoom
@@ -40,7 +41,7 @@ def answers(folder: Path, keys: Iterable[Key], asked: Iterable[Question]) -> Ite
         at = None if question.at_us is None else datetime.fromtimestamp(question.at_us // US_PER_S, UTC)
         for (broker, epoch), of_life in by_life.items():
             look = AskedOnce(room)
-            together = [key[2:] for key in of_life]
+            together = [Named(broker, key[2], key[3]) for key in of_life]
             for key in of_life:
                 try:
                     document = answer(look, key[2], key[3], broker, at, timedelta(seconds=question.window_s), together)

@@ -4,8 +4,9 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from pipeline.diagnosis.advice import advice
+from pipeline.diagnosis.asked import Named
 from pipeline.diagnosis.context import context_of
-from pipeline.diagnosis.evidence import Named, evidence
+from pipeline.diagnosis.evidence import evidence
 from pipeline.diagnosis.quota_outlook import with_outlook
 from pipeline.diagnosis.verdict import Document, verdict
 from pipeline.diagnosis.words import sentence

@@ -40,11 +40,10 @@ def context_of(look: Queries, document: Document) -> Document:
 
 def _needed(look: Queries, document: Document) -> Document:
     """What the limiter of the main cause has to give, and that of the last one: it may be another."""
-    units, last = counts_entries(look, document), document["last_cause"]
-    main = needed(look, document, units)
+    main, last = needed(look, document), document["last_cause"]
     if last is None:
         return {"needed": main}
-    of_last = main if is_same_cause(last, document) else needed(look, {**document, **last}, units)
+    of_last = main if is_same_cause(last, document) else needed(look, {**document, **last})
     return {"needed": main, "last_cause": {**last, "needed": of_last}}
 
 
@@ -75,13 +74,6 @@ def _gone(look: Queries, document: Document) -> Row | None:
         " ORDER BY check_number DESC LIMIT 1"
     )
     return rows[0] if rows else None
-
-
-def counts_entries(look: Queries, document: Document) -> bool:
-    """Whether limiters of the broker count a batch as one."""
-    where = f"broker = {quoted(document['broker'])} AND epoch = {document['epoch']}"
-    rows = look.rows(f"SELECT counts_entries FROM limiter_units WHERE {where}")
-    return bool(rows and rows[0]["counts_entries"])
 
 
 def _type_of_dispatcher(look: Queries, document: Document) -> str | None:

@@ -1,31 +1,25 @@
 """What a verdict is made of: rows of the tables about one subscription and one stretch of time. It only asks; verdict.py judges."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any
 
+from pipeline.diagnosis.asked import Asked, Life, Named, lives, of_lives
 from pipeline.diagnosis.instants import time_words
 from pipeline.diagnosis.margins import margins_query
 from pipeline.diagnosis.no_event import no_event_words
 from pipeline.faults import BadConfig
+from pipeline.query.views.catch_up_at import catch_up_at
 from pipeline.query.views.why_at import why_at
 from pipeline.warehouse.literals import instant
 from pipeline.warehouse.look import Queries
-from schemas.render.ddl import quoted
 
 Row = dict[str, Any]
-#: A topic, and a subscription of it.
-Named = tuple[str, str]
 _WINDOW = "clock_segment, window_start, window_end"
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 _BY_WINDOW = f"ORDER BY {_WINDOW}"
-#: Changes that no finished window has, of subscriptions that are there.
-_CHANGES_SINCE = (
-    "(SELECT t.* FROM cause_transitions t JOIN newest_events n ON n.broker = t.broker AND n.epoch = t.epoch"
-    " WHERE t.open AND (n.window_as_of IS NULL OR t.noticed_at > n.window_as_of))"
-)
 
 
 class NoAnswer(BadConfig):
@@ -79,25 +73,18 @@ def evidence(
     """Of the last `window` before `at` (now: the end of the broker's newest window), in whole windows.
 
     Of several brokers that had the topic the last one, or `broker`. `together`: more subscriptions that are asked about one after the
-    other. Their queries are then the same, so whoever answers may answer them once. Raises NoAnswer with the reason where there is nothing
-    to judge.
+    other. Their queries are then the same, also on several brokers with the same windows, so whoever answers may answer them once. Raises
+    NoAnswer with the reason where there is nothing to judge.
     """
-    all_named = sorted({(topic, subscription), *together})
-    found, epoch = _life(look, topic, subscription, broker, at, all_named)
-    of_epoch = f"broker = {quoted(found)} AND epoch = {epoch}"
-    newest, last = _windows(look, of_epoch, at)
-    is_before_first_window = last is None and at is None
-    if is_before_first_window:
-        newest = last = _started(look, of_epoch, epoch)
-    if last is None or (at is not None and last["log_until"] <= at - window):
-        before = "" if last is None else f"; the last one before ends {time_words(last['log_until'])}"
-        when = "" if at is None else f" from {time_words(at - window)} to {time_words(at)}"
-        raise NoAnswer(f"{found} has no finished window{when}{before}")
-    end = last["log_until"]
+    own = Named(broker, topic, subscription)
+    had = lives(look, {own, *together}, at)
+    if own not in had:
+        raise NoAnswer(no_event_words(look) or _unknown(look, topic, subscription, broker, at))
+    found, epoch = had[own]
+    last, is_now, is_before_first_window = _last_window(look, had[own], at, window)
     asked_from = (last["window_end"] if at is None else min(at, last["window_end"])) - window
     start = max(asked_from, min(last["first"], last["window_start"]))
-    asked = _Asked(look, of_epoch, topic, subscription, all_named, start, last["window_end"])
-    is_now = last == newest
+    asked = Asked(look, own, had, start, last["window_end"])
     causes = asked.own(
         f"SELECT * FROM subscription_causes WHERE {asked.here} AND {asked.stretch} {_BY_WINDOW}, entry_us DESC, ns DESC, cause"
     )
@@ -108,106 +95,40 @@ def evidence(
         topic=topic,
         subscription=subscription,
         start=max(min([start, *(row["window_start"] for row in causes)]), _begun(epoch, last)),
-        end=end,
+        end=last["log_until"],
         is_now=is_now,
         is_before_first_window=is_before_first_window,
         asked_at=at,
-        standing=asked.own(why_at(of_epoch, None if at is None else instant(at))),
-        broker_windows=look.rows(f"SELECT * FROM broker_windows WHERE {of_epoch} AND {asked.stretch} {_BY_WINDOW}"),
+        standing=asked.own(why_at(asked.of_epochs, None if at is None else instant(at), apart=True)),
+        broker_windows=asked.of_broker(f"SELECT * FROM broker_windows WHERE {asked.of_epochs} AND {asked.stretch} {_BY_WINDOW}"),
         causes=causes,
         throttle=asked.own(f"SELECT * FROM subscription_throttle WHERE {asked.here} AND {asked.stretch} {_BY_WINDOW}"),
         limits=asked.own(_limits(asked)),
         policies=_standing_at(spans, asked.end),
         quota_policies=_standing_at(spans, max((row["check_time"] for row in quotas), default=asked.end)),
-        neighbours=[row for row in look.rows(_neighbours(asked)) if row["limiter_topic"] in (None, topic)],
+        neighbours=[row for row in asked.of_broker(_neighbours(asked)) if row["limiter_topic"] in (None, topic)],
         quotas=quotas,
-        rates=asked.own(_rates(asked)),
+        rates=asked.own(catch_up_at(asked.of_epochs, asked.here, asked.end)),
         more_consumers=asked.own(f"SELECT * FROM more_consumers WHERE {asked.here}") if is_now else [],
         margins=asked.own(margins_query(f"{asked.here} AND {asked.stretch}")),
     )
 
 
-class _Asked(NamedTuple):
-    """Conditions of the queries, and what they are about. `named`: all subscriptions that have the same queries."""
-
-    look: Queries
-    of_epoch: str
-    topic: str
-    subscription: str
-    named: Sequence[Named]
-    start: datetime
-    end: datetime
-
-    def own(self, sql: str) -> list[Row]:
-        """Rows of the subscription itself, of its topic as a whole, and of its broker."""
-        own = {"topic": (None, self.topic), "subscription": (None, self.subscription)}
-        return [row for row in self.look.rows(sql) if all(row.get(name) in values for name, values in own.items())]
-
-    @property
-    def topics(self) -> str:
-        """Names of the topics, as SQL has them in IN."""
-        return _listed(topic for topic, _ in self.named)
-
-    @property
-    def subscriptions(self) -> str:
-        """Names of the subscriptions."""
-        return _listed(subscription for _, subscription in self.named)
-
-    @property
-    def here(self) -> str:
-        """Rows of the subscriptions, and of some others of their names."""
-        return f"{self.of_epoch} AND topic IN ({self.topics}) AND subscription IN ({self.subscriptions})"
-
-    @property
-    def stretch(self) -> str:
-        """Windows of the stretch."""
-        return f"window_end > {instant(self.start)} AND window_start < {instant(self.end)}"
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(quoted(name) for name in sorted(set(names)))
-
-
-def _life(look: Queries, topic: str, subscription: str, broker: str | None, at: datetime | None, named: Sequence[Named]) -> tuple[str, int]:
-    """Broker and epoch that had the subscription last. Raises NoAnswer if none had it.
-
-    A topic is on one broker at a time, and moves within a window: the last instant counts at which a broker surely had it.
-    """
-    where = f"topic IN ({_listed(one for one, _ in named)}) AND subscription IN ({_listed(one for _, one in named)})"
-    seen = [
-        ("subscription_throttle", "window_start", "greatest(opened_at, window_start)"),
-        ("subscription_causes", "window_start", "first_at"),
-        ("subscription_backlog", "check_time", "check_time"),
-    ]
-    if at is None:  # of an instant of the past its window tells
-        seen.append((_CHANGES_SINCE, "noticed_at", "noticed_at"))
-    life = " UNION ALL ".join(
-        f"SELECT broker, epoch, topic, subscription, {surely} AS seen_at FROM {table}"
-        f" WHERE {where}{'' if at is None else f' AND {begun} < {instant(at)}'}"
-        for table, begun, surely in seen
-    )
-    grain = "broker, epoch, topic, subscription"
-    lived = look.rows(f"SELECT {grain}, max(seen_at) AS last FROM ({life}) GROUP BY {grain} ORDER BY last DESC, epoch DESC")
-    for row in lived:
-        if (row["topic"], row["subscription"]) == (topic, subscription) and broker in (None, row["broker"]):
-            return row["broker"], row["epoch"]
-    raise NoAnswer(no_event_words(look) or _unknown(look, topic, subscription, broker, at))
-
-
-def _limits(asked: _Asked) -> str:
+def _limits(asked: Asked) -> str:
     """The latest row of every limiter that the subscription's reads pass."""
     return (
-        "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY level, topic, subscription, dimension ORDER BY clock_segment DESC,"
-        f" window_start DESC, created_at DESC) AS age FROM limiter_windows WHERE {asked.of_epoch} AND window_start < {instant(asked.end)}"
+        "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY broker, epoch, level, topic, subscription, dimension"
+        " ORDER BY clock_segment DESC, window_start DESC, created_at DESC) AS age"
+        f" FROM limiter_windows WHERE {asked.of_epochs} AND window_start < {instant(asked.end)}"
         f" AND (topic IS NULL OR topic IN ({asked.topics}))"
         f" AND (subscription IS NULL OR subscription IN ({asked.subscriptions}))) WHERE age = 1 AND closed_at IS NULL"
     )
 
 
-def _policies(asked: _Asked) -> str:
+def _policies(asked: Asked) -> str:
     """Who had set what for the broker, the topic and the subscription, and which of it ruled, from when to when."""
     return (
-        f"SELECT * FROM policy_spans WHERE {asked.of_epoch} AND (topic IS NULL OR topic IN ({asked.topics}))"
+        f"SELECT * FROM policy_spans WHERE {asked.of_epochs} AND (topic IS NULL OR topic IN ({asked.topics}))"
         f" AND (subscription IS NULL OR subscription IN ({asked.subscriptions}))"
         f" AND since <= {instant(asked.end)}"
     )
@@ -218,34 +139,39 @@ def _standing_at(spans: Iterable[Row], at: datetime) -> list[Row]:
     return [row for row in spans if row["since"] <= at and (row["until"] is None or row["until"] > at)]
 
 
-def _neighbours(asked: _Asked) -> str:
+def _neighbours(asked: Asked) -> str:
     """What each subscription got of the shared limiters while they were binding."""
     return (
-        "SELECT level, limiter_topic, dimension, topic, subscription, sum(used) AS used FROM noisy_neighbours"
-        f" WHERE {asked.of_epoch} AND {asked.stretch} AND (limiter_topic IS NULL OR limiter_topic IN ({asked.topics}))"
-        " GROUP BY level, limiter_topic, dimension, topic, subscription"
+        "SELECT broker, epoch, level, limiter_topic, dimension, topic, subscription, sum(used) AS used FROM noisy_neighbours"
+        f" WHERE {asked.of_epochs} AND {asked.stretch} AND (limiter_topic IS NULL OR limiter_topic IN ({asked.topics}))"
+        " GROUP BY broker, epoch, level, limiter_topic, dimension, topic, subscription"
     )
 
 
-def _quotas(asked: _Asked) -> str:
+def _quotas(asked: Asked) -> str:
     """The latest forecast of each quota of the topic."""
     return (
-        "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY topic, quota_type ORDER BY check_number DESC) AS age FROM quota_forecasts"
-        f" WHERE {asked.of_epoch} AND topic IN ({asked.topics}) AND check_time <= {instant(asked.end)}) WHERE age = 1"
+        "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY broker, epoch, topic, quota_type ORDER BY check_number DESC) AS age"
+        f" FROM quota_forecasts WHERE {asked.of_epochs} AND topic IN ({asked.topics}) AND check_time <= {instant(asked.end)}) WHERE age = 1"
     )
 
 
-def _rates(asked: _Asked) -> str:
-    """The pace between the last two checks, and when it is current at the pace of the last minutes."""
-    newest = (
-        "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY topic, subscription ORDER BY check_number DESC) AS age"
-        f" FROM subscription_rates WHERE {asked.here} AND to_time <= {instant(asked.end)}) WHERE age = 1"
-    )
-    key = " AND ".join(f"f.{name} = r.{name}" for name in ("broker", "epoch", "topic", "subscription", "check_number"))
-    return (
-        "SELECT r.*, f.current_at, f.current_from, f.current_to, f.most_entries_per_s, f.soonest_at, f.allowed, f.outpaced, f.shut_out"
-        f" FROM ({newest}) r LEFT JOIN (SELECT * FROM catch_up_forecasts WHERE {asked.here}) f ON {key}"
-    )
+def _last_window(look: Queries, life: Life, at: datetime | None, window: timedelta) -> tuple[Row, bool, bool]:
+    """The last window before `at` (now), whether it is the newest of all, and whether it stands for one that is not finished yet.
+
+    Raises NoAnswer where none lies in the time that is asked about.
+    """
+    broker, epoch = life
+    of_epoch = of_lives([life])
+    newest, last = _windows(look, of_epoch, at)
+    is_before_first_window = last is None and at is None
+    if is_before_first_window:
+        newest = last = _started(look, of_epoch, epoch)
+    if last is None or (at is not None and last["log_until"] <= at - window):
+        before = "" if last is None else f"; the last one before ends {time_words(last['log_until'])}"
+        when = "" if at is None else f" from {time_words(at - window)} to {time_words(at)}"
+        raise NoAnswer(f"{broker} has no finished window{when}{before}")
+    return last, last == newest, is_before_first_window
 
 
 def _windows(look: Queries, of_epoch: str, at: datetime | None) -> tuple[Row | None, Row | None]:

@@ -16,7 +16,7 @@ UNITS = {"msg": "messages", "bytes": "bytes"}
 def margins_query(where: str) -> str:
     """The sums of `limiter_margins` for each subscription over these rows, the pair of limiters with the most reads first."""
     sums = ", ".join(f"sum({name}) AS {name}" for name in _SUMS)
-    grain = ", ".join(("topic", "subscription", *_PAIR))
+    grain = ", ".join(("broker", "epoch", "topic", "subscription", *_PAIR))
     return (
         f"SELECT {grain}, {sums} FROM limiter_margins WHERE {where} GROUP BY {grain}"
         f" ORDER BY reads DESC, {', '.join(f'{name} NULLS LAST' for name in _PAIR)}"

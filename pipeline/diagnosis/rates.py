@@ -60,7 +60,7 @@ def served_query(broker: str, epoch: int, topic: str | None, start: datetime, en
     )
 
 
-def needed(look: Queries, document: Document, counts_entries: bool) -> Document | None:
+def needed(look: Queries, document: Document) -> Document | None:
     """Key `needed` of the document: what the limiter that holds it has to give. Null where no limiter holds it, or nobody knows how much
     comes.
     """
@@ -78,13 +78,20 @@ def needed(look: Queries, document: Document, counts_entries: bool) -> Document 
     own = (document["topic"], document["subscription"])
     if own not in newest:
         return None
+    by_entries = dimension == "msg" and _counts_entries(look, document)
     wanted = [own] if level == "subscription" else [key for key in newest if key == own or key in served]
-    draws = [_draw(newest[key], served.get(key), level, dimension, counts_entries, key == own) for key in wanted]
+    draws = [_draw(newest[key], served.get(key), level, dimension, by_entries, key == own) for key in wanted]
     if any(draw is None for draw in draws):
         return None
-    by_entries = dimension == "msg" and counts_entries
     known = [draw if not draw["this"] else {**draw, "waiting": max(draw["waiting"], document["waiting"] or 0)} for draw in draws if draw]
     return {**computed(known, level, dimension), "counts_entries": by_entries}
+
+
+def _counts_entries(look: Queries, document: Document) -> bool:
+    """Whether limiters of the broker count a batch as one."""
+    where = f"broker = {quoted(document['broker'])} AND epoch = {document['epoch']}"
+    rows = look.rows(f"SELECT counts_entries FROM limiter_units WHERE {where}")
+    return bool(rows and rows[0]["counts_entries"])
 
 
 def was_shut_out(document: Document) -> bool:
@@ -112,11 +119,11 @@ def computed(draws: Sequence[Document], level: str, dimension: str) -> Document:
     }
 
 
-def _draw(row: Row, served: Row | None, level: str, dimension: str, counts_entries: bool, this: bool) -> Document | None:
+def _draw(row: Row, served: Row | None, level: str, dimension: str, by_entries: bool, this: bool) -> Document | None:
     """What one subscription needs of the limiter. Null for the one that was asked about where no time passed or no size is known."""
     since = row["first_check_time"] if row["first_check_time"] < row["check_time"] else row["opened_at"]
     over_s = (row["check_time"] - since).total_seconds()
-    per_entry = _permits_per_entry(row, served, dimension, counts_entries)
+    per_entry = _permits_per_entry(row, served, dimension, by_entries)
     if over_s <= 0 or per_entry is None:
         return None if this else {**_NOTHING, "this": False}
     from_opening = row["first_check_time"] == row["check_time"]
@@ -151,9 +158,9 @@ def _of_late(row: Row, mean_per_s: float) -> float:
 _NOTHING: Document = {"held": False, "publish_entries_per_s": 0.0, "permits_per_entry": 0.0, "waiting": 0, "keeps_up_per_s": 0.0}
 
 
-def _permits_per_entry(row: Row, served: Row | None, dimension: str, counts_entries: bool) -> float | None:
+def _permits_per_entry(row: Row, served: Row | None, dimension: str, by_entries: bool) -> float | None:
     """Of what waits, else of what was delivered; null where neither is known."""
-    if dimension == "msg" and counts_entries:
+    if by_entries:
         return 1.0
     waits = (row["backlog_messages"] if dimension == "msg" else row["backlog_size"], row["msg_backlog"])
     if waits[0] is not None and waits[1] > 0:

@@ -15,13 +15,15 @@ ASKED: Row = {"cause": "throttled", "broker": "b1:8080", "epoch": 1, "topic": TO
 
 
 class Look:
-    """Two tables."""
+    """Two tables, and the units of the broker's limiters."""
 
-    def __init__(self, draws: Sequence[Row], served: Sequence[Row]) -> None:
-        self._draws, self._served = draws, served
+    def __init__(self, draws: Sequence[Row], served: Sequence[Row], by_entries: bool = False) -> None:
+        self._draws, self._served, self._units = draws, served, [{"counts_entries": by_entries}]
 
     def rows(self, sql: str) -> list[Row]:
         """Of the one that the query names."""
+        if "limiter_units" in sql:
+            return self._units
         return [dict(row) for row in (self._draws if "subscription_backlog" in sql else self._served)]
 
 
@@ -46,7 +48,7 @@ def served(subscription: str, blocked_by: str | None = "topic") -> Row:
 
 def of(level: str, dimension: str, draws: Sequence[Row], got: Sequence[Row], *, by_entries: bool = False) -> Row | None:
     """The computed rate for the first subscription."""
-    return needed(Look(draws, got), {**ASKED, "level": level, "dimension": dimension}, by_entries)
+    return needed(Look(draws, got, by_entries), {**ASKED, "level": level, "dimension": dimension})
 
 
 def test_two_subscriptions_that_a_topic_s_limiter_holds_need_the_sum() -> None:
@@ -108,14 +110,14 @@ def test_of_few_entries_half_may_be_chance() -> None:
 
 def test_what_waits_by_now_counts_though_the_last_check_had_none() -> None:
     one = {**ASKED, "level": "subscription", "dimension": "msg", "waiting": 60_000}
-    found = needed(Look([draw(SUBSCRIPTION, waiting=0)], [served(SUBSCRIPTION, "subscription")]), one, True)
+    found = needed(Look([draw(SUBSCRIPTION, waiting=0)], [served(SUBSCRIPTION, "subscription")], by_entries=True), one)
     assert found is not None
     assert (found["waiting"], found["current_per_s"]) == (60_000, pytest.approx(67 + 100))
 
 
 def test_without_a_check_nothing_is_computed() -> None:
     assert of("topic", "msg", [], [served(SUBSCRIPTION)]) is None
-    assert needed(Look([draw(SUBSCRIPTION)], []), {**ASKED, "cause": "no_permits"}, False) is None
+    assert needed(Look([draw(SUBSCRIPTION)], []), {**ASKED, "cause": "no_permits"}) is None
 
 
 NEED: Row = {"level": "topic", "dimension": "msg", "publish_entries_per_s": 6.7, "permits_per_entry": 10.0, "waiting": 600, "held": 2,

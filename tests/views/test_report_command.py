@@ -11,6 +11,7 @@ import pytest
 
 from console.command_line import main
 from pipeline.diagnosis.answer import answer
+from pipeline.diagnosis.asked import Named
 from pipeline.faults import BadConfig
 from pipeline.pages.axis import axis
 from pipeline.pages.charts import MOST_BARS, cause_chart
@@ -188,10 +189,10 @@ def test_subscriptions_that_are_asked_about_together_have_the_answers_of_each_al
             asked.append(sql)
             return room.rows(sql)
 
-    once, named = AskedOnce(Counting()), [(one["topic"], one["subscription"]) for one in told.answers]
+    once, named = AskedOnce(Counting()), [Named(one["broker"], one["topic"], one["subscription"]) for one in told.answers]
     stretch = (told.end, told.end - told.start)
-    together = [answer(once, *name, None, *stretch, named) for name in named]
-    assert together == [answer(room, *name, None, *stretch) for name in named]
+    together = [answer(once, one.topic, one.subscription, one.broker, *stretch, named) for one in named]
+    assert together == [answer(room, one.topic, one.subscription, one.broker, *stretch) for one in named]
     brokers, topics = ({tuple(one[name] for name in names) for one in together} for names in (("broker", "epoch"), ("broker", "topic")))
     assert len(asked) <= 19 * len(brokers) + 4 * len(topics) + 2 * len(named), "of a broker, of a topic, and of one: not each of them again"
 

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from pipeline.diagnosis.answer import answer
+from pipeline.diagnosis.asked import Named
 from pipeline.diagnosis.no_event import no_event_words
 from pipeline.diagnosis.raise_limit import rate_words
 from pipeline.diagnosis.words import cause_words
@@ -79,7 +80,7 @@ def story(look: Look, start: datetime | None, end: datetime | None, window: time
         " GROUP BY broker, topic, subscription ORDER BY weight DESC, topic, subscription"
     )
     once, shown = AskedOnce(look), worst[:MOST_SUBSCRIPTIONS]
-    named = [(row["topic"], row["subscription"]) for row in shown]
+    named = [Named(row["broker"], row["topic"], row["subscription"]) for row in shown]
     answers = [answer(once, row["topic"], row["subscription"], row["broker"], end, end - start, named) for row in shown]
     seen = look.rows(f"SELECT min(window_start) AS first, max(log_until) AS last FROM broker_windows WHERE {within}")[0]
     if seen["first"] is None:

@@ -36,10 +36,11 @@ def why_sql(at: datetime | None) -> str:
     return "SELECT * FROM why" if at is None else why_at("true", instant(at))
 
 
-def why_at(where: str, at: str | None = None) -> str:
+def why_at(where: str, at: str | None = None, *, apart: bool = False) -> str:
     """SQL of `why` as of the last window of each broker that keeps `where` (SQL over broker_windows), and begins before `at` (SQL).
 
-    `where` (true: all) names a broker and its epoch, or no epoch: then the newest that had begun counts.
+    `where` (true: all) names brokers and their epochs, or no epoch: then the newest that had begun counts. A topic is on one broker of a
+    cluster at a time; `apart`: whatever others have, each broker has its topics, as if it alone were asked about.
     """
     before = "" if at is None else f" AND window_start < {at}"
     windows = (
@@ -49,7 +50,11 @@ def why_at(where: str, at: str | None = None) -> str:
     if at is None:
         # A broker that has just started has no window yet.
         windows += f" UNION ALL SELECT {_NO_WINDOW} FROM newest_events WHERE {where} AND window_start IS NULL"
-        return with_views_over(f"WITH asked_windows AS ({windows}) SELECT * FROM VIEW_OVER(why, newest_events, asked_windows)", sql_of)
-    over = "newest_events, asked_windows, open_logs, asked_logs, cause_transitions, asked_changes"
-    asked = f"asked_windows AS ({windows}), asked_logs AS ({_LOGS}), asked_changes AS ({_CHANGES})"
-    return with_views_over(f"WITH {asked} SELECT * FROM VIEW_OVER(why, {over})", sql_of)
+    asked, over = [f"asked_windows AS ({windows})"], ["newest_events, asked_windows"]
+    if at is not None:
+        asked += [f"asked_logs AS ({_LOGS})", f"asked_changes AS ({_CHANGES})"]
+        over += ["open_logs, asked_logs", "cause_transitions, asked_changes"]
+    if apart:
+        asked.append("own_clusters AS (SELECT broker, broker AS cluster FROM asked_windows)")
+        over.append("brokers, own_clusters")
+    return with_views_over(f"WITH {', '.join(asked)} SELECT * FROM VIEW_OVER(why, {', '.join(over)})", sql_of)
