@@ -79,7 +79,8 @@ def needed(look: Queries, document: Document) -> Document | None:
     if own not in newest:
         return None
     by_entries = dimension == "msg" and _counts_entries(look, document)
-    wanted = [own] if level == "subscription" else [key for key in newest if key == own or key in served]
+    # In one order: sums of fractions depend on it.
+    wanted = [own] if level == "subscription" else sorted(key for key in newest if key == own or key in served)
     draws = [_draw(newest[key], served.get(key), level, dimension, by_entries, key == own) for key in wanted]
     if any(draw is None for draw in draws):
         return None
