@@ -102,7 +102,14 @@ drawn AS (
     sum(msgs_rate) OVER of_topic AS topic_msgs_rate, sum(bytes_rate) OVER of_topic AS topic_bytes_rate,
     sum(msgs_rate) OVER of_broker AS broker_msgs_rate, sum(bytes_rate) OVER of_broker AS broker_bytes_rate
   FROM drawing
-  WINDOW of_topic AS (PARTITION BY broker, epoch, topic, check_number), of_broker AS (PARTITION BY broker, epoch, round)
+  -- In one order, for sums of fractions depend on it.
+  WINDOW of_topic AS (
+    PARTITION BY broker, epoch, topic, check_number ORDER BY subscription, opened_at
+    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+  ), of_broker AS (
+    PARTITION BY broker, epoch, round ORDER BY topic, subscription, opened_at, check_number
+    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+  )
 ),
 set_limits AS (
   SELECT broker, epoch, topic, subscription, since, until, limit_kind,
