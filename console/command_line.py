@@ -64,7 +64,7 @@ Without them conf/spark-defaults.conf holds: local[*], and no web interface (--c
 SPARK_HOME, PYSPARK_PYTHON, JAVA_HOME and PYTHON (which Python makes .venv) are honoured.
 
 exit: 0 done; 1 the job failed; demo, validate or quality found something wrong; explain found a subscription behind or a quota exceeded;
-2 an argument, setting or warehouse that cannot work
+2 an argument, setting or warehouse that cannot work, or a store that failed while a command only read
 """
 
 
@@ -126,4 +126,5 @@ def main(arguments: Sequence[str]) -> int:
         if words is None:
             raise
         print(f"error: {visible(words)}", file=sys.stderr)
-        return 1
+        # 1 is an answer of some that read: behind (explain), or broken (quality).
+        return 2 if args.command in READERS else 1

@@ -100,6 +100,23 @@ def test_great_expectations_own_engine_counts_the_same(rule: Rule) -> None:
             assert ours.result[figure] == theirs.result[figure], figure
 
 
+@pytest.mark.parametrize("rule", [rule for rule, _ in DEMANDS if rule.kind == "key"], ids=lambda rule: rule.words)
+def test_a_key_that_is_read_in_parts_has_the_same_counts(rule: Rule) -> None:
+    rows = [(id if id is None else id % 40, f"{id}", 1, "s", 0.5) for id in (*range(50), None, None)]
+    whole = measure_of(rule, rows)
+    asked: list[str] = []
+
+    class Counting(Rows):
+        def rows(self, sql: str) -> list[dict[str, Any]]:
+            asked.append(sql)
+            return super().rows(sql)
+
+    (parted,) = table_measures(Counting(rows), SCORES, [rule], keys_at_once=9)
+    assert (parted.rows, parted.broken) == (whole.rows, whole.broken)
+    assert len(parted.examples) == len(whole.examples)
+    assert sum("times" in sql for sql in asked) == 6
+
+
 def test_spark_counts_the_same(spark: SparkSession) -> None:
     session = spark.newSession()
     session.createDataFrame(ROWS, "id long, place string, day long, size string, share double").createOrReplaceTempView("scores")
@@ -113,6 +130,8 @@ def test_spark_counts_the_same(spark: SparkSession) -> None:
 
     measures = table_measures(BySpark(), SCORES, [rule for rule, _ in DEMANDS])
     assert [measure.broken for measure in measures] == [broken for _, broken in DEMANDS]
+    in_parts = table_measures(BySpark(), SCORES, [rule for rule, _ in DEMANDS], keys_at_once=2)
+    assert [measure.broken for measure in in_parts] == [broken for _, broken in DEMANDS]
 
 
 @pytest.mark.parametrize("rule", [rule for rule, _ in DEMANDS], ids=lambda rule: rule.words)
