@@ -29,7 +29,7 @@ _STATUS = """## Exit status
 |---|---|
 | 0 | done; or a live job was stopped on request |
 | 1 | the job failed, or a command found a fault: each command names its cases below |
-| 2 | an argument, setting or warehouse that cannot work. The message names the action |
+| 2 | an argument, setting or warehouse that cannot work; or a store that failed while a command only read. The message names the action |
 
 | command | exit status 1 |
 |---|---|

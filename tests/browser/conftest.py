@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Only `./test.sh browser` runs these."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.browser)
-
-
 @pytest.fixture(scope="session")
 def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Warehouses:
     """All are loaded before a browser or a server runs in this process: a load forks it, and threads do not survive that."""

@@ -1,7 +1,6 @@
 """A running `serve` for all clients here: a real broker's log, with two of its topics a second time as partitions."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from broker_scrapes import ALWAYS, Scrape
@@ -15,13 +14,6 @@ PARTITIONS = {
     "persistent://real/y/orders": "persistent://real/y/parts-partition-0",
     "persistent://real/y/refunds": "persistent://real/y/parts-partition-1",
 }
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything here needs clients that are fetched."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.clients)
 
 
 @pytest.fixture(scope="session")

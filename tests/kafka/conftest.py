@@ -21,13 +21,6 @@ if importlib.util.find_spec("confluent_kafka") is None:
     collect_ignore_glob = ["test_*.py"]  # only `./test.sh kafka` installs Kafka's client, and it runs nothing else
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything here needs a broker."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.kafka)
-
-
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[KafkaBroker]":
     """A broker without topics."""

@@ -1,6 +1,7 @@
 """Simulated runs for tests, read back."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -8,7 +9,7 @@ from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
 from sim.files import read_lines
-from sim.run import EVENTS, TRUTH, simulate
+from sim.run import EVENTS, FACTS, TRUTH, simulate
 from sim.scenario import SHIPPED, Scenario, read_scenario
 
 #: Their trouble comes late, or a broker restarts: they are simulated whole. Of others the first LONGEST_S are like the rest.
@@ -63,7 +64,13 @@ def shipped(name: str) -> Scenario:
 
 def run_into(scenario: Scenario, folder: Path, seed: int = 1) -> Run:
     """Simulate into a folder, and read it back."""
-    facts = simulate(scenario, seed, folder)
+    simulate(scenario, seed, folder)
+    return run_in(folder)
+
+
+def run_in(folder: Path) -> Run:
+    """Read back what a simulation wrote."""
+    facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
     lines = [line.rstrip("\n") for path in sorted((folder / EVENTS).iterdir()) for line in read_lines(path)]
     truth = [json.loads(line) for line in read_lines(folder / f"{TRUTH}.jsonl.zst")]
     return Run(folder, lines, truth, facts)
@@ -71,11 +78,25 @@ def run_into(scenario: Scenario, folder: Path, seed: int = 1) -> Run:
 
 @cache
 def shipped_run(name: str) -> Run:
-    """A shipped scenario with seed 1, simulated once for all tests of a process: as much of it as a test needs."""
-    scenario = shipped(name)
-    return run_into(
-        scenario if name in WHOLE else replace(scenario, duration_s=min(scenario.duration_s, LONGEST_S)), Path(mkdtemp()) / name
-    )
+    """A shipped scenario with seed 1, as much of it as a test needs. Simulated once: what another process of the tests has made is read."""
+    shared = (_SHARED.get("at") or Path(mkdtemp())) / name
+    if not shared.exists():
+        scenario = shipped(name)
+        own = Path(mkdtemp(dir=shared.parent)) / name
+        simulate(scenario if name in WHOLE else replace(scenario, duration_s=min(scenario.duration_s, LONGEST_S)), 1, own)
+        with suppress(OSError):  # another process was quicker, with the same bytes
+            own.rename(shared)
+    return run_in(shared)
+
+
+#: Where runs of shipped scenarios are: `at`, once the tests have a folder.
+_SHARED: dict[str, Path] = {}
+
+
+def share_in(folder: Path) -> None:
+    """Keep runs of shipped scenarios in this folder, which other processes of the tests have, too."""
+    folder.mkdir(exist_ok=True)
+    _SHARED["at"] = folder
 
 
 def truth_by_subscription(run: Run) -> dict[tuple[str, int, str, str], list[dict[str, Any]]]:

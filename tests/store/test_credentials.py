@@ -185,7 +185,7 @@ def test_a_profile_that_is_not_there_is_named(lake: str, tmp_path: Path, monkeyp
 
 def test_a_key_that_has_expired_is_one_line(s3: S3, lake: str, capsys: pytest.CaptureFixture[str]) -> None:
     s3.is_good = lambda key: False
-    assert main(["why", "--all", "--warehouse", lake]) == 1
+    assert main(["why", "--all", "--warehouse", lake]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "see the key, its rights, and whether it expired" in said

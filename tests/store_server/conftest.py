@@ -16,15 +16,10 @@ from real_hdfs import RealHdfs
 from real_store import BUCKET, RealStore, environment_of
 from suite.session import session_of_tests
 
+from driver.session import CONF
+
 #: Of Parquet's reader; Google's connector cannot do it.
 _PARTS_AT_ONCE = "parquet.hadoop.vectored.io.enabled"
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything here needs the server, which only `./test.sh store` may fetch."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.store_server)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -102,7 +97,8 @@ def s3(store: BadProxy) -> str:
 def spark_of_children(any_place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The jars of all stores for children that are started without spark-submit.sh."""
     more = f"--conf spark.hadoop.{_PARTS_AT_ONCE}=false" if any_place.startswith("gs:") else ""
-    line = f"--jars {_jars()} --conf spark.python.daemon.module=driver.python_daemon {more} pyspark-shell"
+    ours = f"--properties-file {CONF}/spark-defaults.conf --conf spark.python.daemon.module=driver.python_daemon"
+    line = f"{ours} --jars {_jars()} {more} pyspark-shell"
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", line)
 
 

@@ -20,6 +20,10 @@ JAR = Jar("06772d24529e59939915979b3edba204d367750ef7dc5120411f35221dd4818c", "o
 _PROGRAM = Path(__file__).with_name("Mini.java")
 
 
+#: As it was before Azure's server for tests put its certificate there, in the place of those by which Java knows Maven's.
+_ENVIRONMENT = dict(os.environ)
+
+
 def fetched_jar(place: Place, kept: Path) -> Path:
     """The jar, in the folder `kept`. Raises RuntimeError in one line if it cannot be got."""
     jar = kept / JAR.file
@@ -28,7 +32,7 @@ def fetched_jar(place: Place, kept: Path) -> Path:
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         command = ivy_command(place, work, [JAR.dependency], f"{work}/[organisation]_[artifact]-[revision].[ext]")
-        if not Tools().run(command, work / "ivy.log", os.environ, lambda line: None):
+        if not Tools().run(command, work / "ivy.log", _ENVIRONMENT, lambda line: None):
             raise RuntimeError(f"cannot get {JAR.file} (no network?): {cause_of(work / 'ivy.log')}")
         if digest(work / JAR.file) != JAR.sha256:
             raise RuntimeError(f"the {JAR.file} that was fetched is not the one that is meant: its SHA-256 is {digest(work / JAR.file)}")

@@ -92,7 +92,7 @@ def refuses(line: list[str], reason: str, capsys: pytest.CaptureFixture[str]) ->
 def test_a_wrong_key_is_one_line_without_the_key(azure: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = base64.b64encode(b"a key that is not the account's").decode()
     monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", wrong)
-    assert main(["why", "--all", "--warehouse", f"{azure}/wh"]) == 1
+    assert main(["why", "--all", "--warehouse", f"{azure}/wh"]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "see the key, its rights, and whether it expired" in said
@@ -110,7 +110,7 @@ def test_a_store_that_is_not_there_is_one_line(
     name: str, value: str, place: str, azure: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(name, value)
-    assert main(["why", "--all", "--warehouse", place]) == 1
+    assert main(["why", "--all", "--warehouse", place]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert said.startswith("error: the object store failed: ")

@@ -1,6 +1,6 @@
 """Which tests start Spark follows from the fixtures they use; whoever starts it without them fails; `slow` has a reason, or is refused.
 
-Which tests read whole logs of real brokers follows from their parameters.
+Which tests read whole logs of real brokers follows from their parameters; which need a server that is fetched, from their folder.
 """
 
 import os
@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 from real_captures import LARGE_NAMES, NAMES
 
+#: Folders whose tests need something that only a command of their own fetches (test.sh); its name is the mark.
+FETCHING = ("browser", "clients", "kafka", "prometheus", "store_server")
 #: Names of real brokers' logs, as tests get them for parameters.
 OF_CAPTURES = {*NAMES, *LARGE_NAMES}
 #: The fixture of the session that tests share.
@@ -48,6 +50,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if faults:
         raise pytest.UsageError("\n".join(sorted(faults)))
     for item in items:
+        folder = item.nodeid.split("/")[1]
+        if folder in FETCHING:
+            item.add_marker(folder)
         if SPARK_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.spark)
         if OF_CAPTURES & {value for value in getattr(getattr(item, "callspec", None), "params", {}).values() if isinstance(value, str)}:
