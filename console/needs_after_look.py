@@ -24,8 +24,8 @@ def needs_spark(arguments: list[str]) -> bool:
 
 
 if __name__ == "__main__":
-    from console.left_out import leave_out
+    from console.without_pandas import leave_pandas_out
 
-    leave_out()
+    leave_pandas_out()
     if needs_spark(sys.argv[1:]):
         print("jars classes")

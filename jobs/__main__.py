@@ -6,7 +6,7 @@ import sys
 from typing import NoReturn
 
 from console.command_line import LOADERS, READERS, UPKEEP, WITH_PANDAS, command_of, main
-from console.left_out import leave_out
+from console.without_pandas import leave_pandas_out
 
 
 def stop_spark() -> None:
@@ -38,7 +38,7 @@ def leave_output() -> None:
 if __name__ == "__main__":
     command = command_of(sys.argv[1:])
     if command in (*READERS, *LOADERS, *UPKEEP) and command not in WITH_PANDAS:
-        leave_out()
+        leave_pandas_out()
     try:
         code = main(sys.argv[1:])
         stop_spark()

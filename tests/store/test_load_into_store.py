@@ -29,15 +29,6 @@ def events(tmp_path: Path) -> Path:
     return tmp_path / "events"
 
 
-@pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """The same log, loaded on this machine. Nobody changes it."""
-    folder = tmp_path_factory.mktemp("here")
-    write_events(capture(CAPTURE), folder / "events" / "a.jsonl.gz")
-    assert load(folder / "events", f"file:{folder}/here") == 0
-    return Warehouse(f"file:{folder}/here")
-
-
 @pytest.fixture(autouse=True)
 def _copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies of files lie in a folder of the test."""
@@ -49,15 +40,14 @@ def load(events: Path, place: str) -> int:
 
 
 def test_its_tables_are_those_of_this_machine_and_commands_answer(
-    events: Path, lake: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    events: Path, lake: str, s3: S3, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    here = Warehouse(f"file:{tmp_path}/here")
-    assert load(events, here.root) == 0
+    assert load(events, f"file:{tmp_path}/here") == 0
     assert load(events, lake.replace("s3a:", "s3:")) == 0
-    assert tables_unlike(here, Warehouse(lake)) == []
+    assert tables_unlike(Warehouse(f"file:{tmp_path}/here"), Warehouse(lake)) == []
     assert files_at(lake).names(lake).count("_loading") == files_at(lake).names(lake).count("_driver_lock") == 0
     said = {}
-    for place in (here.root, lake):
+    for place in (f"{tmp_path}/here", lake):
         capsys.readouterr()
         for command in (
             ["why", "--all"],
@@ -67,7 +57,7 @@ def test_its_tables_are_those_of_this_machine_and_commands_answer(
         ):
             assert main([*command, "--warehouse", place]) == 0
         said[place] = capsys.readouterr().out.replace(place, "")
-    assert said[lake] == said[here.root] != ""
+    assert said[lake] == said[f"{tmp_path}/here"] != ""
     assert main(["status", "--warehouse", lake]) == 0
     assert "PROBLEM" not in capsys.readouterr().out
     assert load(events, lake) == 2
@@ -140,14 +130,15 @@ def test_what_a_load_left_that_was_killed_gives_way(events: Path, lake: str, cap
 
 
 @pytest.mark.parametrize("fault", [BUSY, CUT_BEFORE, CUT_AFTER, CUT_AMID])
-def test_a_store_that_fails_now_and_then_loses_and_doubles_nothing(events: Path, here: Warehouse, lake: str, s3: S3, fault: str) -> None:
+def test_a_store_that_fails_now_and_then_loses_and_doubles_nothing(events: Path, lake: str, s3: S3, tmp_path: Path, fault: str) -> None:
     """Every sixth request fails."""
+    assert load(events, f"file:{tmp_path}/here") == 0
     count = iter(range(1_000_000))
     s3.fault = lambda method, key: fault if next(count) % 6 == 3 else None
     assert load(events, lake) == 0
     assert next(count) > 6 * 20, "twenty requests failed"
     s3.fault = lambda method, key: None
-    assert tables_unlike(here, Warehouse(lake)) == []
+    assert tables_unlike(Warehouse(f"file:{tmp_path}/here"), Warehouse(lake)) == []
 
 
 def test_a_store_that_is_not_there_is_one_line(
